@@ -4,13 +4,13 @@ import { measureRounds, medianOf, shareOf, sharesOf, spreadText } from './altern
 const targets = [{ name: 'floor' }, { name: 'ours' }]
 const share = { name: 'ours', base: 'floor', of: (value: number) => value }
 
-test('every other round goes backwards', async () => {
+test('every other round has the reverse order', async () => {
   const order: string[] = []
   await measureRounds(targets, 3, async ({ name }) => order.push(name))
   expect(order).toEqual(['floor', 'ours', 'ours', 'floor', 'floor', 'ours'])
 })
 
-test('a share is taken within a round, so that a slow round of the machine does not count', () => {
+test('a share is formed within a round, so that a slow round has no effect on it', () => {
   const rounds = [
     [1000, 800],
     [100, 80],
@@ -21,7 +21,7 @@ test('a share is taken within a round, so that a slow round of the machine does 
   expect(medianOf(rounds, 'ours', (value) => value)).toBe(700)
 })
 
-test('a round without the floor is refused', () => {
+test('a round without the floor is an error', () => {
   expect(() => shareOf([new Map([['ours', 1]])], share)).toThrow('no measurement of floor')
 })
 

@@ -1,11 +1,11 @@
 import { median } from './median.ts'
 
-/** What was measured of each target in one round, by name. */
+/** The measurement of each target in one round, by name. */
 export type Round<Measurement> = ReadonlyMap<string, Measurement>
 
 /**
- * Measures targets in turns, so that what the machine does besides falls on all of them; every other round goes
- * backwards.
+ * Measures targets one after the other in each round, so that other work of the machine affects all of them. Every
+ * other round has the reverse order.
  */
 export async function measureRounds<Target extends { readonly name: string }, Measurement>(
   targets: readonly Target[],
@@ -23,7 +23,7 @@ export async function measureRounds<Target extends { readonly name: string }, Me
   return all
 }
 
-/** What one target did, and with what it is compared. */
+/** A comparison of one target with a base. */
 export interface Share<Measurement> {
   readonly name: string
   readonly base: string
@@ -31,9 +31,9 @@ export interface Share<Measurement> {
 }
 
 /**
- * A ratio for each round, formed within it.
+ * Returns the ratio of each round.
  *
- * @throws Error when a round lacks one of the two.
+ * @throws Error when a round lacks one of the two targets.
  */
 export function sharesOf<Measurement>(
   rounds: readonly Round<Measurement>[],
@@ -42,12 +42,12 @@ export function sharesOf<Measurement>(
   return rounds.map((round) => of(find(round, name)) / of(find(round, base)))
 }
 
-/** The median of those. */
+/** Returns the median of the ratios of all rounds. */
 export function shareOf<Measurement>(rounds: readonly Round<Measurement>[], share: Share<Measurement>): number {
   return median(sharesOf(rounds, share))
 }
 
-/** The median over the rounds of what one target did. */
+/** Returns the median of the measurements of one target over the rounds. */
 export function medianOf<Measurement>(
   rounds: readonly Round<Measurement>[],
   name: string,
@@ -56,7 +56,7 @@ export function medianOf<Measurement>(
   return median(rounds.map((round) => of(find(round, name))))
 }
 
-/** Brackets with the smallest and the largest share of any round, in percent. */
+/** Formats the smallest and the largest share of any round, in brackets and in percent. */
 export function spreadText(shares: readonly number[]): string {
   return `(${(Math.min(...shares) * 100).toFixed(1)} to ${(Math.max(...shares) * 100).toFixed(1)} %)`
 }

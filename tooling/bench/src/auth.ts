@@ -10,15 +10,14 @@ import { pinThisProcess, startPinned } from './pinned-process.ts'
 import { measureRounds, medianOf, type Round, shareOf, sharesOf, spreadText } from './alternating-rounds.ts'
 
 /**
- * Cost of a remembered token to a call, in CPU of the server.
+ * Measures the CPU time of the server that a verified and cached token adds to a call.
  *
- * Method: the same server with the same tool twice in one process, once as it is and once protected, over HTTP on
- * loopback addresses. A process of its own sends the load over eight connections, with one token of 700 bytes (RS256,
- * verified in the warm-up). They take turns in slices of 0.2 seconds; the number is the CPU time of this process for
- * a call, its median over the slices of a round, and the ratio is formed within each of five rounds. The plain server
- * is asked with and without the header, since to receive it costs something too: protection costs what the protected
- * server needs more for the same request. Not measured: the first verification
- * of a token, introspection, proofs of possession.
+ * Method: one process serves the same tool twice over HTTP on loopback addresses, once unprotected and once protected.
+ * A separate process sends the load over eight connections, with one token of 700 bytes (RS256, verified in the
+ * warm-up). The servers alternate in slices of 0.2 seconds. The result is the CPU time of this process per call, as the
+ * median over the slices of a round. The ratio is formed within each of five rounds. The plain server is measured with
+ * and without the header, because receiving the header costs CPU time too. Not measured: the first verification of a
+ * token, introspection, proofs of possession.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const resource = 'https://mcp.example.com/mcp'
@@ -59,7 +58,7 @@ function printShare(rounds: readonly Round<number>[], name: string, base: string
   process.stdout.write(`  ${title.padEnd(46)}${percent.padStart(7)} % ${spreadText(sharesOf(rounds, share))}\n`)
 }
 
-/** One round of many short ones: their medians, since whatever else the machine does comes in bursts. */
+/** Returns one round with the medians of many slices, because other work of the machine occurs in bursts. */
 function mediansOf(slices: readonly Round<number>[]): Round<number> {
   const names = [...(slices[0]?.keys() ?? [])]
   return new Map(names.map((name) => [name, medianOf(slices, name, (micros) => micros)]))
@@ -71,7 +70,7 @@ interface Target {
   readonly call: Call
 }
 
-/** Microseconds of CPU of this process for a call. */
+/** Returns the microseconds of CPU that this process uses per call. */
 async function cpuOf(load: () => Promise<LoadAnswer>): Promise<number> {
   const before = process.cpuUsage()
   const { requests, failures } = await load()

@@ -1,32 +1,30 @@
 import type { RatioId, Reading } from './wanted.ts'
 
-/** How long is measured. */
+/** The number and the length of the rounds of a benchmark. */
 export interface Timing {
   readonly rounds: number
-  /** Of one target in one round. */
+  /** Seconds for each target in one round. */
   readonly seconds: number
-  /**
-   * Seconds for each target, before the first round: until its code is compiled, which on a busy machine takes several.
-   */
+  /** Seconds for each target before the first round. Its code is compiled by then, also on a busy machine. */
   readonly warmUp: number
 }
 
-/** How a benchmark is run. */
+/** The options of a run of a benchmark. */
 export interface MeasureOptions {
   readonly timing: Timing
-  /** The ratios that are wanted; all of them, and the peers beside them, unless it is given. */
+  /** The ratios to measure. Default: all of them, and the peers. */
   readonly only?: readonly RatioId[] | undefined
-  /** Takes each line of the report. */
+  /** Receives each line of the report. */
   readonly print: (line: string) => void
 }
 
-/** A benchmark that gives ratios. */
+/** A benchmark that returns ratios. */
 export interface RatioBenchmark {
   readonly ids: readonly RatioId[]
   readonly measure: (options: MeasureOptions) => Promise<readonly Reading[]>
 }
 
-/** The options of a benchmark that is run by its name. */
+/** Returns the options for a benchmark that the command line names. */
 export function optionsOf({ quick }: { readonly quick: boolean }): MeasureOptions {
   return { timing: quick ? { rounds: 3, seconds: 1, warmUp: 5 } : { rounds: 7, seconds: 3, warmUp: 5 }, print }
 }

@@ -6,7 +6,7 @@ import { sessionsBenchmark } from './sessions.ts'
 import { stdioBenchmark } from './stdio.ts'
 import { telemetryBenchmark } from './telemetry/run.ts'
 
-/** Every benchmark that gives ratios of which something is wanted. */
+/** Every benchmark whose ratios have wanted values. */
 export const benchmarks: readonly RatioBenchmark[] = [
   ...serverBenchmarks,
   codecBenchmark,

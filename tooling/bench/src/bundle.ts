@@ -3,10 +3,12 @@ import { bundles, measureBundle, measureStart } from './bundle/bundles.ts'
 const shownFiles = 15
 
 /**
- * What the smallest server and client weigh as a bundle, minified and gzipped, and what of it is whose.
+ * Prints the size of the bundle of the smallest server and client, minified and gzipped, with the share of each
+ * package.
  *
- * Method: esbuild bundles what is published, for a platform that is not Node, and zlib packs it at its best. A test
- * holds the ceilings. What a program loads at its start is weighed where esbuild splits. Not measured: what an application's own code adds, and brotli.
+ * Method: esbuild bundles the published files for a platform that is not Node, and zlib compresses the bundle at its
+ * highest level. A test enforces the ceilings. The code that a program loads at its start is measured with code
+ * splitting. Not measured: the code of an application, and brotli.
  */
 export async function run(): Promise<void> {
   for (const { name, source, ceiling, startCeiling } of bundles) {

@@ -12,30 +12,28 @@ interface Row {
 const rows: readonly Row[] = [
   { id: 'codec/200', title: '200 B', bytes: 200 },
   { id: 'codec/2000', title: '2 KB', bytes: 2000 },
-  // The largest state whose token keeps to the default bound.
+  // The largest state whose token fits the default bound.
   { id: 'codec/32768', title: 'the most that fits 32 KiB', bytes: 24_100 },
 ]
 
 /**
- * Measures the cost of sealing a state and of opening it again, on one thread, and the bytes that the token has more
- * than the state.
+ * Measures the time to seal a state and to open its token on one thread, and the length of the token.
  *
- * Method: a journal of 200 B, 2 KB, and as much as the default bound lets through, bound to a principal and arguments.
- * The floor is what a program would write by hand on `node:crypto`: JSON, AES-256-GCM with a fresh IV, Base64url, and
- * back. All take turns within one run, sealing and opening one at a time, in rounds of a fixed time after a warm-up;
- * ratios are formed within a round. What each opens is compared with what was sealed before anything is measured. Not
- * measured: several calls at once, where Web Crypto may use more threads, and deriving the keys, which happens once a
- * purpose.
+ * Method: the state is a journal of 200 B, of 2 KB, and of the largest size within the default bound. It is bound to a
+ * principal and arguments. The floor is a program on `node:crypto` alone: JSON, AES-256-GCM with a fresh IV, and
+ * Base64url. After a warm-up all codecs alternate in rounds of a fixed time, one operation at a time. Ratios are formed
+ * within a round. Before the measurement each opened value is compared with the sealed one. Not measured: concurrent
+ * calls, where Web Crypto may use more threads, and the derivation of keys, which happens once per purpose.
  */
 export const codecBenchmark: RatioBenchmark = { ids: rows.map(({ id }) => id), measure }
 
-/** Measures that, and prints it. */
+/** Runs the benchmark and prints its report. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
   await measure(optionsOf(options))
 }
 
 async function measure({ timing, only, print }: MeasureOptions): Promise<readonly Reading[]> {
-  // One call takes microseconds: more rounds, which are shorter, lose less to a moment when the machine is busy.
+  // One call takes microseconds. Many short rounds lose less to a busy period of the machine than a few long ones.
   const [rounds, milliseconds] = [timing.rounds * 3, timing.seconds * 50]
   print(`seal and open, one at a time, on one thread, Node ${process.version}`)
   print(`${rounds} alternating rounds of ${milliseconds} ms each; medians; ratios within a round`)
@@ -51,7 +49,7 @@ async function measure({ timing, only, print }: MeasureOptions): Promise<readonl
   return readings
 }
 
-/** Microseconds for one call. */
+/** Microseconds per call. */
 interface Cost {
   readonly seal: number
   readonly open: number
@@ -73,7 +71,7 @@ async function costOf(call: () => unknown, milliseconds: number): Promise<number
   return ((now - start) * 1000) / calls
 }
 
-/** Pairs of sealing and opening in a second. */
+/** Returns the pairs of seal and open per second. */
 const pairs = ({ seal, open }: Cost): number => 1e6 / (seal + open)
 
 function readingOf(rounds: readonly Round<Cost>[], id: RatioId): Reading {

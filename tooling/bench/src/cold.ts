@@ -10,10 +10,10 @@ import { importLines, loadedLines, type PartsOfStart, type Round, startLines } f
 import { type Program, type Start, startServer, stopServer } from './cold/start-server.ts'
 import { installPeers } from './installed/peer-install.ts'
 
-/** The server whose parts are looked at. */
+/** The server whose imports are timed. */
 const ours = 'ours, zod'
 
-/** Servers by the name in the report, with their install and their program. */
+/** The servers: the name in the report, the folder of the install, and the program. */
 const servers = [
   ['floor', 'ours', 'floor-server.js'],
   ['floor with zod', 'ours', 'zod-server.js'],
@@ -23,12 +23,12 @@ const servers = [
 ] as const
 
 /**
- * Cold start: the time from starting the process of an HTTP server with one tool to its first right answer, against a
- * bare `node:http` server, and beside the official SDK.
+ * Measures the cold start of an HTTP server with one tool: the time from the start of its process to its first right
+ * response. It compares the server with a bare `node:http` server and with the official SDK.
  *
- * Method: what is published is installed with npm into empty folders; the servers start one after the other within a
- * round, every other round backwards, after one round that fills the caches of files. Not measured: a disk that is cold
- * as well.
+ * Method: the published packages are installed with npm into empty folders. The servers start one after the other
+ * within a round, in reverse order in every other round. One round before the measurement fills the file caches. Not
+ * measured: a cold disk.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const rounds = quick ? 5 : 21
@@ -48,7 +48,7 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
       parts.push({ whole, times: await importTimes(join(folder, 'ours'), packages) })
     }
     print(`the first answer of an HTTP server with one tool, Node ${process.version}`)
-    print(`${rounds} alternating rounds; medians, and the least to the most; ratios within a round`)
+    print(`${rounds} alternating rounds; medians, and the smallest to the largest; ratios within a round`)
     startLines(measured).forEach(print)
     for (const [name, files] of loaded) loadedLines(name, files).forEach(print)
     print(`where the time of "${ours}" goes`)
@@ -58,7 +58,7 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   }
 }
 
-/** Installs what is published, and puts the programs beside it. */
+/** Installs the published packages, and copies the programs into the same folders. */
 async function installPrograms(folder: string): Promise<ReadonlyMap<string, Program>> {
   const packed = await packPackages(`${folder}/tarballs`)
   await install(join(folder, 'ours'), ['@x/server', '@x/transport-http', 'zod'], packed)
@@ -72,7 +72,7 @@ async function installPrograms(folder: string): Promise<ReadonlyMap<string, Prog
   return new Map(servers.map(([name, place, file]) => [name, { folder: join(folder, place), file }]))
 }
 
-/** One start of each server, one after the other. */
+/** Starts each server once, one after the other. */
 async function startAll(programs: ReadonlyMap<string, Program>, backwards: boolean): Promise<Round> {
   const starts = new Map<string, Start>()
   const order = backwards ? [...programs].toReversed() : [...programs]
@@ -81,7 +81,7 @@ async function startAll(programs: ReadonlyMap<string, Program>, backwards: boole
     await stopServer(child)
     starts.set(name, start)
   }
-  // In the order of the report, whatever the order of the round.
+  // The report has a fixed order, independent of the order of the round.
   return new Map([...programs.keys()].flatMap((name) => [...starts].filter(([started]) => started === name)))
 }
 

@@ -4,16 +4,16 @@ import { promisify } from 'node:util'
 import type { ServerAnswer, ServerQuestion } from './http/answer-questions.ts'
 import { startPinned } from './pinned-process.ts'
 
-/** The kilobytes of heap that a client may hold when it has made one call. */
+/** The largest wanted heap of a client after one call, in kilobytes. */
 const wantedKilobytes = 15
 
 const kinds = ['client over HTTP', 'client alone', 'socket of undici'] as const
 
 /**
- * Measures the heap that a client holds after one call: over HTTP, over a function, and the socket of undici by itself.
+ * Measures the heap that a client uses after one call: over HTTP, over a function, and the socket of undici alone.
  *
- * Method: 300 of each are made in a process of their own, behind 50 others, and the heap is read before and after, each
- * time after six full collections. Not measured: resident memory, which follows the heap's pages.
+ * Method: a separate process opens 50 of one kind to warm up, and then 300 more. The heap is read before and after the
+ * 300, each time after six full collections. Not measured: resident memory, which depends on the pages of the heap.
  */
 export async function run(): Promise<void> {
   const server = await startPinned<ServerQuestion, ServerAnswer>('client/echo-server.js', 0)

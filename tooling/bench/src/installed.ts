@@ -13,11 +13,11 @@ const peers: readonly (readonly [string, readonly string[]])[] = [
 ]
 
 /**
- * Counts the packages and bytes in `node_modules` after `npm install` of the packages of a server or a client, and of the
- * official SDK's beside them.
+ * Counts the packages and bytes in `node_modules` after `npm install` of the packages of a server or a client. It
+ * counts the same for the official SDK.
  *
- * Method: packages are packed as they are published and installed into empty folders; the bytes are those of all files.
- * Not measured: what a file takes on a disk beyond its bytes.
+ * Method: packages are packed as they are published and installed into empty folders. The bytes are those of all files.
+ * Not measured: the blocks that a file occupies on a disk.
  */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'installed-'))

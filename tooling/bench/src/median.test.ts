@@ -10,6 +10,6 @@ test.each([
   expect(median(values)).toBe(expected)
 })
 
-test('nothing has no median', () => {
-  expect(() => median([])).toThrow('median of nothing')
+test('an empty list has no median', () => {
+  expect(() => median([])).toThrow('median of an empty list')
 })

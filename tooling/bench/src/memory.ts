@@ -11,16 +11,16 @@ const rows = [
 ] as const
 
 /**
- * Measures the memory that is left of 200,000 requests, of 100,000 suspended calls, and of 10,000 streams of either kind
- * whose clients went away; with `--quick` a tenth of each.
+ * Measures the memory that remains in use after 200,000 requests, after 100,000 suspended calls, and after 10,000
+ * streams of either kind whose clients disconnected. With `--quick` it measures a tenth of each.
  *
- * Method: each kind has a server process of its own, and a load over real connections. Memory is read after a warm-up
- * and again at the end, each time when no connection is left and after four full collections. Not measured: memory
- * while the load lasts.
+ * Method: each kind has its own server process and a load over real connections. Memory is read after a warm-up and
+ * again at the end, each time without open connections and after four full collections. Not measured: memory during the
+ * load.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const share = quick ? 0.1 : 1
-  print(`what is left in memory, Node ${process.version}`)
+  print(`memory in use after the work, Node ${process.version}`)
   for (const { title, work, count, warmUp } of rows) {
     const [before, after] = await measure(work, count * share, warmUp)
     printRow(title, count * share, [before.heapBytes, after.heapBytes])
@@ -33,7 +33,7 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   printRow('suspended calls', calls, [before, after])
 }
 
-/** What a server holds before and after some work. */
+/** Returns the memory that a server uses before and after some work. */
 async function measure(
   work: LoadQuestion['work'],
   count: number,
@@ -43,7 +43,7 @@ async function measure(
   const client = await startPinned<LoadQuestion, LoadAnswer>('memory/load-client.js', 1)
   const doWork = async (times: number): Promise<MemoryAnswer> => {
     const { failure } = await client.ask({ url, work, count: times })
-    if (failure !== undefined) throw new Error(`the load failed, so that the numbers would mean nothing: ${failure}`)
+    if (failure !== undefined) throw new Error(`the load failed, so the measurement is invalid: ${failure}`)
     return server.ask({ ask: 'memory' })
   }
   const { url } = await server.ask({ ask: 'url' })

@@ -3,13 +3,13 @@ import { paramsValidators } from '@x/schema/zod'
 import { median } from './median.ts'
 
 /**
- * What it costs to take one `tools/call` from text to checked params, in microseconds per call on one thread.
+ * Measures the steps from the text of a `tools/call` to its checked params, in microseconds per call on one thread.
  *
  * Method: each step runs alone in one process, over 16 texts that differ in their id and one argument, so that neither
- * a cached string nor a folded constant is measured. After a warm-up a step runs in rounds of a fixed time; the number
- * is the median of the rounds. Steps take turns, so that a slow moment of the machine falls on all of them. The
- * baseline is `JSON.parse` of the same texts; ratios are within one run. Not measured: sockets, headers, the handler,
- * and collecting what was allocated where that falls outside a round.
+ * a cached string nor a folded constant is measured. After a warm-up a step runs in rounds of a fixed time. The result
+ * is the median of the rounds. Steps alternate, so that a slow period of the machine affects all of them. The baseline
+ * is `JSON.parse` of the same texts, and ratios are formed within one run. Not measured: sockets, headers, the handler,
+ * and garbage collection outside a round.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const rounds = quick ? 5 : 25
@@ -73,7 +73,7 @@ function measure(
   return steps.map(({ name }, index) => ({ name, microseconds: median(times[index] ?? []) }))
 }
 
-/** Microseconds per call of one step, over some milliseconds. */
+/** Runs one step for some milliseconds, and returns the microseconds per call. */
 function round({ call }: Step, milliseconds: number): number {
   let calls = 0
   let seen = 0
@@ -84,7 +84,7 @@ function round({ call }: Step, milliseconds: number): number {
     calls += 64
     now = performance.now()
   }
-  if (seen !== calls) throw new Error('a step returned nothing, so it may not have run')
+  if (seen !== calls) throw new Error('a step returned undefined, so it may not have run')
   return ((now - start) * 1000) / calls
 }
 

@@ -9,17 +9,17 @@ import { measureRounds, medianOf, type Round, shareOf } from './alternating-roun
 import { type Reading, readingLine } from './wanted.ts'
 
 /**
- * What a session costs a call, from client to server and back in memory, on one thread.
+ * Measures the time that a session adds to a call, from client to server and back in memory, on one thread.
  *
- * Method: the same tool, called one call at a time by `@x/client` over a plain server, over the same server with
- * sessions around it but without a session, in a session whose state is only read, and in one whose state every call
- * replaces (sealed, 100 bytes of it). The four take turns within one run, in rounds of a fixed time after a warm-up;
- * ratios to the plain call are formed within a round. Each must give the right answer before anything is measured. Not
- * measured: transports, stores, several calls at once.
+ * Method: `@x/client` calls the same tool, one call at a time, in four variants. The variants are a plain server, a
+ * server with the sessions extension but without a session, a session whose state each call reads, and a session whose
+ * state of 100 bytes each call replaces. After a warm-up the variants alternate in rounds of a fixed time. Ratios to
+ * the plain call are formed within a round. Each variant must return the right result before the measurement. Not
+ * measured: transports, stores, concurrent calls.
  */
 export const sessionsBenchmark: RatioBenchmark = { ids: ['sessions/read'], measure }
 
-/** Measures that, and prints it. */
+/** Runs the benchmark and prints its report. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
   await measure(optionsOf(options))
 }
@@ -97,7 +97,7 @@ async function openSteps(): Promise<readonly Step[]> {
   return steps.map(({ name, caller, write }) => ({ name, call: () => caller.callTool('work', { write }) }))
 }
 
-/** Microseconds of one call, over some milliseconds. */
+/** Calls repeatedly for some milliseconds, and returns the microseconds per call. */
 async function costOf(call: Step['call'], milliseconds: number): Promise<number> {
   let calls = 0
   const start = performance.now()

@@ -26,17 +26,17 @@ const rows: readonly Row[] = [
 ]
 
 /**
- * How much of what a process can do with JSON lines is left when it serves MCP over stdio.
+ * Compares a server over stdio with a bare process that reads and writes JSON lines.
  *
- * Method: one `tools/call` of an echo tool, about 330 bytes, over the pipes of a child process; one call at a time, and
- * 64 under way. The floor splits lines, parses them with `JSON.parse` and answers a fixed text of the same size, all of
- * a chunk in one write; it checks nothing. The servers take turns within a round, every other round backwards; a ratio
- * is formed within a round, and the median over the rounds is shown with the smallest and the largest. Not measured:
- * the client, large messages, notifications, the start of a process.
+ * Method: one `tools/call` of an echo tool, about 330 bytes, over the pipes of a child process, with 1 call and with 64
+ * calls in flight. The floor splits lines, parses them with `JSON.parse` and answers a fixed text of the same size,
+ * with one write per chunk. It checks nothing. The servers alternate within a round, and every other round has the
+ * reverse order. A ratio is formed within a round. The report shows the median over the rounds with the smallest and
+ * the largest. Not measured: the client, large messages, notifications, the start of a process.
  */
 export const stdioBenchmark: RatioBenchmark = { ids: rows.map(({ id }) => id), measure }
 
-/** Measures that, and prints it. */
+/** Runs the benchmark and prints its report. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
   await measure(optionsOf(options))
 }

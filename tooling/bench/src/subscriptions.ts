@@ -6,14 +6,14 @@ import { reportLines, type StreamMeasurement } from './subscriptions/report.ts'
 type Listeners = PinnedProcess<ListenersQuestion, ListenersAnswer>
 type Server = PinnedProcess<ServerQuestion, ServerAnswer>
 
-/** A server with all its streams open. */
+/** A server whose streams are all open. */
 interface Target {
   readonly name: string
   readonly url: string
   readonly server: Server
   readonly heapBytes: number
   readonly residentBytes: number
-  /** How many changes every stream has. */
+  /** The number of changes that every stream has received. */
   changes: number
   readonly milliseconds: number[]
   readonly cpuMicroseconds: number[]
@@ -25,13 +25,12 @@ interface Plan {
 }
 
 /**
- * What 2,000 open streams take of one instance, and how long one change to all of them takes until the last client has
- * it.
+ * Measures the memory of 2,000 open streams in one instance, and the time until the last client receives one change.
  *
- * Method: the streams are open over HTTP, each on a connection of its own, at our server and at a bare `node:http`
- * server that writes events of the same size; each server is a process on core 0, all clients are one process on core
- * 1. Memory is read after four full collections, before the streams are opened, behind some that were opened and
- * closed, and when all are open. Then the servers take turns at telling all their streams of one change. Not measured:
+ * Method: the streams are open over HTTP, each on its own connection. One server is ours, the other is a bare
+ * `node:http` server that writes events of the same size. Each server is a process on core 0, and all clients are one
+ * process on core 1. Memory is read after four full collections: first after some streams were opened and closed, then
+ * with all streams open. After that the servers alternate in notifying all their streams of one change. Not measured:
  * TLS, slow readers, a bus between instances, and the memory of the kernel.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
@@ -49,15 +48,15 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
     await Promise.all([listeners, ...targets.map(({ server }) => server)].map((child) => child.stop()))
   }
   const lines = reportLines(targets satisfies readonly StreamMeasurement[])
-  const head = `${streams} open streams over HTTP, Node ${process.version}; ${pinning}; ${rounds} changes; medians`
-  process.stdout.write(`${[head, ...lines].join('\n')}\n`)
+  const header = `${streams} open streams over HTTP, Node ${process.version}; ${pinning}; ${rounds} changes; medians`
+  process.stdout.write(`${[header, ...lines].join('\n')}\n`)
 }
 
 async function openTarget(name: string, plan: Plan): Promise<Target> {
   const { listeners, streams } = plan
   const server: Server = await startPinned(`subscriptions/${name}-server.js`, 0)
   const { url } = await server.ask({ ask: 'url' })
-  // Code is compiled and caches are filled before anything is read.
+  // Compiles code and fills caches before the first measurement.
   await askListeners(listeners, { ask: 'open', url, streams: 300 })
   await askListeners(listeners, { ask: 'close', url })
   const before = await server.ask({ ask: 'memory' })
@@ -75,7 +74,7 @@ async function openTarget(name: string, plan: Plan): Promise<Target> {
   }
 }
 
-/** Tells all streams of a change, and waits until the last client has it. */
+/** Notifies all streams of a change, and waits until the last client has received it. */
 async function changeOnce(target: Target, { listeners, streams }: Plan, counts: boolean): Promise<void> {
   const { server, url } = target
   target.changes += 1
@@ -93,6 +92,5 @@ async function changeOnce(target: Target, { listeners, streams }: Plan, counts: 
 
 async function askListeners(listeners: Listeners, question: ListenersQuestion): Promise<void> {
   const { failure } = await listeners.ask(question)
-  if (failure !== undefined)
-    throw new Error(`${question.ask} failed, so that the numbers would mean nothing: ${failure}`)
+  if (failure !== undefined) throw new Error(`${question.ask} failed, so the measurement is invalid: ${failure}`)
 }

@@ -4,12 +4,12 @@ import { type CallForm, compileCalls } from './types/many-calls.ts'
 const tools = 500
 
 /**
- * The CPU time in which TypeScript checks 500 tools and 500 calls through `client.tools`, and the same calls through
- * `callTool`, which checks neither names nor arguments.
+ * Measures the CPU time in which TypeScript checks 500 tools and 500 calls through `client.tools`, and the same calls
+ * through `callTool`, which checks neither names nor arguments.
  *
- * Method: one process compiles both programs in turns, after one of each that is not counted, and medians are printed.
- * The tools have zod schemas for input and output; the packages are read from their built declarations. A test holds
- * the number of types that the compiler creates. Not measured: editors, and the emission of declarations.
+ * Method: one process compiles both programs alternately, after one compilation of each as a warm-up, and prints the
+ * medians. The tools have zod schemas for input and output. The packages are read from their built declarations. A test
+ * limits the number of types that the compiler creates. Not measured: editors, and the emission of declarations.
  */
 export async function run({ quick }: { quick: boolean }): Promise<void> {
   const seconds: Record<CallForm, number[]> = { untyped: [], typed: [] }

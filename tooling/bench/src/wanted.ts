@@ -1,17 +1,17 @@
-/** What a ratio should be, and what it is a ratio of. */
+/** The wanted value of a ratio, with the description of the ratio. */
 export interface Wanted {
   readonly what: string
-  /** At least so much of the floor's; or, where less is better, at most. */
+  /** The smallest wanted ratio to the floor. A ratio of which less is better has `atMost` instead. */
   readonly atLeast?: number
   readonly atMost?: number
   /**
-   * What there is today on a busy machine too, where that is less than what is wanted, for the reason in
-   * `docs/performance.md`: the gate holds that instead.
+   * The value that today's code reaches on a busy machine, if it is worse than the wanted one. The gate checks this
+   * value instead. `docs/performance.md` has the reason.
    */
   readonly today?: number
 }
 
-/** Every ratio that is held to something: the reports print it, and the gate fails on it. */
+/** Every ratio with a wanted value. The reports print the value, and the gate checks it. */
 export const wanted = {
   'http/1': { what: '`tools/call` over `node:http`, 1 connection', atLeast: 0.9, today: 0.75 },
   'http/16': { what: '`tools/call` over `node:http`, 16 connections', atLeast: 0.9, today: 0.65 },
@@ -51,60 +51,57 @@ export const wanted = {
   'sessions/read': { what: 'a call in a session that is read, of a plain call in memory', atMost: 3 },
 } as const satisfies Readonly<Record<string, Wanted>>
 
-/** The name of a ratio: the benchmark, and what is varied in it. */
+/** The name of a ratio: the benchmark and its variant. */
 export type RatioId = keyof typeof wanted
 
-/** A ratio that was measured, and the figures that it was made of, ours and the floor's, in words. */
+/** A measured ratio, with the formatted figures of our program and of the floor. */
 export interface Reading {
   readonly id: RatioId
   readonly value: number
   readonly ours: string
   readonly floor: string
-  /** The official SDK's share of the same floor, where it was measured. */
+  /** The ratio of the official SDK to the same floor, if it was measured. */
   readonly peer?: number | undefined
 }
 
-/**
- * How much of what is wanted must be there for the gate to pass: machines are noisy, and the ratios of one run much
- * less so.
- */
+/** The gate passes a ratio that reaches this share of its wanted value, because ratios vary between runs. */
 const tolerance = 0.8
 
-/** Whether a ratio is what is wanted. */
+/** Returns true if a ratio reaches its wanted value. */
 export function isReached({ id, value }: Reading): boolean {
   const { atLeast, atMost }: Wanted = wanted[id]
   return atMost === undefined ? value >= (atLeast ?? 0) : value <= atMost
 }
 
-/** Whether the gate lets a ratio pass. */
+/** Returns true if the gate passes a ratio. */
 export function passes({ id, value }: Reading): boolean {
-  // Written so that a ratio that is no number does not pass.
+  // Comparisons with NaN are false, so a ratio that is not a number does not pass.
   return isLess(id) ? value <= limitOf(id) : value >= limitOf(id)
 }
 
-/** From where on the gate fails. */
+/** Returns the limit beyond which the gate fails. */
 function limitOf(id: RatioId): number {
   const { atLeast = 0, atMost, today }: Wanted = wanted[id]
   return atMost === undefined ? (today ?? atLeast) * tolerance : (today ?? atMost) / tolerance
 }
 
-/** Whether less is better. */
+/** Returns true if less is better. */
 function isLess(id: RatioId): boolean {
   return 'atMost' in wanted[id]
 }
 
-/** What is wanted of a ratio, in a few characters. */
+/** Formats the wanted value of a ratio. */
 export function wantedText(id: RatioId): string {
   const { atLeast, atMost }: Wanted = wanted[id]
   return atMost === undefined ? `>= ${(atLeast ?? 0).toFixed(2)}` : `<= ${atMost.toFixed(2)}`
 }
 
-/** From where on the gate fails, in a few words. */
+/** Formats the limit beyond which the gate fails. */
 export function limitText(id: RatioId): string {
   return `${isLess(id) ? 'above' : 'below'} ${limitOf(id).toFixed(2)}`
 }
 
-/** A line for a reading: the ratio, what is wanted, and whether it is that. */
+/** Formats a line with a ratio, its wanted value, and the result of their comparison. */
 export function readingLine(reading: Reading): string {
   const columns = [
     reading.id.padEnd(16),

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A bridge as a program of Node, with the arguments of `node` for each direction that it has. */
+/** A bridge as a Node program, with the arguments of `node` for each direction that it supports. */
 export interface BridgeProgram {
   readonly name: string
   readonly toStdio?: (url: string) => readonly string[]
@@ -15,12 +15,12 @@ const builtPathOf = (program: string): string => fileURLToPath(new URL(program, 
 
 const mcpRemote = besideFile(require.resolve('mcp-remote/package.json'), 'dist/proxy.js')
 const supergateway = besideFile(require.resolve('supergateway/package.json'), 'dist/index.js')
-// The package exports no manifest.
+// The package does not export its manifest.
 const mcpProxy = besideFile(require.resolve('mcp-proxy'), 'bin/mcp-proxy.mjs')
 const ours = ['--conditions=dist', builtPathOf('our-bridge-server.js')]
 const server = [process.execPath, '--conditions=dist', builtPathOf('features-server.js')]
 
-/** Our bridge, and the bridges that are in use, each with the options that its documentation gives for the purpose. */
+/** Our bridge and other bridges, each with the options that its documentation states for this use. */
 export const bridgePrograms: readonly BridgeProgram[] = [
   {
     name: '@x/gateway',

@@ -10,13 +10,13 @@ import { findFreePort } from '../free-port.ts'
 import { print } from '../benchmark.ts'
 import { type BridgeProgram, bridgePrograms } from './programs.ts'
 
-/** Milliseconds for one check. A bridge that drops a message leaves its host waiting. */
+/** The timeout of one check in milliseconds. A host waits forever for a message that the bridge drops. */
 const checkLimitMs = 15_000
 const eras = ['modern', 'legacy'] as const
 
 /**
- * Counts what crosses our bridge, and the bridges in use, for hosts of 2026-07-28 and of 2025-11-25, and prints a table in
- * Markdown with what does not cross.
+ * Counts the features that work across our bridge and other bridges, for hosts of 2026-07-28 and of 2025-11-25. Prints
+ * a Markdown table with the features that do not work.
  */
 export async function run(): Promise<void> {
   print(`| bridge | direction | host of 2026-07-28 | host of 2025-11-25 | does not cross |`)
@@ -27,7 +27,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** A bridge with the server behind it. */
+/** A bridge that is connected to its server. */
 interface RunningBridge extends AsyncDisposable {
   readonly target: ServerTarget
 }

@@ -1,15 +1,16 @@
 import { gzipSync } from 'node:zlib'
 import { type BuildResult, build, type Metafile } from 'esbuild'
 
-/** A program that is bundled as an application would be, and what it may weigh. */
+/** A program to bundle like an application, with the ceilings of its size. */
 export interface BundleRow {
   readonly name: string
   readonly source: string
   /**
-   * The most that it may weigh, minified and gzipped, in bytes. It goes down with what is saved, and up for a reason.
+   * The largest size, minified and gzipped, in bytes. A change that saves bytes lowers it. A change that raises it
+   * needs a reason.
    */
   readonly ceiling: number
-  /** The same for what is loaded when the program starts. A bundler that splits puts the rest into files of its own. */
+  /** The largest size of the code that the program loads at its start, if the bundler splits the code. */
   readonly startCeiling: number
 }
 
@@ -37,7 +38,7 @@ export const echo = (text) => client.callTool('echo', { text })`
 
 const kilobyte = 1000
 
-/** The smallest programs that do something. */
+/** The smallest programs of a server and a client. */
 export const bundles: readonly BundleRow[] = [
   {
     name: 'server, a tool with zod',
@@ -51,30 +52,30 @@ export const bundles: readonly BundleRow[] = [
     ceiling: 78.9 * kilobyte,
     startCeiling: 71.9 * kilobyte,
   },
-  // 37.4 before the events of calls, which extensions observe.
+  // The events of calls, which extensions observe, take 0.5 KB.
   { name: 'client, in a browser', source: client, ceiling: 37.9 * kilobyte, startCeiling: 37.9 * kilobyte },
 ]
 
-/** The weight of a bundle in bytes, and the packages in it with their share before gzip. */
+/** The size of a bundle in bytes, and the bytes of each package in it before gzip. */
 export interface BundleSize {
   readonly minified: number
   readonly gzipped: number
   readonly packages: ReadonlyMap<string, number>
-  /** The same for each file. */
+  /** The bytes of each file before gzip. */
   readonly files: ReadonlyMap<string, number>
 }
 
-/** Bundles a program for a platform that is not Node into one file, and weighs it. */
+/** Bundles a program into one file for a platform that is not Node, and measures its size. */
 export async function measureBundle(source: string): Promise<BundleSize> {
   const { outputFiles, metafile } = await bundle(source, { splitting: false })
   const [file] = outputFiles
   const [output] = Object.values(metafile.outputs)
-  if (file === undefined || output === undefined) throw new Error('esbuild gave no bundle')
+  if (file === undefined || output === undefined) throw new Error('esbuild returned no bundle')
   const { packages, files } = sharesOf(output)
   return { minified: file.contents.byteLength, gzipped: gzippedBytes(file.contents), packages, files }
 }
 
-/** Weighs the modules that a program loads at its start. A bundler that splits puts those of `import()` elsewhere. */
+/** Measures the size of the modules that a program loads at its start, without those of `import()`. */
 export async function measureStart(source: string): Promise<Pick<BundleSize, 'gzipped' | 'packages'>> {
   const { outputFiles, metafile } = await bundle(source, { splitting: true })
   const { outputs } = metafile
@@ -118,7 +119,7 @@ function gzippedBytes(contents: Uint8Array): number {
 
 type Shares = Pick<BundleSize, 'packages' | 'files'>
 
-/** The share of each package and file in an output of esbuild. */
+/** Returns the bytes of each package and file in an output of esbuild. */
 function sharesOf(output: Metafile['outputs'][string] | undefined): Shares {
   const packages = new Map<string, number>()
   const files = new Map<string, number>()
@@ -130,7 +131,7 @@ function sharesOf(output: Metafile['outputs'][string] | undefined): Shares {
   return { packages, files }
 }
 
-/** A file's path from the name of its package on. */
+/** Returns the path of a file, starting with the name of its package. */
 function fileOf(path: string): string {
   const inPackage = /(?:.*node_modules\/(?:@[^/]+\/)?[^/]+|packages\/[^/]+)(\/.*)/.exec(path)?.[1] ?? ''
   return packageOf(path) + inPackage

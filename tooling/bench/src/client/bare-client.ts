@@ -2,7 +2,7 @@ import { Pool } from 'undici'
 import { body, expectedText, headers } from '../http/call.ts'
 import { serveCallLoad } from './call-load.ts'
 
-// The least that a client can do: send a fixed text and parse the answer.
+// The minimum of a client: it sends a fixed text and parses the response.
 serveCallLoad((url) => {
   const { origin, pathname: path } = new URL(url)
   const pool = new Pool(origin, { connections: 16 })

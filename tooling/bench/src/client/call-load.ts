@@ -1,21 +1,21 @@
-/** What the benchmark asks of a client. */
+/** A question of the benchmark to a client. */
 export interface CallLoadQuestion {
   readonly url: string
   readonly inFlight: number
   readonly seconds: number
 }
 
-/** What a client did. */
+/** The measurement of a client. */
 export interface CallLoadAnswer {
   readonly perSecond: number
   /** Microseconds of CPU in the client's process, user and system. */
   readonly cpuPerCall: number
 }
 
-/** Makes one call with the text, and gives the text that came back. */
+/** Makes one call of the echo tool, and returns the text of the result. */
 export type EchoCall = () => Promise<string>
 
-/** Answers the benchmark over the channel of this process: keeps so many calls under way for so long. */
+/** Runs a load for each question of the benchmark: keeps a number of calls in flight for some seconds. */
 export function serveCallLoad(connect: (url: string) => Promise<EchoCall> | EchoCall, expected: string): void {
   const calls = new Map<string, EchoCall>()
   process.once('disconnect', () => process.exit())

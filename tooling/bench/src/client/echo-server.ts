@@ -15,8 +15,7 @@ const results: ReadonlyMap<string, string> = new Map(
   }).map(([method, result]) => [method, JSON.stringify(result)]),
 )
 
-// As the floor of the server's benchmark, but with the request's own id, since a client that took any other would be
-// broken.
+// The floor of the server benchmark, with the id of the request. A correct client rejects a response with another id.
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))

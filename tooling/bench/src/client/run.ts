@@ -15,10 +15,10 @@ const rows: readonly { readonly id: RatioId; readonly inFlight: number }[] = [
   { id: 'client/16', inFlight: 16 },
 ]
 
-/** How many calls a second a client makes of one core, against bare undici, and beside the official SDK. */
+/** Compares the calls per second of a client on one core with bare undici, and with the official SDK. */
 export const clientBenchmark: RatioBenchmark = { ids: rows.map(({ id }) => id), measure }
 
-/** Measures that, and prints it. */
+/** Runs the benchmark and prints its report. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
   await measure(optionsOf(options))
 }

@@ -4,10 +4,7 @@ const key = randomBytes(32)
 const ivBytes = 12
 const tagBytes = 16
 
-/**
- * The least that can be done with a value that travels: JSON, AES-256-GCM with a fresh IV, Base64url. No claims, no
- * checks.
- */
+/** The minimum for an encrypted token: JSON, AES-256-GCM with a fresh IV, and Base64url, without claims or checks. */
 export const bareToken = {
   seal(value: unknown): string {
     const iv = randomBytes(ivBytes)
@@ -24,7 +21,7 @@ export const bareToken = {
   },
 }
 
-/** The cipher alone: the bytes of a text that is there already, to bytes, and back. */
+/** The cipher alone, without JSON and Base64url. */
 export const bareCipher = {
   seal(text: string): Buffer {
     const iv = randomBytes(ivBytes)

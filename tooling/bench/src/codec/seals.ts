@@ -1,12 +1,12 @@
 import { type JsonValue, randomKey, sealedState as sealedOnNode, type StateCodec } from '@x/state-codec'
 import { bareCipher, bareToken } from './bare-aes.ts'
 
-/** One way to seal a value and to open it again, and the two halves of that. */
+/** A codec under measurement, with one value to seal and its token to open. */
 export interface Seal {
   readonly name: string
   readonly seal: () => unknown
   readonly open: () => unknown
-  /** How long the token is, in bytes. */
+  /** The length of the token in bytes. */
   readonly length: number
 }
 
@@ -15,7 +15,7 @@ const claims = {
   binding: { principal: 'ada', method: 'tools/call', target: 'update_work_item', arguments: { id: 4522 } },
 }
 
-/** A journal of so many bytes of JSON, filled with random letters. */
+/** Returns a journal with a given length as JSON, filled with random letters. */
 export function journal(bytes: number): JsonValue {
   const empty = { answers: { resolution: { action: 'accept', content: { note: '' } } }, steps: {} }
   const letters = randomKey().repeat(Math.ceil(bytes / 64))
@@ -24,9 +24,9 @@ export function journal(bytes: number): JsonValue {
 }
 
 /**
- * What is compared: a token that is made by hand, ours on Node, and, with `peers`, what stands beside them.
+ * Returns the codecs to compare: the floor, ours on Node, and with `peers` the cipher alone and ours on jose.
  *
- * @throws Error when one of them opens something else than was sealed.
+ * @throws Error when a codec opens another value than it sealed.
  */
 export async function sealsOf(value: JsonValue, { peers }: { readonly peers: boolean }): Promise<readonly Seal[]> {
   const keys = [randomKey()]
@@ -60,13 +60,13 @@ function cipherAlone(value: JsonValue): Seal {
 
 type Entry = { readonly sealedState: typeof sealedOnNode }
 
-/** The entry for everywhere but Node, which Node itself would never be given. */
+/** Imports the entry for other runtimes than Node. The export conditions of Node never select it. */
 async function portableEntry(): Promise<Entry> {
   const node = import.meta.resolve('@x/state-codec')
-  // A module that is imported by its address has no type of its own; both entries have the same, which a test proves.
+  // A module that is imported by its URL has no static type. A test proves that both entries have the same type.
   return (await import(node.replace(/node\.(js|ts)$/, 'index.$1'))) as Entry
 }
 
 function checkSame(opened: unknown, sealed: unknown): void {
-  if (JSON.stringify(opened) !== JSON.stringify(sealed)) throw new Error('something else was opened than was sealed')
+  if (JSON.stringify(opened) !== JSON.stringify(sealed)) throw new Error('the opened value differs from the sealed one')
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// The least that an HTTP server can do: read the body, parse it, answer a fixed text.
+// The minimum of an HTTP server: it reads the body, parses it, and answers a fixed text.
 const answer = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,

@@ -1,5 +1,5 @@
-// Runs in the folder of an install: imports what it is told, one after the other, and prints how many milliseconds each
-// took. What a package imports itself has to stand before it, or counts as its own.
+// Runs in the folder of an install. Imports the packages of its arguments one after the other, and prints the
+// milliseconds of each import. A dependency that is not listed before its package counts as part of the package.
 const times: [string, number][] = [['node', performance.now()]]
 for (const specifier of process.argv.slice(2)) {
   const started = performance.now()

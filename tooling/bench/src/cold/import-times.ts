@@ -4,7 +4,7 @@ import * as z from 'zod'
 
 const run = promisify(execFile)
 
-/** What a server imports, each behind what it imports itself, so that its time is its own. */
+/** The imports of a server. Each package follows its dependencies, so that its time excludes them. */
 const importOrder = [
   'node:http',
   '@cfworker/json-schema',
@@ -21,10 +21,13 @@ const importOrder = [
 const times = z.array(z.tuple([z.string(), z.number()]))
 
 /**
- * Milliseconds that a process takes before its first line, as `node`, and then for each of the packages that are given.
+ * Returns the milliseconds of a process before the first line of its program, as `node`, and of the import of each
+ * package.
  */
 export async function importTimes(folder: string, packages: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> {
-  const specifiers = importOrder.filter((specifier) => specifier.startsWith('node:') || packages.has(packageOf(specifier)))
+  const specifiers = importOrder.filter(
+    (specifier) => specifier.startsWith('node:') || packages.has(packageOf(specifier)),
+  )
   const { stdout } = await run(process.execPath, ['import-probe.js', ...specifiers], {
     cwd: folder,
     env: { ...process.env, NODE_OPTIONS: '' },

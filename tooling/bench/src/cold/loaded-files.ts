@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
 import { type Program, startServer, stopServer } from './start-server.ts'
 
-/** What of a package was loaded: how many files, and their bytes. */
+/** The number and the bytes of the loaded files of a package. */
 export interface Loaded {
   readonly files: number
   readonly bytes: number
@@ -13,12 +13,12 @@ export interface Loaded {
 
 const coverage = z.object({ result: z.array(z.object({ url: z.string() })) })
 
-// Node writes down what was loaded when a process ends by itself, which it does not when a signal ends it.
+// Node writes the coverage, which lists the loaded files, only when a process exits by itself and not by a signal.
 const endBySignal = "data:text/javascript,process.once('SIGTERM',()=>process.exit())"
 
 /**
- * Runs a server to its first answer and counts what it had loaded by then, for each package. Slower than a start that
- * is timed.
+ * Counts the files that a server loads until its first response, for each package. The start is slower than a start
+ * without coverage.
  */
 export async function countLoaded(program: Program): Promise<ReadonlyMap<string, Loaded>> {
   const folder = await mkdtemp(join(tmpdir(), 'loaded-'))

@@ -16,8 +16,7 @@ const handle = toNodeHandler(handler)
 const validateHost = localhostHostValidation()
 const validateOrigin = localhostOriginValidation()
 
-// The checks of Host and Origin are part of what our handler does, so they are switched on here as its documentation
-// says.
+// Our handler checks Host and Origin, so the checks of the official SDK are enabled, as its documentation describes.
 const server = createServer((request, response) => {
   if (!validateHost(request, response) || !validateOrigin(request, response)) return
   // @ts-expect-error The types of the official SDK were not written for exactOptionalPropertyTypes.

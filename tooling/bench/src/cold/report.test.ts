@@ -7,22 +7,22 @@ const round = (floor: number, ours: number): Round =>
     ['ours', { milliseconds: ours, cpuMilliseconds: 25 }],
   ])
 
-test('a ratio is taken within a round, so that a slow round of the machine does not count', () => {
+test('a ratio is formed within a round, so that a slow round has no effect on it', () => {
   const [floor, ours] = startLines([round(100, 150), round(1000, 1600), round(100, 170)])
   expect(floor).toContain('1.00 x the floor (1.00 to 1.00)')
   expect(ours).toMatch(/^ours +170 ms \(150 to 1600\) +1\.60 x the floor \(1\.50 to 1\.70\) +2\.50 x its CPU$/)
 })
 
-test('where the system does not tell the CPU of a process, no ratio of it is shown', () => {
+test('a line has no ratio of CPU if the system does not report the CPU of a process', () => {
   const [floor] = startLines([new Map([['floor', { milliseconds: 1 }]])])
   expect(floor).toMatch(/\(1\.00 to 1\.00\)$/)
 })
 
-test('a round without the floor is refused', () => {
+test('a round without the floor is an error', () => {
   expect(() => startLines([new Map([['ours', { milliseconds: 1 }]])])).toThrow('no start of floor')
 })
 
-test('what was loaded is summed, with the package of the most files first', () => {
+test('loaded files are summed, and the package with the most files is first', () => {
   const loaded = new Map([
     ['few', { files: 1, bytes: 9000 }],
     ['many', { files: 3, bytes: 1000 }],
@@ -32,7 +32,7 @@ test('what was loaded is summed, with the package of the most files first', () =
   expect(first).toContain('many')
 })
 
-test('what no import explains of a start has a line of its own, taken within a round', () => {
+test('the time of a start that no import explains has its own line, and is computed within a round', () => {
   const rounds = [
     { whole: 100, times: new Map([['zod', 60.04]]) },
     { whole: 1000, times: new Map([['zod', 950]]) },

@@ -5,7 +5,7 @@ import type { Start } from './start-server.ts'
 /** The starts of a round, by the name of the server. */
 export type Round = ReadonlyMap<string, Start>
 
-/** A line per server: the time to the first answer, and beside it the ratio to the floor's in the same round. */
+/** Formats a line per server: the time to the first response, and the ratio to the floor in the same round. */
 export function startLines(rounds: readonly Round[]): readonly string[] {
   return [...(rounds[0]?.keys() ?? [])].map((name) => {
     const own = rounds.map((round) => find(round, name))
@@ -23,7 +23,7 @@ export function startLines(rounds: readonly Round[]): readonly string[] {
   })
 }
 
-/** A line for all that was loaded, and one for each package of it. */
+/** Formats a line for all loaded files, and a line for each package. */
 export function loadedLines(name: string, loaded: ReadonlyMap<string, Loaded>): readonly string[] {
   const all = [...loaded.values()]
   const files = all.reduce((sum, one) => sum + one.files, 0)
@@ -37,15 +37,15 @@ export function loadedLines(name: string, loaded: ReadonlyMap<string, Loaded>): 
   ]
 }
 
-/** A whole start, and what its parts took in a process beside it, in milliseconds. */
+/** The time of a whole start, and the times of its imports in another process, in milliseconds. */
 export interface PartsOfStart {
   readonly whole: number
   readonly times: ReadonlyMap<string, number>
 }
 
 /**
- * A line for each part of a start, and last what none of them explains: making the server, listening, the call.
- * Medians.
+ * Formats a line per import with its median time. The last line is the remaining time of the start: to create the
+ * server, to listen and to answer the call.
  */
 export function importLines(rounds: readonly PartsOfStart[]): readonly string[] {
   const rests = rounds.map(({ whole, times }) => whole - [...times.values()].reduce((sum, time) => sum + time, 0))

@@ -6,21 +6,21 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { type Call, echoCall } from '../http/call.ts'
 
-/** How long a process took to its first right answer. */
+/** The time of a process to its first right response. */
 export interface Start {
   readonly milliseconds: number
-  /** Milliseconds of CPU that all of its threads took until then; nothing where the system does not tell. */
+  /** Milliseconds of CPU of all threads until then. Undefined if the system does not report them. */
   readonly cpuMilliseconds?: number | undefined
 }
 
-/** A server that has given its first right answer. */
+/** A server that has returned its first right response. */
 export interface Started {
   readonly child: ChildProcess
   readonly url: string
   readonly start: Start
 }
 
-/** Where a server's program lies, and how its process is started. */
+/** The program of a server, and the options of its process. */
 export interface Program {
   readonly folder: string
   readonly file: string
@@ -33,7 +33,7 @@ export interface Program {
 /**
  * Starts a server that prints its port, and calls its tool once.
  *
- * @throws Error when the answer is not the right one, or the process ends before it.
+ * @throws Error for a wrong response, or when the process ends before it responds.
  */
 export async function startServer(program: Program): Promise<Started> {
   const { call = echoCall } = program
@@ -57,7 +57,7 @@ export async function startServer(program: Program): Promise<Started> {
   }
 }
 
-/** Ends a server's process, by its own id. */
+/** Ends the process of a server, and waits until it has ended. */
 export async function stopServer(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'close')
@@ -66,7 +66,7 @@ export async function stopServer(child: ChildProcess, signal: NodeJS.Signals = '
 }
 
 async function portOf(stdout: Readable, file: string): Promise<number> {
-  // Some implementations log lines of their own before.
+  // Some implementations log other lines before.
   for await (const line of createInterface({ input: stdout })) if (/^\d+$/.test(line)) return Number(line)
   throw new Error(`${file} ended before it printed its port`)
 }
@@ -87,8 +87,8 @@ function send({ body, headers }: Call, url: string): Promise<string> {
 }
 
 /**
- * Returns the milliseconds of CPU of all threads of a process; nothing where the system does not tell: Linux counts the
- * nanoseconds of each thread, and other systems have no such file.
+ * Returns the milliseconds of CPU of all threads of a process. Linux counts the nanoseconds of each thread. Other
+ * systems have no such file, and the result is undefined.
  */
 export async function cpuMillisecondsOf(pid: number | undefined): Promise<number | undefined> {
   const folder = `/proc/${pid}/task`

@@ -1,4 +1,4 @@
-// What zod alone adds to the floor: a schema is made, and no request is checked by it.
+// The floor with zod: it creates a schema, and does not validate requests.
 import * as z from 'zod'
 import './floor-server.ts'
 

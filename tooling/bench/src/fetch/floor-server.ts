@@ -3,7 +3,7 @@ import { getRequestListener } from '@hono/node-server'
 import { answerQuestions } from '../http/answer-questions.ts'
 import { echoAnswer } from '../http/call.ts'
 
-// The least that a function from Request to Response can do on this adapter: parse the body, answer a fixed text.
+// The minimum of a function from Request to Response on this adapter: it parses the body and answers a fixed text.
 const headers = { 'Content-Type': 'application/json' }
 
 answerQuestions(

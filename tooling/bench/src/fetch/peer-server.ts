@@ -13,8 +13,8 @@ const handler = officialEcho()
 const hosts = localhostAllowedHostnames()
 const origins = localhostAllowedOrigins()
 
-// The checks of Host and Origin are part of what our handler does, so they stand in front here as its documentation
-// says.
+// Our handler checks Host and Origin, so the checks of the official SDK run before its handler, as its documentation
+// describes.
 answerQuestions(
   createServer(
     getRequestListener((request) => {

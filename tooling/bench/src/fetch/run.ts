@@ -13,13 +13,13 @@ const comparison: Comparison = {
   ],
 }
 
-/** A tool call by the fetch handler against the adapter under it with a function that answers a fixed text. */
+/** Compares a tool call by the fetch handler with a function that answers a fixed text on the same adapter. */
 export const fetchBenchmark: RatioBenchmark = {
   ids: comparison.rows.map(({ id }) => id),
   measure: (options) => compare(comparison, options),
 }
 
-/** Measures that, and prints it. */
+/** Runs the benchmark and prints its report. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
   await fetchBenchmark.measure(optionsOf(options))
 }

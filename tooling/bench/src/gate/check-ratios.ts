@@ -1,31 +1,34 @@
 import type { RatioBenchmark, MeasureOptions, Timing } from '../benchmark.ts'
 import { limitText, passes, type RatioId, type Reading, wantedText } from '../wanted.ts'
 
-/** How ratios are held. */
+/** The options of a check of ratios. */
 export interface CheckOptions {
-  /** The ratios that are held; a benchmark that has none of them is not run. */
+  /** The ratios to check. A benchmark with none of them does not run. */
   readonly ids: readonly RatioId[]
   readonly short: Timing
-  /** For ratios that failed: they are measured again behind all others, since a machine may have been busy. */
+  /**
+   * The timing for ratios that failed. They are measured again after all others, because the machine may have been
+   * busy.
+   */
   readonly long: Timing
-  /** How often that is done. */
+  /** The largest number of repeated measurements. */
   readonly again: number
   /**
-   * Lets time pass before it is done: whoever shares the machine is busy for minutes, and slows what has much code more
-   * than a floor.
+   * Waits before a repeated measurement. Other programs on the machine may be busy for minutes, and they slow down
+   * large programs more than a floor.
    */
   readonly pause: () => Promise<unknown>
-  /** Takes each line of the report. */
+  /** Receives each line of the report. */
   readonly print: (line: string) => void
 }
 
-/** Measures ratios, and says whether each of them is near enough to what is wanted of it. */
+/** Measures ratios, and returns true if each of them passes the gate. */
 export async function checkRatios(benchmarks: readonly RatioBenchmark[], options: CheckOptions): Promise<boolean> {
   const { short, long, print } = options
   let failed = await measureAll(benchmarks, { only: options.ids, timing: short, print })
   for (let time = 0; time < options.again && failed.length > 0; time += 1) {
     const only = failed.map(({ id }) => id)
-    print(`  again, in a while, with longer rounds: ${only.join(', ')}`)
+    print(`  repeated after a pause with longer rounds: ${only.join(', ')}`)
     await options.pause()
     failed = await measureAll(benchmarks, { only, timing: long, print })
   }
@@ -35,22 +38,28 @@ export async function checkRatios(benchmarks: readonly RatioBenchmark[], options
 
 type Measuring = MeasureOptions & { readonly only: readonly RatioId[] }
 
-async function measureAll(benchmarks: readonly RatioBenchmark[], { only, ...how }: Measuring): Promise<readonly Reading[]> {
+async function measureAll(
+  benchmarks: readonly RatioBenchmark[],
+  { only, ...options }: Measuring,
+): Promise<readonly Reading[]> {
   const failed: Reading[] = []
   for (const benchmark of benchmarks) {
     const ids = benchmark.ids.filter((id) => only.includes(id))
-    failed.push(...(await measureFailing(benchmark, { ...how, only: ids })))
+    failed.push(...(await measureFailing(benchmark, { ...options, only: ids })))
   }
   return failed
 }
 
-/** Those of the ratios that do not pass. */
-async function measureFailing(benchmark: RatioBenchmark, { only, timing, print }: Measuring): Promise<readonly Reading[]> {
+/** Measures ratios of one benchmark, and returns those that do not pass. */
+async function measureFailing(
+  benchmark: RatioBenchmark,
+  { only, timing, print }: Measuring,
+): Promise<readonly Reading[]> {
   if (only.length === 0) return []
   const readings = await benchmark.measure({ only, timing, print: () => {} })
-  const missing = only.filter((asked) => !readings.some(({ id }) => id === asked))
+  const missing = only.filter((expected) => !readings.some(({ id }) => id === expected))
   if (missing.length > 0)
-    throw new Error(`no reading of ${missing.join(', ')}: a benchmark gives every ratio that it has`)
+    throw new Error(`no reading of ${missing.join(', ')}: a benchmark must return every ratio that it lists`)
   for (const reading of readings) print(ratioLine(reading))
   return readings.filter((reading) => !passes(reading))
 }
@@ -63,11 +72,11 @@ function ratioLine(reading: Reading): string {
     value.toFixed(2).padStart(6),
     `wanted ${wantedText(id)}`,
     `fails ${limitText(id)}`,
-    `${ours} beside ${floor}`,
+    `${ours}, floor ${floor}`,
   ]
   return columns.join('  ')
 }
 
 function failureLine({ id, value, ours, floor }: Reading): string {
-  return `FAILED ${id}: ${value.toFixed(2)} (${ours} beside ${floor}); wanted is ${wantedText(id)}, and ${limitText(id)} this fails`
+  return `FAILED ${id}: ${value.toFixed(2)} (${ours}, floor ${floor}); wanted is ${wantedText(id)}, and it fails ${limitText(id)}`
 }

@@ -6,7 +6,7 @@ import { nodeHandler } from '@x/transport-http/node'
 import { answerQuestions } from '../http/answer-questions.ts'
 import { startUpstream } from '../hop/upstream.ts'
 
-/** A gateway in front of two servers, as its guide has it. */
+/** A gateway to two servers, as its guide shows it. */
 const [one, two] = [await startUpstream('gateway/echoes-server.js'), await startUpstream('gateway/echoes-server.js')]
 const server = gateway({
   name: 'bench',

@@ -9,13 +9,13 @@ const comparison: Comparison = {
   rows: [{ id: 'gateway/cpu', connections: 16, of: 'cpuPerRequest' }],
 }
 
-/** A call through our gateway against a bare `node:http` server that sends each body on with undici. */
+/** Compares a call through our gateway with a bare `node:http` server that forwards each body with undici. */
 export const gatewayBenchmark: RatioBenchmark = {
   ids: comparison.rows.map(({ id }) => id),
   measure: (options) => compare(comparison, options),
 }
 
-/** Measures that, and prints it. */
+/** Runs the benchmark and prints its report. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
   await gatewayBenchmark.measure(optionsOf(options))
 }

@@ -18,7 +18,7 @@ interface Target {
   readonly call: Call
 }
 
-/** The CPU of a call, by the length of one text in its arguments. */
+/** Measures the CPU of a call by the length of one text in its arguments. */
 export async function measureArguments(rounds: number): Promise<Chart> {
   const load: Load = await startPinned('http/load.js', 1)
   const floor = await startMeasured('http/floor-server.js')

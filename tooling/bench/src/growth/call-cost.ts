@@ -7,7 +7,7 @@ import { type PinnedProcess, startPinned } from '../pinned-process.ts'
 /** A load that sends calls over HTTP. */
 export type Load = PinnedProcess<LoadQuestion, LoadAnswer>
 
-/** A server over HTTP that tells how much CPU it has used. */
+/** A server over HTTP that reports its CPU time. */
 export interface MeasuredServer {
   readonly url: string
   readonly process: PinnedProcess<ServerQuestion, ServerAnswer>
@@ -20,14 +20,14 @@ export async function startMeasured(program: string, environment: NodeJS.Process
   return { url, process: server }
 }
 
-/** Throws unless a server gives the right answer to a call. */
+/** Throws unless a server returns the right response to a call. */
 export async function checkAnswer({ url }: MeasuredServer, { headers, body, expected }: Call): Promise<void> {
   const response = await request(url, { method: 'POST', headers, body })
   const text = await response.body.text()
   if (!text.includes(expected)) throw new Error(`a server answered ${response.statusCode} ${text.slice(0, 500)}`)
 }
 
-/** Microseconds of CPU that a server uses for a call. */
+/** Returns the microseconds of CPU that a server uses per call. */
 export async function cpuOfCall(
   load: Load,
   { url, process: server }: MeasuredServer,
@@ -36,6 +36,6 @@ export async function cpuOfCall(
   const before = await server.ask({ ask: 'cpu' })
   const { requests, failures } = await load.ask({ url, ...question })
   const after = await server.ask({ ask: 'cpu' })
-  if (failures > 0) throw new Error(`${failures} requests failed: the numbers would mean nothing`)
+  if (failures > 0) throw new Error(`${failures} requests failed: the measurement is invalid`)
   return ((after.cpuMicroseconds ?? 0) - (before.cpuMicroseconds ?? 0)) / requests
 }

@@ -4,7 +4,7 @@ import { drawChart } from './chart.ts'
 const lines = [{ name: 'ours', values: [2, 4] }]
 const base = { title: 'CPU & memory', sizes: ['1', '10'], logarithmic: false, lines }
 
-/** The texts of an SVG, in order. */
+/** Returns the texts of an SVG in document order. */
 function textsOf(svg: string): readonly string[] {
   return [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text = '']) => text)
 }
@@ -13,7 +13,7 @@ test('a chart has its title, the names of its lines, ticks from 0, and sizes', (
   expect(textsOf(drawChart(base))).toEqual(['CPU &amp; memory', 'ours', '0', '1', '2', '3', '4', '1', '10'])
 })
 
-test('the largest value stands at the top of the plot, and 0 at the bottom', () => {
+test('the largest value is at the top of the plot, and 0 at the bottom', () => {
   const svg = drawChart({ ...base, lines: [{ name: 'ours', values: [0, 4] }] })
   expect(svg).toContain('points="64,222 328,62"')
 })
@@ -37,7 +37,7 @@ test.each([
   expect(textsOf(svg).slice(2, 2 + ticks.length)).toEqual(ticks)
 })
 
-test('an image has colours for either scheme and no reference to another file', () => {
+test('an image has colours for light and dark schemes and no reference to another file', () => {
   const svg = drawChart(base)
   expect(svg).toContain('prefers-color-scheme: dark')
   expect(svg.replace('http://www.w3.org/2000/svg', '')).not.toMatch(/href|url\(|https?:/)

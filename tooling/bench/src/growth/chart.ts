@@ -1,9 +1,9 @@
-/** A chart of the growth of a cost. */
+/** A line chart of a cost by size. */
 export interface Chart {
   readonly title: string
   /** The sizes, at equal distances. */
   readonly sizes: readonly string[]
-  /** True for a vertical axis of powers of ten. Otherwise it begins at 0. */
+  /** True for a logarithmic vertical axis. A linear axis begins at 0. */
   readonly logarithmic: boolean
   /** At most three lines. A value belongs to the size of the same index. */
   readonly lines: readonly Line[]
@@ -14,12 +14,12 @@ interface Line {
   readonly values: readonly number[]
 }
 
-/** An image of 360 by 250 is readable at its own size on a phone, and two of them stand beside each other on a page. */
+/** An image of 360 by 250 is readable on a phone without scaling, and a page shows two of them side by side. */
 const width = 360
 const height = 250
 const plot = { left: 48, right: 344, top: 62, bottom: 222 }
 
-// The background is part of the image, because a page may have another colour scheme than the system.
+// The image has its own background, because a page may have another colour scheme than the system.
 const style = `
   .background { fill: #ffffff } .grid { stroke: #d8dee4 } text { fill: #24292f; font: 12px system-ui, sans-serif }
   .title { font-weight: 600 } .line { fill: none; stroke-width: 2 }
@@ -32,7 +32,7 @@ const style = `
   }
 `
 
-/** Draws a chart as an SVG, which has the colours of the reader's scheme. */
+/** Draws a chart as an SVG with colours for light and dark schemes. */
 export function drawChart({ title, sizes, logarithmic, lines }: Chart): string {
   const values = lines.flatMap((line) => line.values)
   const ticks = logarithmic ? powersOfTen(values) : steps(Math.max(...values))
@@ -72,7 +72,7 @@ function drawLine({ values }: Line, index: number, { x, y }: Axes): readonly str
   ]
 }
 
-/** The names of the lines below the title. A character is about 7 wide. */
+/** Draws the names of the lines below the title. A character is about 7 units wide. */
 function drawNames(lines: readonly Line[]): readonly string[] {
   let x = 16
   return lines.flatMap(({ name }, index) => {
@@ -103,7 +103,7 @@ function powersOfTen(values: readonly number[]): readonly number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => 10 ** (first + index))
 }
 
-/** Three to six multiples of 1, 2 or 5 times a power of ten, from 0 to above the largest value. */
+/** Returns three to six multiples of 1, 2 or 5 times a power of ten, from 0 to at least the largest value. */
 function steps(largest: number): readonly number[] {
   const power = 10 ** Math.floor(Math.log10(largest / 2))
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => largest / size <= 5) ?? power * 10

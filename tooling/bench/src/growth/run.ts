@@ -20,8 +20,8 @@ const folder = new URL('../../../../docs/charts/', import.meta.url)
  * Measures how the CPU of a server grows with its tools, streams, waiting tasks and arguments, prints the figures, and
  * draws the charts of `docs/performance.md`.
  *
- * Method: servers or sizes take turns within a round, and medians are shown; streams are measured one server after the
- * other, because both together need more sockets than a process may have. Not measured: memory, and stores.
+ * Method: servers or sizes alternate within a round, and medians are shown. Streams are measured one server after the
+ * other, because both together need more sockets than a process may open. Not measured: memory, and stores.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const rounds = quick ? 3 : 7

@@ -11,6 +11,6 @@ const measureText = tool('measure_text', {
   run: ({ text }) => `${text.length} characters`,
 })
 
-// As many tools as the environment says, and one whose arguments may be long.
+// The variable TOOLS has the number of tools. One more tool accepts long arguments.
 const tools = [...manyTools(Number(process.env['TOOLS'] ?? 1)), measureText]
 answerQuestions(createHttpServer(nodeHandler(createServer({ name: 'bench', version: '1.0.0', tools }))))

@@ -9,7 +9,7 @@ type Server = PinnedProcess<ServerQuestion, ServerAnswer>
 
 const sizes = [1, 10, 100, 1000, 10_000]
 
-/** The CPU of one change that all open streams of a server receive, by the number of streams. */
+/** Measures the CPU of one change that all open streams of a server receive, by the number of streams. */
 export async function measureStreams(rounds: number): Promise<Chart> {
   const millisecondsOf = (program: string): Promise<readonly number[]> => measureServer(program, rounds)
   return {
@@ -28,7 +28,7 @@ async function measureServer(program: string, rounds: number): Promise<readonly 
   const server: Server = await startPinned(program, 0)
   try {
     const { url } = await server.ask({ ask: 'url' })
-    // Code is compiled before anything is read.
+    // Compiles code before the first measurement.
     await measureChanges({ listeners, server, url }, 300, 30)
     const values: number[] = []
     for (const size of sizes) values.push(await measureChanges({ listeners, server, url }, size, rounds))
@@ -57,7 +57,7 @@ async function measureChanges({ listeners, server, url }: Setup, streams: number
     values.push((after.cpuMicroseconds - before.cpuMicroseconds) / 1000)
   }
   await askListeners(listeners, { ask: 'close', url })
-  // That answer takes some tenths of a second, in which the ends of the connections arrive.
+  // This question takes some tenths of a second, in which the server receives the ends of the connections.
   await server.ask({ ask: 'memory' })
   return median(values)
 }

@@ -7,13 +7,13 @@ import type { NewTask, TaskEngine, TaskSuspension } from '@x/tasks'
 import { tasks } from '@x/tasks/server'
 import * as z from 'zod'
 
-/** A question of the benchmark: make so many tasks that wait, or so many plain calls. */
+/** A question of the benchmark: make a number of tasks that wait for input, or of plain calls. */
 export interface TasksQuestion {
   readonly make: 'tasks' | 'calls'
   readonly count: number
 }
 
-/** The CPU that it took, user and system. */
+/** The CPU time of the tasks or calls, user and system. */
 export interface TasksAnswer {
   readonly cpuMicroseconds: number
 }
@@ -22,7 +22,7 @@ type User = Client & { readonly tasks: TaskCalls }
 
 const confirmation = form(z.object({ sure: z.boolean() }))
 const ask = tool('ask', {
-  description: 'Asks, and waits for the answer',
+  description: 'Asks a question, and waits for the answer',
   task: 'required',
   run: async (_, ctx) => String((await ctx.elicit('sure', { message: 'Sure?', schema: confirmation })).sure),
 })
@@ -32,7 +32,7 @@ const taskLimit = 1_000_000
 let suspensions = 0
 let wake: () => void = () => {}
 
-/** What a server gave its engine for one task that waits. */
+/** The arguments that a server passed to its engine for one task that waits for input. */
 const sample: { task?: NewTask; suspension?: TaskSuspension } = {}
 
 function openUsers(engine: TaskEngine): readonly User[] {
@@ -58,18 +58,18 @@ function openUsers(engine: TaskEngine): readonly User[] {
     limits: { tasks: taskLimit },
     extensions: [tasks({ store })],
   })
-  // 100 users, as a transport would have authenticated them, whose tasks are made in turn.
+  // 100 users create the tasks in turn. Their principals are those that a transport would authenticate.
   return Array.from({ length: 100 }, (_, index): User => {
     const principal = { subject: `user-${index}` }
     const asUser: Exchange = (request, call) => exchange(request, createCall({ ...call, principal }))
     const elicit = (): never => {
-      throw new Error('the answer of a task that waits was asked for')
+      throw new Error('the client received the question of a task that must wait')
     }
     return createClient(asUser, { name: 'bench', version: '1.0.0', elicit, extensions: [taskCalls()] })
   })
 }
 
-/** Makes tasks up to their questions, and returns their handles. */
+/** Creates tasks, waits until each has suspended at its question, and returns their handles. */
 async function makeTasks(users: readonly User[], count: number): Promise<readonly TaskHandle[]> {
   const target = suspensions + count
   const waiting = new Promise<void>((resolve) => {
@@ -78,7 +78,7 @@ async function makeTasks(users: readonly User[], count: number): Promise<readonl
   const handles: TaskHandle[] = []
   for (let index = 0; index < count; index += 1) {
     const started = await users[index % users.length]?.tasks.start('ask', {})
-    if (started?.status !== 'task') throw new Error('a call became no task')
+    if (started?.status !== 'task') throw new Error('a call created no task')
     handles.push(started.task)
   }
   await waiting
@@ -90,10 +90,10 @@ async function makeCalls(users: readonly User[], count: number): Promise<readonl
   return []
 }
 
-/** Stores copies of the sample, each waiting for its answer, before a worker listens to the engine. */
+/** Stores suspended copies of the sample before a worker uses the engine. */
 async function storeCopies(engine: TaskEngine, count: number): Promise<void> {
   const { task, suspension } = sample
-  if (task === undefined || suspension === undefined) throw new Error('no task was made yet')
+  if (task === undefined || suspension === undefined) throw new Error('no task was created before')
   for (let index = 0; index < count; index += 1) {
     const id = `${task.id}-${index}`
     const user = `${task.caller}-${index % 100}`
@@ -114,7 +114,7 @@ async function measure({ make, count }: TasksQuestion): Promise<TasksAnswer> {
   const before = process.cpuUsage()
   const handles = make === 'tasks' ? await makeTasks(users, count) : await makeCalls(users, count)
   const { user, system } = process.cpuUsage(before)
-  // So many tasks wait in the next round as in this one.
+  // Cancels the new tasks, so that the next round starts with the same number of waiting tasks.
   for (const handle of handles) await handle.cancel()
   return { cpuMicroseconds: user + system }
 }

@@ -17,7 +17,7 @@ interface Measurement {
 
 const sizes = [1, 10, 100, 1000, 10_000, 100_000]
 
-/** The CPU of one more task up to its question, and of a plain call, by the number of tasks that wait for an answer. */
+/** Measures the CPU of one more task up to its question, and of a plain call, by the number of tasks that wait. */
 export async function measureTasks(rounds: number): Promise<Chart> {
   const targets: Target[] = []
   try {

@@ -10,7 +10,7 @@ interface Target extends MeasuredServer {
 
 const sizes = [1, 10, 100, 1000]
 
-/** The CPU of a call of one tool, by the number of tools of the server. */
+/** Measures the CPU of a call of one tool, by the number of tools of the server. */
 export async function measureTools(rounds: number): Promise<Chart> {
   const load: Load = await startPinned('http/load.js', 1)
   const targets: Target[] = []

@@ -3,15 +3,15 @@ import type { Readable } from 'node:stream'
 import { Agent, request as send } from 'undici'
 import { answerQuestions } from '../http/answer-questions.ts'
 
-/** Headers of one connection. undici writes its own. */
+/** Headers that belong to one connection. undici writes its own. */
 const hopHeaders: ReadonlySet<string> = new Set(['connection', 'content-length', 'host'])
 
-/** Passes the body of a response on. */
+/** Forwards the body of a response. */
 type PassBody = (body: Readable, response: ServerResponse) => void
 
 const pipeBody: PassBody = (body, response) => void body.pipe(response)
 
-/** Serves the least that a proxy can do: it reads a body, sends it on with its headers, and pipes the response. */
+/** Serves a minimal proxy: it reads a body, forwards it with its headers, and pipes the response. */
 export function serveBareProxy(upstreamUrl: string, passBody: PassBody = pipeBody): void {
   const dispatcher = new Agent()
   const server = createServer((request, response) => {

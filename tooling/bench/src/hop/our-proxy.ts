@@ -4,7 +4,7 @@ import { connectAny } from '@x/legacy/client'
 import { nodeHandler } from '@x/transport-http/node'
 import { answerQuestions } from '../http/answer-questions.ts'
 
-/** Serves a proxy of ours, as its guide has it. */
+/** Serves our proxy, as its guide shows it. */
 export function serveOurProxy(upstreamUrl: string): void {
   const server = proxy({ connect: () => connectAny(upstreamUrl) }, { name: 'bench', version: '1.0.0' })
   answerQuestions(createServer(nodeHandler(server)))

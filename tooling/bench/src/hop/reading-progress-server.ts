@@ -6,7 +6,7 @@ import { startUpstream } from './upstream.ts'
 
 serveBareProxy(await startUpstream('stream/our-server.js'), passEvents)
 
-/** Parses each message of a stream and writes it again, those of a chunk together, and checks nothing. */
+/** Parses each message of a stream and writes it again, with one write per chunk. It checks nothing. */
 function passEvents(body: Readable, response: ServerResponse): void {
   let events = ''
   const parser = createParser({

@@ -24,13 +24,13 @@ const progress: Comparison = {
   ],
 }
 
-/** A hop through our proxy against a bare `node:http` server that sends each body on with undici. */
+/** Compares a hop through our proxy with a bare `node:http` server that forwards each body with undici. */
 export const hopBenchmarks: readonly RatioBenchmark[] = [calls, progress].map((comparison) => ({
   ids: comparison.rows.map(({ id }) => id),
   measure: (options) => compare(comparison, options),
 }))
 
-/** Measures that, and prints it. */
+/** Runs the benchmark and prints its report. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
   for (const benchmark of hopBenchmarks) await benchmark.measure(optionsOf(options))
 }

@@ -1,13 +1,13 @@
 import type { Server } from 'node:http'
 
-/** What the benchmark asks of a server. */
+/** A question of the benchmark to a server. */
 export type ServerQuestion = { readonly ask: 'url' } | { readonly ask: 'cpu' }
 
-/** A server's answers: its endpoint, or the use of its process: microseconds of CPU, user and system, and memory. */
+/** The answer of a server: its endpoint, or the CPU time (user and system) and the memory of its process. */
 export interface ServerAnswer {
   readonly url?: string
   readonly cpuMicroseconds?: number
-  /** The largest resident memory until now. */
+  /** The peak of the resident memory. */
   readonly residentBytes?: number
 }
 
@@ -16,7 +16,7 @@ export function answerQuestions(server: Server): void {
   server.listen(0, '127.0.0.1', () => {
     const address = server.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
-    // When the benchmark is gone, however it ended, so is its server.
+    // The server ends with its parent process, however that ends.
     process.once('disconnect', () => process.exit())
     process.on('message', ({ ask }: ServerQuestion) => {
       process.send?.(ask === 'url' ? { url: `http://127.0.0.1:${port}/mcp` } : usage())

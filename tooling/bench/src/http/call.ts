@@ -4,7 +4,7 @@ import { metaKeys, protocolVersion } from '@x/schema'
 export interface Call {
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
-  /** A text that every right answer has, so that a server that fails fast is not taken for a fast one. */
+  /** A text of every right response. Its check detects a server that is fast because it fails. */
   readonly expected: string
 }
 
@@ -14,7 +14,7 @@ const _meta = {
   [metaKeys.clientCapabilities]: { elicitation: {} },
 }
 
-/** A request of any method, with the headers that the revision requires of it. */
+/** Creates a request of any method, with the headers that the revision requires. */
 export function callOf(method: string, params: Readonly<Record<string, unknown>>, expected: string): Call {
   const name = typeof params['name'] === 'string' ? { 'mcp-name': params['name'] } : {}
   return {
@@ -30,10 +30,10 @@ export function callOf(method: string, params: Readonly<Record<string, unknown>>
   }
 }
 
-/** What the echo tool answers. */
+/** The text that the echo tool returns. */
 export const expectedText = 'The quick brown fox jumps over the lazy dog'
 
-/** A call of the echo tool: about 330 bytes, with what a real client sends. */
+/** A call of the echo tool with the metadata of a real client, about 330 bytes. */
 export const echoCall = callOf(
   'tools/call',
   { name: 'echo', arguments: { text: expectedText, times: 1 } },
@@ -42,7 +42,7 @@ export const echoCall = callOf(
 
 export const { body, headers } = echoCall
 
-/** What a floor answers to that call: a text of the size of the real answer. */
+/** The response of a floor to that call. It has the size of the real response. */
 export const echoAnswer = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,

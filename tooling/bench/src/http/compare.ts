@@ -17,21 +17,21 @@ interface Target {
   readonly server: Server
 }
 
-/** What is measured against a floor. */
+/** A comparison of servers with a floor. */
 export interface Comparison {
   readonly title: string
-  /** What each server must answer rightly before it is measured, and what the load repeats. */
+  /** The call that the load repeats. Each server must respond to it correctly before the measurement. */
   readonly call: Call
-  /** What the report calls a request. */
+  /** The name of a request in the report. Default: call. */
   readonly unit?: string
-  /** The program that makes the requests; one that repeats the call unless it says something else. */
+  /** The program that sends the requests. Default: a program that repeats the call. */
   readonly load?: string
-  /** Programs by the name in the report: `floor`, `ours`, and others beside them. */
+  /** The programs by their names in the report: `floor`, `ours`, and others. */
   readonly programs: Readonly<Record<string, string>>
   readonly rows: readonly RatioRow[]
 }
 
-/** Measures servers against the floor in alternating rounds, and prints a line for each, and one for each ratio. */
+/** Compares servers with the floor in alternating rounds, and prints a line for each server and for each ratio. */
 export async function compare(comparison: Comparison, options: MeasureOptions): Promise<readonly Reading[]> {
   const { title, call, rows, programs, load: program = 'http/load.js' } = comparison
   const { timing, only, print } = options
@@ -60,7 +60,7 @@ interface Setup {
   readonly options: MeasureOptions
 }
 
-/** At each number of connections, the servers that its rows need, or all of them where everything is measured. */
+/** Measures the servers at each number of connections. With `only`, it measures the servers that the rows need. */
 async function measureRows({ call, unit = 'call' }: Comparison, setup: Setup): Promise<readonly Reading[]> {
   const { load, targets, selected, options } = setup
   const { timing, only, print } = options
@@ -75,7 +75,7 @@ async function measureRows({ call, unit = 'call' }: Comparison, setup: Setup): P
   return readings
 }
 
-/** The servers that the rows need; the floor first, since the report compares with it. */
+/** Returns the names of the servers that the rows need. The floor is first, because the report compares with it. */
 function namesIn(rows: readonly RatioRow[]): readonly string[] {
   return [...new Set(['floor', ...rows.flatMap(({ name = 'ours', base = 'floor' }) => [base, name])])]
 }
@@ -103,6 +103,6 @@ async function measureOne(
   const before = await server.ask({ ask: 'cpu' })
   const { requests, failures, ...seen } = await load.ask({ url, ...question })
   const after = await server.ask({ ask: 'cpu' })
-  if (failures > 0) throw new Error(`${failures} requests to the ${name} server failed: the numbers would mean nothing`)
+  if (failures > 0) throw new Error(`${failures} requests to the ${name} server failed: the measurement is invalid`)
   return { ...seen, cpuPerRequest: ((after.cpuMicroseconds ?? 0) - (before.cpuMicroseconds ?? 0)) / requests }
 }

@@ -3,7 +3,7 @@ import type { Call } from './call.ts'
 import type { LoadAnswer, LoadQuestion } from './load.ts'
 import { readResponse, type ReadResponse } from './read-response.ts'
 
-/** A connection that carries one request after the other. */
+/** A connection that sends one request after the other. */
 export interface HttpConnection {
   post(body: string): Promise<ReadResponse>
   close(): void
@@ -25,7 +25,7 @@ async function openHttpConnection(url: string, headers: Readonly<Record<string, 
   }
 }
 
-/** Gives the next response of a connection; there is never more than one on the way. */
+/** Returns a function that reads the next response. At most one response is pending. */
 function responsesOf(socket: Socket): () => Promise<ReadResponse> {
   let bytes: Buffer = Buffer.alloc(0)
   let settle: ((response: ReadResponse) => void) | undefined
@@ -46,17 +46,17 @@ function responsesOf(socket: Socket): () => Promise<ReadResponse> {
     })
 }
 
-/** Observations of all connections of a load. */
+/** The measurements of all connections of a load. */
 export interface Observations {
   /** Milliseconds of each request. */
   readonly times: number[]
   failures: number
 }
 
-/** Sends one request or several that belong together, and notes what came of them. */
+/** Sends one request, or several that belong together, and records times and failures. */
 export type SendRequests = (connection: HttpConnection, observations: Observations, call: Call) => Promise<void>
 
-/** Answers the questions of a benchmark with a load on bare sockets, until its process has no parent any more. */
+/** Runs a load on bare sockets for each question of the benchmark, until the parent process disconnects. */
 export function serveLoad(sendRequests: SendRequests): void {
   process.once('disconnect', () => process.exit())
   process.on('message', (question: LoadQuestion) => {

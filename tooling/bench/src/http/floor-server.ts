@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import { answerQuestions } from './answer-questions.ts'
 import { echoAnswer } from './call.ts'
 
-// The least that an HTTP server for JSON can do: read the body, parse it, answer a fixed text of the same size.
-// A string, because node:http writes one together with the head, which is faster than a Buffer.
+// The minimum of an HTTP server for JSON: it reads the body, parses it, and answers a fixed text of the same size.
+// The text is a string, because node:http writes it together with the header, which is faster than a Buffer.
 const length = Buffer.byteLength(echoAnswer)
 
 const server = createServer((request, response) => {

@@ -1,7 +1,7 @@
 import autocannon from 'autocannon'
 import type { Call } from './call.ts'
 
-/** What the benchmark asks of the load. */
+/** A question of the benchmark to the load. */
 export interface LoadQuestion {
   readonly url: string
   readonly call: Call
@@ -9,13 +9,13 @@ export interface LoadQuestion {
   readonly seconds: number
 }
 
-/** What the load saw. */
+/** The measurements of the load. */
 export interface LoadAnswer {
   readonly requests: number
   readonly perSecond: number
   readonly medianMilliseconds: number
   readonly p99Milliseconds: number
-  /** Requests without a right answer. */
+  /** Requests without a right response. */
   readonly failures: number
 }
 
@@ -25,7 +25,7 @@ process.on('message', (question: LoadQuestion) => {
 })
 
 async function load({ url, call, connections, seconds }: LoadQuestion): Promise<LoadAnswer> {
-  // autocannon's own percentiles are whole milliseconds, which is more than most calls take.
+  // The percentiles of autocannon are whole milliseconds, and most calls take less than one.
   const times: number[] = []
   const started = performance.now()
   const { non2xx, errors, timeouts, ...result } = await new Promise<autocannon.Result>((resolve, reject) => {
@@ -40,7 +40,7 @@ async function load({ url, call, connections, seconds }: LoadQuestion): Promise<
       },
       (error, finished) => (error ? reject(error) : resolve(finished)),
     )
-    // The fourth of what it tells of a response is the time, in milliseconds.
+    // The fourth argument of the event is the time in milliseconds.
     instance.on('response', (...response) => times.push(response[3]))
   })
   const elapsed = (performance.now() - started) / 1000

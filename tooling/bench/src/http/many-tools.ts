@@ -2,13 +2,13 @@ import { type Tool, tool } from '@x/server'
 import * as z from 'zod'
 import { echoTool } from './echo-tool.ts'
 
-/** So many tools, each with a schema of its own; the echo tool is in the middle. */
+/** Returns tools that each have their own schema. The echo tool is in the middle. */
 export function manyTools(count: number): Tool[] {
   const others: Tool[] = Array.from({ length: count - 1 }, (_, index) =>
     tool(`tool-${index}`, {
-      description: `Does what tool ${index} does, and says how long it took`,
+      description: `Runs operation ${index}, and reports its duration`,
       input: z.object({
-        text: z.string().describe('What it is about'),
+        text: z.string().describe('The subject of the operation'),
         times: z
           .number()
           .int()

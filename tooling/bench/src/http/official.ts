@@ -3,10 +3,10 @@ import { localhostHostValidation, localhostOriginValidation, toNodeHandler } fro
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 
-/** The handler of the official SDK, as its documentation makes one. */
+/** The handler of the official SDK, as its documentation creates it. */
 export type OfficialHandler = ReturnType<typeof createMcpHandler>
 
-/** The official SDK's server with the echo tool of `echo-tool.ts`. */
+/** Creates a server of the official SDK with the echo tool of `echo-tool.ts`. */
 export function officialEcho(): OfficialHandler {
   return createMcpHandler(() => {
     const server = new McpServer({ name: 'bench', version: '1.0.0' })
@@ -19,8 +19,8 @@ export function officialEcho(): OfficialHandler {
 }
 
 /**
- * Serves it on node:http, as its documentation says. The checks of Host and Origin are part of what our handler does,
- * so they are switched on here.
+ * Serves the handler on `node:http`, as its documentation describes. Our handler checks Host and Origin, so the checks
+ * of the official SDK are enabled as well.
  */
 export function serveOfficial(handler: OfficialHandler): Server {
   const handle = toNodeHandler(handler)

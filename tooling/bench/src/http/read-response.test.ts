@@ -13,20 +13,20 @@ describe.each([
 ])('a response %s', (_name, text, body) => {
   const bytes = Buffer.from(text)
 
-  test('is read when it has come whole, and not before', () => {
+  test('is returned only when it is complete', () => {
     for (let length = 0; length < bytes.length; length++) {
       expect(readResponse(bytes.subarray(0, length))).toBeUndefined()
     }
     expect(readResponse(bytes)).toEqual({ status: 200, body, rest: Buffer.alloc(0) })
   })
 
-  test('ends where the next one begins', () => {
+  test('ends where the next response begins', () => {
     const both = Buffer.concat([bytes, Buffer.from('HTTP/1.1 400 ')])
     expect(readResponse(both)?.rest.toString()).toBe('HTTP/1.1 400 ')
   })
 })
 
-test('a response without a length is refused', () => {
+test('a response without a length is an error', () => {
   expect(() => readResponse(Buffer.from('HTTP/1.1 200 OK\r\n\r\n{}'))).toThrow('no length in the head')
 })
 

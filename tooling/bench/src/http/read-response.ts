@@ -1,4 +1,4 @@
-/** A response that has come whole, and what of the bytes is behind it. */
+/** A complete response, and the bytes that follow it. */
 export interface ReadResponse {
   readonly status: number
   readonly body: string
@@ -8,9 +8,9 @@ export interface ReadResponse {
 const endOfHead = Buffer.from('\r\n\r\n')
 
 /**
- * Takes one response of HTTP/1.1 from the beginning of some bytes; `undefined` when it has not come whole.
+ * Reads one response of HTTP/1.1 from the start of a buffer. Returns undefined for an incomplete response.
  *
- * @throws Error for a body whose length the head does not say.
+ * @throws Error for a response whose header has no length of the body.
  */
 export function readResponse(bytes: Buffer): ReadResponse | undefined {
   const end = bytes.indexOf(endOfHead)
@@ -37,7 +37,7 @@ function readChunks(content: Buffer): Omit<ReadResponse, 'status'> | undefined {
     if (endOfSize === -1) return undefined
     const size = Number.parseInt(content.toString('latin1', at, endOfSize), 16)
     const start = endOfSize + 2
-    // A line break stands behind the chunk, the last one, which is empty, among them.
+    // A line break follows each chunk, also the last one, which is empty.
     if (content.length < start + size + 2) return undefined
     at = start + size + 2
     if (size === 0) return { body: Buffer.concat(chunks).toString(), rest: content.subarray(at) }
@@ -45,7 +45,7 @@ function readChunks(content: Buffer): Omit<ReadResponse, 'status'> | undefined {
   }
 }
 
-/** The message in a body: the body itself, or the last event of a stream. */
+/** Returns the message of a body: the body itself, or the last event of a stream. */
 export function messageIn(body: string): string {
   if (body.startsWith('{')) return body
   const last = body.lastIndexOf('data: {')

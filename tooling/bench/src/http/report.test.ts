@@ -10,7 +10,7 @@ const at = (perSecond: number, p99Milliseconds = 1): Measurement => ({
 const round = (floor: Measurement, ours: Measurement, more: Readonly<Record<string, Measurement>> = {}) =>
   new Map(Object.entries({ floor, ours, ...more }))
 
-test('a line says what a server did, and its median share of the floor in the same round', () => {
+test('a line has the figures of a server, and the median of its shares of the floor in the same round', () => {
   const rounds = [round(at(1000), at(800)), round(at(100), at(80)), round(at(1000), at(700))]
   const [floor, ours] = reportLines(rounds, { connections: 16, unit: 'call' })
   expect(floor).toContain('100.0 % of the floor')
@@ -18,7 +18,7 @@ test('a line says what a server did, and its median share of the floor in the sa
   expect(ours).toContain('700 calls/s')
 })
 
-test('a reading is of ours and the floor unless its row says something else', () => {
+test('a reading compares ours with the floor unless its row names other servers', () => {
   const rounds = [round(at(1000, 2), at(800, 3), { official: at(50), '500 tools': at(760) })]
   expect(readingOf(rounds, { id: 'http/16', connections: 16 })).toEqual({
     id: 'http/16',
@@ -36,12 +36,12 @@ test('a reading is of ours and the floor unless its row says something else', ()
   expect(many).toMatchObject({ value: 0.95, ours: '760/s', floor: '800/s', peer: undefined })
 })
 
-test('a server that is slower without a longer tail has the tail of the floor', () => {
+test('a slower server whose p99 grows with its median has the same tail as the floor', () => {
   const slower: Measurement = { perSecond: 500, cpuPerRequest: 2000, medianMilliseconds: 2, p99Milliseconds: 4 }
   const [floor, ours] = [at(1000, 2), slower]
   expect(readingOf([round(floor, ours)], { id: 'http/tail', connections: 64, of: 'tail' }).value).toBe(1)
 })
 
-test('a reading without the official SDK beside it has no share of it', () => {
+test('a reading without the official SDK has no ratio of the peer', () => {
   expect(readingOf([round(at(1000), at(800))], { id: 'http/1', connections: 1 }).peer).toBeUndefined()
 })

@@ -1,7 +1,7 @@
 import { medianOf, type Round, shareOf, sharesOf, spreadText } from '../alternating-rounds.ts'
 import type { RatioId, Reading } from '../wanted.ts'
 
-/** What one server did in one round. */
+/** The measurement of one server in one round. */
 export interface Measurement {
   readonly perSecond: number
   /** Microseconds of CPU in the server's process. */
@@ -10,7 +10,7 @@ export interface Measurement {
   readonly p99Milliseconds: number
 }
 
-/** A ratio of a comparison: of ours to the floor, in requests per second, unless it says something else. */
+/** A ratio of a comparison. Defaults: `ours` to `floor`, in requests per second. */
 export interface RatioRow {
   readonly id: RatioId
   readonly connections: number
@@ -24,7 +24,7 @@ interface Quantity {
   readonly format: (value: number) => string
 }
 
-/** What a ratio can be formed of. */
+/** The quantities of a ratio. */
 const quantities = {
   perSecond: {
     of: ({ perSecond }) => perSecond,
@@ -34,7 +34,9 @@ const quantities = {
     of: ({ cpuPerRequest }) => cpuPerRequest,
     format: (value) => `${value.toFixed(0)} us`,
   },
-  /** With a fixed number of requests in flight, all times grow as the rate falls: the tail is what is left of p99. */
+  /**
+   * With a fixed number of requests in flight, all times grow as the rate falls. The tail is p99 without that effect.
+   */
   tail: {
     of: ({ p99Milliseconds, medianMilliseconds }) => p99Milliseconds / medianMilliseconds,
     format: (value) => `${value.toFixed(2)} x the median`,
@@ -42,8 +44,8 @@ const quantities = {
 } as const satisfies Readonly<Record<string, Quantity>>
 
 /**
- * A line per server: medians over the rounds, and beside them what it did compared with the floor in the same round, in
- * requests and in CPU a request. In brackets the smallest and the largest share of any round.
+ * Formats a line per server: medians over the rounds, and ratios to the floor in the same round. The brackets have the
+ * smallest and the largest share of any round.
  */
 export function reportLines(
   rounds: readonly Round<Measurement>[],
@@ -67,7 +69,7 @@ export function reportLines(
   })
 }
 
-/** The reading of a row, from the rounds at its number of connections. */
+/** Returns the reading of a row from the rounds with its number of connections. */
 export function readingOf(rounds: readonly Round<Measurement>[], row: RatioRow): Reading {
   const { id, name = 'ours', base = 'floor', of: quantity = 'perSecond' } = row
   const { of, format } = quantities[quantity]

@@ -21,13 +21,13 @@ const comparison: Comparison = {
   ],
 }
 
-/** A tool call over HTTP against the floor of a bare `node:http` server, and beside the official SDK. */
+/** Compares a tool call over HTTP with a bare `node:http` server, and with the official SDK. */
 export const httpBenchmark: RatioBenchmark = {
   ids: comparison.rows.map(({ id }) => id),
   measure: (options) => compare(comparison, options),
 }
 
-/** Measures that, and prints it. */
+/** Runs the benchmark and prints its report. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
   await httpBenchmark.measure(optionsOf(options))
 }

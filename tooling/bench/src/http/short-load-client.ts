@@ -1,6 +1,6 @@
 import { serveLoad } from './connection.ts'
 
-// A load whose slices may be as short as a tenth of a second; autocannon ends on whole seconds.
+// A load for slices of a tenth of a second. autocannon ends on whole seconds.
 
 serveLoad(async (connection, observations, call) => {
   const sentAt = performance.now()

@@ -9,7 +9,7 @@ const names = { name: 'host', version: '1.0.0' }
 
 const answer: Exchange = async ({ id }) => ({ jsonrpc: '2.0', id, result: { resultType: 'complete', content: [] } })
 
-/** Makes one client or socket, and uses it once. */
+/** Opens one client or socket, and uses it once. */
 async function open(): Promise<object> {
   if (kind === 'socket of undici') {
     const socket = new Client(new URL(url).origin)
@@ -24,7 +24,7 @@ async function open(): Promise<object> {
 
 const opened: object[] = []
 
-/** Opens so many, and returns the bytes of heap in use. */
+/** Opens a number of clients or sockets, and returns the bytes of heap in use. */
 async function heapAfter(count: number): Promise<number> {
   for (let index = 0; index < count; index++) opened.push(await open())
   await setTimeout(300)

@@ -1,10 +1,10 @@
-/** What a user installs, and what it may hold, our own packages and zod included. */
+/** The packages that a user installs, and the limits of the install. The limits include our own packages and zod. */
 export interface InstallRow {
   readonly title: string
   readonly names: readonly string[]
   /**
-   * The most that may be installed, in packages and in bytes of files. It goes down with what is saved, and up for a
-   * reason.
+   * The limits in packages and in bytes of files. A change that saves bytes lowers them. A change that raises them
+   * needs a reason.
    */
   readonly packages: number
   readonly bytes: number
@@ -12,7 +12,7 @@ export interface InstallRow {
 
 const megabyte = 1_000_000
 
-/** What a server or a client installs. */
+/** The installs of a server and of a client. */
 export const ceilings: readonly InstallRow[] = [
   {
     title: 'a stdio server',
@@ -24,7 +24,7 @@ export const ceilings: readonly InstallRow[] = [
     title: 'an HTTP server',
     names: ['@x/server', '@x/transport-http', 'zod'],
     packages: 10,
-    // 11.5 before the handlers for Lambda.
+    // The handlers for Lambda take 0.1 MB.
     bytes: 11.6 * megabyte,
   },
   { title: 'a client', names: ['@x/client', '@x/transport-http'], packages: 8, bytes: 10.5 * megabyte },

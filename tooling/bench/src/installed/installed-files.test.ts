@@ -8,16 +8,19 @@ import { installedFiles } from './installed-files.ts'
 
 const bench = fileURLToPath(new URL('../../', import.meta.url))
 
-test.each(ceilings.map((row) => [row.title, row] as const))('%s installs no more than it may', async (_title, row) => {
-  const { packages, bytes } = await installedFiles(row.names, bench)
-  expect(packages.length, packages.join(', ')).toBeLessThanOrEqual(row.packages)
-  expect(bytes).toBeLessThanOrEqual(row.bytes)
-  // Much less than that, and the ceiling holds nothing.
-  expect(packages.length).toBeGreaterThan(row.packages - 2)
-  expect(bytes).toBeGreaterThan(row.bytes * 0.8)
-})
+test.each(ceilings.map((row) => [row.title, row] as const))(
+  'the install of %s stays within its limits',
+  async (_title, row) => {
+    const { packages, bytes } = await installedFiles(row.names, bench)
+    expect(packages.length, packages.join(', ')).toBeLessThanOrEqual(row.packages)
+    expect(bytes).toBeLessThanOrEqual(row.bytes)
+    // A ceiling far above the real size would detect no growth.
+    expect(packages.length).toBeGreaterThan(row.packages - 2)
+    expect(bytes).toBeGreaterThan(row.bytes * 0.8)
+  },
+)
 
-describe('the count of what is installed', () => {
+describe('the count of installed packages and bytes', () => {
   let folder = ''
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'installed-files-'))
@@ -32,7 +35,7 @@ describe('the count of what is installed', () => {
     return text.length + more
   }
 
-  test('has a package once that several need, and no file of ours that is not published', async () => {
+  test('has a shared dependency once, and no unpublished file of a workspace package', async () => {
     const ours = await write('ours', { name: 'ours', files: ['dist'], dependencies: { first: '*', second: '*' } }, 1000)
     await writeFile(join(folder, 'ours/source.ts'), 'not published')
     await mkdir(join(folder, 'node_modules'))
@@ -44,7 +47,7 @@ describe('the count of what is installed', () => {
     expect(bytes).toBe(ours + first + second)
   })
 
-  test('says which package is missing', async () => {
+  test('rejects with the name of a missing package', async () => {
     await expect(installedFiles(['nowhere'], folder)).rejects.toThrow('nowhere is not installed')
   })
 })

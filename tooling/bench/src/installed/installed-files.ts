@@ -2,9 +2,9 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
 
-/** What an install holds. */
+/** The packages and bytes of an install. */
 export interface Installed {
-  /** The names, with the version where there are several. */
+  /** The names with their versions. */
   readonly packages: readonly string[]
   readonly bytes: number
 }
@@ -17,8 +17,8 @@ const manifest = z.object({
 })
 
 /**
- * Counts what an install of some packages would hold, without one: it follows their dependencies through the links of
- * this workspace. What is not ours lies there as it is published; of ours count the files that a manifest names.
+ * Counts the packages and bytes of an install without installing. It follows the dependencies through the links of this
+ * workspace. Of third-party packages all files count, and of our own packages the files that the manifest names.
  *
  * @param from A folder whose `node_modules` has the packages.
  */
@@ -39,7 +39,7 @@ async function visit(name: string, from: string, found: Map<string, number>): Pr
   for (const dependency of Object.keys(dependencies)) await visit(dependency, folder, found)
 }
 
-/** As Node looks for it: in the folder's own `node_modules`, and in those above. */
+/** Finds a package as Node does: in `node_modules` of the folder and of its parents. */
 async function findPackage(name: string, from: string): Promise<string> {
   for (let folder = from; ; folder = dirname(folder)) {
     const path = await realpath(join(folder, 'node_modules', name)).catch(() => undefined)
@@ -49,14 +49,14 @@ async function findPackage(name: string, from: string): Promise<string> {
 }
 
 async function sizeOfPublished(folder: string, files: readonly string[]): Promise<number> {
-  // npm publishes these three whatever the manifest says.
+  // npm always publishes these three files.
   const always = ['package.json', 'README.md', 'LICENSE']
   let bytes = 0
   for (const name of [...always, ...files]) bytes += await sizeOf(join(folder, name))
   return bytes
 }
 
-/** The bytes of a file, or of all files in a folder, without what is installed inside of it; nothing is 0. */
+/** Returns the bytes of a file, or of all files in a folder without `node_modules`. A missing path has 0 bytes. */
 async function sizeOf(path: string): Promise<number> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined) return 0

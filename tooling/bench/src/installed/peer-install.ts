@@ -4,7 +4,7 @@ import * as z from 'zod'
 
 const manifest = z.object({ dependencies: z.record(z.string(), z.string()) })
 
-/** Installs packages of others with npm into an empty folder, in the versions that the benchmarks compare with. */
+/** Installs third-party packages with npm into an empty folder, in the versions of the manifest of this package. */
 export async function installPeers(folder: string, names: readonly string[]): Promise<void> {
   const own = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
   const versions = new Map(Object.entries(manifest.parse(JSON.parse(own)).dependencies))

@@ -5,7 +5,7 @@ import { answerQuestions } from '../http/answer-questions.ts'
 import { manyTools } from '../http/many-tools.ts'
 import { listCall } from './list-call.ts'
 
-// The same bytes as the server's, from memory: a body is read and parsed, and a text that was made before is sent.
+// Sends the same bytes as our server from memory, after it has read and parsed the body.
 const server = createMcpServer({ name: 'bench', version: '1.0.0', tools: manyTools(500) })
 const answer = JSON.stringify(await server.exchange(JSON.parse(listCall.body), createCall()))
 const length = Buffer.byteLength(answer)

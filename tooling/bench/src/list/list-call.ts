@@ -1,4 +1,4 @@
 import { callOf } from '../http/call.ts'
 
-/** The first page of the list, which holds all 500 tools. */
+/** A request for the first page of the list, which has all 500 tools. */
 export const listCall = callOf('tools/list', {}, '"tool-498"')

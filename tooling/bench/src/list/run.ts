@@ -12,13 +12,13 @@ const comparison: Comparison = {
   ],
 }
 
-/** The list of 500 tools against a server that writes the same bytes from memory. */
+/** Compares the list of 500 tools with a server that writes the same bytes from memory. */
 export const listBenchmark: RatioBenchmark = {
   ids: comparison.rows.map(({ id }) => id),
   measure: (options) => compare(comparison, options),
 }
 
-/** Measures that, and prints it. */
+/** Runs the benchmark and prints its report. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
   await listBenchmark.measure(optionsOf(options))
 }

@@ -4,17 +4,17 @@ import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** What the benchmark asks of the server. */
+/** A question of the benchmark to the server. */
 export interface MemoryQuestion {
   readonly ask: 'url' | 'memory'
 }
 
-/** The server's endpoint, and the bytes that are in use once everything that can be collected was. */
+/** The endpoint of the server, and the bytes in use after full collections. */
 export interface MemoryAnswer {
   readonly url: string
-  /** Of V8's heap. */
+  /** Bytes of V8's heap. */
   readonly heapBytes: number
-  /** Of the whole process. */
+  /** Bytes of resident memory of the process. */
   readonly residentBytes: number
 }
 
@@ -22,8 +22,8 @@ setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
 /**
- * Listens on a free port and answers questions. It looks at its memory when no connection is left, so that the load has
- * to close its own.
+ * Listens on a free port, and answers questions. It reads its memory when no connection is open, so the load must close
+ * its connections.
  */
 export function answerMemory(server: Server): void {
   let connections = 0
@@ -41,7 +41,7 @@ export function answerMemory(server: Server): void {
     return { url: urlOf(server), heapBytes: heapUsed, residentBytes: rss }
   }
   server.listen({ port: 0, host: '127.0.0.1' }, () => {
-    // When the benchmark is gone, however it ended, so is its server.
+    // The server ends with its parent process, however that ends.
     process.once('disconnect', () => process.exit())
     process.on('message', ({ ask }: MemoryQuestion) => {
       if (ask === 'memory') void readMemory().then((answer) => process.send?.(answer))
@@ -52,7 +52,7 @@ export function answerMemory(server: Server): void {
 
 async function collectAll(): Promise<void> {
   for (let round = 0; round < 4; round += 1) {
-    // Timers and what finalizers left have their turn before the next collection.
+    // Timers and the callbacks of finalizers run before the next collection.
     await setImmediate()
     collect()
   }

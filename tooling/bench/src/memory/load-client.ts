@@ -1,14 +1,14 @@
 import { load } from './load.ts'
 import { workloads } from './requests.ts'
 
-/** What the benchmark asks of the load: to do some work so many times. */
+/** A question of the benchmark to the load: a workload, and the number of its calls. */
 export interface LoadQuestion {
   readonly url: string
   readonly work: keyof typeof workloads
   readonly count: number
 }
 
-/** Why the numbers would mean nothing, if they would. */
+/** The answer of the load, with the reason for an invalid measurement. */
 export interface LoadAnswer {
   readonly failure?: string
 }

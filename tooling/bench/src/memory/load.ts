@@ -1,20 +1,20 @@
 import { Agent, type Dispatcher, request } from 'undici'
 import type { Workload } from './requests.ts'
 
-/** What is to be done: so many times, and some of it at once. */
+/** The options of a load. */
 export interface LoadOptions {
   readonly url: string
   readonly work: Workload
   readonly count: number
 }
 
-/** So many connections there are at a time. */
+/** The number of concurrent connections. */
 const atOnce = 16
 
 /**
- * Calls a server again and again, over connections that stay or that are dropped in the middle of an answer.
+ * Calls a server repeatedly, over connections that stay open or that are closed in the middle of a response.
  *
- * @throws Error at the first answer that is not the right one.
+ * @throws Error for the first wrong response.
  */
 export async function load({ url, work, count }: LoadOptions): Promise<void> {
   const dispatcher = new Agent({ connections: atOnce, pipelining: 1 })
@@ -38,7 +38,7 @@ async function callOnce(url: string, { call, drops }: Workload, dispatcher: Disp
   let text = ''
   for await (const piece of response.body.setEncoding('utf8')) {
     text += String(piece)
-    // To leave the loop destroys the body, and with it the connection.
+    // The return from the loop destroys the body and its connection.
     if (drops && text.includes(call.expected)) return
   }
   if (!drops && response.statusCode === 200 && text.includes(call.expected)) return

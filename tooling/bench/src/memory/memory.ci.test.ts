@@ -12,25 +12,22 @@ import { load } from './load.ts'
 import { type Workload, workloads } from './requests.ts'
 
 /**
- * Amounts of work: before the first measurement of the heap, until which code is compiled, and between two measurements.
+ * The numbers of calls: before the first measurement of the heap, to compile code, and between two measurements.
  */
 interface Amount {
   readonly warmUp: number
   readonly count: number
 }
 
-/** How often the work is done, with a look at the heap behind each time. */
+/** The number of repetitions. Each one ends with a measurement of the heap. */
 const times = 3
 
 const requests = 10_000
 const streams = 1000
 
-/**
- * Bytes by which the heap of a process may grow by itself. The smallest thing that a request could leave behind makes
- * twice of it.
- */
+/** The bytes of growth of the heap without a leak. A leak of one empty object per request is twice as large. */
 const requestNoise = 16 * requests
-/** Sockets that come and go move it more; a stream that is forgotten holds twenty times as much. */
+/** The growth with new sockets is larger. A leaked stream retains twenty times as much. */
 const streamNoise = 512 * streams
 
 const dropped = [
@@ -49,9 +46,9 @@ describe('the heap of an HTTP server', () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  /** The bytes by which the heap of a server grows at least, each time that it does some work. */
+  /** Returns the smallest growth of the heap of a server over the repetitions of a workload, in bytes. */
   const grow = async (work: Workload, { warmUp, count }: Amount, leak = 'no-leak'): Promise<number> => {
-    // What vitest gives its own processes is not meant for this one.
+    // The child must not inherit the Node options of vitest.
     const child = fork(program, [leak], { execArgv: [] })
     try {
       const { url } = await ask(child, 'url')
@@ -67,20 +64,20 @@ describe('the heap of an HTTP server', () => {
     }
   }
 
-  test('is as it was before many requests', async () => {
+  test('does not grow with many requests', async () => {
     expect(await grow(workloads.requests, { warmUp: requests, count: requests })).toBeLessThan(requestNoise)
   })
 
-  test('would show it if half as many requests left an empty object', async () => {
+  test('shows a leak of an empty object in half as many requests', async () => {
     const bytes = await grow(workloads.requests, { warmUp: 1000, count: requests / 2 }, 'leak-objects')
     expect(bytes).toBeGreaterThan(requestNoise)
   })
 
-  test.each(dropped)('is as it was before many %s whose clients went away', async (_title, work) => {
+  test.each(dropped)('does not grow with many %s whose clients disconnect', async (_title, work) => {
     expect(await grow(work, { warmUp: streams, count: streams })).toBeLessThan(streamNoise)
   })
 
-  test.each(dropped)('would show it if a quarter of %s were kept', async (_title, work) => {
+  test.each(dropped)('shows a leak of a quarter of the %s', async (_title, work) => {
     expect(await grow(work, { warmUp: 200, count: streams / 4 }, 'leak-calls')).toBeGreaterThan(streamNoise)
   })
 })
@@ -88,6 +85,6 @@ describe('the heap of an HTTP server', () => {
 async function ask(child: ChildProcess, question: MemoryQuestion['ask']): Promise<MemoryAnswer> {
   child.send({ ask: question })
   const [answer] = await once(child, 'message')
-  // The program is this package's own, and answers what its type says.
+  // The program belongs to this package, and sends a value of this type.
   return answer as MemoryAnswer
 }

@@ -1,10 +1,10 @@
 /**
- * The least of the steps between looks at a heap, in bytes. Code that is compiled late, or a table that doubled, makes
- * one step large; what each piece of work leaves behind makes every one of them large.
+ * Returns the smallest growth between consecutive measurements of a heap, in bytes. Code that is compiled late, or a
+ * hash table that doubles, makes one step large. A leak makes every step large.
  *
- * @throws RangeError when there are fewer than two looks.
+ * @throws RangeError for fewer than two measurements.
  */
 export function minGrowth(heaps: readonly number[]): number {
-  if (heaps.length < 2) throw new RangeError(`growth is between two looks at a heap, and there are ${heaps.length}`)
+  if (heaps.length < 2) throw new RangeError(`growth needs two measurements of a heap, and there are ${heaps.length}`)
   return Math.min(...heaps.slice(1).map((heap, index) => heap - (heaps[index] ?? 0)))
 }

@@ -12,19 +12,17 @@ const echo = tool('echo', {
 })
 
 const work = tool('work', {
-  description: 'Reports how far it has come, and ends when nobody listens any more',
+  description: 'Reports its progress, and ends when the client disconnects',
   run: (_args, ctx) =>
     new Promise<string>((resolve) => {
-      ctx.signal.addEventListener('abort', () => resolve('nobody listens'))
+      ctx.signal.addEventListener('abort', () => resolve('cancelled'))
       ctx.progress(1, 2)
     }),
 })
 
 const server = createServer({ name: 'bench', version: '1.0.0', tools: [echo, work] })
 
-/**
- * What calls leave behind in a server that leaks: as little as can be, or what a stream that is forgotten would hold.
- */
+/** The leaked objects of a server with a leak: an empty object or the whole call, for each request. */
 const retained: object[] = []
 const leaks: ReadonlyMap<string, Exchange> = new Map([
   ['leak-objects', (request, call) => (retained.push({}), server.exchange(request, call))],

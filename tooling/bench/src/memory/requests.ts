@@ -2,17 +2,14 @@ import { type Call, callOf, echoCall } from '../http/call.ts'
 
 const progressCall = callOf('tools/call', { name: 'work', arguments: {} }, 'notifications/progress')
 
-/**
- * What is done to the server again and again, and the text after which a client goes away, for which nothing is when it
- * stays to the end.
- */
+/** A call that the load repeats. */
 export interface Workload {
   readonly call: Call
-  /** Whether the client closes the connection as soon as it has read what is expected. */
+  /** True if the client closes the connection after the expected text, before the response ends. */
   readonly drops: boolean
 }
 
-/** Requests that are answered, and streams that are dropped in the middle. */
+/** Requests with a complete response, and streams that the client closes early. */
 export const workloads = {
   requests: { call: echoCall, drops: false },
   subscriptions: {

@@ -16,7 +16,7 @@ const port = await findFreePort()
 await server.start({ transportType: 'httpStream', httpStream: { host: '127.0.0.1', port, stateless: true } })
 process.stdout.write(`${port}\n`)
 
-// FastMCP does not say on which port it listens, so that it cannot be given port 0.
+// FastMCP does not report the port on which it listens, so port 0 is not possible.
 async function findFreePort(): Promise<number> {
   const listener = createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')

@@ -12,7 +12,7 @@ export interface InstalledProgram extends PeerProgram {
   readonly size: InstalledSize
 }
 
-/** Installs the packages of each program into a folder of its own, as a user would, and copies the program beside them. */
+/** Installs the packages of each program into its own folder with npm, and copies the program into it. */
 export async function installPrograms(root: string): Promise<readonly InstalledProgram[]> {
   const packed = await packPackages(join(root, 'tarballs'))
   const installed: InstalledProgram[] = []

@@ -4,7 +4,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import * as z from 'zod'
 
-// A server and a transport for each request, as the documentation of v1 says for servers without sessions.
+// The documentation of v1 creates a server and a transport per request for servers without sessions.
 function createServer(): McpServer {
   const server = new McpServer({ name: 'bench', version: '1.0.0' })
   const inputSchema = { text: z.string(), times: z.number().int().min(1).max(10) }

@@ -1,6 +1,6 @@
 import { type Call, echoCall, expectedText } from '../http/call.ts'
 
-/** A server with the echo tool, as the documentation of its implementation writes it. */
+/** A server with the echo tool, written as the documentation of its implementation shows. */
 export interface PeerProgram {
   readonly name: string
   /** The packages that a user installs for it. */

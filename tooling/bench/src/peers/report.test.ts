@@ -7,7 +7,7 @@ const programs = [
   { name: 'ours', revision: '2025-06-18', size },
 ] as const
 
-test('a ratio is formed within a round, so that a slow round of the machine does not count', () => {
+test('a ratio is formed within a round, so that a slow round has no effect on it', () => {
   const round = (floor: number, ours: number): ReadonlyMap<string, number> =>
     new Map([
       ['floor', floor],

@@ -5,7 +5,7 @@ import type { InstalledProgram } from './install-programs.ts'
 /** Milliseconds of CPU, by the name of the server. */
 export type CpuRounds = readonly Round<number>[]
 
-/** The rows of a table in Markdown: an install, a start and a call of each server. */
+/** Formats a Markdown table with the install, the start and the call of each server. */
 export function peerRows(
   programs: readonly Pick<InstalledProgram, 'name' | 'revision' | 'size'>[],
   { starts, calls }: { readonly starts: CpuRounds; readonly calls: CpuRounds },

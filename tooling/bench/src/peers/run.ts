@@ -20,11 +20,12 @@ interface Timing {
 }
 
 /**
- * Compares other implementations with ours and with a bare `node:http` server: what an install brings, the CPU from the
- * start of a process to its first answer, and the CPU of a call over 16 connections.
+ * Compares other implementations with ours and with a bare `node:http` server: the size of an install, the CPU from the
+ * start of a process to its first response, and the CPU of a call over 16 connections.
  *
- * Method: each is installed with npm into an empty folder, and written as its documentation says. The servers take turns
- * within a round; ratios to the floor are formed within a round. Not measured: sessions, other tools, other runtimes.
+ * Method: each is installed with npm into an empty folder, and written as its documentation shows. The servers
+ * alternate within a round, and ratios to the floor are formed within a round. Not measured: sessions, other tools,
+ * other runtimes.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const timing = quick
@@ -49,7 +50,7 @@ async function measureStarts(programs: readonly InstalledProgram[], { starts }: 
     await stopServer(child)
     return requireCpu(start.cpuMilliseconds, name)
   }
-  // The first round fills the caches of files.
+  // The first round fills the file caches.
   return (await measureRounds(programs, starts + 1, startOnce)).slice(1)
 }
 
@@ -71,17 +72,18 @@ async function measureCalls(programs: readonly InstalledProgram[], timing: Timin
   }
 }
 
-/** Milliseconds of CPU that the process of a server used for a call. */
+/** Returns the milliseconds of CPU that the process of a server uses per call. */
 async function measureCall(load: Load, server: RunningProgram, seconds: number): Promise<number> {
   const { name, child, url, revision } = server
   const before = requireCpu(await cpuMillisecondsOf(child.pid), name)
   const { requests, failures } = await load.ask({ url, call: callOfRevision(revision), connections: 16, seconds })
   const after = requireCpu(await cpuMillisecondsOf(child.pid), name)
-  if (failures > 0) throw new Error(`${failures} requests to the ${name} server failed: the numbers would mean nothing`)
+  if (failures > 0) throw new Error(`${failures} requests to the ${name} server failed: the measurement is invalid`)
   return (after - before) / requests
 }
 
 function requireCpu(cpuMilliseconds: number | undefined, name: string): number {
-  if (cpuMilliseconds === undefined) throw new Error(`the system does not count the CPU of ${name}: run this on Linux`)
+  if (cpuMilliseconds === undefined)
+    throw new Error(`the system does not report the CPU of ${name}: run the benchmark on Linux`)
   return cpuMilliseconds
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ratioTable } from './ratio-table.ts'
 
-test('a table has a row for each ratio, and says which are not reached', () => {
+test('a table has a row for each ratio, and marks those that are not reached', () => {
   const [, , reached, missed] = ratioTable([
     { id: 'http/16', value: 0.96, ours: '9,600/s', floor: '10,000/s', peer: 0.064 },
     { id: 'http/tail', value: 1.4, ours: '4.20 x the median', floor: '3.00 x the median' },

@@ -1,8 +1,8 @@
 import { isReached, type Reading, wanted, wantedText } from '../wanted.ts'
 
-/** The rows of a table in Markdown: what was wanted, what was measured, and the figures of both sides. */
+/** Formats a Markdown table with the wanted value, the measured ratio, and the figures of both programs. */
 export function ratioTable(readings: readonly Reading[]): readonly string[] {
-  const head = ['| what | wanted | measured | ours | floor | official v2 |', '| --- | --- | --- | --- | --- | --- |']
+  const header = ['| what | wanted | measured | ours | floor | official v2 |', '| --- | --- | --- | --- | --- | --- |']
   const rows = readings.map((reading) => {
     const { id, value, ours, floor, peer } = reading
     const measured = `${value.toFixed(2)} x${isReached(reading) ? '' : ', not reached'}`
@@ -16,5 +16,5 @@ export function ratioTable(readings: readonly Reading[]): readonly string[] {
     ]
     return `| ${cells.join(' | ')} |`
   })
-  return [...head, ...rows]
+  return [...header, ...rows]
 }

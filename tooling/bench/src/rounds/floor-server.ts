@@ -5,7 +5,7 @@ import { answerQuestions } from '../http/answer-questions.ts'
 import { flowBody, type FlowResult, nextOf, postsOfFlow, type Retry } from './flow.ts'
 import { flowServer } from './flow-server.ts'
 
-/** What a POST of the flow is answered with: our server's text, around the state where it has one. */
+/** The response to a POST of the flow: the recorded text of our server, split at the state. */
 interface Round {
   readonly before: string
   readonly state: object | undefined
@@ -14,8 +14,8 @@ interface Round {
 
 const rounds = await recordFlow()
 
-// The least that keeps nothing between two requests and shows its state to nobody: the state that comes is opened, and
-// the next one sealed.
+// The minimum of a server without memory between two requests and with an encrypted state: it opens the state of the
+// request, and seals the next one.
 answerQuestions(
   createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -55,7 +55,7 @@ async function recordFlow(): Promise<readonly Round[]> {
   return found
 }
 
-/** The state of a round is as long as ours was. */
+/** Splits the text of a response at its state. The state of the floor has the length of ours. */
 function roundOf(text: string, state: string | undefined, post: number): Round {
   if (state === undefined) return { before: text, state: undefined, after: '' }
   const at = text.indexOf(state)

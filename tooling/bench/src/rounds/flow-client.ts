@@ -2,10 +2,10 @@ import { serveLoad } from '../http/connection.ts'
 import { messageIn } from '../http/read-response.ts'
 import { endOfFlow, flowBody, type FlowResult, nextOf, postsOfFlow, type Retry } from './flow.ts'
 
-// A load of its own on bare sockets: what comes with one response goes into the next request, and an HTTP client that
-// can do that costs more than the server it is to measure.
+// A load on bare sockets, which copies the state of each response into the next request. An HTTP client that can do
+// that uses more CPU than the measured server.
 
-// One flow goes from its first POST to the result, which has to be the right one after the right number of POSTs.
+// A flow ends with a result, which must be the right one after the right number of POSTs.
 serveLoad(async (connection, observations) => {
   let retry: Retry = {}
   for (let posts = 1; posts <= postsOfFlow; posts++) {

@@ -19,7 +19,7 @@ const resolveBug = tool('resolve_bug', {
   },
 })
 
-/** The same tool, which builds its schemas in each run. */
+/** The same tool with schemas that it builds in each run. */
 const resolveBugInline = tool('resolve_bug', {
   description,
   input,
@@ -31,13 +31,13 @@ const resolveBugInline = tool('resolve_bug', {
   },
 })
 
-/** A server whose tool asks twice, and whose state is sealed. */
+/** Creates a server with sealed state, whose tool asks two questions. */
 export function flowServer({ inline = false }: { readonly inline?: boolean } = {}): McpServer {
   return createServer({
     name: 'bench',
     version: '1.0.0',
     state: sealedState({ keys: [randomKey()] }),
-    // It warns of schemas that are built in each run, as it should.
+    // Ignores the warning about schemas that are built in each run.
     log: () => {},
     tools: [inline ? resolveBugInline : resolveBug],
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { firstCall, flowBody, nextOf } from './flow.ts'
 
-test('a retry is the first request, with the answers and the state as it came', () => {
+test('a retry is the first request with the answers and the unchanged state', () => {
   const retry = nextOf({ inputRequests: { resolution: {} }, requestState: 'a"b' })
   const first: { params: object } = JSON.parse(firstCall().body)
   const answered = { resolution: { action: 'accept', content: { resolution: 'Duplicate' } } }
@@ -12,10 +12,10 @@ test('a retry is the first request, with the answers and the state as it came', 
   expect(JSON.parse(flowBody({}))).toEqual(first)
 })
 
-test('a server without a state gets none back', () => {
+test('a retry has no state if the result had none', () => {
   expect(nextOf({ inputRequests: { original: {} } })).not.toHaveProperty('requestState')
 })
 
-test('a question that is not of the flow is refused', () => {
+test('an unknown question is an error', () => {
   expect(() => nextOf({ inputRequests: { name: {} } })).toThrow('the server asks for name')
 })

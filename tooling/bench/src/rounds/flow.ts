@@ -1,12 +1,12 @@
 import { type Call, callOf } from '../http/call.ts'
 
-/** What a client sends again with a call that asked: the answers, and the state as it came. */
+/** The additional params of a retry: the answers, and the unchanged state. */
 export interface Retry {
   readonly inputResponses?: Readonly<Record<string, unknown>>
   readonly requestState?: string
 }
 
-/** As much of a result as a client that goes on with a call has to look at. */
+/** The fields of a result that the load reads. */
 export interface FlowResult {
   readonly resultType?: string
   readonly inputRequests?: Readonly<Record<string, unknown>>
@@ -14,10 +14,10 @@ export interface FlowResult {
   readonly content?: readonly { readonly text?: string }[]
 }
 
-/** POSTs of a whole flow: the call, and one for each answer. */
+/** The number of POSTs of a flow: the call, and one for each answer. */
 export const postsOfFlow = 3
 
-/** The text that ends a flow, made of what was asked. */
+/** The text of the result of a flow, with both answers. */
 export const endOfFlow = '#4522 is Duplicate of #4301'
 
 const answers: ReadonlyMap<string, unknown> = new Map(
@@ -26,10 +26,10 @@ const answers: ReadonlyMap<string, unknown> = new Map(
 
 const params = { name: 'resolve_bug', arguments: { id: 4522 } }
 
-/** The header that says who asks; a proxy in front would write it. */
+/** The header with the user. In production a proxy would write it. */
 export const userHeader = 'x-user'
 
-/** The first request of a flow, and what its answer has. */
+/** Returns the first request of a flow, with a text of its response. */
 export function firstCall(): Call {
   const call = callOf('tools/call', params, 'input_required')
   return { ...call, headers: { ...call.headers, [userHeader]: 'ada' } }
@@ -37,7 +37,7 @@ export function firstCall(): Call {
 
 const [start, end] = firstCall().body.split('"_meta"')
 
-/** The body of a request of a flow: the text of the first one, with what a retry adds, so that a load costs little. */
+/** Returns the body of a request of a flow. It adds the retry to a prepared text, so that the load uses little CPU. */
 export function flowBody({ inputResponses, requestState }: Retry): string {
   const answered = inputResponses === undefined ? '' : `"inputResponses":${JSON.stringify(inputResponses)},`
   const state = requestState === undefined ? '' : `"requestState":${JSON.stringify(requestState)},`
@@ -45,14 +45,14 @@ export function flowBody({ inputResponses, requestState }: Retry): string {
 }
 
 /**
- * What is sent next: an answer for every question, and the state.
+ * Returns the next retry: an answer for every question, and the state.
  *
- * @throws Error for a question that is not of this flow.
+ * @throws Error for a question that this flow does not have.
  */
 export function nextOf({ inputRequests = {}, requestState }: FlowResult): Retry {
   const given = Object.keys(inputRequests).map((key) => {
     const content = answers.get(key)
-    if (content === undefined) throw new Error(`the server asks for ${key}, and the flow asks for nothing of that name`)
+    if (content === undefined) throw new Error(`the server asks for ${key}, and the flow has no answer for it`)
     return [key, { action: 'accept', content }] as const
   })
   const inputResponses = Object.fromEntries(given)

@@ -14,7 +14,7 @@ const resolution = z.object({ resolution: z.enum(['Fixed', 'Duplicate']) })
 const original = z.object({ id: z.number().int() })
 const codec = createRequestStateCodec<{ how: string }>({ key: Buffer.from(randomKey(), 'hex'), ttlSeconds: 600 })
 
-// As its documentation says: what was answered before the last round is carried in a state, which is signed.
+// As its documentation describes, a signed state has the answers of earlier rounds.
 const handler = createMcpHandler(() => {
   const server = new McpServer({ name: 'bench', version: '1.0.0' }, { requestState: { verify: codec.verify } })
   const inputSchema = z.object({ id: z.number().int() })

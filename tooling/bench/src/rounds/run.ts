@@ -18,19 +18,21 @@ const inlineComparison: Comparison = {
   rows: [{ id: 'rounds/16-inline', connections: 16 }],
 }
 
-/** The same calls from a handler that builds its schemas itself, instead of `form()` at module level. */
+/** Compares the same calls with a handler that builds its schemas in each run, instead of `form()` at module level. */
 export const inlineRoundsBenchmark: RatioBenchmark = {
   ids: inlineComparison.rows.map(({ id }) => id),
   measure: (options) => compare(inlineComparison, options),
 }
 
-/** Calls that ask twice, with a sealed and bound state, against a server that answers fixed texts of the same size. */
+/**
+ * Compares calls with two questions and a sealed, bound state with a server that answers fixed texts of the same size.
+ */
 export const roundsBenchmark: RatioBenchmark = {
   ids: comparison.rows.map(({ id }) => id),
   measure: (options) => compare(comparison, options),
 }
 
-/** Measures that, and prints it. */
+/** Runs the benchmark and prints its report. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
   await roundsBenchmark.measure(optionsOf(options))
   await inlineRoundsBenchmark.measure(optionsOf(options))

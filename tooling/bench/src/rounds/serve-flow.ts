@@ -4,7 +4,7 @@ import { nodeHandler } from '@x/transport-http/node'
 import { answerQuestions } from '../http/answer-questions.ts'
 import { userHeader } from './flow.ts'
 
-/** Serves the flow over HTTP to whom a header names. */
+/** Serves the flow over HTTP. A header names the principal. */
 export function serveFlow(server: Server): void {
   const handle = nodeHandler(server, {
     auth: (request) => {

@@ -3,7 +3,7 @@ import { reportLines, type SheddingMeasurement } from './report.ts'
 
 const one: SheddingMeasurement = { completed: 40, lost: 0, moved: 9, chunks: 100, repeated: 0, p50Ms: 500, p99Ms: 1000 }
 
-test('counts are added up, and ratios are formed within a round, so that a slow round of the machine does not count', () => {
+test('counts are summed, and ratios are formed within a round, so that a slow round has no effect on them', () => {
   const rounds = [
     { with: one, without: { ...one, lost: 3, moved: 0, repeated: 7, p99Ms: 3000 } },
     { with: { ...one, p99Ms: 10_000 }, without: { ...one, lost: 4, moved: 0, p99Ms: 40_000 } },
@@ -16,6 +16,6 @@ test('counts are added up, and ratios are formed within a round, so that a slow 
   ])
 })
 
-test('nothing is not reported', () => {
-  expect(() => reportLines([])).toThrow('give at least one round')
+test('a report of no rounds is an error', () => {
+  expect(() => reportLines([])).toThrow('pass at least one round')
 })

@@ -1,6 +1,6 @@
 import { median } from '../median.ts'
 
-/** What came of one trial. */
+/** The result of one trial. */
 export interface SheddingMeasurement {
   readonly completed: number
   readonly lost: number
@@ -17,9 +17,9 @@ export interface SheddingRound {
   readonly with: SheddingMeasurement
 }
 
-/** A line without shedding, a line with it, and by how much it is better. Ratios are formed within a round. */
+/** Formats a line without shedding, a line with it, and a line with the ratios, which are formed within a round. */
 export function reportLines(rounds: readonly SheddingRound[]): readonly string[] {
-  if (rounds.length === 0) throw new Error('nothing was measured: give at least one round')
+  if (rounds.length === 0) throw new Error('there are no measurements: pass at least one round')
   const ratio = (name: 'p50Ms' | 'p99Ms'): string =>
     `${median(rounds.map((round) => round.without[name] / round.with[name])).toFixed(1)} x`
   return [
@@ -36,9 +36,9 @@ export function reportLines(rounds: readonly SheddingRound[]): readonly string[]
 }
 
 function line(name: string, trials: readonly SheddingMeasurement[]): string {
-  const sum = (what: keyof SheddingMeasurement): number => trials.reduce((total, trial) => total + trial[what], 0)
-  const seconds = (what: 'p50Ms' | 'p99Ms'): string =>
-    `${(median(trials.map((trial) => trial[what])) / 1000).toFixed(2)} s`
+  const sum = (field: keyof SheddingMeasurement): number => trials.reduce((total, trial) => total + trial[field], 0)
+  const seconds = (field: 'p50Ms' | 'p99Ms'): string =>
+    `${(median(trials.map((trial) => trial[field])) / 1000).toFixed(2)} s`
   return [
     name.padEnd(16),
     `p50 ${seconds('p50Ms')}`,

@@ -1,4 +1,4 @@
-/** Tells the benchmark, over the channel beside the pipes, how much CPU this process has used, in microseconds. */
+/** Reports the CPU of this process in microseconds to the benchmark, over the IPC channel. */
 export function answerCpu(): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage()

@@ -1,8 +1,8 @@
 import { echoAnswer } from '../http/call.ts'
 import { answerCpu } from './answer-cpu.ts'
 
-// The least that a server for JSON lines can do: split, parse, answer a fixed text of the same size, all of a chunk at
-// once.
+// The minimum of a server for JSON lines: it splits the lines, parses them, and answers a fixed text of the same size,
+// with one write per chunk.
 const answer = `${echoAnswer}\n`
 let rest = ''
 

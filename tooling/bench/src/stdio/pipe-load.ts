@@ -6,20 +6,20 @@ import { fileURLToPath } from 'node:url'
 import { body, expectedText } from '../http/call.ts'
 import { median } from '../median.ts'
 
-/** A server behind a pair of pipes, under the load of this process. */
+/** A server behind a pair of pipes. This process sends its load. */
 export interface PipedServer {
   readonly name: string
-  /** Keeps so many calls under way for so long. */
+  /** Keeps a number of calls in flight for some seconds. */
   load(inFlight: number, seconds: number): Promise<PipeMeasurement>
   stop(): Promise<void>
 }
 
-/** What a server did under load. */
+/** The measurement of a server under load. */
 export interface PipeMeasurement {
   readonly perSecond: number
   /** Microseconds of CPU in the server's process. */
   readonly cpuPerCall: number
-  /** From a call to its answer, where one was under way at a time; no number otherwise. */
+  /** The median time from a call to its response, with one call in flight. NaN for more. */
   readonly medianMicroseconds: number
 }
 
@@ -30,12 +30,12 @@ interface Pipes {
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0
 
-/** Says whether processes are held to one core each, for the head of a report. */
+/** States in the header of a report whether each process runs on one core. */
 export const pipePinning = canPin
   ? 'server on core 0, load on core 1'
   : 'not pinned: taskset or a second core is missing'
 
-/** Starts a built server of this package, and holds it to another core than this process. */
+/** Starts a built server of this package, and pins it to another core than this process. */
 export async function startPiped(name: string, program: string): Promise<PipedServer> {
   const path = fileURLToPath(new URL(program, import.meta.url))
   const child = spawn(process.execPath, ['--conditions=dist', path], { stdio: ['pipe', 'pipe', 'inherit', 'ipc'] })
@@ -77,7 +77,7 @@ interface LoadResult {
   readonly medianMicroseconds: number
 }
 
-/** Resolves when the time is up and the last answer has come. */
+/** Sends calls until the time ends, and resolves after the last response. */
 function runLoad({ stdin, stdout }: Pipes, inFlight: number, seconds: number): Promise<LoadResult> {
   return new Promise((resolve, reject) => {
     const end = performance.now() + seconds * 1000

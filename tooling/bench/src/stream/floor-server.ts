@@ -1,8 +1,7 @@
 import { createServer } from 'node:http'
 import { answerQuestions } from '../http/answer-questions.ts'
 
-// The same bytes as the server's: an event for each notification, with its number written into it, and one for the
-// response.
+// Writes the same bytes as our server: an event for each notification, with its number, and an event for the response.
 const response =
   'data: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[{"type":"text","text":"done"}],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"1.0.0"}}}}\n\n'
 

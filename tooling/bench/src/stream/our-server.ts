@@ -5,7 +5,7 @@ import { nodeHandler } from '@x/transport-http/node'
 import { answerQuestions } from '../http/answer-questions.ts'
 
 const work = tool('work', {
-  description: 'Reports how far it has come',
+  description: 'Reports its progress',
   input: { type: 'object' },
   run: (_args, ctx) => {
     for (let done = 1; done <= 1000; done++) ctx.progress(done, 1000)

@@ -17,13 +17,13 @@ const comparison: Comparison = {
   ],
 }
 
-/** A thousand notifications of progress in a call against bare writes of the same bytes. */
+/** Compares a call with a thousand notifications of progress with bare writes of the same bytes. */
 export const streamBenchmark: RatioBenchmark = {
   ids: comparison.rows.map(({ id }) => id),
   measure: (options) => compare(comparison, options),
 }
 
-/** Measures that, and prints it. */
+/** Runs the benchmark and prints its report. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
   await streamBenchmark.measure(optionsOf(options))
 }

@@ -3,30 +3,29 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** What the benchmark asks of a server. */
+/** A question of the benchmark to a server. */
 export interface ServerQuestion {
   readonly ask: 'url' | 'cpu' | 'memory' | 'change'
 }
 
-/** A server's answer, of which each question has its part. */
+/** The answer of a server. The benchmark reads the fields that belong to its question. */
 export interface ServerAnswer {
   readonly url: string
-  /** Microseconds that the process has used, user and system. */
+  /** Microseconds of CPU that the process has used, user and system. */
   readonly cpuMicroseconds: number
-  /**
-   * Bytes in use on the heap after everything that can be collected was, and beside them those of the whole process.
-   */
+  /** Bytes of heap in use after full collections. */
   readonly heapBytes: number
+  /** Bytes of resident memory of the process. */
   readonly residentBytes: number
 }
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
-/** Listens on a free port and answers the benchmark's questions; `change` tells all streams of a change. */
+/** Listens on a free port, and answers the questions of the benchmark. `change` notifies all streams of a change. */
 export function answerQuestions(server: Server, change: () => void): void {
   server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, () => {
-    // When the benchmark is gone, however it ended, so is its server.
+    // The server ends with its parent process, however that ends.
     process.once('disconnect', () => process.exit())
     process.on('message', ({ ask }: ServerQuestion) => {
       if (ask === 'change') change()
@@ -37,7 +36,7 @@ export function answerQuestions(server: Server, change: () => void): void {
 
 async function answer(server: Server, ask: ServerQuestion['ask']): Promise<ServerAnswer> {
   for (let round = 0; ask === 'memory' && round < 4; round += 1) {
-    // The ends of connections that were closed have to arrive, and what finalizers left has its turn.
+    // In this time the ends of closed connections arrive, and the callbacks of finalizers run.
     await delay(100)
     collect()
   }

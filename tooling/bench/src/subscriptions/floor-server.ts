@@ -2,15 +2,15 @@ import { createServer, type ServerResponse } from 'node:http'
 import { metaKeys } from '@x/schema'
 import { answerQuestions } from './answer-questions.ts'
 
-// The least that a server of event streams can do: read and parse the body, keep the response, and write a text of the
-// same size to each of them.
+// The minimum of a server of event streams: it reads and parses the body, stores the response object, and writes a text
+// of the same size to each of them.
 const streams = new Set<{ readonly response: ServerResponse; readonly change: string }>()
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
-    // The benchmark's own request.
+    // Only the benchmark sends requests, so the body has this type.
     const { id } = JSON.parse(Buffer.concat(chunks).toString()) as { readonly id: number }
     const event = (method: string, more: object): string => {
       const params = { ...more, _meta: { [metaKeys.subscriptionId]: id } }

@@ -1,31 +1,31 @@
 import { Agent, type ClientRequest, request } from 'node:http'
 import { acknowledgedMark, bodyOf, changedMark, headers } from './request.ts'
 
-/** What the benchmark asks of the clients. */
+/** A question of the benchmark to the clients. */
 export type ListenersQuestion =
-  /** Open so many streams, and answer when all are acknowledged. */
+  /** Opens a number of streams. The answer follows when all are acknowledged. */
   | { readonly ask: 'open'; readonly url: string; readonly streams: number }
-  /** Answer when every stream of this server has so many changes. */
+  /** Waits until every stream of this server has received a number of changes. */
   | { readonly ask: 'await'; readonly url: string; readonly changes: number }
   | { readonly ask: 'close'; readonly url: string }
 
-/** What the clients saw. */
+/** The answer of the clients. */
 export interface ListenersAnswer {
-  /** Why the numbers would mean nothing. */
+  /** The reason for an invalid measurement. */
   readonly failure?: string | undefined
 }
 
 /** The streams of one server. */
 interface OpenStreams {
   readonly requests: ClientRequest[]
-  /** How many streams have the change of that place, counted from 1. */
+  /** The number of streams that have received a change, by the number of the change. The first change is 1. */
   readonly receivedCounts: number[]
   acknowledged: number
-  /** Is told whenever something has come, and of what went wrong. */
+  /** Checks the pending wait after each message, and rejects it with the reason of a failure. */
   check: (failure?: string) => void
 }
 
-/** Opened so many at a time, because a server's backlog is no part of what is measured. */
+/** The number of streams to open concurrently. It is below the backlog of a server, which is not measured. */
 const atOnce = 50
 const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY })
 const byUrl = new Map<string, OpenStreams>()
@@ -95,7 +95,7 @@ function openOne(opened: OpenStreams, url: string): void {
 const marks = new RegExp(`${acknowledgedMark}|${changedMark}`, 'g')
 const longest = Math.max(acknowledgedMark.length, changedMark.length)
 
-/** Finds the marks in a text that comes in pieces, each of them once. */
+/** Finds each mark once in a text that arrives in chunks. */
 function findMarks(text: NodeJS.ReadableStream, found: (mark: string) => void): void {
   let rest = ''
   text.on('data', (piece: string) => {

@@ -1,23 +1,23 @@
 import { median } from '../median.ts'
 
-/** What was measured of one server. */
+/** The measurement of one server. */
 export interface StreamMeasurement {
   readonly name: string
-  /** Bytes that a stream takes of the heap, and of the whole process. */
+  /** Bytes per stream, of the heap and of the resident memory. */
   readonly heapBytes: number
   readonly residentBytes: number
   /**
-   * One entry a round: milliseconds until the last client had a change, and microseconds of the server's CPU for a
-   * stream.
+   * Milliseconds until the last client received a change, and microseconds of CPU of the server per stream. Both have
+   * one entry per round.
    */
   readonly milliseconds: readonly number[]
   readonly cpuMicroseconds: readonly number[]
 }
 
-/** A line per server: what a stream takes and what a change costs, beside the first of them, the floor. */
+/** Formats a line per server: the memory of a stream and the cost of a change, with ratios to the floor. */
 export function reportLines(measured: readonly StreamMeasurement[]): readonly string[] {
   const [floor] = measured
-  if (floor === undefined) throw new Error('nothing was measured: give the floor first')
+  if (floor === undefined) throw new Error('there are no measurements: pass the floor first')
   return measured.map((one) =>
     [
       one.name.padEnd(6),
@@ -33,7 +33,7 @@ function kilobytes(bytes: number): string {
   return (bytes / 1024).toFixed(1).padStart(5)
 }
 
-/** The median of the ratios that were taken within one round each. */
+/** Formats the median of the ratios of all rounds. */
 function ratio(own: readonly number[], floor: readonly number[]): string {
   return `${median(own.map((value, round) => value / (floor[round] ?? Number.NaN))).toFixed(2)} x`
 }

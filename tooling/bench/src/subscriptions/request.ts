@@ -8,7 +8,7 @@ export const headers: Readonly<Record<string, string>> = {
   'mcp-method': 'subscriptions/listen',
 }
 
-/** The body of one: it listens for changes of the tools. */
+/** Returns the body of a `subscriptions/listen` request for changes of the tools. */
 export function bodyOf(id: number): string {
   return JSON.stringify({
     jsonrpc: '2.0',
@@ -25,8 +25,8 @@ export function bodyOf(id: number): string {
   })
 }
 
-/** What marks the acknowledgement in a stream's text. */
+/** The text that identifies the acknowledgement in a stream. */
 export const acknowledgedMark = 'subscriptions/acknowledged'
 
-/** What marks a change in a stream's text. */
+/** The text that identifies a change in a stream. */
 export const changedMark = 'tools/list_changed'

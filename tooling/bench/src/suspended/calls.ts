@@ -5,12 +5,12 @@ import * as z from 'zod'
 const sure = z.object({ sure: z.boolean() })
 const name = z.object({ name: z.string() })
 
-/** What a handler of the measured server may retain of its calls: nothing, unless a test wants to see a leak. */
-export type RetainContext = (retained: object) => void
+/** Retains the context of a call, so that a test can cause a leak. */
+export type RetainContext = (context: object) => void
 
 /**
- * A server whose tool does what holds on to things most easily: it waits for several questions at once with a `finally`
- * around them, listens to its signal, and has recorded a step.
+ * Creates a server whose tool is likely to leak memory. It waits for several questions at once inside a `finally`,
+ * listens to its signal, and records a step.
  */
 export function suspendingServer(retain: RetainContext = () => {}): McpServer {
   const ask = tool('ask', {
@@ -47,8 +47,8 @@ export function suspendingServer(retain: RetainContext = () => {}): McpServer {
 const capabilities = { elicitation: {} }
 
 /**
- * Makes calls that all end with a question, some at a time, and answers none of them. They share one signal that never
- * aborts, as the calls of one long connection may.
+ * Makes calls that all end with a question, and answers none of them. The calls share one signal that never aborts,
+ * like the calls of a long connection.
  */
 export async function suspendCalls(server: McpServer, count: number): Promise<void> {
   const call = createCall()
@@ -64,7 +64,7 @@ export async function suspendCalls(server: McpServer, count: number): Promise<vo
 async function suspendOne(server: McpServer, id: number, call: Call): Promise<void> {
   const response = await server.exchange(requestOf(id), call)
   if ('result' in response && response.result['resultType'] === 'input_required') return
-  throw new Error(`call ${id} was to ask, and answered ${JSON.stringify(response).slice(0, 200)}`)
+  throw new Error(`call ${id} must return input_required, and returned ${JSON.stringify(response).slice(0, 200)}`)
 }
 
 function requestOf(id: number): RpcRequest {

@@ -1,32 +1,29 @@
 import { setImmediate } from 'node:timers/promises'
 import { type RetainContext, suspendCalls, suspendingServer } from './calls.ts'
 
-/** What the calls left behind. */
+/** The memory before and after the calls. */
 export interface Measured {
   readonly calls: number
-  /**
-   * Bytes that are in use on the heap after everything that can be collected was: before the calls, and again each time
-   * that they were made.
-   */
+  /** Bytes of heap in use after full collections: before the calls, and after each repetition of them. */
   readonly heaps: readonly number[]
   readonly callsPerSecond: number
 }
 
-/** Calls before the first look at the heap, so that compiled code and filled caches are not taken for a leak. */
+/** Calls before the first measurement of the heap, so that compiled code and filled caches do not look like a leak. */
 const warmUp = 3000
 
-/** How the calls are made. */
+/** The options of a measurement. */
 export interface MeasureOptions {
   readonly calls: number
-  /** How often that many are made. */
+  /** The number of repetitions. */
   readonly times: number
   readonly retain?: RetainContext
 }
 
 /**
- * Suspends calls and looks at the heap before and after, so many times.
+ * Suspends calls repeatedly, and measures the heap before and after each repetition.
  *
- * @throws Error when Node was not started with `--expose-gc`, without which the heap says nothing.
+ * @throws Error when Node runs without `--expose-gc`, because the heap would include garbage.
  */
 export async function measure({ calls, times, retain }: MeasureOptions): Promise<Measured> {
   const server = suspendingServer(retain)
@@ -44,9 +41,9 @@ export async function measure({ calls, times, retain }: MeasureOptions): Promise
 
 async function usedHeap(): Promise<number> {
   const { gc } = globalThis
-  if (gc === undefined) throw new Error('the heap can be looked at only with --expose-gc')
+  if (gc === undefined) throw new Error('a measurement of the heap needs --expose-gc')
   for (let round = 0; round < 4; round += 1) {
-    // Timers and what finalizers left have their turn before the next collection.
+    // Timers and the callbacks of finalizers run before the next collection.
     await setImmediate()
     gc()
   }

@@ -1,8 +1,8 @@
 import { measure } from './measure.ts'
 
 /**
- * Measures as many calls as the first argument says, as often as the second one; with `leak` as the third, a handler
- * keeps its contexts.
+ * Measures suspended calls. The arguments are the number of calls and the number of repetitions. With `leak` as the
+ * third argument the handler retains its contexts.
  */
 async function run([calls = '', times = '', mode = '']: readonly string[]): Promise<void> {
   const retained: object[] = []

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { Measured } from './measure.ts'
 
-/** Runs the compiled or bundled program in a process of its own whose heap nothing else fills. */
+/** Runs the compiled or bundled program in a separate process, whose heap has no other data. */
 export function runProgram(
   path: string,
   args: readonly string[],
@@ -14,7 +14,7 @@ export function runProgram(
     child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
     child.once('error', reject)
     child.once('close', (code) => {
-      // The program is this package's own, and prints what its type says.
+      // The program belongs to this package, and prints a value of this type.
       if (code === 0) resolve(JSON.parse(printed) as Measured)
       else reject(new Error(`the measuring process ended with code ${code}`))
     })

@@ -4,7 +4,7 @@ import { runConcurrently } from './run-concurrently.ts'
 import { createTimestamps } from './timestamps.ts'
 import { checkRuns, countRun, type Runner, resultOf } from './runner.ts'
 
-/** What a job has. */
+/** The data of a job. */
 interface JobData {
   readonly token: string
 }
@@ -12,9 +12,9 @@ interface JobData {
 const queue = 'alone'
 
 /**
- * pg-boss alone, as fast as its documentation has it: woken by NOTIFY, and one worker that takes as many jobs at once
- * as may run, fetches on while there are as many, and settles each by itself. It was faster than so many workers of one
- * job each.
+ * Opens pg-boss alone, with the fastest configuration of its documentation. NOTIFY wakes one worker, which fetches as
+ * many jobs at once as may run, fetches again while batches are full, and completes each job by itself. This is faster
+ * than the same number of workers with one job each.
  */
 export async function openBossRunner(openBoss: () => PgBoss, concurrency: number): Promise<Runner> {
   const timestamps = createTimestamps()
@@ -45,11 +45,11 @@ export async function openBossRunner(openBoss: () => PgBoss, concurrency: number
       timestamps.record('sent', token)
       const id = await boss.send(queue, { token } satisfies JobData)
       timestamps.record('answered', token)
-      if (id === null) throw new Error(`the job of ${token} was not taken: the queue has to take every one`)
+      if (id === null) throw new Error(`pg-boss did not accept the job of ${token}: the queue must accept every job`)
       ids.set(token, id)
     },
     ended: ends.wait,
-    // Only a worker that stops waits for its jobs to be settled.
+    // Only a worker that stops waits until its jobs are completed.
     settle: async () => {
       await boss.offWork(queue)
       await begin()
@@ -66,5 +66,5 @@ async function checkJob(boss: PgBoss, token: string, id: string): Promise<void> 
   const [job] = await boss.findJobs(queue, { id })
   const wanted = JSON.stringify({ text: resultOf(token) })
   if (job?.state === 'completed' && JSON.stringify(job.output) === wanted) return
-  throw new Error(`the job of ${token} is ${job?.state ?? 'not there'}: it has to be completed with ${wanted}`)
+  throw new Error(`the job of ${token} is ${job?.state ?? 'missing'}: it must be completed with ${wanted}`)
 }

@@ -10,7 +10,7 @@ const smallest: Plan = {
   trips: { calls: 2, milliseconds: 20, pollIntervalMs: 5 },
 }
 
-test('the smallest form over memory does every task once, and has a line for everything', async () => {
+test('the smallest plan over memory runs every task once, and yields a line for each measurement', async () => {
   const lines: string[] = []
   for await (const line of measureStore(memoryStore(), smallest)) lines.push(line)
   expect(
@@ -28,7 +28,7 @@ test('the smallest form over memory does every task once, and has a line for eve
     'answer to resumption, one at a time  tasks  p# # ms  p# # ms',
     'one call, to its result  plain call  # ms  # us CPU  # x (# to #)  # x its CPU',
     'one call, to its result  task, listening  # ms  # us CPU  # x (# to #)  # x its CPU',
-    'one call, to its result  task, looking every # ms  # ms  # us CPU  # x (# to #)  # x its CPU',
-    'one call, to its result  task, looking every # ms  # ms  # us CPU  # x (# to #)  # x its CPU',
+    'one call, to its result  task, polling every # ms  # ms  # us CPU  # x (# to #)  # x its CPU',
+    'one call, to its result  task, polling every # ms  # ms  # us CPU  # x (# to #)  # x its CPU',
   ])
 })

@@ -13,14 +13,14 @@ import { type Implementation, reference } from './runner.ts'
 import type { Store } from './stores.ts'
 import { openTaskRunner } from './task-runner.ts'
 
-/** How much is measured. */
+/** The amounts of a measurement. */
 export interface Plan {
   readonly rounds: number
-  /** How many tasks are made, and by how many clients, to see how many are done in a second. */
+  /** The load of the measurement of tasks per second. */
   readonly load: Load
-  /** How many tasks a worker has at once; the first goes for everything but how many are done in a second. */
+  /** The limits of concurrent tasks per worker. Only the measurement of tasks per second uses those after the first. */
   readonly concurrencies: readonly [number, ...number[]]
-  /** How many are looked at in a round, for each number of them under way. */
+  /** The loads of the measurements of latency in each round. */
   readonly latencies: readonly Load[]
   readonly trips: Omit<RoundPlan, 'concurrency'>
   readonly signal?: AbortSignal | undefined
@@ -28,7 +28,7 @@ export interface Plan {
 
 const trips = { calls: 200, milliseconds: 500, pollIntervalMs: 1000 }
 
-/** What is measured when nothing is asked for. The first concurrency is the default of servers. */
+/** The default plan. The first concurrency is the default of servers. */
 export const fullPlan: Plan = {
   rounds: 7,
   load: { count: 300, clients: 16 },
@@ -40,7 +40,7 @@ export const fullPlan: Plan = {
   trips,
 }
 
-/** What is measured for a first look. */
+/** The plan for `--quick`. */
 export const quickPlan: Plan = {
   rounds: 2,
   load: { count: 60, clients: 16 },
@@ -52,10 +52,15 @@ export const quickPlan: Plan = {
   trips: { ...trips, milliseconds: 200 },
 }
 
-/** What is done before anything counts, so that all code is compiled. */
-export const warmUpPlan: Plan = { ...quickPlan, rounds: 1, load: fullPlan.load, trips: { ...trips, pollIntervalMs: 10 } }
+/** The plan of the warm-up, which compiles all code before the measurement. */
+export const warmUpPlan: Plan = {
+  ...quickPlan,
+  rounds: 1,
+  load: fullPlan.load,
+  trips: { ...trips, pollIntervalMs: 10 },
+}
 
-/** Measures everything of one store, and gives lines as it goes. */
+/** Measures one store, and yields the lines of the report. */
 export async function* measureStore(store: Store, plan: Plan): AsyncGenerator<string, void, undefined> {
   for (const concurrency of plan.concurrencies) yield* throughput(store, plan, concurrency)
   for (const load of plan.latencies) yield* latencies(store, plan, load)
@@ -92,15 +97,15 @@ async function* latencies(store: Store, plan: Plan, load: Load): AsyncGenerator<
     resumptions.push(await measureResumptions(open, load, concurrency))
   }
   const { fromSending, fromAnswer } = startColumns(starts)
-  const under = load.clients === 1 ? 'one at a time' : `${load.clients} under way`
+  const under = load.clients === 1 ? 'one at a time' : `${load.clients} in flight`
   const boss = fromSending.find(({ name }) => name === reference)
   yield* latencyLines(`sent to start, ${under}`, fromSending, boss)
-  // It may be nothing, or less, of which there are no ratios.
+  // These values may be 0 or negative, so no ratio is formed.
   yield* latencyLines(`answered to start, ${under}`, fromAnswer)
   yield* latencyLines(`answer to resumption, ${under}`, [{ name: 'tasks', rounds: resumptions }], boss)
 }
 
-/** How many users the clients are. */
+/** The number of users of the clients. */
 const users = 16
 
 interface Round {
@@ -109,7 +114,7 @@ interface Round {
   readonly signal: AbortSignal | undefined
 }
 
-/** What every implementation did, in the order of their names; every other round goes backwards. */
+/** Measures each implementation, in reverse order in every other round. The result has a fixed order. */
 async function measureRound<T>(
   { implementations, round, signal }: Round,
   measure: (implementation: Implementation) => Promise<T>,
@@ -122,7 +127,7 @@ async function measureRound<T>(
   return round % 2 === 0 ? measured : measured.reverse()
 }
 
-/** Ours, for as many users as there are clients, and pg-boss where the store has it. */
+/** Returns our tasks once per number of users, and pg-boss where the store supports it. */
 function implementationsOf({ openEngine, openBoss }: Store, userCounts: readonly number[]): readonly Implementation[] {
   const ours = userCounts.map(
     (users): Implementation => ({

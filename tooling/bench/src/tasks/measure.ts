@@ -2,21 +2,21 @@ import { runConcurrently } from './run-concurrently.ts'
 import type { Implementation, Runner } from './runner.ts'
 import type { TaskRunner } from './task-runner.ts'
 
-/** What was measured of one implementation in one round. */
+/** The throughput of one implementation in one round. */
 export interface Throughput {
   readonly name: string
   readonly perSecond: number
-  /** Microseconds of CPU of this process, for one of them. */
+  /** Microseconds of CPU of this process per task or job. */
   readonly cpuPerOne: number
 }
 
-/** How many, and how many of them under way. */
+/** The number of tasks or jobs, and the number of clients that create them concurrently. */
 export interface Load {
   readonly count: number
   readonly clients: number
 }
 
-/** Has so many created by so many clients, and waits until the last of them has ended. */
+/** Creates the tasks or jobs of a load, and measures the time until the last of them has ended. */
 export async function measureThroughput(
   { name, open }: Implementation,
   { count, clients }: Load,
@@ -44,14 +44,14 @@ async function doAll(runner: Runner, tokens: readonly string[], clients: number)
   await runner.settle()
 }
 
-/** Milliseconds of each, in one round of one implementation. */
+/** Milliseconds of each task or job, in one round of one implementation. */
 export interface Latencies {
   readonly name: string
   readonly fromSending: readonly number[]
   readonly fromAnswer: readonly number[]
 }
 
-/** How long it takes until handlers begin: each lane waits for the end of one before it sends the next. */
+/** Measures the time until handlers begin. Each client waits for the end of a task before it creates the next one. */
 export async function measureStarts(
   { name, open }: Implementation,
   { count, clients }: Load,
@@ -80,7 +80,7 @@ export async function measureStarts(
   }
 }
 
-/** How long it takes, in milliseconds, from sending an answer until its handler goes on behind the question. */
+/** Measures the milliseconds from the answer to a question until its handler continues. */
 export async function measureResumptions(
   open: (options: { readonly concurrency: number }) => TaskRunner,
   { count, clients }: Load,

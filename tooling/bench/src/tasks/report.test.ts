@@ -3,7 +3,7 @@ import { latencyLines, percentile, roundTripLines, startColumns, throughputLines
 
 const throughput = (name: string, perSecond: number) => ({ name, perSecond, cpuPerOne: 1_000_000 / perSecond })
 
-test('tasks a second are compared within a round, so that a slow round of the machine does not count', () => {
+test('tasks per second are compared within a round, so that a slow round has no effect on the ratio', () => {
   const rounds = [
     [throughput('tasks', 500), throughput('pg-boss', 1000)],
     [throughput('tasks', 40), throughput('pg-boss', 100)],
@@ -14,12 +14,12 @@ test('tasks a second are compared within a round, so that a slow round of the ma
   expect(boss).toMatch(/pg-boss +1,000\/s +1,000 us CPU$/)
 })
 
-test('a single implementation is compared with no other', () => {
+test('a report of a single implementation has no ratios', () => {
   expect(throughputLines('made', [[throughput('tasks', 500)]])).toEqual([expect.stringMatching(/us CPU$/)])
   expect(latencyLines('waited', [{ name: 'tasks', rounds: [[1]] }])).toEqual([expect.stringMatching(/1\.00 ms$/)])
 })
 
-test('latencies are reported over all rounds, and compared by the median of each', () => {
+test('latencies are reported over all rounds, and compared by the median of each round', () => {
   const boss = { name: 'pg-boss', rounds: [[2], [2]] }
   const columns = [{ name: 'tasks', rounds: [[2, 4, 90], [6]] }, boss]
   const [ours, theirs] = latencyLines('waited', columns, boss)
@@ -27,7 +27,7 @@ test('latencies are reported over all rounds, and compared by the median of each
   expect(theirs).toMatch(/p50 2\.00 ms +p99 2\.00 ms$/)
 })
 
-test('starts are reported from sending and from the answer, for each implementation', () => {
+test('starts are reported from the request and from the response, for each implementation', () => {
   const latencies = (name: string) => ({ name, fromSending: [3], fromAnswer: [-1] })
   const rounds = [[latencies('tasks'), latencies('pg-boss')]]
   expect(startColumns(rounds)).toEqual({
@@ -42,7 +42,7 @@ test('starts are reported from sending and from the answer, for each implementat
   })
 })
 
-test('every kind of call is reported beside the plain call of its round', () => {
+test('each variant of a call is compared with the plain call of its round', () => {
   const trip = (name: string, milliseconds: number) => ({ name, milliseconds, cpuPerCall: milliseconds * 100 })
   const rounds = [
     [trip('plain', 0.5), trip('task', 5)],
@@ -57,10 +57,10 @@ test.each([
   [[5], 0.99, 5],
   [[3, 1, 2], 0.5, 2],
   [Array.from({ length: 200 }, (_, index) => 200 - index), 0.99, 198],
-])('the percentile of numbers is one of them', (values, share, expected) => {
+])('a percentile is one of the values', (values, share, expected) => {
   expect(percentile(values, share)).toBe(expected)
 })
 
-test('nothing has no percentile', () => {
-  expect(() => percentile([], 0.5)).toThrow('percentile of nothing')
+test('an empty list has no percentile', () => {
+  expect(() => percentile([], 0.5)).toThrow('percentile of an empty list')
 })

@@ -3,7 +3,7 @@ import type { Latencies, Throughput } from './measure.ts'
 import type { RoundTrip } from './round-trips.ts'
 import { reference } from './runner.ts'
 
-/** A line per implementation: medians over the rounds, and ratios to the reference where it is there. */
+/** Formats a line per implementation: medians over the rounds, and ratios to the reference if it was measured. */
 export function throughputLines(title: string, rounds: readonly (readonly Throughput[])[]): readonly string[] {
   return columnsOf(rounds).map((own, _, all) => {
     const { name = '' } = own[0] ?? {}
@@ -17,16 +17,13 @@ export function throughputLines(title: string, rounds: readonly (readonly Throug
   })
 }
 
-/** What took how long, one list a round. */
+/** The latencies of one implementation, with one list per round. */
 export interface LatencyColumn {
   readonly name: string
   readonly rounds: readonly (readonly number[])[]
 }
 
-/**
- * A line per column: half of all were faster than p50, and all but a hundredth faster than p99. Where there is
- * something to compare with, the ratio is of the p50 of a round.
- */
+/** Formats a line per column: p50 and p99 over all rounds, and the ratio of the p50 of a round to that of `other`. */
 export function latencyLines(
   title: string,
   columns: readonly LatencyColumn[],
@@ -41,7 +38,7 @@ export function latencyLines(
   })
 }
 
-/** The columns of how long handlers took to begin, from both timestamps. */
+/** Returns the columns of the time until handlers begin, from the request and from the response. */
 export function startColumns(rounds: readonly (readonly Latencies[])[]): {
   readonly fromSending: readonly LatencyColumn[]
   readonly fromAnswer: readonly LatencyColumn[]
@@ -53,7 +50,7 @@ export function startColumns(rounds: readonly (readonly Latencies[])[]): {
   }
 }
 
-/** A line per way to call: medians over the rounds, and how many times the first of them, the plain call. */
+/** Formats a line per variant of the call: medians over the rounds, and ratios to the first one, the plain call. */
 export function roundTripLines(title: string, rounds: readonly (readonly RoundTrip[])[]): readonly string[] {
   const [plain = [], ...rest] = columnsOf(rounds)
   return [plain, ...rest].map((own) => {
@@ -68,21 +65,22 @@ export function roundTripLines(title: string, rounds: readonly (readonly RoundTr
   })
 }
 
-/** The smallest value that as large a share of all is no larger than. */
+/** Returns the smallest value that the given share of the values does not exceed. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   const found = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]
-  if (found === undefined) throw new RangeError('a percentile of nothing was asked for: give at least one number')
+  if (found === undefined)
+    throw new RangeError('the percentile of an empty list is undefined: pass at least one number')
   return found
 }
 
-/** What each implementation did, one entry a round. */
+/** Groups the measurements by implementation, with one entry per round. */
 function columnsOf<T extends { readonly name: string }>(rounds: readonly (readonly T[])[]): readonly (readonly T[])[] {
   const names = new Set(rounds.flat().map(({ name }) => name))
   return [...names].map((name) => rounds.flatMap((round) => round.filter((one) => one.name === name)))
 }
 
-/** The ratios that were taken within one round each. */
+/** Returns the ratio of each round. */
 function ratios<T>(own: readonly T[], other: readonly T[], of: (one: T) => number): readonly number[] {
   return own.flatMap((one, round) => {
     const counterpart = other[round]
@@ -106,7 +104,7 @@ function milliseconds(value: number): string {
   return `${value.toFixed(Math.abs(value) < 10 ? 2 : 1)} ms`
 }
 
-/** A number with as many digits as it takes to tell it from its neighbours. */
+/** Formats a number below 10 with two decimals, and others as integers. */
 function formatNumber(value: number): string {
   return value < 10 ? value.toFixed(2) : Math.round(value).toLocaleString('en')
 }

@@ -4,29 +4,29 @@ import type { Store } from './stores.ts'
 import { checkResult, checkServer, host } from './task-runner.ts'
 import { openServer } from './task-server.ts'
 
-/** What a call took in one round, one call at a time. */
+/** The cost of a call in one round, one call at a time. */
 export interface RoundTrip {
   readonly name: string
   readonly milliseconds: number
-  /** Microseconds of CPU of this process, for one call. */
+  /** Microseconds of CPU of this process per call. */
   readonly cpuPerCall: number
 }
 
-/** How long a round lasts, for each variant to call: until so many tasks were made, or the time is over. */
+/** The length of a round, for each variant of the call. It ends after a number of tasks, or after a time. */
 export interface RoundPlan {
   readonly calls: number
   readonly milliseconds: number
   readonly concurrency: number
-  /** What the server tells clients to leave between two looks, in milliseconds. */
+  /** The poll interval that the server returns to clients. */
   readonly pollIntervalMs: number
 }
 
-/** Milliseconds between two looks of the client that does not wait as long as it is told to. */
+/** A short poll interval in milliseconds, for a client that ignores the interval of the server. */
 const shortPollMs = 10
 
 /**
- * One round of calls of the same tool: by a client without tasks, and by clients that follow its task in different
- * variants.
+ * Measures one round of calls of the same tool. One client does not support tasks, and the others follow the task by
+ * listening or by polling.
  */
 export async function measureRoundTrips({ openEngine }: Store, plan: RoundPlan): Promise<readonly RoundTrip[]> {
   const { concurrency, pollIntervalMs } = plan
@@ -45,11 +45,11 @@ export async function measureRoundTrips({ openEngine }: Store, plan: RoundPlan):
     { ...bounds, name: 'task, listening', client: follow({ follow: 'listen' }), warmUps: 20 },
     {
       ...bounds,
-      name: `task, looking every ${shortPollMs} ms`,
+      name: `task, polling every ${shortPollMs} ms`,
       client: follow({ polling: { maxMs: shortPollMs } }),
       warmUps: 1,
     },
-    { ...bounds, name: `task, looking every ${pollIntervalMs} ms`, client: follow(), warmUps: 0 },
+    { ...bounds, name: `task, polling every ${pollIntervalMs} ms`, client: follow(), warmUps: 0 },
   ]
   try {
     const measured: RoundTrip[] = []
@@ -61,13 +61,13 @@ export async function measureRoundTrips({ openEngine }: Store, plan: RoundPlan):
   }
 }
 
-/** One variant to call, and how much of it is measured. */
+/** A variant of the call, with the length of its measurement. */
 interface CallVariant {
   readonly name: string
   readonly client: Client
   readonly calls: number
   readonly milliseconds: number
-  /** Calls before those that count: the engine is opened by the first that becomes a task. */
+  /** Calls before the measured ones. The first call that creates a task opens the engine. */
   readonly warmUps: number
 }
 

@@ -6,28 +6,28 @@ import { fullPlan, measureStore, type Plan, quickPlan, warmUpPlan } from './meas
 import { memoryStore, type Store, type StorePlan, stores } from './stores.ts'
 
 /**
- * What tasks cost, engine by engine: how many a second, how long until their handlers begin and go on, beside pg-boss
- * alone over the same database, and what a call costs that becomes a task.
+ * Measures tasks for each engine: tasks per second, the time until handlers begin and continue, and the cost of a call
+ * that creates a task. It compares them with pg-boss alone over the same database.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const plan = quick ? quickPlan : fullPlan
   const { rounds, load, concurrencies } = plan
-  print(
-    `tasks, Node ${process.version}: clients, server and worker in this process, PostgreSQL beside it on the same cores`,
-  )
+  print(`tasks, Node ${process.version}: clients, server and worker in this process, PostgreSQL on the same cores`)
   print(`${rounds} alternating rounds; ${load.count} tasks by ${load.clients} clients; medians; ratios within a round`)
-  print(`at most ${concurrencies.join(' or ')} worked on at once, and ${concurrencies[0]} where nothing else is said`)
+  print(
+    `at most ${concurrencies.join(' or ')} tasks at once per worker; ${concurrencies[0]} unless a line states another limit`,
+  )
   const stopping = stopOnSignals()
   const folder = temporaryFolder()
   try {
-    // The server of PostgreSQL runs as another user than a root that made the folder.
+    // Under root the PostgreSQL server runs as another user, which must be able to read the folder.
     await chmod(folder.path, 0o755)
     for await (const line of measureStore(memoryStore(), warmUpPlan)) void line
     for (const store of stores) await measureOpened(store, folder.path, { ...plan, signal: stopping.signal })
   } catch (error) {
-    // What fails while a database is going away is no news.
+    // Errors are expected while the databases stop.
     if (!stopping.signal.aborted) throw error
-    process.stderr.write('the benchmark was stopped: what it printed is all there is\n')
+    process.stderr.write('the benchmark was stopped: the report is incomplete\n')
     process.exitCode = 1
   } finally {
     folder.remove()
@@ -55,7 +55,7 @@ async function opened({ name, open }: StorePlan, folder: string): Promise<Store 
   }
 }
 
-/** A folder that is gone with this process at the latest, also where somebody else ends it. */
+/** Creates a temporary folder, which is removed at the latest when this process exits. */
 function temporaryFolder(): { readonly path: string; readonly remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'bench-tasks-'))
   const removeNow = (): void => rmSync(path, { recursive: true, force: true })
@@ -69,7 +69,7 @@ function temporaryFolder(): { readonly path: string; readonly remove: () => void
   }
 }
 
-/** A signal that aborts when the process is asked to end: what is under way is then cleared away. */
+/** Returns a signal that aborts on SIGINT and SIGTERM, so that the benchmark stops its databases. */
 function stopOnSignals(): { readonly signal: AbortSignal; readonly close: () => void } {
   const controller = new AbortController()
   const stop = (): void => controller.abort()

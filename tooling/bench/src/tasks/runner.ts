@@ -1,42 +1,42 @@
 import type { Timestamps } from './timestamps.ts'
 
-/** What takes work on and does it in the background: a server with tasks, or pg-boss alone. */
+/** A system that runs work in the background: a server with tasks, or pg-boss alone. */
 export interface Runner {
   readonly timestamps: Timestamps
-  /** Takes one piece of work on; resolves when it is kept. */
+  /** Creates one task or job, and resolves when it is stored. */
   create(token: string): Promise<void>
-  /** Resolves when its handler has ended, and for tasks, when that is kept. */
+  /** Resolves when the handler has ended, and for tasks, when the result is stored. */
   ended(token: string): Promise<void>
-  /** Resolves when the end of everything that has ended is kept. */
+  /** Resolves when the results of all ended handlers are stored. */
   settle(): Promise<void>
-  /** Throws unless each was done once, and is kept with the right result. */
+  /** Throws unless each handler ran once, and the right result is stored. */
   check(tokens: readonly string[]): Promise<void>
   close(): Promise<void>
 }
 
-/** What takes turns. */
+/** An implementation under measurement. */
 export interface Implementation {
   readonly name: string
-  /** Begins with what is kept already, and with nothing under way. */
+  /** Opens a runner over the stored tasks or jobs. None of them is pending. */
   open(options: { readonly concurrency: number }): Promise<Runner>
 }
 
-/** The implementation that the others are compared with. */
+/** The name of the implementation that the others are compared with. */
 export const reference = 'pg-boss'
 
-/** What comes back for a token, for every implementation. */
+/** Returns the expected result for a token. It is the same for each implementation. */
 export function resultOf(token: string): string {
   return `did ${token}`
 }
 
-/** Throws unless every token has had its handler begun exactly once. */
+/** Throws unless the handler of every token ran exactly once. */
 export function checkRuns(runs: ReadonlyMap<string, number>, tokens: readonly string[]): void {
   const wrong = tokens.find((token) => runs.get(token) !== 1)
   if (wrong !== undefined)
-    throw new Error(`the work of ${wrong} was done ${runs.get(wrong) ?? 0} times: it has to be once`)
+    throw new Error(`the work of ${wrong} was done ${runs.get(wrong) ?? 0} times: it must be done once`)
 }
 
-/** Counts one more. */
+/** Counts one more run of the handler of a token. */
 export function countRun(runs: Map<string, number>, token: string): void {
   runs.set(token, (runs.get(token) ?? 0) + 1)
 }

@@ -7,16 +7,16 @@ import { fromPglite, PgBoss } from 'pg-boss'
 import { startPostgres } from './postgres-server.ts'
 import type { OpenEngine } from './task-runner.ts'
 
-/** Where tasks are kept, and jobs of pg-boss beside them. */
+/** A store of tasks, and of the jobs of pg-boss. */
 export interface Store {
   readonly name: string
   readonly openEngine: OpenEngine
-  /** pg-boss over the same database; undefined where there is none. */
+  /** Opens pg-boss over the same database. Undefined for a store without a database. */
   readonly openBoss: (() => PgBoss) | undefined
   close(): Promise<void>
 }
 
-/** A store by name, in a folder of its own. */
+/** A store that is opened in its own folder. */
 export interface StorePlan {
   readonly name: string
   open(folder: string): Promise<Store>
@@ -24,14 +24,14 @@ export interface StorePlan {
 
 const settings = { schema: 'alone', useListenNotify: true, schedule: false } as const
 
-/** What is measured, in order. */
+/** The stores in the order of the report. */
 export const stores: readonly StorePlan[] = [
   { name: 'memory', open: async () => memoryStore() },
   { name: 'PGlite', open: openPglite },
   { name: 'PostgreSQL', open: openPostgres },
 ]
 
-/** Tasks in memory: each engine begins empty. */
+/** Returns a store in memory. Each engine starts empty. */
 export function memoryStore(): Store {
   return { name: 'memory', openEngine: () => memoryEngine(), openBoss: undefined, close: async () => {} }
 }

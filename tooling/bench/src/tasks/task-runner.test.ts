@@ -3,7 +3,7 @@ import { memoryEngine } from '@x/tasks/memory'
 import { expect, test } from 'vitest'
 import { openTaskRunner } from './task-runner.ts'
 
-test('a task whose end is not kept as it should be ends the benchmark', async () => {
+test('a task with a wrong stored result ends the benchmark', async () => {
   const inner = memoryEngine()
   const lossy: TaskEngine = {
     ...inner,
@@ -16,17 +16,17 @@ test('a task whose end is not kept as it should be ends the benchmark', async ()
   await runner.close()
 })
 
-test('an engine that fails ends the wait for its tasks', async () => {
+test('an error of the engine rejects the wait for its tasks', async () => {
   const inner = memoryEngine()
   const broken: TaskEngine = { ...inner, claim: () => Promise.reject(new Error('no database')) }
   const runner = openTaskRunner(() => broken, { concurrency: 1, users: 1 })
   await runner.create('one')
   await expect(runner.ended('one')).rejects.toThrow('no database')
-  await expect(runner.check([])).rejects.toThrow('the server met an error')
+  await expect(runner.check([])).rejects.toThrow('the server logged an error')
   await runner.close()
 })
 
-test('work that was not done, or twice, ends the benchmark', async () => {
+test('work that was not done, or was done twice, ends the benchmark', async () => {
   const runner = openTaskRunner(() => memoryEngine(), { concurrency: 1, users: 1 })
   await runner.create('one')
   await runner.create('one')

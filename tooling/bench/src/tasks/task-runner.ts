@@ -7,22 +7,22 @@ import { runConcurrently } from './run-concurrently.ts'
 import { checkRuns, type Runner, resultOf } from './runner.ts'
 import { type ObservedServer, openServer } from './task-server.ts'
 
-/** A server with tasks and its client, in memory. */
+/** A server with tasks and its clients in memory. */
 export interface TaskRunner extends Runner {
-  /** Calls the tool that asks, follows its task by listening, and answers at once. */
+  /** Calls the tool that asks a question, follows its task by listening, and answers at once. */
   ask(token: string): Promise<void>
 }
 
-/** Opens an engine, which tells of what goes wrong in the background. */
+/** Opens an engine, which logs errors of its background work. */
 export type OpenEngine = (log: Log) => TaskEngine
 
-/** The clients' name. */
+/** The name and version of the clients. */
 export const host = { name: 'bench', version: '1.0.0' } as const
 
-/** What a runner is to be. */
+/** The options of a runner. */
 export interface TaskRunnerPlan {
   readonly concurrency: number
-  /** How many users there are; what is made is theirs in turn. */
+  /** The number of users. They create the tasks in turn. */
   readonly users: number
 }
 
@@ -35,7 +35,7 @@ export function openTaskRunner(openEngine: OpenEngine, { concurrency, users }: T
   const nextClient = (): UserClient => {
     const client = clients[turns % users]
     turns += 1
-    if (client === undefined) throw new RangeError(`there are ${users} users: give at least one`)
+    if (client === undefined) throw new RangeError(`there are ${users} users: pass at least one`)
     return client
   }
   const handles = new Map<string, TaskHandle>()
@@ -43,12 +43,11 @@ export function openTaskRunner(openEngine: OpenEngine, { concurrency, users }: T
     timestamps,
     create: async (token) => {
       const started = await nextClient().tasks.start('work', { token })
-      if (started.status !== 'task')
-        throw new Error(`the call of ${token} became no task: the server has to take it on`)
+      if (started.status !== 'task') throw new Error(`the call of ${token} created no task: the server must create one`)
       handles.set(token, started.task)
     },
     ended: (token) => ends.wait(handleOf(handles, token).taskId),
-    // An end is told of when it is kept.
+    // The promise of `ended` resolves only after the result is stored.
     settle: async () => {},
     ask: async (token) => checkResult(token, await nextClient().callTool('ask', { token })),
     check: async (tokens) => {
@@ -56,7 +55,7 @@ export function openTaskRunner(openEngine: OpenEngine, { concurrency, users }: T
       await runConcurrently(16, tokens, async (token) => {
         const state = await handleOf(handles, token).status()
         if (state.status !== 'completed')
-          throw new Error(`the task of ${token} is ${state.status}: it has to be completed`)
+          throw new Error(`the task of ${token} is ${state.status}: it must be completed`)
         checkText(token, state.result['content'])
       })
     },
@@ -66,7 +65,7 @@ export function openTaskRunner(openEngine: OpenEngine, { concurrency, users }: T
 
 type UserClient = Client & { readonly tasks: TaskCalls }
 
-/** A client of one user, as a transport would have authenticated them, that accepts whatever it is asked. */
+/** Creates a client of one user that accepts every question. The principal is the one that a transport would set. */
 function clientOf(exchange: Exchange, subject: string): UserClient {
   const accept = () => ({ action: 'accept', content: { sure: true } }) as const
   const asUser: Exchange = (request, call) => exchange(request, createCall({ ...call, principal: { subject } }))
@@ -75,18 +74,18 @@ function clientOf(exchange: Exchange, subject: string): UserClient {
 
 function handleOf(handles: ReadonlyMap<string, TaskHandle>, token: string): TaskHandle {
   const handle = handles.get(token)
-  if (handle === undefined) throw new Error(`there is no task of ${token}: create it first`)
+  if (handle === undefined) throw new Error(`${token} has no task: create it first`)
   return handle
 }
 
-/** Throws unless nothing went wrong and each token was worked on once. */
+/** Throws if the server logged an error, or if the work of a token was not done exactly once. */
 export function checkServer({ errors, runs }: ObservedServer, tokens: readonly string[]): void {
   if (errors.length > 0)
-    throw new Error('the server met an error, so that the numbers would mean nothing', { cause: errors[0] })
+    throw new Error('the server logged an error, so the measurement is invalid', { cause: errors[0] })
   checkRuns(runs, tokens)
 }
 
-/** Throws unless a call gave what it has to. */
+/** Throws unless a call returned the right result. */
 export function checkResult(token: string, { content }: CallToolResult): void {
   checkText(token, content)
 }
@@ -94,5 +93,5 @@ export function checkResult(token: string, { content }: CallToolResult): void {
 function checkText(token: string, content: unknown): void {
   const text = JSON.stringify(content)
   const wanted = JSON.stringify([{ type: 'text', text: resultOf(token) }])
-  if (text !== wanted) throw new Error(`the result of ${token} is ${text}: it has to be ${wanted}`)
+  if (text !== wanted) throw new Error(`the result of ${token} is ${text}: it must be ${wanted}`)
 }

@@ -7,26 +7,26 @@ import { type Completions, createCompletions } from './completions.ts'
 import { createTimestamps, type Timestamps } from './timestamps.ts'
 import { countRun, resultOf } from './runner.ts'
 
-/** A server with tasks, and what is recorded of them. */
+/** A server with tasks, and the records of its tasks. */
 export interface ObservedServer {
-  /** Notes when requests are sent and answered. */
+  /** The exchange of the server. It records the times of requests and responses. */
   readonly exchange: Exchange
   readonly server: McpServer & { readonly tasks: TasksApi }
   readonly timestamps: Timestamps
-  /** Ends of tasks that are kept, by the task's id. */
+  /** Completions of tasks by task id. A task is complete when its result is stored. */
   readonly ends: Completions
-  /** How often the step of a token was done. */
+  /** The number of runs of the step, by token. */
   readonly runs: ReadonlyMap<string, number>
   readonly errors: readonly unknown[]
 }
 
-/** How a server is to be. */
+/** The options of a server. */
 export interface ServerPlan {
   readonly concurrency: number
   readonly pollIntervalMs?: number | undefined
 }
 
-/** A server as users have it, whose engine tells of each end besides. */
+/** Opens a server with a standard configuration. Its engine also reports the end of each task. */
 export function openServer(openEngine: (log: Log) => TaskEngine, plan: ServerPlan): ObservedServer {
   const timestamps = createTimestamps()
   const ends = createCompletions()
@@ -63,13 +63,12 @@ export function openServer(openEngine: (log: Log) => TaskEngine, plan: ServerPla
 const confirmation = form(z.object({ sure: z.boolean() }))
 
 /**
- * One tool that does something and has done, and one that asks before. A client without tasks calls the first as any
- * other tool.
+ * Creates a tool with one step, and a tool that asks a question before the step. The first one also runs without tasks.
  */
 function createTools(timestamps: Timestamps, runs: Map<string, number>) {
   const input = z.object({ token: z.string() })
   const work = tool('work', {
-    description: 'Does something',
+    description: 'Runs one step',
     input,
     task: 'allowed',
     async run({ token }, ctx) {
@@ -81,7 +80,7 @@ function createTools(timestamps: Timestamps, runs: Map<string, number>) {
     },
   })
   const ask = tool('ask', {
-    description: 'Asks, and does something',
+    description: 'Asks a question, and runs one step',
     input,
     task: 'required',
     async run({ token }, ctx) {
@@ -96,7 +95,7 @@ function createTools(timestamps: Timestamps, runs: Map<string, number>) {
   return [work, ask]
 }
 
-/** Notes when the client sends what makes a task or answers one, and when it has its answer. */
+/** Records when the client sends a call or an answer, and when it receives the response to a call. */
 function recordRequests(server: Exchange, timestamps: Timestamps): Exchange {
   const tokens = new Map<unknown, string>()
   return async (request, call) => {

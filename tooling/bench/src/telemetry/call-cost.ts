@@ -46,7 +46,7 @@ async function openServer(configuration: Configuration): Promise<Server> {
   return opened
 }
 
-/** A reader that never reads. Without a reader, the SDK records nothing. */
+/** A reader that never collects metrics. Without a reader, the SDK records nothing. */
 class IdleReader extends MetricReader {
   protected override async onShutdown(): Promise<void> {}
   protected override async onForceFlush(): Promise<void> {}
@@ -79,7 +79,7 @@ const request: RpcRequest = {
   },
 }
 
-/** The number of calls for each turn of the event loop, in which the timers of the SDK have their turn, too. */
+/** The number of calls per turn of the event loop. The timers of the SDK run between the turns. */
 const callsPerTurn = 256
 
 async function costOf({ exchange }: Server, milliseconds: number): Promise<number> {

@@ -15,17 +15,17 @@ const rows: readonly { readonly id: RatioId; readonly name: Configuration }[] = 
   { id: 'telemetry/100', name: 'sampled-100' },
 ]
 
-/** Measures the CPU of a `tools/call` in memory with `telemetry()`, as a ratio to the same call without. */
+/** Measures the CPU of a `tools/call` in memory with `telemetry()`, as a ratio to the same call without it. */
 export const telemetryBenchmark: RatioBenchmark = { ids: rows.map(({ id }) => id), measure }
 
-/** Measures that, and prints it. */
+/** Runs the benchmark and prints its report. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
   await measure(optionsOf(options))
 }
 
 async function measure({ timing, only, print }: MeasureOptions): Promise<readonly Reading[]> {
   const selected = rows.filter(({ id }) => only === undefined || only.includes(id))
-  // A call takes microseconds. More rounds, which are shorter, lose less to a moment in which the machine is busy.
+  // One call takes microseconds. Many short rounds lose less to a busy period of the machine than a few long ones.
   const [rounds, seconds] = [timing.rounds * 3, timing.seconds / 4]
   const targets: Target[] = []
   try {

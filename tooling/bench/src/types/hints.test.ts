@@ -8,7 +8,7 @@ const expectedHints = {
   'byServer.tools.tool_7': /^\(property\) tool_7: \(args: \{\s*name7: string;/,
 }
 
-test('the hints of an editor at the tools of a server with 50 tools are shorter than 300 characters', {
+test('the editor hints for the tools of a server with 50 tools are shorter than 300 characters', {
   timeout: 120_000,
 }, () => {
   const hints = readHints(50, Object.keys(expectedHints))

@@ -10,8 +10,8 @@ export const byServer = createClient<typeof server>(server.exchange, host)
 `
 
 /**
- * Returns the hints that an editor shows at the last names of expressions. An expression can use two clients of a server
- * of many tools: `byInterface` has the types of the server through an interface, and `byServer` through `typeof`.
+ * Returns the hints that an editor shows for the last name of each expression. An expression can use two clients of a
+ * server with many tools: `byInterface` has the types of the server from an interface, and `byServer` from `typeof`.
  *
  * @throws Error with the compiler's first message when the program does not compile.
  */

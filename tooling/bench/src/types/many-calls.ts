@@ -1,20 +1,20 @@
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
-/** The forms of a program with many tools and a call of each. */
+/** The form of the calls: through `client.tools`, or through `callTool`. */
 export type CallForm = 'typed' | 'untyped'
 
 /** The cost of compiling one program. */
 export interface CompileCost {
   readonly cpuSeconds: number
-  /** The types that the compiler made of generic ones: the same in every run, on every machine. */
+  /** The instantiations of generic types. The number is the same in every run and on every machine. */
   readonly instantiations: number
 }
 
-/** The path of the program. It is beside this file, so that imports are found; nothing is written there. */
+/** The path of the program. It is in the folder of this file, so that imports resolve. No file is written there. */
 export const path = fileURLToPath(new URL('./generated-program.ts', import.meta.url))
 
-/** The options with which the program is compiled. */
+/** The compiler options of the program. */
 export const options: ts.CompilerOptions = {
   module: ts.ModuleKind.NodeNext,
   target: ts.ScriptTarget.ES2023,
@@ -22,13 +22,13 @@ export const options: ts.CompilerOptions = {
   noEmit: true,
   skipLibCheck: true,
   types: ['node'],
-  // The declarations that users get, instead of the source.
+  // Resolves the published declarations instead of the source.
   customConditions: ['dist'],
 }
 
 /**
- * Compiles a server of many tools and a client with a call of each: through `client.tools`, or through `callTool`,
- * which checks neither names nor arguments.
+ * Compiles a server with many tools and a client that calls each of them: through `client.tools`, or through
+ * `callTool`, which checks neither names nor arguments.
  *
  * @throws Error with the compiler's first message when the program does not compile.
  */
@@ -49,7 +49,7 @@ export function compileCalls(count: number, form: CallForm): CompileCost {
   return { cpuSeconds: (user + system) / 1e6, instantiations: program.getInstantiationCount() }
 }
 
-/** Returns the source of a server of many tools, and of a client with a call of each. */
+/** Returns the source of a server with many tools, and of a client that calls each of them. */
 export function programOf(count: number, form: CallForm): string {
   const numbers = Array.from({ length: count }, (_, index) => index)
   const tools = numbers.map(

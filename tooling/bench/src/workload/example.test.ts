@@ -67,7 +67,7 @@ async function bundle(entry: string, name: string): Promise<string> {
     platform: 'node',
     target: 'node20',
     nodePaths: [fileURLToPath(new URL('../../node_modules', import.meta.url))],
-    // Packages of CommonJS call `require`.
+    // CommonJS packages call `require`.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)" },
     logLevel: 'error',
   })
@@ -105,7 +105,7 @@ test('the example passes the validation of the public benchmark, with two worker
   const names = listed.result.tools.map(({ name }) => name)
   expect(names.toSorted()).toEqual(['checkout', 'get_user_cart', 'search_products'])
 
-  // Without arguments, so that the defaults of the contract apply.
+  // The calls have no arguments, so the defaults of the contract apply.
   for (const name of names) {
     const called = await post({ id: 3, method: 'tools/call', params: { name, arguments: {} } }, session)
     const message = await called.text()
@@ -120,12 +120,12 @@ test('the example passes the validation of the public benchmark, with two worker
 test.each([
   ['an error', 200, '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"No"}}'],
   ['another status', 503, '{}'],
-  ['a text that is no JSON', 200, '{"result":{"content":[{"type":"text","text":"Redis is away"}]}}'],
+  ['a text that is not JSON', 200, '{"result":{"content":[{"type":"text","text":"Redis is unreachable"}]}}'],
   [
     'too few products',
     200,
     '{"result":{"content":[{"type":"text","text":"{\\"total_found\\":2251,\\"products\\":[]}"}]}}',
   ],
-])('the workload reports %s', (_, status, message) => {
+])('the check of a response reports %s', (_, status, message) => {
   expect(findWrongAnswer('search_products', status, message)).toContain(String(status))
 })

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { answerQuestions } from '../http/answer-questions.ts'
 import { openShop, type Shop } from './shop.ts'
 
-// The least that serves the sessions of the workload: it reads and parses the body, does the work of the tool, and checks
-// nothing. One server for both revisions, because it does not look at them.
+// The minimum of a server for the sessions of the workload: it reads and parses the body, runs the tool, and checks
+// nothing. It serves both revisions, because it does not read the revision.
 const shop = await openShop()
 const tools: Readonly<Record<string, (shop: Shop, args: unknown) => Promise<object>>> = {
   search_products: ({ searchProducts }, args) => searchProducts(args),

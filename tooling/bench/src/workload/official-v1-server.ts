@@ -6,7 +6,7 @@ import { answerQuestions } from '../http/answer-questions.ts'
 import { registerShopTools } from './official-tools.ts'
 import { openShop } from './shop.ts'
 
-// As the public benchmark uses it, and as its documentation says for servers without sessions: a server for each request.
+// The public benchmark and the documentation create a server per request for servers without sessions.
 const shop = await openShop()
 const app = createMcpExpressApp()
 app.post('/mcp', async (request, response) => {

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers'
 import { answerQuestions } from '../http/answer-questions.ts'
 
-// The service of products of the public benchmark: the same 100,000 products, by the same formula. What a search finds is
-// prepared, so that the service takes as little of the machine as it can.
+// The product service of the public benchmark, with the same 100,000 products by the same formula. The result of the
+// search is prepared, so that the service uses little CPU.
 const categories = 20
 const electronics = 0
 const count = 100_000

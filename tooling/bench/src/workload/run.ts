@@ -35,24 +35,24 @@ const rows: readonly RatioRow[] = [
   { id: 'workload/2026-07-28', name: 'ours, 2026-07-28', base: 'floor, 2026-07-28' },
 ]
 
-/** What a server did in one round. */
+/** The measurement of a server in one round. */
 interface Measurement {
   readonly callsPerSecond: number
-  /** Microseconds of CPU that the process of the server used for a call, with all requests of its session. */
+  /** Microseconds of CPU that the process of the server uses per call, with all requests of its session. */
   readonly cpuPerCall: number
   readonly residentBytes: number
 }
 
 /**
- * The workload of the public benchmark of MCP servers, against a bare `node:http` server with the same tools.
+ * Runs the workload of the public benchmark of MCP servers, and compares servers with a bare `node:http` server.
  *
- * Method: three tools that read and write Redis and an HTTP service, and 50 users who call them in turns, each call in a
- * session of its own: `initialize`, `notifications/initialized`, `tools/call`, `DELETE`. Servers on one core; the load,
- * Redis and the service on the other. Each answer is checked. Not measured: several processes of one server.
+ * Method: 50 users alternate between three tools, which read and write Redis and an HTTP service. Each call has its own
+ * session: `initialize`, `notifications/initialized`, `tools/call`, `DELETE`. The servers run on one core. The load,
+ * Redis and the service run on the other. Each response is checked. Not measured: several processes of one server.
  */
 export const workloadBenchmark: RatioBenchmark = { ids: rows.map(({ id }) => id), measure }
 
-/** Measures that, and prints it. */
+/** Runs the benchmark and prints its report. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
   await measure(optionsOf(options))
 }
@@ -66,7 +66,8 @@ interface Server extends Target {
 
 async function measure({ timing, only, print }: MeasureOptions): Promise<readonly Reading[]> {
   const selected = only === undefined ? rows : rows.filter(({ id }) => only.includes(id))
-  const needed = only === undefined ? targets : targets.filter(({ name }) => selected.some((row) => isComparedIn(row, name)))
+  const needed =
+    only === undefined ? targets : targets.filter(({ name }) => selected.some((row) => isComparedIn(row, name)))
   await using services = await startServices()
   const load: Load = await startPinned('workload/session-load.js', 1)
   const servers: Server[] = []
@@ -95,16 +96,16 @@ async function startTarget(target: Target, environment: NodeJS.ProcessEnv): Prom
   return { ...target, url, process: server }
 }
 
-/** Redis with the data of the workload, and the service of products. */
+/** Redis with the data of the workload, and the product service. */
 interface Services extends AsyncDisposable {
-  /** The addresses, as the servers read them. */
+  /** The environment variables with the URLs of the services. */
   readonly environment: NodeJS.ProcessEnv
 }
 
 async function startServices(): Promise<Services> {
   await copyExample()
   const port = await findFreePort()
-  // The last two replace the settings of a Redis that keeps every write.
+  // The last two arguments replace the settings that make Redis store every write on the disk.
   const redis = await startRedis('redis-server', ['--port', String(port), '--appendonly', 'no'])
   const products = await startPinned<ServerQuestion, ServerAnswer>('workload/products-service.js', 1)
   await seedRedis(redis.path)

@@ -6,16 +6,16 @@ import { findWrongAnswer, toolCalls } from './tool-calls.ts'
 /** A question of the benchmark to the load. */
 export interface SessionLoadQuestion {
   readonly url: string
-  /** `sessions` sends the four requests of the public benchmark, and `requests` one of 2026-07-28. */
+  /** With `sessions` a call is the four requests of the public benchmark, with `requests` one request of 2026-07-28. */
   readonly form: 'sessions' | 'requests'
   readonly seconds: number
 }
 
 /** The answer of the load. */
 export interface SessionLoadAnswer {
-  /** The calls that were answered correctly. */
+  /** The number of calls with a right response. */
   readonly calls: number
-  /** The first wrong answer. */
+  /** The first wrong response. */
   readonly failure?: string | undefined
 }
 

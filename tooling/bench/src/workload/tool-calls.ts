@@ -10,7 +10,7 @@ const order = [
   { product_id: 1337, quantity: 1 },
 ]
 
-/** The calls that a user repeats in turns. */
+/** The calls that a user repeats in turn. */
 export const toolCalls: readonly ((user: string) => ToolCall)[] = [
   () => ({
     name: 'search_products',
@@ -20,7 +20,7 @@ export const toolCalls: readonly ((user: string) => ToolCall)[] = [
   (user) => ({ name: 'checkout', arguments: { user_id: user, items: order } }),
 ]
 
-/** The checks of the public benchmark. */
+/** The fields of a result that the public benchmark checks. */
 interface ShopResult {
   readonly total_found?: number
   readonly products?: readonly unknown[]
@@ -37,7 +37,7 @@ const rules: Readonly<Record<string, (result: ShopResult) => boolean>> = {
   checkout: ({ status, total = 0, items_count }) => status === 'confirmed' && total > 0 && items_count === 2,
 }
 
-/** Returns what is wrong with the answer of a call, or undefined. */
+/** Returns a description of a wrong response to a call, or undefined for a right one. */
 export function findWrongAnswer(name: string, status: number, message: string): string | undefined {
   const text: unknown = status === 200 ? JSON.parse(message).result?.content?.[0]?.text : undefined
   const isRight = typeof text === 'string' && text.startsWith('{') && rules[name]?.(JSON.parse(text)) === true
