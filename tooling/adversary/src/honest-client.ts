@@ -2,22 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 
-/** A client that calls `echo` again and again, beside an attack. */
+/** A client that calls `echo` repeatedly during an attack. */
 export interface HonestClient {
-  /**
-   * Ends the calls, and returns how many were answered. Rejects with the first failure, also when there was no answer
-   * at all.
-   */
+  /** Ends the calls, and returns the number of answered calls. Rejects with the first failure. */
   stop(): Promise<number>
 }
 
-/**
- * The longest that one call of the honest client may take: far more than it needs, far less than a stalled process
- * takes.
- */
+/** The timeout of one call of the honest client. A call of a process that is not stalled is much faster. */
 const timeoutMs = 10_000
 
-/** Starts to call the server's tool `echo`. */
+/** Starts a client that calls the tool `echo` of a server. */
 export function startHonestClient(url: string): HonestClient {
   const connection = connectHttp(url, { retry: false })
   const client = createClient(connection, { name: 'honest', version: '1.0.0', maxResendMs: 0, timeoutMs })
@@ -35,7 +29,7 @@ export function startHonestClient(url: string): HonestClient {
         served += 1
         await sleep(5)
       }
-      await call('and after the attack')
+      await call('after the attack')
       return served + 1
     } catch (error) {
       throw new Error(`the honest client was not served after ${served} calls: ${String(error)}`, { cause: error })
@@ -44,7 +38,7 @@ export function startHonestClient(url: string): HonestClient {
     }
   }
   const running = loop()
-  // The failure is reported by `stop`.
+  // `stop` reports the failure.
   running.catch(() => {})
   return {
     stop: () => {

@@ -12,13 +12,13 @@ const { values, positionals } = parseArgs({
 
 let [ran, failed] = [0, 0]
 
-/** One class of attacks, of either side. */
+/** One class of attacks on the server or on the client. */
 interface AttackClass {
   readonly path: string
   readonly run: () => AsyncGenerator<Outcome>
 }
 
-/** The classes of one side, with the attacks whose class or name holds one of the words that were given. */
+/** Returns the classes of one side, with the attacks whose class or name contains a word of the command line. */
 function classesOf<P extends Disposable>(title: string, side: Side<P>): AttackClass[] {
   return Object.entries(side.classes).map(([name, attacks]) => {
     const path = `${title}/${name}`
@@ -27,15 +27,15 @@ function classesOf<P extends Disposable>(title: string, side: Side<P>): AttackCl
   })
 }
 
-/** Runs one class after the other for as long as there are some. */
-async function runClasses(waiting: AttackClass[]): Promise<void> {
-  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+/** Runs the pending classes one after the other. */
+async function runClasses(pending: AttackClass[]): Promise<void> {
+  for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
     for await (const { attack, seconds, notes, problems } of next.run()) {
       ran += 1
       if (problems.length > 0) failed += 1
-      const head = `${problems.length === 0 ? 'ok    ' : 'FAILED'} ${next.path}/${attack} (${seconds.toFixed(1)} s)`
+      const header = `${problems.length === 0 ? 'ok    ' : 'FAILED'} ${next.path}/${attack} (${seconds.toFixed(1)} s)`
       process.stdout.write(
-        [`${head} ${notes.join('; ')}`, ...problems.map((problem) => `       ${problem}`), ''].join('\n'),
+        [`${header} ${notes.join('; ')}`, ...problems.map((problem) => `       ${problem}`), ''].join('\n'),
       )
     }
   }
@@ -47,9 +47,9 @@ function isChosen(path: string): boolean {
 
 const started = performance.now()
 const classes = [...classesOf('client', clientSide), ...classesOf('server', serverSide)]
-// Two at a time: the machines of CI have two cores, and every attack has a process of its own.
+// Two classes run concurrently, because CI machines have two cores and each class has its own process.
 await Promise.all([runClasses(classes), runClasses(classes)])
 await clientSide[Symbol.asyncDispose]()
 process.stdout.write(`${ran} attacks, ${failed} failed, in ${((performance.now() - started) / 1000).toFixed(0)} s\n`)
-if (ran === 0) process.stderr.write('pnpm adversary [part of a name …] [--long]: no attack has such a name\n')
+if (ran === 0) process.stderr.write('pnpm adversary [part of a name …] [--long]: no attack matches\n')
 if (failed > 0 || ran === 0) process.exitCode = 1

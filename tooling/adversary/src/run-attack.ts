@@ -2,22 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Attack, Cost, Retained, Side } from './attack.ts'
 import { startTarget, type Target } from './target.ts'
 
-/** The bounds of the ratios, the noise that the measure itself has, and the samples of each input. */
+/** The bounds of the ratios, the noise of the measurements, and the samples of each input. */
 const bounds = {
-  twice: 2.5,
+  maxRatio: 2.5,
   likeValid: 1.5,
   rejected: 5,
   heapNoise: 1024 * 1024,
   cpuNoiseMs: 0.5,
   sampleMs: 12,
-  leastSamples: 3,
-  mostSamples: 15,
+  minSamples: 3,
+  maxSamples: 15,
 }
 
-/** The longest that a part of an attack may last; who has not ended then is stalled. */
+/** The timeout of a part of an attack. A process that does not end it in time is stalled. */
 const deadlineMs = 20_000
 
-/** Outcome of an attack: what was measured, and what was wrong. */
+/** The outcome of an attack: notes with measurements, and problems. */
 export interface Outcome {
   readonly attack: string
   readonly seconds: number
@@ -25,24 +25,21 @@ export interface Outcome {
   readonly problems: readonly string[]
 }
 
-/**
- * Runs attacks one after the other against a process of their own; one that an attack has harmed is replaced before the
- * next.
- */
+/** Runs attacks one after the other against one process. A process in which a part failed is replaced. */
 export async function* runAttacks<P extends Disposable>(
   side: Side<P>,
   attacks: readonly Attack<P>[],
   scale: number,
 ): AsyncGenerator<Outcome> {
-  const held: { target?: Target | undefined } = {}
+  const current: { target?: Target | undefined } = {}
   try {
     for (const attack of attacks) {
       const started = performance.now()
       const outcomes: PartOutcome[] = []
       for (const part of partsOf(side, attack, scale)) {
-        held.target ??= await startTarget(side.program)
-        const outcome = await runPart(part, held.target)
-        held.target = 'problem' in outcome ? undefined : held.target
+        current.target ??= await startTarget(side.program)
+        const outcome = await runPart(part, current.target)
+        current.target = 'problem' in outcome ? undefined : current.target
         outcomes.push(outcome)
       }
       const notes = outcomes.flatMap((outcome) => ('note' in outcome ? [outcome.note] : []))
@@ -50,16 +47,16 @@ export async function* runAttacks<P extends Disposable>(
       yield { attack: attack.name, seconds: (performance.now() - started) / 1000, notes, problems }
     }
   } finally {
-    await held.target?.[Symbol.asyncDispose]()
+    await current.target?.[Symbol.asyncDispose]()
   }
 }
 
 type PartOutcome = { readonly note: string } | { readonly problem: string }
 
-/** Runs one part of an attack, and ends the process when something was wrong with it. */
+/** Runs one part of an attack, and ends the process if the part failed. */
 async function runPart([part, run]: Part, target: Target): Promise<PartOutcome> {
   try {
-    return { note: await inTime(run(target)) }
+    return { note: await withTimeout(run(target)) }
   } catch (error) {
     const problem = `${part}: ${await causeOf(error, target)}`
     await target[Symbol.asyncDispose]()
@@ -67,42 +64,44 @@ async function runPart([part, run]: Part, target: Target): Promise<PartOutcome> 
   }
 }
 
-/** The message of an error, or the death of the process that led to it. */
+/** Returns the message of an error, with the exit of the process if that caused it. */
 async function causeOf(error: unknown, target: Target): Promise<string> {
   const message = error instanceof Error ? error.message : String(error)
-  // A stalled process never answers, one that has died rejects at once.
-  const death = await Promise.race([target.cpu().then(() => '', String), sleep(500, '')])
-  return death === '' || message.includes(death) ? message : `${message}; ${death}`
+  // A stalled process never answers. A question to an ended process rejects at once.
+  const exit = await Promise.race([target.cpu().then(() => '', String), sleep(500, '')])
+  return exit === '' || message.includes(exit) ? message : `${message}; ${exit}`
 }
 
 type Part = readonly [name: string, run: (target: Target) => Promise<string>]
 
 function partsOf<P extends Disposable>(side: Side<P>, attack: Attack<P>, scale: number): readonly Part[] {
   const { cost, retained } = attack
-  const parts: Part[] = [['served', (target) => beside(side, target, (peer) => harm(attack, peer, scale))]]
-  if (cost !== undefined) parts.push(['cost', (target) => holdCosts(side, target, cost)])
-  if (retained !== undefined) parts.push(['retained', (target) => holdRetained(side, target, retained)])
+  const parts: Part[] = [
+    ['served', (target) => checkServed(side, target, (peer) => performAttack(attack, peer, scale))],
+  ]
+  if (cost !== undefined) parts.push(['cost', (target) => checkCosts(side, target, cost)])
+  if (retained !== undefined) parts.push(['retained', (target) => checkRetained(side, target, retained)])
   return parts
 }
 
-/** The harm of an attack: what it does itself, else the larger of its inputs. */
-async function harm<P>({ run, cost, retained }: Attack<P>, peer: P, scale: number): Promise<void> {
+/** Runs the attack itself, and sends the larger one of its inputs. */
+async function performAttack<P>({ run, cost, retained }: Attack<P>, peer: P, scale: number): Promise<void> {
   await run?.(peer, scale)
   for (let time = 0; time < scale && cost !== undefined; time += 1) await cost.send(peer, cost.size * 2)
-  if (retained !== undefined) await retained.hold(peer, retained.size)
+  if (retained !== undefined) await retained.retain(peer, retained.size)
 }
 
-/** The honest peer is served while the attack runs, and the memory is that of before once its connections are gone. */
-async function beside<P extends Disposable>(
+/** Checks that the process serves the honest peer during the attack, and frees the memory of the attack afterwards. */
+async function checkServed<P extends Disposable>(
   side: Side<P>,
   target: Target,
   attack: (peer: P) => Promise<void>,
 ): Promise<string> {
-  const looks: number[] = []
+  const measurements: number[] = []
   let served = 0
-  // The first time also compiles code and fills tables that stay, so growth is between the later ones. What did not
-  // grow from the first time to the second need not be looked at again.
-  for (let time = 0; time < 3 && (time < 2 || growthOf(looks) > bounds.heapNoise); time += 1) {
+  // The first attack also compiles code and fills permanent tables. A third attack follows only if the memory grew from
+  // the first to the second one.
+  for (let time = 0; time < 3 && (time < 2 || growthOf(measurements) > bounds.heapNoise); time += 1) {
     const honest = await side.startHonest(target)
     {
       using peer = await side.connect(target)
@@ -111,39 +110,38 @@ async function beside<P extends Disposable>(
       })
     }
     const { bytes, sockets, polluted } = await target.memory({ sockets: 0 })
-    if (polluted.length > 0) throw new Error(`Object.prototype was given ${polluted.join(', ')}`)
+    if (polluted.length > 0) throw new Error(`Object.prototype has new properties: ${polluted.join(', ')}`)
     if (sockets > 0) throw new Error(`${sockets} connections are open ten seconds after their peer closed them`)
-    looks.push(bytes)
+    measurements.push(bytes)
   }
-  const growth = growthOf(looks)
-  if (growth > bounds.heapNoise)
-    throw new Error(`memory does not return: each attack leaves ${kilobytes(growth)} behind`)
+  const growth = growthOf(measurements)
+  if (growth > bounds.heapNoise) throw new Error(`memory is not freed: each attack leaves ${kilobytes(growth)}`)
   return `${served} honest calls`
 }
 
-/** The least growth from one look at the memory to the next. */
-function growthOf(looks: readonly number[]): number {
-  return Math.min(...looks.slice(1).map((bytes, index) => bytes - (looks[index] ?? 0)))
+/** Returns the smallest growth between two consecutive measurements of the memory. */
+function growthOf(measurements: readonly number[]): number {
+  return Math.min(...measurements.slice(1).map((bytes, index) => bytes - (measurements[index] ?? 0)))
 }
 
-async function holdCosts<P extends Disposable>(side: Side<P>, target: Target, cost: Cost<P>): Promise<string> {
+async function checkCosts<P extends Disposable>(side: Side<P>, target: Target, cost: Cost<P>): Promise<string> {
   using peer = await side.connect(target)
   const samplers: CostSampler[] = []
   for (const input of inputsOf(peer, cost)) samplers.push(await openCostSampler(target, input))
   let problem = ''
-  for (let count = 1; count <= bounds.mostSamples; count += 1) {
+  for (let count = 1; count <= bounds.maxSamples; count += 1) {
     for (const sampler of samplers) await sampler.sample()
-    if (count < bounds.leastSamples) continue
-    const [one = 0, two = 0, valid] = samplers.map((sampler) => sampler.least())
+    if (count < bounds.minSamples) continue
+    const [one = 0, two = 0, valid] = samplers.map((sampler) => sampler.min())
     problem = costProblem(one, two, valid)
     if (problem === '') return costs(one, two, valid)
-    // A cost this far above the bound is no noise, and measuring it again would take minutes.
+    // A cost so far above the bound is not noise, and more samples would take minutes.
     if (two > 20 * Math.max(1, valid ?? two)) break
   }
   throw new Error(problem)
 }
 
-/** An input, one of twice its size, and a valid one that compares with the latter. */
+/** Returns an input, an input of twice its size, and a valid input with the bytes of the latter. */
 function inputsOf<P>(peer: P, { size, send, sendValid }: Cost<P>): (() => Promise<void>)[] {
   const inputs = [() => send(peer, size), () => send(peer, size * 2)]
   return sendValid === undefined ? inputs : [...inputs, () => sendValid(peer, size * 2)]
@@ -151,8 +149,8 @@ function inputsOf<P>(peer: P, { size, send, sendValid }: Cost<P>): (() => Promis
 
 interface CostSampler {
   sample(): Promise<void>
-  /** The least CPU time of one input so far, in milliseconds. */
-  least(): number
+  /** Returns the smallest CPU time of one input so far, in milliseconds. */
+  min(): number
 }
 
 async function openCostSampler(target: Target, input: () => Promise<void>): Promise<CostSampler> {
@@ -161,29 +159,29 @@ async function openCostSampler(target: Target, input: () => Promise<void>): Prom
     for (let time = 0; time < times; time += 1) await input()
     return ((await target.cpu()) - before) / times
   }
-  // The first inputs compile code. The next ones say how many it takes until a sample is far longer than what else the
-  // process does.
+  // The first inputs compile code. The next ones determine the number of inputs per sample, so that a sample is much
+  // longer than the other work of the process.
   await cpuOf(3)
   const times = Math.max(3, Math.min(40, Math.ceil(bounds.sampleMs / (await cpuOf(3)))))
-  let least = Infinity
+  let min = Infinity
   return {
     sample: async () => {
-      least = Math.min(least, await cpuOf(times))
+      min = Math.min(min, await cpuOf(times))
     },
-    least: () => least,
+    min: () => min,
   }
 }
 
 function costProblem(one: number, two: number, valid: number | undefined): string {
   const measured = costs(one, two, valid)
-  // An input that costs as little as a valid one is no attack, however the collector of garbage divides its work.
+  // An input as cheap as a valid one is not an attack. Garbage collection can distort the ratio of such small costs.
   const likeValid = valid !== undefined && two <= bounds.likeValid * valid
-  if (two > bounds.twice * one + bounds.cpuNoiseMs && !likeValid) {
-    return `twice the input costs ${(two / one).toFixed(1)} times as much, at most ${bounds.twice} is wanted (${measured})`
+  if (two > bounds.maxRatio * one + bounds.cpuNoiseMs && !likeValid) {
+    return `twice the input costs ${(two / one).toFixed(1)} times as much; the limit is ${bounds.maxRatio} (${measured})`
   }
   if (valid !== undefined && two > bounds.rejected * valid + bounds.cpuNoiseMs) {
-    const ratio = `${(two / valid).toFixed(1)} times as much as accepting a valid input of its bytes`
-    return `rejecting costs ${ratio}, at most ${bounds.rejected} is wanted (${measured})`
+    const ratio = `${(two / valid).toFixed(1)} times as much as a valid input of the same bytes`
+    return `a rejected input costs ${ratio}; the limit is ${bounds.rejected} (${measured})`
   }
   return ''
 }
@@ -193,40 +191,40 @@ function costs(one: number, two: number, valid: number | undefined): string {
   return valid === undefined ? both : `${both}, valid ${milliseconds(valid)}`
 }
 
-async function holdRetained<P extends Disposable>(
+async function checkRetained<P extends Disposable>(
   side: Side<P>,
   target: Target,
   retained: Retained<P>,
 ): Promise<string> {
-  const { size, hold, bytesPerUnit } = retained
-  const retain = async (of: number): Promise<number> => {
+  const { size, retain, bytesPerUnit } = retained
+  const retainedBytes = async (of: number): Promise<number> => {
     await target.memory({ sockets: 0 })
     using peer = await side.connect(target)
     const before = (await target.memory()).bytes
-    await hold(peer, of)
+    await retain(peer, of)
     return (await target.memory()).bytes - before
   }
-  // The first time also fills tables that stay.
-  await retain(size)
-  const none = await retain(0)
-  const one = (await retain(size)) - none
-  const two = (await retain(size * 2)) - none
-  if (two > bounds.twice * one + bounds.heapNoise) {
+  // The first input also fills permanent tables.
+  await retainedBytes(size)
+  const none = await retainedBytes(0)
+  const one = (await retainedBytes(size)) - none
+  const two = (await retainedBytes(size * 2)) - none
+  if (two > bounds.maxRatio * one + bounds.heapNoise) {
     throw new Error(
-      `twice the input retains ${kilobytes(two)}, ${(two / one).toFixed(1)} times as much; at most ${bounds.twice} is wanted`,
+      `twice the input retains ${kilobytes(two)}, ${(two / one).toFixed(1)} times as much; the limit is ${bounds.maxRatio}`,
     )
   }
   if (two > bytesPerUnit * size * 2) {
-    throw new Error(`a unit retains ${(two / size / 2).toFixed(0)} bytes, at most ${bytesPerUnit} are wanted`)
+    throw new Error(`a unit retains ${(two / size / 2).toFixed(0)} bytes; the limit is ${bytesPerUnit}`)
   }
-  return `${(two / size / 2).toFixed(0)} bytes a unit`
+  return `${(two / size / 2).toFixed(0)} bytes per unit`
 }
 
-async function inTime<T>(part: Promise<T>): Promise<T> {
+async function withTimeout<T>(part: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
-      () => reject(new Error(`the process is stalled: no end after ${deadlineMs / 1000} s`)),
+      () => reject(new Error(`the process is stalled: the attack did not end after ${deadlineMs / 1000} s`)),
       deadlineMs,
     )
   })

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Answer, Memory, Question } from './answer-parent.ts'
 
-/** The process that is attacked: a server of ours, or a client. */
+/** The attacked process: our server or our client. */
 export interface Target extends AsyncDisposable {
-  /** Asks the process. Rejects once it has died, with the end of what it wrote to stderr. */
+  /** Asks the process a question. Rejects after its exit, with the last lines of its stderr. */
   ask<T>(question: string, given?: unknown): Promise<T>
   memory(options?: { readonly sockets?: number }): Promise<Memory>
-  /** Milliseconds of CPU time so far. */
+  /** Returns the milliseconds of CPU time so far. */
   cpu(): Promise<number>
   readonly child: ChildProcess
 }
@@ -21,31 +21,31 @@ export async function startTarget(program: string): Promise<Target> {
   })
   const pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
   let stderr = ''
-  let death: Error | undefined
+  let exitError: Error | undefined
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-2000)
   })
-  // A message to a process that has died is lost, and its death is reported by `ask`.
+  // A message to an ended process is lost, and `ask` reports its exit.
   child.stdin?.on('error', () => {})
   child.on('message', ({ id, value, error }: Answer) => {
-    const waiting = pending.get(id)
+    const resolvers = pending.get(id)
     pending.delete(id)
-    if (error === undefined) waiting?.resolve(value)
-    else waiting?.reject(new Error(error))
+    if (error === undefined) resolvers?.resolve(value)
+    else resolvers?.reject(new Error(error))
   })
   child.once('exit', (code, signal) => {
-    const why = /FATAL ERROR: .*|[A-Za-z]*Error: .*/.exec(stderr)?.[0] ?? stderr.slice(-200)
-    death = new Error(`the process died (${code ?? signal}): ${why}`)
-    for (const { reject } of pending.values()) reject(death)
+    const reason = /FATAL ERROR: .*|[A-Za-z]*Error: .*/.exec(stderr)?.[0] ?? stderr.slice(-200)
+    exitError = new Error(`the process exited (${code ?? signal}): ${reason}`)
+    for (const { reject } of pending.values()) reject(exitError)
     pending.clear()
   })
 
   let lastId = 0
   const ask = <T>(question: string, given: unknown = {}): Promise<T> =>
     new Promise((resolve, reject) => {
-      if (death !== undefined) return reject(death)
+      if (exitError !== undefined) return reject(exitError)
       lastId += 1
-      // The program is of this package, and answers with what the caller names.
+      // The program belongs to this package, so the answer has the type that the caller names.
       pending.set(lastId, { resolve: resolve as (value: unknown) => void, reject })
       child.send({ id: lastId, ask: question, with: given } satisfies Question)
     })

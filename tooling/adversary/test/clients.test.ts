@@ -13,7 +13,7 @@ const runs = { numRuns: 60 }
 
 afterEach(() => expect(Object.keys(Object.prototype)).toEqual([]))
 
-describe('A client rejects with its own error for every answer of its server', () => {
+describe('A client rejects with its own error for every invalid response', () => {
   const operations = {
     callTool: (exchange: Exchange) => clientOf(exchange).callTool('a'),
     discover: (exchange: Exchange) => clientOf(exchange).discover(),
@@ -39,7 +39,7 @@ describe('A client rejects with its own error for every answer of its server', (
     const type = fc.constantFrom({ resultType: 'complete' }, { resultType: 'input_required' }, {})
     const property = fc.asyncProperty(result, type, fc.boolean(), async (given, kind, isError) => {
       const exchange: Exchange = async ({ id }) => {
-        // A message from a transport has been through its parser.
+        // A transport passes only parsed messages.
         const outcome = isError ? { error: given } : { result: { ...kind, ...given } }
         const message = parseMessage(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }))
         if (isResponse(message)) return message
@@ -63,14 +63,14 @@ describe('A client rejects with its own error for every answer of its server', (
       const [sent] = await once(output, 'data')
       const { id } = JSON.parse(String(sent))
       input.write(lines.map((line) => `${line.replaceAll('\n', '')}\n`).join(''))
-      input.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: { text: 'still here' } })}\n`)
+      input.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: { text: 'valid' } })}\n`)
       expect(await answer).toMatchObject({ id: 'mine' })
       input.end()
     })
     await fc.assert(property, runs)
   })
 
-  test('an event stream of any lines, line ends and chunks', async () => {
+  test('an event stream with any lines, line endings and chunks', async () => {
     const line = fc.oneof(
       fc.constantFrom(':', 'data', 'data:', 'event: ping', 'id: 1', 'retry: 9', ''),
       hostileText.map((text) => `data: ${text.slice(0, 5000)}`),
@@ -100,7 +100,7 @@ function clientOf(exchange: Exchange): ReturnType<typeof createClient> {
   })
 }
 
-/** Sends a request that is answered with these bytes, in chunks of a size, and expects that they are no response. */
+/** Sends a request, responds with the bytes in chunks of a size, and expects an `HttpError`. */
 async function expectHttpError(bytes: Uint8Array, size: number): Promise<void> {
   const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
     bytes.slice(index * size, (index + 1) * size),
@@ -108,7 +108,7 @@ async function expectHttpError(bytes: Uint8Array, size: number): Promise<void> {
   const headers = { 'content-type': 'text/event-stream' }
   const fetch = async (): Promise<Response> => new Response(ReadableStream.from(chunks), { headers })
   await using connection = connectHttp('http://127.0.0.1/mcp', { fetch, retry: false })
-  const request = { jsonrpc: '2.0', id: 'nobody knows', method: 'tools/list' } as const
+  const request = { jsonrpc: '2.0', id: 'unknown', method: 'tools/list' } as const
   const error: unknown = await connection.exchange(request, createCall()).catch((thrown: unknown) => thrown)
   expect(isHttpError(error), String(error)).toBe(true)
 }

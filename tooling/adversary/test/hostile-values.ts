@@ -29,7 +29,7 @@ const leaf: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.string({ unit: 'binary' }),
   longText,
 )
-const wrapped = (value: JsonValue, depth: number): JsonValue => {
+const nest = (value: JsonValue, depth: number): JsonValue => {
   let deep = value
   for (let level = 0; level < depth; level += 1) deep = level % 2 === 0 ? [deep] : { a: deep }
   return deep
@@ -40,13 +40,10 @@ const small: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.array(fc.tuple(keys, leaf), { maxLength: 6 }).map((entries): JsonValue => Object.fromEntries(entries)),
 )
 
-/**
- * Values that a parser of JSON lets through: deep, wide, with long texts and keys of objects, and wrong in a thousand
- * places.
- */
+/** Values that a JSON parser accepts: deep or wide, with long texts, hostile keys and many errors. */
 export const hostileValue: fc.Arbitrary<JsonValue> = fc.oneof(
   small,
-  fc.tuple(small, fc.integer({ min: 10, max: 200 })).map(([value, depth]) => wrapped(value, depth)),
+  fc.tuple(small, fc.integer({ min: 10, max: 200 })).map(([value, depth]) => nest(value, depth)),
   fc
     .tuple(leaf, fc.integer({ min: 100, max: 5000 }))
     .map(
@@ -57,7 +54,7 @@ export const hostileValue: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.integer({ min: 100, max: 3000 }).map((count): JsonValue => ({ ...Array<JsonValue>(count).fill({}) })),
 )
 
-/** Objects of those values, under the keys that are given or others. */
+/** Generates objects of those values, with the given keys and others. */
 export function hostileObject(...known: readonly string[]): fc.Arbitrary<JsonObject> {
   const key =
     known.length === 0
@@ -66,10 +63,7 @@ export function hostileObject(...known: readonly string[]): fc.Arbitrary<JsonObj
   return fc.array(fc.tuple(key, hostileValue), { maxLength: 4 }).map((entries) => Object.fromEntries(entries))
 }
 
-/**
- * Texts as they come off a wire: some are JSON, some nearly, with duplicate keys, no end, and depths that no parser
- * takes.
- */
+/** Texts from a peer: valid JSON, truncated JSON, duplicate keys, excessive depths, and arbitrary characters. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   hostileValue.map((value) => JSON.stringify(value)),
   hostileObject('jsonrpc', 'id', 'method', 'params').map((value) => JSON.stringify({ jsonrpc: '2.0', ...value })),

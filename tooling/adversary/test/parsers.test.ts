@@ -28,17 +28,17 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { hostileObject, hostileText, hostileValue } from './hostile-values.ts'
 
-/** The longest that an error may say of what a peer sent, in characters. */
-const longestError = 2000
+/** The limit of the length of an error about a value of a peer, in characters. */
+const maxErrorLength = 2000
 
 afterEach(() => expect(Object.keys(Object.prototype)).toEqual([]))
 
-describe('A text from a peer is parsed, or rejected by an error of the protocol that is short', () => {
+describe('A text from a peer is parsed, or rejected with a short protocol error', () => {
   test.each([
     ['any message', parseMessage],
     ['a request or a notification', parseRequestOrNotification],
   ])('as %s', (_title, parse) => {
-    fc.assert(fc.property(hostileText, (text) => expectJudged(() => parse(text), isMcpError)))
+    fc.assert(fc.property(hostileText, (text) => expectParsedOrRejected(() => parse(text), isMcpError)))
   })
 
   test('as a header value', () => {
@@ -46,13 +46,13 @@ describe('A text from a peer is parsed, or rejected by an error of the protocol 
       hostileText,
       hostileText.map((text) => `=?base64?${Buffer.from(text).toString('base64')}?=`),
     )
-    fc.assert(fc.property(value, (text) => expectJudged(() => decodeHeaderValue(text), isMcpError)))
+    fc.assert(fc.property(value, (text) => expectParsedOrRejected(() => decodeHeaderValue(text), isMcpError)))
   })
 
   test.each([
     ['sealed', sealedState({ keys: [randomKey()] })],
     ['signed', signedState({ keys: [randomKey()] })],
-  ])('as a %s state, which cannot be made without the key', async (_title, codec) => {
+  ])('as a %s state, which cannot be forged without the key', async (_title, codec) => {
     const real = await codec.seal({ a: 1 }, { purpose: 'test' })
     const nearly = fc
       .tuple(fc.nat(real.length - 1), fc.string({ unit: 'binary', maxLength: 5 }))
@@ -61,7 +61,7 @@ describe('A text from a peer is parsed, or rejected by an error of the protocol 
   })
 })
 
-describe('A value from a peer is checked, or rejected by an error of the protocol that is short', () => {
+describe('A value from a peer is validated, or rejected with a short protocol error', () => {
   const names = Object.keys(methods) as Method[]
 
   test.each(names)('as the params of %s', (method) => {
@@ -76,7 +76,7 @@ describe('A value from a peer is checked, or rejected by an error of the protoco
       'inputResponses',
       'requestState',
     )
-    fc.assert(fc.property(params, (value) => expectJudged(() => methods[method].params(value), isMcpError)))
+    fc.assert(fc.property(params, (value) => expectParsedOrRejected(() => methods[method].params(value), isMcpError)))
   })
 
   test.each(names)('as a result of %s', (method) => {
@@ -107,10 +107,10 @@ describe('A value from a peer is checked, or rejected by an error of the protoco
       hostileValue,
       hostileObject('method', 'params', 'role', 'content', 'roots', 'traceparent', 'tracestate', 'baggage'),
     )
-    fc.assert(fc.property(value, (given) => expectJudged(() => check(given), isMcpError)))
+    fc.assert(fc.property(value, (given) => expectParsedOrRejected(() => check(given), isMcpError)))
   })
 
-  test('as a schema, and as what is checked against it', () => {
+  test('as a schema, and as a value to validate against it', () => {
     const schema = hostileObject(
       'type',
       'properties',
@@ -128,18 +128,18 @@ describe('A value from a peer is checked, or rejected by an error of the protoco
       const problems = parseHeaderParams(of)
       if ('params' in problems && isJsonObject(value)) {
         encodeHeaderArguments(problems.params, value)
-        expectJudged(() => checkHeaderParams(problems.params, value, new Map()), isMcpError)
+        expectParsedOrRejected(() => checkHeaderParams(problems.params, value, new Map()), isMcpError)
       }
       let validate: ReturnType<typeof compileJsonSchema>
       try {
         validate = compileJsonSchema(of)
       } catch (error) {
-        // A schema that makes no sense is rejected as a whole.
+        // An invalid schema is rejected as a whole.
         expect(error).toBeInstanceOf(Error)
         return
       }
-      // A problem may repeat what the schema would accept.
-      const longest = longestError + 2 * JSON.stringify(of).length
+      // A problem may quote the schema.
+      const longest = maxErrorLength + 2 * JSON.stringify(of).length
       for (const { message } of validate(value).slice(0, 100)) expect(message.length).toBeLessThan(longest)
     })
     fc.assert(property)
@@ -157,7 +157,7 @@ describe('A value from a peer is checked, or rejected by an error of the protoco
   })
 })
 
-function expectJudged(parse: () => unknown, isExpected: (error: unknown) => boolean): void {
+function expectParsedOrRejected(parse: () => unknown, isExpected: (error: unknown) => boolean): void {
   try {
     parse()
   } catch (error) {
@@ -167,7 +167,7 @@ function expectJudged(parse: () => unknown, isExpected: (error: unknown) => bool
 }
 
 function expectShort(problem: unknown): void {
-  expect((JSON.stringify(problem) ?? '').length).toBeLessThan(longestError)
+  expect((JSON.stringify(problem) ?? '').length).toBeLessThan(maxErrorLength)
 }
 
 async function expectUnopened(codec: StateCodec, text: string, real: string): Promise<void> {

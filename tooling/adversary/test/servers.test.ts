@@ -12,13 +12,13 @@ import { z } from 'zod'
 import { hostileObject, hostileText, hostileValue } from './hostile-values.ts'
 
 const sessionKey = 'io.modelcontextprotocol/session'
-const longestAnswer = 10_000
+const maxResponseLength = 10_000
 const keys = [randomKey()]
 const runs = { numRuns: 60 }
 
 afterEach(() => expect(Object.keys(Object.prototype)).toEqual([]))
 
-describe('A server answers every message of its client soon and without an internal error', () => {
+describe('A server responds to every message without an internal error', () => {
   test.each(
     [...Object.keys(methods), 'sessions/create', 'sessions/delete'].filter(
       (method) => method !== 'subscriptions/listen',
@@ -35,8 +35,8 @@ describe('A server answers every message of its client soon and without an inter
         _meta: { ...meta, ...(typeof session === 'object' && { [sessionKey]: session }) },
       }
       const response = await ask(server, method, request)
-      expectSound(response, request)
-      expectSound(await ask(server, method, { ...request, _meta: meta }), request)
+      expectBoundedResponse(response, request)
+      expectBoundedResponse(await ask(server, method, { ...request, _meta: meta }), request)
     })
     await fc.assert(property, runs)
   })
@@ -70,12 +70,12 @@ describe('A server answers every message of its client soon and without an inter
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } })
       const response = await handler(new Request('http://127.0.0.1/mcp', { method: 'POST', headers, body }))
       expect(response.status).toBeLessThan(500)
-      expect((await response.text()).length).toBeLessThan(longestAnswer)
+      expect((await response.text()).length).toBeLessThan(maxResponseLength)
     })
     await fc.assert(property)
   })
 
-  test('as URIs of a resource template, whose variables name no path outside of a root', async () => {
+  test('as URIs of a resource template, whose variables name no path outside of a root folder', async () => {
     const read: string[] = []
     const files = resourceTemplate('file:///data/{folder}/{+path}', {
       name: 'files',
@@ -108,7 +108,7 @@ describe('A server answers every message of its client soon and without an inter
     )
     const property = fc.asyncProperty(path, async (text) => {
       const uri = `file:///data/${text}`
-      expectSound(await ask(server, 'resources/read', { uri, _meta: meta }), { uri })
+      expectBoundedResponse(await ask(server, 'resources/read', { uri, _meta: meta }), { uri })
     })
     await fc.assert(property, { numRuns: 2000 })
     for (const value of read) {
@@ -121,12 +121,12 @@ describe('A server answers every message of its client soon and without an inter
   test('as cursors', async () => {
     const server = hostedServer()
     const property = fc.asyncProperty(hostileText, async (cursor) => {
-      expectSound(await ask(server, 'tools/list', { cursor, _meta: meta }), { cursor })
+      expectBoundedResponse(await ask(server, 'tools/list', { cursor, _meta: meta }), { cursor })
     })
     await fc.assert(property, runs)
   })
 
-  test('as lines of stdio, and serves what follows', async () => {
+  test('as lines of stdio, with a valid request after them', async () => {
     const property = fc.asyncProperty(fc.array(hostileText, { maxLength: 5 }), async (lines) => {
       const [input, output] = [new PassThrough(), new PassThrough()]
       await using _server = serveStdio(hostedServer(), { input, output, exit: false })
@@ -143,11 +143,11 @@ describe('A server answers every message of its client soon and without an inter
   })
 })
 
-/** The server of these tests, with everything that reads what a client sends. */
+/** Creates a server with all features that parse client input. */
 function hostedServer(): Server {
   const counts = sessions({ state: { schema: z.object({ count: z.number() }), initial: { count: 0 } } })
   const rows = tool('rows', {
-    description: 'Takes rows',
+    description: 'Accepts rows',
     input: z.object({ rows: z.array(z.object({ a: z.string(), b: z.number() })) }),
     run: () => 'taken',
   })
@@ -179,7 +179,7 @@ function ask(server: Server, method: string, params: JsonObject): ReturnType<Exc
   return server.exchange({ jsonrpc: '2.0', id: 1, method, params }, createCall())
 }
 
-/** The text as a careless reader decodes it once more. */
+/** Decodes a text a second time, as a careless implementation does. */
 function decodeTwice(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -188,13 +188,13 @@ function decodeTwice(text: string): string {
   }
 }
 
-function expectSound(response: Awaited<ReturnType<Exchange>>, request: object): void {
+function expectBoundedResponse(response: Awaited<ReturnType<Exchange>>, request: object): void {
   expect(response).not.toMatchObject({ error: { code: -32603 } })
-  // An error may name what it is about, such as the URI that was not found.
-  expect(JSON.stringify(response).length).toBeLessThan(longestAnswer + 2 * JSON.stringify(request).length)
+  // An error may quote a part of the request, such as an unknown URI.
+  expect(JSON.stringify(response).length).toBeLessThan(maxResponseLength + 2 * JSON.stringify(request).length)
 }
 
-/** The text as a header can carry it. */
+/** Converts a text to a valid header value. */
 function headerValue(text: string): string {
   return text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '?').trim()
 }

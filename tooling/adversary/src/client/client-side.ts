@@ -3,18 +3,18 @@ import type { Target } from '../target.ts'
 import { startHonestServer, startHostileServer } from './hostile-server.ts'
 import { costlyAnswers, endlessAnswers, type HostileAnswer, validAnswer, wrongAnswers } from './hostile-answers.ts'
 import { hostileSchemas } from './hostile-schemas.ts'
-import type { Use, Used } from './operations.ts'
+import type { OperationRequest, OperationOutcome } from './operations.ts'
 import { startStepUpServer } from './step-up-server.ts'
 import { unsafeUrls } from './unsafe-urls.ts'
 
-/** The hostile server's side of an attack on a client. */
+/** The peer of an attack on a client. */
 interface HostilePeer extends Disposable {
   readonly target: Target
 }
 
 const honestServer = await startHonestServer()
 
-/** Hostile servers against our client, which calls an honest server beside. */
+/** Attacks by hostile servers on our client, which calls an honest server at the same time. */
 export const clientSide: Side<HostilePeer> & AsyncDisposable = {
   program: 'client/target-client.js',
   connect: async (target) => ({ target, [Symbol.dispose]: () => {} }),
@@ -34,11 +34,11 @@ export const clientSide: Side<HostilePeer> & AsyncDisposable = {
 
 function attackBy(row: HostileAnswer): Attack<HostilePeer> {
   const { name, size, unitBytes } = row
-  const send = ({ target }: HostilePeer, units: number): Promise<void> => useHostile(target, row, units)
+  const send = ({ target }: HostilePeer, units: number): Promise<void> => callHostileServer(target, row, units)
   if (size === undefined) return { name, run: (peer, scale) => repeated(scale, () => send(peer, 0)) }
   if (unitBytes === undefined) return { name, cost: { size, send } }
   const sendValid = ({ target }: HostilePeer, units: number): Promise<void> =>
-    useHostile(target, { name: 'valid', wanted: 'served', answer: validAnswer(units * unitBytes) }, units)
+    callHostileServer(target, { name: 'valid', expected: 'served', answer: validAnswer(units * unitBytes) }, units)
   return { name, cost: { size, send, sendValid } }
 }
 
@@ -46,28 +46,31 @@ async function repeated(times: number, run: () => Promise<void>): Promise<void> 
   for (let time = 0; time < times; time += 1) await run()
 }
 
-/** Has the client use a server that answers so, and throws when it makes something else of it than is wanted. */
-async function useHostile(
+/** Lets the client run an operation on a hostile server, and throws for an unexpected outcome. */
+async function callHostileServer(
   target: Target,
-  { answer, operation = 'callTool', wanted = 'error' }: HostileAnswer,
+  { answer, operation = 'callTool', expected = 'error' }: HostileAnswer,
   size: number,
 ): Promise<void> {
   await using server = await startHostileServer(answer, size)
-  const use: Use = { operation, url: server.url }
-  const { error, openedUrls } = await target.ask<Used>('use', use)
-  if (openedUrls.length > 0) throw new Error(`the host was to open ${openedUrls[0]}`)
-  if (wanted === 'either' || (error !== undefined) === (wanted === 'error')) return
-  throw new Error(error === undefined ? 'the client believed the answer' : `the client failed with ${error}`)
+  const request: OperationRequest = { operation, url: server.url }
+  const { error, openedUrls } = await target.ask<OperationOutcome>('runOperation', request)
+  if (openedUrls.length > 0) throw new Error(`the client asked the host to open ${openedUrls[0]}`)
+  if (expected === 'either' || (error !== undefined) === (expected === 'error')) return
+  throw new Error(error === undefined ? 'the client accepted the response' : `the client failed with ${error}`)
 }
 
-/** The logins that a client begins at one server within five minutes. */
+/** The limit of logins that a client starts at one server within five minutes. */
 const maxLogins = 8
 
 async function stepUp({ target }: HostilePeer, scale: number): Promise<void> {
   for (let time = 0; time < scale; time += 1) {
     await using server = await startStepUpServer()
-    await target.ask<Used>('use', { operation: 'stepUps', url: server.url } satisfies Use)
+    await target.ask<OperationOutcome>('runOperation', {
+      operation: 'stepUps',
+      url: server.url,
+    } satisfies OperationRequest)
     if (server.loginCount !== maxLogins)
-      throw new Error(`a server caused ${server.loginCount} logins, ${maxLogins} are wanted`)
+      throw new Error(`a server caused ${server.loginCount} logins, expected ${maxLogins}`)
   }
 }

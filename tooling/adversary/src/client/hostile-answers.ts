@@ -2,30 +2,32 @@ import { validRows } from '../requests.ts'
 import { answerJson, beginEvents, type HostileCall, writeWithoutEnd } from './hostile-server.ts'
 import type { Operation } from './operations.ts'
 
-/** Answers of a hostile server, and what the client is to make of them. */
+/** The responses of a hostile server, and the expected outcome at the client. */
 export interface HostileAnswer {
   readonly name: string
   readonly operation?: Operation
   readonly answer: (call: HostileCall) => void
-  /** `error`: the operation fails; `served`: it does not; `either`: it only has to end. Default `error`. */
-  readonly wanted?: 'error' | 'served' | 'either'
-  /** The size of an answer whose cost grows with it. */
+  /** `error`: the operation fails. `served`: it succeeds. `either`: it only must end. Default: `error`. */
+  readonly expected?: 'error' | 'served' | 'either'
+  /** The size of a response whose cost is measured. */
   readonly size?: number
-  /** The bytes of each unit of size of an answer whose cost is compared with that of a valid one of the same bytes. */
+  /** The bytes per unit of size. If given, the cost is compared with that of a valid response of the same bytes. */
   readonly unitBytes?: number
 }
 
 const page = { ttlMs: 0, cacheScope: 'private', resultType: 'complete' }
-/** The result of a tool that says so. */
-export const said = (text: string): object => ({ resultType: 'complete', content: [{ type: 'text', text }] })
-/** A page of tools. */
-export const listed = (tools: unknown, more: object = {}): object => ({ ...page, tools, ...more })
+/** Creates the result of a tool with a text. */
+export const textResult = (text: string): object => ({ resultType: 'complete', content: [{ type: 'text', text }] })
+/** Creates a page of tools. */
+export const toolsPage = (tools: unknown, more: object = {}): object => ({ ...page, tools, ...more })
 const resultText = ({ id }: HostileCall, result: unknown): string => JSON.stringify({ jsonrpc: '2.0', id, result })
 const asText = ({ id }: HostileCall, json: string): string => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${json}}`
 const event = (text: string): string => `data: ${text}\n\n`
-const noted = (method: string, params: object): string => event(JSON.stringify({ jsonrpc: '2.0', method, params }))
+const textEvent = (call: HostileCall, text: string): string => event(resultText(call, textResult(text)))
+const notificationEvent = (method: string, params: object): string =>
+  event(JSON.stringify({ jsonrpc: '2.0', method, params }))
 const progress = (more: object = {}): string =>
-  noted('notifications/progress', { progressToken: 1, progress: 1, ...more })
+  notificationEvent('notifications/progress', { progressToken: 1, progress: 1, ...more })
 
 /** Answers every request with a result. */
 export const result =
@@ -45,56 +47,52 @@ const endless =
   (call: HostileCall): void =>
     writeWithoutEnd(beginEvents(call, ': hello\n\n'), text)
 
-const question = {
-  method: 'elicitation/create',
-  params: {
-    mode: 'form',
-    message: 'Again?',
-    requestedSchema: { type: 'object', properties: { a: { type: 'string' } } },
-  },
-}
+const requestedSchema = { type: 'object', properties: { a: { type: 'string' } } }
+const question = { method: 'elicitation/create', params: { mode: 'form', message: 'Again?', requestedSchema } }
 
-/** A valid answer of about so many bytes. */
+/** Creates a valid response with about the given number of bytes. */
 export const validAnswer = (bytes: number): HostileAnswer['answer'] =>
-  result(() => ({ ...said('x'), structuredContent: { rows: validRows(bytes) } }))
+  result(() => ({ ...textResult('x'), structuredContent: { rows: validRows(bytes) } }))
 
-/** Answers whose size the server chooses: their cost is measured. */
+/** Responses whose size the server chooses, and whose cost is measured. */
 export const costlyAnswers: readonly HostileAnswer[] = [
   { name: 'deep', size: 60_000, unitBytes: 1, answer: json((size) => `"result":${'['.repeat(size)}`) },
   { name: 'wide', size: 30_000, unitBytes: 2, answer: json((size) => `"result":[${'0,'.repeat(size)}0]`) },
-  { name: 'huge-text', size: 300_000, wanted: 'served', answer: result(({ size }) => said('x'.repeat(size))) },
+  { name: 'huge-text', size: 300_000, expected: 'served', answer: result(({ size }) => textResult('x'.repeat(size))) },
   {
     name: 'duplicate-keys',
     size: 8000,
-    wanted: 'either',
+    expected: 'either',
     answer: json((size) => `${'"result":{},'.repeat(size)}"a":1`),
   },
   {
     name: 'many-contents',
     size: 8000,
-    wanted: 'served',
-    answer: result(({ size }) => ({ ...said('x'), content: Array(size).fill({ type: 'text', text: 'x' }) })),
+    expected: 'served',
+    answer: result(({ size }) => ({ ...textResult('x'), content: Array(size).fill({ type: 'text', text: 'x' }) })),
   },
   {
     name: 'many-wrong-contents',
     size: 8000,
     unitBytes: 3,
-    answer: result(({ size }) => ({ ...said('x'), content: Array(size).fill({}) })),
+    answer: result(({ size }) => ({ ...textResult('x'), content: Array(size).fill({}) })),
   },
   {
     name: 'many-wrong-tools',
     size: 4000,
-    wanted: 'either',
+    expected: 'either',
     operation: 'listTools',
-    answer: result(({ size }) => listed(Array(size).fill({}))),
+    answer: result(({ size }) => toolsPage(Array(size).fill({}))),
   },
   {
     name: 'many-tools',
     size: 1000,
-    wanted: 'served',
+    expected: 'served',
     operation: 'listTools',
     answer: result(({ size }) =>
-      listed(Array.from({ length: size }, (_, index) => ({ name: `tool${index}`, inputSchema: { type: 'object' } }))),
+      toolsPage(
+        Array.from({ length: size }, (_, index) => ({ name: `tool${index}`, inputSchema: { type: 'object' } })),
+      ),
     ),
   },
   {
@@ -109,7 +107,7 @@ export const costlyAnswers: readonly HostileAnswer[] = [
   {
     name: 'wide-form',
     size: 400,
-    wanted: 'either',
+    expected: 'either',
     answer: result(({ size }) => ({
       resultType: 'input_required',
       requestState: 'x',
@@ -124,55 +122,54 @@ export const costlyAnswers: readonly HostileAnswer[] = [
       },
     })),
   },
-
   {
     name: 'many-events',
     size: 3000,
-    wanted: 'served',
-    answer: (call) => beginEvents(call, progress().repeat(call.size)).end(event(resultText(call, said('x')))),
+    expected: 'served',
+    answer: (call) => beginEvents(call, progress().repeat(call.size)).end(textEvent(call, 'x')),
   },
   {
     name: 'many-comments',
     size: 40_000,
-    wanted: 'served',
-    answer: (call) => beginEvents(call, ': x\n'.repeat(call.size)).end(`\n${event(resultText(call, said('x')))}`),
+    expected: 'served',
+    answer: (call) => beginEvents(call, ': x\n'.repeat(call.size)).end(`\n${textEvent(call, 'x')}`),
   },
   {
     name: 'bare-returns',
     size: 15_000,
-    wanted: 'either',
+    expected: 'either',
     answer: (call) => beginEvents(call, 'data:x\r'.repeat(call.size)).end(),
   },
   {
     name: 'empty-lines-of-returns',
     size: 40_000,
-    wanted: 'either',
+    expected: 'either',
     answer: (call) => beginEvents(call, '\r'.repeat(call.size)).end(),
   },
   {
     name: 'lines-of-returns-and-feeds',
     size: 15_000,
-    wanted: 'either',
+    expected: 'either',
     answer: (call) => beginEvents(call, 'data:x\r\n'.repeat(call.size)).end(),
   },
   {
     name: 'many-data-lines',
     size: 20_000,
-    wanted: 'either',
+    expected: 'either',
     answer: (call) => beginEvents(call, 'data: 1\n'.repeat(call.size)).end('\n'),
   },
   {
     name: 'one-byte-chunks',
     size: 1000,
-    wanted: 'served',
+    expected: 'served',
     answer: (call) =>
       [...`: ${'x'.repeat(call.size)}\n`].forEach((byte) =>
         call.response.headersSent ? call.response.write(byte) : beginEvents(call, byte),
-      ) ?? call.response.end(`\n${event(resultText(call, said('x')))}`),
+      ) ?? call.response.end(`\n${textEvent(call, 'x')}`),
   },
 ]
 
-/** Answers that are wrong, of the size that they have. */
+/** Invalid responses of a fixed size. */
 export const wrongAnswers: readonly HostileAnswer[] = [
   {
     name: 'wrong-id',
@@ -189,8 +186,8 @@ export const wrongAnswers: readonly HostileAnswer[] = [
   },
   {
     name: 'two-answers',
-    wanted: 'either',
-    answer: (call) => beginEvents(call, event(resultText(call, said('one')))).end(event(resultText(call, said('two')))),
+    expected: 'either',
+    answer: (call) => beginEvents(call, textEvent(call, 'one')).end(textEvent(call, 'two')),
   },
   {
     name: 'result-and-error',
@@ -211,7 +208,7 @@ export const wrongAnswers: readonly HostileAnswer[] = [
   { name: 'error-of-a-megabyte', answer: json(() => `"error":{"code":1,"message":"${'x'.repeat(1_000_000)}"}`) },
   {
     name: 'keys-of-objects',
-    wanted: 'either',
+    expected: 'either',
     answer: json(
       () =>
         '"result":{"resultType":"complete","content":[],"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"_meta":{"__proto__":{"polluted":1}}}',
@@ -245,12 +242,12 @@ export const wrongAnswers: readonly HostileAnswer[] = [
   {
     name: 'altered-list',
     operation: 'alteredList',
-    wanted: 'served',
-    answer: result(() => listed([{ name: 'hostile', inputSchema: { type: 'object' } }], { ttlMs: 60_000 })),
+    expected: 'served',
+    answer: result(() => toolsPage([{ name: 'hostile', inputSchema: { type: 'object' } }], { ttlMs: 60_000 })),
   },
 ]
 
-/** Answers that never end, or come again for ever. */
+/** Responses that never end, or that repeat forever. */
 export const endlessAnswers: readonly HostileAnswer[] = [
   { name: 'no-answer', answer: () => {} },
   { name: 'comments', answer: endless(`: ${'x'.repeat(10_000)}\n\n`) },
@@ -283,23 +280,23 @@ export const endlessAnswers: readonly HostileAnswer[] = [
       inputRequests: { a: question },
     })),
   },
-  // A call may be handed off a hundred times, with pauses of seconds: its caller ends it before.
+  // A call may be handed off a hundred times with pauses of seconds, so the caller cancels it before.
   {
     name: 'rounds-without-questions',
     operation: 'abortedCall',
     answer: result(() => ({ resultType: 'input_required', requestState: 'x' })),
   },
-  { name: 'same-cursor', operation: 'listTools', answer: result(() => listed([], { nextCursor: 'again' })) },
+  { name: 'same-cursor', operation: 'listTools', answer: result(() => toolsPage([], { nextCursor: 'again' })) },
   {
     name: 'new-cursors',
     operation: 'listTools',
-    answer: result(({ id }) => listed([], { nextCursor: `page ${String(id)}` })),
+    answer: result(({ id }) => toolsPage([], { nextCursor: `page ${String(id)}` })),
   },
   {
     name: 'large-pages',
     operation: 'listTools',
     answer: result(({ id }) =>
-      listed([{ name: `t${String(id)}`, description: 'x'.repeat(3_000_000), inputSchema: { type: 'object' } }], {
+      toolsPage([{ name: `t${String(id)}`, description: 'x'.repeat(3_000_000), inputSchema: { type: 'object' } }], {
         nextCursor: `page ${String(id)}`,
       }),
     ),
@@ -307,13 +304,13 @@ export const endlessAnswers: readonly HostileAnswer[] = [
   {
     name: 'notifications',
     operation: 'listen',
-    wanted: 'either',
-    answer: endless(noted('notifications/tools/list_changed', {}).repeat(200)),
+    expected: 'either',
+    answer: endless(notificationEvent('notifications/tools/list_changed', {}).repeat(200)),
   },
   {
     name: 'ended-subscriptions',
     operation: 'listen',
-    wanted: 'either',
+    expected: 'either',
     answer: (call) => beginEvents(call, ': x\n\n').end(),
   },
 ]

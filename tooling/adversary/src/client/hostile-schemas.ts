@@ -1,20 +1,20 @@
-import { type HostileAnswer, listed, result, said } from './hostile-answers.ts'
+import { type HostileAnswer, toolsPage, result, textResult } from './hostile-answers.ts'
 
-/** A tool of a schema, and then a result that the schema is applied to. */
+/** Responds with a tool that has an output schema, and then with a result of that tool. */
 const checked = (outputSchema: unknown, structuredContent: unknown): HostileAnswer['answer'] =>
   result(({ method }) =>
     method === 'tools/list'
-      ? listed([{ name: 'hostile', inputSchema: { type: 'object' }, outputSchema }])
-      : { ...said('x'), structuredContent },
+      ? toolsPage([{ name: 'hostile', inputSchema: { type: 'object' }, outputSchema }])
+      : { ...textResult('x'), structuredContent },
   )
 const evil = `${'a'.repeat(35)}!`
 const pattern = '^(a+)+$'
-/** Each level of a value is tried twice, and nothing accepts the innermost one. */
+/** A validator tries each level of a value twice, and rejects the innermost one. */
 const recursiveAnyOf = {
   type: 'object',
   additionalProperties: { anyOf: [{ $ref: '#' }, { $ref: '#' }] },
 }
-/** Schemas of tools with a pattern of exponential time. A client never runs a pattern of a server. */
+/** Output schemas with a pattern of exponential time. A client never runs a pattern of a server. */
 const costlyPatterns: readonly HostileAnswer[] = [
   ['pattern', { type: 'object', properties: { a: { type: 'string', pattern } } }, { a: evil }],
   ['pattern-properties', { type: 'object', patternProperties: { [pattern]: {} } }, { [evil]: 1 }],
@@ -24,11 +24,11 @@ const costlyPatterns: readonly HostileAnswer[] = [
 ].map(([name, schema, content]) => ({
   name: String(name),
   operation: 'checkedCall',
-  wanted: 'served',
+  expected: 'served',
   answer: checked(schema, content),
 }))
 
-/** Schemas of tools that apply many subschemas to a small value. */
+/** Output schemas that apply many subschemas to a small value. */
 const costlySchemas: readonly HostileAnswer[] = [
   ['reference', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } }, type: 'object' }, { a: 1 }],
   ['branches', branching(14), { a: 1 }],
@@ -36,17 +36,17 @@ const costlySchemas: readonly HostileAnswer[] = [
 ].map(([name, schema, content]) => ({
   name: String(name),
   operation: 'checkedCall',
-  wanted: 'either',
+  expected: 'either',
   answer: checked(schema, content),
 }))
 
-/** Attacks by the schemas of tools. */
+/** Attacks with the schemas of tools. */
 export const hostileSchemas: readonly HostileAnswer[] = [
   {
     name: 'wide-schema',
     size: 800,
     operation: 'checkedCall',
-    wanted: 'either',
+    expected: 'either',
     answer: (call) =>
       checked({ type: 'object', properties: { ...Array(call.size).fill({ type: 'string' }) } }, {})(call),
   },
@@ -54,7 +54,7 @@ export const hostileSchemas: readonly HostileAnswer[] = [
     name: 'deep-schema',
     size: 4000,
     operation: 'checkedCall',
-    wanted: 'either',
+    expected: 'either',
     answer: (call) =>
       checked(
         JSON.parse(
@@ -64,17 +64,17 @@ export const hostileSchemas: readonly HostileAnswer[] = [
       )(call),
   },
   {
-    // Once a result has used up the work of a schema, the schema is not applied again.
+    // A schema that reaches its work limit for one result is not applied to later results.
     name: 'recursive-any-of-again',
     operation: 'checkedCalls',
-    wanted: 'either',
+    expected: 'either',
     answer: checked(recursiveAnyOf, nested(30)),
   },
   ...costlyPatterns,
   ...costlySchemas,
 ]
 
-/** A schema of a few lines that is applied two to the power of `levels` times. */
+/** Returns a short schema with two to the power of `levels` applications of its last subschema. */
 function branching(levels: number): object {
   const $defs = Object.fromEntries(
     Array.from({ length: levels }, (_, level) => [

@@ -3,24 +3,24 @@ import { createServer as createHonestServer, tool } from '@x/server'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
 
-/** A request as a hostile server sees it. */
+/** A request to a hostile server. */
 export interface HostileCall {
   readonly id: unknown
   readonly method: string
   readonly response: ServerResponse
-  /** The size that the attack chose. */
+  /** The size of the attack. */
   readonly size: number
 }
 
-/** A server that answers as an attack says. */
+/** A server with the responses of an attack. */
 export interface HostileServer extends AsyncDisposable {
   readonly url: string
 }
 
-/** Starts a server that hands every request to `answer`. */
+/** Starts a server that calls `answer` for every request. */
 export async function startHostileServer(answer: (call: HostileCall) => void, size: number): Promise<HostileServer> {
   const server = createServer((request, response) => {
-    // The client may go whenever it likes.
+    // The client may disconnect at any time.
     response.on('error', () => {})
     void readJson(request).then(({ id, method }) => answer({ id, method, response, size }))
   })
@@ -37,14 +37,14 @@ export async function startHostileServer(answer: (call: HostileCall) => void, si
   }
 }
 
-/** The server of the honest client that runs beside. */
+/** Starts the server that the honest client calls. */
 export function startHonestServer(): Promise<HttpServer> {
   const input = z.object({ text: z.string() })
   const echo = tool('echo', { description: 'Repeats a text', input, run: ({ text }) => text })
   return serveHttp(createHonestServer({ name: 'honest', version: '1.0.0', tools: [echo] }))
 }
 
-/** Sends a whole answer. */
+/** Sends a complete response. */
 export function answerJson(
   { response }: HostileCall,
   text: string | Buffer,
@@ -53,13 +53,13 @@ export function answerJson(
   response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(text)
 }
 
-/** Sends the head of an event stream, and some text of it. */
+/** Sends the headers of an event stream, and a text. */
 export function beginEvents({ response }: HostileCall, text: string): ServerResponse {
   response.writeHead(200, { 'content-type': 'text/event-stream' }).write(text)
   return response
 }
 
-/** Writes the same text again and again, as fast as the client reads, until it goes. */
+/** Writes the same text repeatedly, as fast as the client reads, until the client disconnects. */
 export function writeWithoutEnd(response: ServerResponse, text: string): void {
   const write = (): void => {
     while (!response.destroyed) if (!response.write(text)) return
@@ -71,6 +71,6 @@ export function writeWithoutEnd(response: ServerResponse, text: string): void {
 async function readJson(request: IncomingMessage): Promise<{ id: unknown; method: string }> {
   let text = ''
   for await (const part of request.setEncoding('utf8')) text += part
-  // The request of our own client.
+  // Only our client sends requests, so the body has this type.
   return JSON.parse(text) as { id: unknown; method: string }
 }

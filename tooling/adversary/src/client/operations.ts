@@ -1,6 +1,6 @@
 import { platformRuntime } from '@x/core'
 
-/** The operations that the client under attack knows. */
+/** The operations of the attacked client. */
 export type Operation =
   | 'abortedCall'
   | 'alteredList'
@@ -15,29 +15,29 @@ export type Operation =
   | 'readResource'
   | 'stepUps'
 
-/** A use of the client: one operation on a hostile server. */
-export interface Use {
+/** A request to run one operation on a hostile server. */
+export interface OperationRequest {
   readonly operation: Operation
   readonly url: string
 }
 
-/** Outcome of a use: its error's code, or none. */
-export interface Used {
+/** The outcome of an operation. `error` is the code of its error. */
+export interface OperationOutcome {
   readonly error?: string | undefined
-  /** The warnings that the client gave. */
+  /** The number of warnings that the client logged. */
   readonly warnings: number
-  /** The URLs that the host was to open. */
+  /** The URLs that the client asked the host to open. */
   readonly openedUrls: readonly string[]
 }
 
-/** The calls of a use that makes many. */
+/** The number of calls of an operation with several calls. */
 export const callCount = 20
 
-/** The options of each use: shorter times than the defaults, which are reached in the same way. */
+/** The client options of each operation. Their times are shorter than the defaults. */
 export const limits = {
   timeoutMs: 500,
-  // No pause between two rounds is longer than 20 ms. The time limits of requests stay, because the client checks them
-  // each time that a timer fires.
+  // No pause between two rounds is longer than 20 ms. The timeouts of requests stay the same, because the client checks
+  // them when a timer fires.
   runtime: {
     ...platformRuntime,
     setTimeout: (run: () => void, ms: number) => platformRuntime.setTimeout(run, Math.min(ms, 20)),

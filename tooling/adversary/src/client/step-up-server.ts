@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** A server that demands one scope more for each call, and is its own authorization server. */
+/** A server that requires one more scope for each call, and is its own authorization server. */
 export interface StepUpServer extends AsyncDisposable {
   readonly url: string
-  /** The logins so far. */
+  /** The number of logins so far. */
   readonly loginCount: number
 }
 
@@ -15,7 +15,7 @@ interface StepUpAnswer {
   readonly json?: object
 }
 
-/** Starts a server that grants every login, and never has enough of them. */
+/** Starts a server that grants every login, and then requires another one. */
 export async function startStepUpServer(): Promise<StepUpServer> {
   let [loginCount, callCount] = [0, 0]
   const logIn = (parameters: URLSearchParams, origin: string): StepUpAnswer => {
@@ -61,7 +61,7 @@ export async function startStepUpServer(): Promise<StepUpServer> {
   }
 }
 
-/** The redirect address of the client, at which nothing listens. */
+/** The redirect URI of the client. No server listens there. */
 export const callback = 'http://127.0.0.1:9/callback'
 
 const resourcePath = '/.well-known/oauth-protected-resource/mcp'

@@ -5,20 +5,20 @@ import { compileJsonSchema } from '@x/schema/json-schema'
 import { connectHttp } from '@x/transport-http/client'
 import { answerParent } from '../answer-parent.ts'
 import { type HonestClient, startHonestClient } from '../honest-client.ts'
-import { limits, type Operation, callCount, type Use, type Used } from './operations.ts'
+import { limits, type Operation, callCount, type OperationRequest, type OperationOutcome } from './operations.ts'
 import { callback } from './step-up-server.ts'
 
 const operations: Readonly<Record<Operation, (client: Client) => Promise<unknown>>> = {
   abortedCall: (client) => client.callTool('hostile', {}, { signal: AbortSignal.timeout(limits.timeoutMs) }),
   alteredList: alterList,
   callTool: (client) => client.callTool('hostile'),
-  // The tool's schemas are looked up first, and its result is checked against them.
+  // The client reads the schemas of the tool first, and validates the result against them.
   checkedCall: (client) => client.listTools().then(() => client.callTool('hostile', { text: 'x' })),
   checkedCalls: (client) => client.listTools().then(() => callTools(client, () => 'hostile')),
   discover: (client) => client.discover(),
   getPrompt: (client) => client.getPrompt('hostile'),
   listTools: (client) => client.listTools(),
-  listen: takeEvents,
+  listen: readEvents,
   openUrl: (client) => client.callTool('hostile'),
   readResource: (client) => client.readResource('file:///hostile'),
   stepUps: (client) => callTools(client, (count) => `tool-${count}`),
@@ -26,18 +26,19 @@ const operations: Readonly<Record<Operation, (client: Client) => Promise<unknown
 
 let honest: HonestClient | undefined
 answerParent({
-  use,
+  runOperation,
   startHonest: ({ url }: { readonly url: string }) => {
     honest = startHonestClient(url)
   },
   stopHonest: () => honest?.stop(),
 })
 
-/** Milliseconds after which a request ends despite progress, in place of ten times the client's `timeoutMs`. */
+/** The limit in milliseconds of a request with progress. The default is ten times the `timeoutMs` of the client. */
 const maxRequestMs = 1000
 
-// The signals of `AbortSignal.timeout` and `AbortSignal.any` would stay in memory after their request, and be measured.
-const endEarly: Middleware = (next) => async (request, call) => {
+// The signals of `AbortSignal.timeout` and `AbortSignal.any` would stay in memory after the request and distort its
+// size.
+const limitRequestTime: Middleware = (next) => async (request, call) => {
   const controller = new AbortController()
   const end = (): void => controller.abort(call.signal.reason)
   const timer = setTimeout(end, maxRequestMs)
@@ -50,8 +51,8 @@ const endEarly: Middleware = (next) => async (request, call) => {
   }
 }
 
-/** Uses a client of default options on a server, but for shorter times. */
-async function use({ operation, url }: Use): Promise<Used> {
+/** Runs an operation with a client that has default options, except for shorter times. */
+async function runOperation({ operation, url }: OperationRequest): Promise<OperationOutcome> {
   let warnings = 0
   const openedUrls: string[] = []
   const auth = operation === 'stepUps' ? createLogin() : undefined
@@ -60,9 +61,9 @@ async function use({ operation, url }: Use): Promise<Used> {
     name: 'target',
     version: '1.0.0',
     maxResendMs: 200,
-    use: [endEarly],
+    use: [limitRequestTime],
     ...limits,
-    // A client that checks results asks for the tool's schemas first, which the other attacks do not answer.
+    // A client that validates results requests the schemas first. Other attacks do not respond to that request.
     ...(operation.startsWith('checkedCall') && { outputSchemaCompiler: compileJsonSchema }),
     openUrl: (question) => {
       openedUrls.push(question.url)
@@ -83,17 +84,17 @@ async function use({ operation, url }: Use): Promise<Used> {
   }
 }
 
-/** Listens for as long as a call may last, without reading faster than events come. */
-async function takeEvents(client: Client): Promise<void> {
+/** Listens until the timeout of a call, and closes the subscription when it is interrupted. */
+async function readEvents(client: Client): Promise<void> {
   const signal = AbortSignal.timeout(limits.timeoutMs)
   const subscription = client.listen({ toolsListChanged: true }, { signal, reopen: { pauseMs: 100, attempts: 3 } })
   for await (const event of subscription) if (event.type === 'interrupted') await subscription.close()
 }
 
-/** Alters what one caller got from the cache, and throws when the next one gets it altered. */
+/** Alters a list from the cache, and throws if the next caller receives the altered list. */
 async function alterList(client: Client): Promise<void> {
   const [first] = await client.listTools()
-  if (first === undefined) throw new Error('a tool is listed')
+  if (first === undefined) throw new Error('the list has no tool')
   Reflect.set(first, 'name', 'altered')
   Reflect.set(first.inputSchema, 'type', 'altered')
   const [again] = await client.listTools()
@@ -106,7 +107,7 @@ async function callTools(client: Client, nameOf: (count: number) => string): Pro
     await client.callTool(nameOf(count), { text: 'x' }).catch(() => undefined)
 }
 
-/** A person who agrees to every login. */
+/** Creates a login with a user that accepts every authorization. */
 function createLogin(): ReturnType<typeof oauth> {
   const visit = async (url: URL): Promise<URL> => {
     const { headers } = await fetch(url, { redirect: 'manual' })

@@ -1,6 +1,6 @@
 import { type HostileAnswer, result } from './hostile-answers.ts'
 
-/** Addresses that no host may be made to open. */
+/** URLs that a client must never ask a host to open. */
 export const unsafeUrls: readonly HostileAnswer[] = [
   ['of-plain-http', 'http://example.com/pay'],
   ['of-link-local-metadata', 'http://169.254.169.254/latest/meta-data'],
@@ -13,7 +13,7 @@ export const unsafeUrls: readonly HostileAnswer[] = [
 ].map(([name, url]) => ({
   name: `url-${name}`,
   operation: 'openUrl',
-  wanted: 'either',
+  expected: 'either',
   answer: result(() => ({
     resultType: 'input_required',
     requestState: 'x',

@@ -6,25 +6,25 @@ import type { Message } from '../requests.ts'
 import type { Target } from '../target.ts'
 import type { Endpoints } from './endpoints.ts'
 
-/** The answer to a message: its status, and the JSON of its body, or that of the last event of its stream. */
+/** The response to a message: its status, and the JSON of its body or of the last event of its stream. */
 export interface Reply {
   readonly status: number
   readonly body: JsonObject
 }
 
-/** The attacker's side of the connections to a server. */
+/** The client side of the connections to a server. */
 export interface Attacker extends Disposable {
   readonly urls: Endpoints
   readonly target: Target
-  /** Sends a message and reads its answer. */
+  /** Sends a message, and reads its response. */
   send(message: Message, url?: string): Promise<Reply>
-  /** Opens a connection and writes to it; what the server answers is read only where the caller reads. */
+  /** Opens a connection and writes to it. Only the caller reads from it. */
   open(parts: readonly (string | Buffer)[]): Socket
-  /** Starts a request whose answer streams, and resolves with the response once its head came. */
+  /** Starts a request with a streamed response, and resolves when the headers have arrived. */
   stream(message: Message, url?: string): Promise<IncomingMessage>
 }
 
-/** Connects to nothing yet; the disposal closes every connection that was opened. */
+/** Creates an attacker without connections. Its disposal closes all connections that it opened. */
 export function createAttacker(target: Target, urls: Endpoints): Attacker {
   const agent = new Agent({ keepAlive: true, maxSockets: 2000 })
   const sockets: Socket[] = []
@@ -35,7 +35,7 @@ export function createAttacker(target: Target, urls: Endpoints): Attacker {
         agent,
         headers: { ...message.headers, 'content-length': Buffer.byteLength(message.body) },
       }
-      // The headers of a message are what `node:http` takes, but readonly.
+      // The headers of a message have the type of `node:http`, but are readonly.
       const sent = httpRequest(url, options as object, resolve)
       sent.on('error', reject)
       sent.end(message.body)
@@ -53,7 +53,7 @@ export function createAttacker(target: Target, urls: Endpoints): Attacker {
     open: (parts) => {
       const socket = connect({ port: Number(new URL(urls.shop).port), host: '127.0.0.1' })
       sockets.push(socket)
-      // A reset is one of the ways to be rejected.
+      // A server may reject a connection with a reset.
       socket.on('error', () => {})
       for (const part of parts) socket.write(part)
       return socket
@@ -65,20 +65,20 @@ export function createAttacker(target: Target, urls: Endpoints): Attacker {
   }
 }
 
-/** The bytes of a message as HTTP/1.1, for connections that are written by hand. */
+/** Formats a message as HTTP/1.1 for a raw connection. */
 export function httpText({ body, headers }: Message): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   const head = ['POST /mcp HTTP/1.1', 'host: 127.0.0.1', `content-length: ${Buffer.byteLength(body)}`, ...lines]
   return `${head.join('\r\n')}\r\n\r\n${body}`
 }
 
-/** Waits until a condition holds, and throws with `what` when it has not after ten seconds. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+/** Waits until a condition is true, and throws with its description after ten seconds. */
+export async function waitUntil(description: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
   for (let wait = 0; wait < 1000; wait += 1) {
-    if (await holds()) return
+    if (await isTrue()) return
     await sleep(10)
   }
-  throw new Error(`waited in vain for ${what}`)
+  throw new Error(`timeout after ten seconds: ${description}`)
 }
 
 function lastMessage(text: string): JsonObject {

@@ -5,16 +5,16 @@ import type { Attacker } from './attacker.ts'
 /** An input whose size the attacker chooses. */
 interface CostlyInput {
   readonly name: string
-  /** The body of twice this size has less than `maxBodyBytes`. */
+  /** The size of the smaller input. The body of twice this size has fewer than `maxBodyBytes`. */
   readonly size: number
   readonly of: (size: number) => Message
-  /** A valid input of this size, where rows of texts of the same bytes do not compare. */
+  /** Creates a valid input of this size. Default: rows of texts with the same bytes. */
   readonly valid?: (size: number) => Message
-  /** `linear`: rejected, and bounded by its growth alone, since no JSON Schema can be checked first. */
+  /** `linear`: rejected, and only its growth is checked, because no JSON Schema can be checked before. */
   readonly outcome: 'rejected' | 'accepted' | 'linear'
 }
 
-/** V8 gives a longer string pages of its own: a step in the cost that no code of these packages causes. */
+/** V8 allocates separate pages for a longer string, which adds a step to the cost. */
 const maxBodyBytes = 128 * 1024
 
 const objects = (count: number): object[] => Array<object>(count).fill({})
@@ -32,7 +32,7 @@ const wideMeta = (count: number): Message => callOf('echo', { text: 'x' }, { _me
 const objectsInMeta = (count: number): Message => callOf('echo', { text: 'x' }, { _meta: { rows: objects(count) } })
 const keyed = (count: number): string => Array.from({ length: count }, (_, index) => `"key${index}":0`).join()
 
-// The sizes are those of twice the input below the bound of elements of arguments, so that the validator sees them.
+// Twice the size is below the limit of elements in arguments, so that the inputs reach the validator.
 const validationBombs: readonly CostlyInput[] = [
   { name: 'bomb-array', size: 4000, ...bomb('array', objects) },
   { name: 'bomb-record', size: 4000, ...bomb('record', (size) => ({ ...objects(size) })) },
@@ -71,7 +71,7 @@ const jsonShapes: readonly CostlyInput[] = [
     name: 'duplicate-keys',
     size: 5000,
     of: (size) => rawCallOf('echo', `{${repeat('"text":"x"', size)}}`),
-    // Readers differ on which of them counts.
+    // Parsers differ in the member that they use.
     outcome: 'rejected',
   },
   {
@@ -232,10 +232,7 @@ const headerValues: readonly CostlyInput[] = [
   },
 ]
 
-/**
- * Attacks by one input: each is sent beside the honest client, and its cost is compared with those of half and of a
- * valid one.
- */
+/** Attacks with one input. Its cost is compared with the cost of half the size and with that of a valid input. */
 export const costlyInputs = {
   'validation bombs': validationBombs.map(attackBy),
   'shapes of JSON': jsonShapes.map(attackBy),
@@ -244,7 +241,7 @@ export const costlyInputs = {
 }
 
 function attackBy({ name, size, of, outcome, valid: compared }: CostlyInput): Attack<Attacker> {
-  // A message is made once, since making it costs the attacker more than sending it.
+  // Each message is created once, because to create it takes longer than to send it.
   const made = new Map<string, Message>()
   const once = (key: string, make: () => Message): Message => {
     const message = made.get(key) ?? make()

@@ -1,43 +1,43 @@
-/** The endpoints of the server that is attacked: one for each way to compose it. */
+/** The endpoints of the attacked server, one for each configuration. */
 export interface Endpoints {
   readonly shop: string
   /** Another service with the keys of `shop`. */
   readonly neighbor: string
-  /** Its request state opens once. */
+  /** Its request state can be used once. */
   readonly once: string
-  /** Its sessions begin in the state that `onCreate` returned. */
+  /** Its sessions start with the state that `onCreate` returns. */
   readonly sessions: string
   /** Its session states are in a store. */
   readonly stored: string
-  /** One caller may have {@link quota} of everything there. */
+  /** Its limit per caller is {@link quota} for each resource. */
   readonly quotas: string
-  /** It runs {@link quota} calls at once. */
+  /** It runs at most {@link quota} calls concurrently. */
   readonly busy: string
-  /** One caller may have {@link quota} tasks there, and all callers twice as many. */
+  /** Its limit of tasks is {@link quota} per caller, and twice as many in total. */
   readonly working: string
-  /** It asks for access tokens. */
+  /** It requires access tokens. */
   readonly guarded: string
   /** It serves clients of older revisions. */
   readonly older: string
 }
 
-/** The values that each store of the server takes. */
+/** The number of values that each store of the server accepts per caller. */
 export const storeSize = 50
 
-/** A secret in the message of an error that the tool `leak` throws. */
+/** A secret in the message of the error that the tool `leak` throws. */
 export const secret = 'hunter2'
 
-/** The amount of everything that one caller may have at `quotas`. */
+/** The limit per caller of each resource at `quotas`. */
 export const quota = 4
 
-/** The header in which a client says where it calls from, as a proxy would. */
+/** The header with the client address, which a proxy would set. */
 export const callerHeader = 'x-caller'
 
-/** The older calls of one caller that may wait at `older`, and the bytes that they may keep. */
+/** The limits of the waiting calls of one caller at `older`, in number and in bytes. */
 export const waiting = { calls: 20, bytes: 4 * 1024 * 1024 }
 
-/** The proofs of one key that `guarded` remembers. */
+/** The number of proofs per key that `guarded` stores. */
 export const maxProofs = 20
 
-/** The address that the tokens of `guarded` are for. */
+/** The resource identifier of the tokens of `guarded`. */
 export const guardedResource = 'https://mcp.example.com/mcp'

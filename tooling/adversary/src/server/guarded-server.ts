@@ -5,7 +5,7 @@ import { createServer, type ServerDefinition, tool } from '@x/server'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { guardedResource, maxProofs } from './endpoints.ts'
 
-/** A server that asks for tokens, with its authorization server. */
+/** A server that requires tokens, with its authorization server. */
 interface GuardedServer {
   readonly server: ReturnType<typeof createServer>
   readonly auth: Protection
@@ -13,17 +13,17 @@ interface GuardedServer {
   readonly sign: (jkt: string) => Promise<string>
 }
 
-/** The time that the authorization server takes to answer about a token that begins with `slow`. */
+/** The duration of an introspection of a token that begins with `slow`. */
 const slowIntrospectionMs = 100
 
-/** Opaque tokens that begin with `good` are active. */
+/** Creates a server that requires tokens. Opaque tokens that begin with `good` are active. */
 export async function createGuardedServer(about: Pick<ServerDefinition, 'log'>): Promise<GuardedServer> {
   const common = { aud: guardedResource, sub: 'ada', client_id: 'cli', scope: 'items:read' }
   const [opaque, signing] = await Promise.all([startScriptedAuthServer(common), startScriptedAuthServer(common)])
   opaque.answer('/introspect', (request, response) => {
     const { body = '' } = opaque.requests.at(-1) ?? {}
     const isGood = body.includes('token=good')
-    // A list that grew would look like memory that does not return.
+    // A growing list of requests would look like a memory leak of the server.
     for (const { requests } of [opaque, signing]) (requests as unknown[]).length = 0
     void sleep(body.includes('token=slow') ? slowIntrospectionMs : 0).then(() => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -45,7 +45,7 @@ export async function createGuardedServer(about: Pick<ServerDefinition, 'log'>):
       ...protection,
       authenticate: (request, context) => {
         if (context === undefined) throw new TypeError('the transport passes a context')
-        // Ten thousand proofs of a key would take minutes to make: the bound of this server is smaller.
+        // To sign the ten thousand proofs of the default limit would take minutes, so this server has a smaller limit.
         const hasProof = request.headerValues('dpop').length > 0
         return protection.authenticate(request, hasProof ? { ...context, ledger: proofs } : context)
       },

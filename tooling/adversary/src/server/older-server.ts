@@ -4,16 +4,16 @@ import { randomKey } from '@x/state-codec'
 import { z } from 'zod'
 import { quota, waiting } from './endpoints.ts'
 
-/** A server of older clients, whose calls wait for answers. */
+/** A server for older clients, whose calls wait for answers. */
 interface OlderServer {
   readonly server: ReturnType<typeof createServer>
-  /** The calls that wait for an answer, and how often a page was looked at. */
-  readonly counts: () => { readonly waiting: number; readonly looks: number }
+  /** Returns the number of waiting calls, and the number of polls of a page. */
+  readonly counts: () => { readonly waiting: number; readonly polls: number }
 }
 
-/** Makes a server of which one caller may have few calls that run or wait. */
+/** Creates a server with small limits for the running and waiting calls of one caller. */
 export function createOlderServer(about: Pick<ServerDefinition, 'log'>): OlderServer {
-  let looks = 0
+  let polls = 0
   const ask = tool('ask', {
     description: 'Asks for a name',
     input: z.object({ text: z.string() }),
@@ -23,10 +23,10 @@ export function createOlderServer(about: Pick<ServerDefinition, 'log'>): OlderSe
     },
   })
   const visit = tool('visit', {
-    description: 'Asks for the visit of a page, which is never done',
+    description: 'Asks for the visit of a page that never completes',
     run: async (_args, ctx) => {
       const isDone = (): boolean => {
-        looks += 1
+        polls += 1
         return false
       }
       await ctx.elicitUrl('page', { message: 'Visit', url: 'https://pages.example/', isDone })
@@ -43,5 +43,5 @@ export function createOlderServer(about: Pick<ServerDefinition, 'log'>): OlderSe
     limits: { calls: quota, waitingCalls: waiting.calls, bytes: waiting.bytes },
     extensions: [legacy()],
   })
-  return { server, counts: () => ({ waiting: server.ledger.usedInAll('waiting_calls'), looks }) }
+  return { server, counts: () => ({ waiting: server.ledger.usedInAll('waiting_calls'), polls }) }
 }

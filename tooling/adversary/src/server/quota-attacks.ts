@@ -1,20 +1,20 @@
 import { isJsonObject, type JsonObject, metaKeys } from '@x/schema'
 import type { Attack } from '../attack.ts'
 import { callOf, type Message, request } from '../requests.ts'
-import { type Attacker, type Reply, until } from './attacker.ts'
-import { begin, by, newCaller, quotaReached, taken } from './callers.ts'
+import { type Attacker, type Reply, waitUntil } from './attacker.ts'
+import { expectQuotaError, expectResult, fromCaller, newCaller, startRequest } from './callers.ts'
 import { quota, storeSize } from './endpoints.ts'
 
-/** One thing of which each caller may have so much. */
+/** A resource with a limit per caller. */
 interface Quota {
   readonly name: string
-  /** The option that the error names. */
+  /** The name of the limit in the error. */
   readonly limit: string
   readonly max: number
-  /** The number of times that a caller may take it. Default: `max`. */
+  /** The number of successful acquisitions by one caller. Default: `max`. */
   readonly times?: number
-  /** Takes one, and leaves what streams open. */
-  readonly take: (peer: Attacker, caller: string) => Promise<Reply>
+  /** Acquires one, and leaves streams open. */
+  readonly acquire: (peer: Attacker, caller: string) => Promise<Reply>
 }
 
 const withProgress = { _meta: { progressToken: 1 } }
@@ -27,26 +27,26 @@ const twoDays = 48 * 60 * 60 * 1000
 
 const listen = (filter: object): Message => request('subscriptions/listen', { notifications: filter })
 const atQuotas =
-  (message: Message): Quota['take'] =>
+  (message: Message): Quota['acquire'] =>
   (peer, caller) =>
-    begin(peer, by(caller, message), peer.urls.quotas)
+    startRequest(peer, fromCaller(caller, message), peer.urls.quotas)
 
 const quotas: readonly Quota[] = [
-  { name: 'calls', limit: 'calls', max: quota, take: atQuotas(callOf('wait', {}, withProgress)) },
-  { name: 'streams', limit: 'streams', max: quota, take: atQuotas(listen({ toolsListChanged: true })) },
-  { name: 'tasks', limit: 'tasks', max: quota, take: atQuotas(callOf('work', {}, withTasks)) },
-  { name: 'sessions', limit: 'states', max: quota, take: atQuotas(request('sessions/create')) },
-  { name: 'suspended-states', limit: 'states', max: quota, take: atQuotas(callOf('hold', {})) },
+  { name: 'calls', limit: 'calls', max: quota, acquire: atQuotas(callOf('wait', {}, withProgress)) },
+  { name: 'streams', limit: 'streams', max: quota, acquire: atQuotas(listen({ toolsListChanged: true })) },
+  { name: 'tasks', limit: 'tasks', max: quota, acquire: atQuotas(callOf('work', {}, withTasks)) },
+  { name: 'sessions', limit: 'states', max: quota, acquire: atQuotas(request('sessions/create')) },
+  { name: 'suspended-states', limit: 'states', max: quota, acquire: atQuotas(callOf('hold', {})) },
   {
     name: 'session-resources',
     limit: 'session_resources',
     max: quota,
-    take: async (peer, caller) => {
+    acquire: async (peer, caller) => {
       const { sessions } = peer.urls
-      const { body } = await peer.send(by(caller, request('sessions/create')), sessions)
+      const { body } = await peer.send(fromCaller(caller, request('sessions/create')), sessions)
       const session = isJsonObject(body['result']) ? body['result']['session'] : undefined
       return peer.send(
-        by(caller, callOf('open', {}, { _meta: { 'io.modelcontextprotocol/session': session } })),
+        fromCaller(caller, callOf('open', {}, { _meta: { 'io.modelcontextprotocol/session': session } })),
         sessions,
       )
     },
@@ -55,25 +55,30 @@ const quotas: readonly Quota[] = [
     name: 'single-uses',
     limit: 'states',
     max: storeSize,
-    take: async (peer, caller) => {
+    acquire: async (peer, caller) => {
       const { once } = peer.urls
-      const requestState = await askedState(peer, by(caller, callOf('remove', {})), once)
+      const requestState = await askedState(peer, fromCaller(caller, callOf('remove', {})), once)
       const inputResponses = { sure: { action: 'accept', content: { sure: false } } }
-      return peer.send(by(caller, callOf('remove', {}, { requestState, inputResponses })), once)
+      return peer.send(fromCaller(caller, callOf('remove', {}, { requestState, inputResponses })), once)
     },
   },
 ]
 
-/** Attacks by one caller who takes all that there is, beside others who want some of it. */
+/** Attacks by one caller that exhausts its quota. Other callers must still be served. */
 export const quotaAttacks: readonly Attack<Attacker>[] = [
-  ...quotas.map(({ name, ...rest }): Attack<Attacker> => ({ name, run: (peer) => exhaust(peer, { name, ...rest }) })),
+  ...quotas.map(
+    ({ name, ...rest }): Attack<Attacker> => ({ name, run: (peer) => exhaustQuota(peer, { name, ...rest }) }),
+  ),
   {
-    // Tasks that have ended give way, first those of the caller itself and then those of the caller with the most.
+    // A new task evicts ended tasks: first those of the same caller, then those of the caller with the most tasks.
     name: 'quick-tasks',
     run: async (peer, scale) => {
       const work = async (caller: string): Promise<void> => {
-        const message = by(caller, callOf('work', {}, withTasks))
-        await until('room for a task', async () => (await begin(peer, message, peer.urls.working)).status === 200)
+        const message = fromCaller(caller, callOf('work', {}, withTasks))
+        await waitUntil(
+          'the server accepts no new task',
+          async () => (await startRequest(peer, message, peer.urls.working)).status === 200,
+        )
       }
       const [eve, mallory, ada] = [newCaller(), newCaller(), newCaller()]
       for (let count = 0; count < 5 * quota * scale; count += 1) {
@@ -90,16 +95,16 @@ export const quotaAttacks: readonly Attack<Attacker>[] = [
       const { busy } = peer.urls
       const [eve, ada] = [newCaller(), newCaller()]
       const resumed = async (caller: string): Promise<() => Promise<Reply>> => {
-        const requestState = await askedState(peer, by(caller, callOf('hold', {})), busy)
+        const requestState = await askedState(peer, fromCaller(caller, callOf('hold', {})), busy)
         const message = callOf('hold', {}, { requestState, inputResponses: yes, ...withProgress })
-        return () => begin(peer, by(caller, message), busy)
+        return () => startRequest(peer, fromCaller(caller, message), busy)
       }
       const [own, other] = [await resumed(eve), await resumed(ada)]
       const replies = await Promise.all(Array.from({ length: 10 }, own))
-      const refused = replies.filter(({ status }) => status === 503)
-      if (refused.length !== 10 - quota) throw new Error(`${refused.length} of 10 calls were rejected`)
-      taken(await other())
-      taken(await peer.send(by(ada, callOf('echo', { text: 'x' })), busy))
+      const rejected = replies.filter(({ status }) => status === 503)
+      if (rejected.length !== 10 - quota) throw new Error(`${rejected.length} of 10 calls were rejected`)
+      expectResult(await other())
+      expectResult(await peer.send(fromCaller(ada, callOf('echo', { text: 'x' })), busy))
     },
   },
   {
@@ -108,29 +113,32 @@ export const quotaAttacks: readonly Attack<Attacker>[] = [
       const { once } = peer.urls
       const caller = newCaller()
       const inputResponses = { sure: wrong, 'sure~2': wrong, 'sure~3': wrong }
-      const states = [await askedState(peer, by(caller, callOf('remove', {})), once)]
+      const states = [await askedState(peer, fromCaller(caller, callOf('remove', {})), once)]
       let accepted = 0
       for (let guess = 0; guess < 20; guess += 1) {
         const requestState = states[guess % states.length]
-        const { body } = await peer.send(by(caller, callOf('remove', {}, { requestState, inputResponses })), once)
+        const { body } = await peer.send(
+          fromCaller(caller, callOf('remove', {}, { requestState, inputResponses })),
+          once,
+        )
         const next = stateOf(body)
         if (next !== undefined) states.push(next)
         if (next !== undefined || JSON.stringify(body).includes('\\"sure\\"')) accepted += 1
       }
-      if (accepted !== 3) throw new Error(`${accepted} of 20 guesses were read, 3 are wanted`)
+      if (accepted !== 3) throw new Error(`${accepted} of 20 guesses were read; the limit is 3`)
       await peer.target.ask('skip', { ms: twoDays })
     },
   },
 ]
 
-/** Takes as much as one caller may have, and then some; another caller still gets one. */
-async function exhaust(peer: Attacker, row: Quota): Promise<void> {
-  const { max, times = max, take } = row
+/** Acquires more than the limit of one caller, and checks that another caller still gets one. */
+async function exhaustQuota(peer: Attacker, row: Quota): Promise<void> {
+  const { max, times = max, acquire } = row
   const [eve, ada] = [newCaller(), newCaller()]
-  for (let count = 0; count < times; count += 1) taken(await take(peer, eve))
-  for (let count = 0; count < 20; count += 1) quotaReached(await take(peer, eve), row)
-  taken(await take(peer, ada))
-  // The stores are empty again for the next attack.
+  for (let count = 0; count < times; count += 1) expectResult(await acquire(peer, eve))
+  for (let count = 0; count < 20; count += 1) expectQuotaError(await acquire(peer, eve), row)
+  expectResult(await acquire(peer, ada))
+  // Empties the stores for the next attack.
   await peer.target.ask('closeEditors')
   await peer.target.ask('skip', { ms: twoDays })
 }
@@ -139,7 +147,7 @@ async function askedState(peer: Attacker, message: Message, url: string): Promis
   const { body } = await peer.send(message, url)
   const state = stateOf(body)
   if (state !== undefined) return state
-  throw new Error(`no requestState came: ${JSON.stringify(body).slice(0, 300)}`)
+  throw new Error(`the response has no requestState: ${JSON.stringify(body).slice(0, 300)}`)
 }
 
 function stateOf({ result }: JsonObject): string | undefined {

@@ -6,7 +6,7 @@ import { tasks } from '@x/tasks/server'
 import * as z from 'zod'
 import { quota } from './endpoints.ts'
 
-/** Time of the servers in milliseconds; attacks skip some of it. */
+/** The clock of the servers in milliseconds. Attacks can advance it. */
 interface AttackedTime {
   readonly now: () => number
 }
@@ -24,7 +24,7 @@ const wait = tool('wait', {
   },
 })
 const hold = tool('hold', {
-  description: 'Asks, and then waits until the call is aborted',
+  description: 'Asks a question, and then waits until the call is aborted',
   run: async (_args, ctx) => {
     await ctx.elicit('sure', { message: 'Sure?', schema: sure })
     ctx.progress(1, 2)
@@ -40,8 +40,8 @@ const echo = tool('echo', {
 const files = resourceTemplate('file:///{+path}', { name: 'files', read: ({ path }) => path })
 
 /**
- * Makes a server of which one caller may have `quota` of everything, one that runs four calls at once, and one that works
- * on its tasks.
+ * Creates a server with the limit `quota` per caller for each resource, a server with a limit of concurrent calls, and
+ * a server with a worker for tasks.
  */
 export function createQuotaServers(
   about: Pick<ServerDefinition, 'log'>,
@@ -61,7 +61,7 @@ export function createQuotaServers(
       limits: { calls: quota, streams: quota, tasks: quota },
       extensions: [
         sealSessions(sessions({ store: storeOf() }), sealedState({ keys, runtime: clock })),
-        // Nobody works on the tasks: they stay open until they expire.
+        // There is no worker, so tasks stay pending until they expire.
         tasks({ store: engine, runWorker: false }),
       ],
     }),
@@ -82,7 +82,7 @@ export function createQuotaServers(
   }
 }
 
-/** Seals sessions apart from the server's store of states, so that each store has the quota of one kind. */
+/** Seals sessions with a separate codec, so that each store has the quota of one kind of state. */
 function sealSessions(extension: Sessions<null>, state: StateCodec): Sessions<null> {
   return { ...extension, start: (host) => extension.start?.({ ...host, state }) ?? {} }
 }

@@ -10,7 +10,7 @@ import { stateAttacks } from './state-attacks.ts'
 import { tokenAttacks } from './token-attacks.ts'
 import { stdioAttacks, trickAttacks, wireAttacks } from './wire-attacks.ts'
 
-/** Hostile clients against our server, in every way that it is composed. */
+/** Attacks by hostile clients on all configurations of our server. */
 export const serverSide: Side<Attacker> = {
   program: 'server/target-server.js',
   connect: async (target) => createAttacker(target, await target.ask<Endpoints>('endpoints')),

@@ -9,7 +9,7 @@ const sessionNotFound = -32043
 const no = { sure: { action: 'accept', content: { sure: false } } }
 const yes = { sure: { action: 'accept', content: { sure: true } } }
 
-/** Attacks on what a server believes of what it gave to a client, and on the stores that it keeps. */
+/** Attacks on the state that a server sends to a client, and on its stores of state. */
 export const stateAttacks: readonly Attack<Attacker>[] = [
   {
     name: 'unasked-answers',
@@ -17,7 +17,7 @@ export const stateAttacks: readonly Attack<Attacker>[] = [
       for (const capabilities of [{}, { elicitation: {} }]) {
         const _meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities }
         await peer.send(callOf('remove', {}, { inputResponses: yes, _meta }))
-        await deletedNothing(peer)
+        await expectNothingDeleted(peer)
       }
     },
   },
@@ -27,9 +27,9 @@ export const stateAttacks: readonly Attack<Attacker>[] = [
   {
     name: 'state-of-another-service',
     run: async (peer) => {
-      const requestState = await askedState(peer, peer.urls.neighbor)
-      rejected(await peer.send(callOf('remove', {}, { requestState, inputResponses: yes })))
-      await deletedNothing(peer)
+      const requestState = await requestStateOf(peer, peer.urls.neighbor)
+      expectError(await peer.send(callOf('remove', {}, { requestState, inputResponses: yes })))
+      await expectNothingDeleted(peer)
     },
   },
   {
@@ -39,19 +39,19 @@ export const stateAttacks: readonly Attack<Attacker>[] = [
         'remove',
         {},
         {
-          requestState: await askedState(peer, peer.urls.once),
+          requestState: await requestStateOf(peer, peer.urls.once),
           inputResponses: no,
         },
       )
-      accepted(await peer.send(retry, peer.urls.once))
-      rejected(await peer.send(retry, peer.urls.once))
+      expectResult(await peer.send(retry, peer.urls.once))
+      expectError(await peer.send(retry, peer.urls.once))
     },
   },
   {
     name: 'legacy-task-member',
     run: async (peer) => {
       const first = await peer.send(callOf('remove', {}, { task: { ttl: 1000 } }))
-      accepted(await peer.send(callOf('remove', {}, { requestState: stateIn(first), inputResponses: no })))
+      expectResult(await peer.send(callOf('remove', {}, { requestState: stateIn(first), inputResponses: no })))
     },
   },
   {
@@ -59,17 +59,17 @@ export const stateAttacks: readonly Attack<Attacker>[] = [
     run: async (peer) => {
       const session = await createSession(peer, peer.urls.sessions)
       const { sessionId } = session
-      const text = textOf(accepted(await peer.send(within(session, 'account'), peer.urls.sessions)))
-      if (!text.includes('trial')) throw new Error(`the session began as ${text}, and not as onCreate said`)
-      rejected(await peer.send(within({ sessionId }, 'account'), peer.urls.sessions), sessionNotFound)
+      const text = textOf(expectResult(await peer.send(callInSession(session, 'account'), peer.urls.sessions)))
+      if (!text.includes('trial')) throw new Error(`the session started as ${text}, not with the state of onCreate`)
+      expectError(await peer.send(callInSession({ sessionId }, 'account'), peer.urls.sessions), sessionNotFound)
     },
   },
   {
     name: 'state-of-another-session',
     run: async (peer) => {
-      const [one, other] = [await counted(peer), await counted(peer)]
+      const [one, other] = [await createCountedSession(peer), await createCountedSession(peer)]
       const mixed = { ...one, state: other['state'] }
-      rejected(await peer.send(within(mixed, 'count'), peer.urls.stored), sessionNotFound)
+      expectError(await peer.send(callInSession(mixed, 'count'), peer.urls.stored), sessionNotFound)
     },
   },
   { name: 'uses-fill-the-store', run: fillUses },
@@ -78,28 +78,28 @@ export const stateAttacks: readonly Attack<Attacker>[] = [
     run: async (peer) => {
       let session = await createSession(peer, peer.urls.stored)
       for (let count = 0; count < storeSize * 2; count += 1) {
-        session = sessionOf(accepted(await peer.send(within(session, 'count'), peer.urls.stored)))
+        session = sessionOf(expectResult(await peer.send(callInSession(session, 'count'), peer.urls.stored)))
       }
     },
   },
 ]
 
-/** Uses are remembered until their tokens end, and no longer: the store is free again once they have. */
+/** Checks that the store of uses is full at its limit, and is free again after the tokens have expired. */
 async function fillUses(peer: Attacker): Promise<void> {
-  const spend = async (): Promise<Reply> => {
-    const requestState = await askedState(peer, peer.urls.once)
+  const useOnce = async (): Promise<Reply> => {
+    const requestState = await requestStateOf(peer, peer.urls.once)
     return peer.send(callOf('remove', {}, { requestState, inputResponses: no }), peer.urls.once)
   }
-  // From an empty store on, whatever was spent before.
+  // Starts with an empty store.
   await peer.target.ask('skip', { ms: 48 * 60 * 60 * 1000 })
-  for (let count = 0; count < storeSize; count += 1) accepted(await spend())
-  rejected(await spend())
-  // The 30 s beside a token's life are for clocks that differ.
+  for (let count = 0; count < storeSize; count += 1) expectResult(await useOnce())
+  expectError(await useOnce())
+  // The store keeps a use 30 s longer than the lifetime of its token, because clocks may differ.
   await peer.target.ask('skip', { ms: 100_000 })
-  accepted(await spend())
+  expectResult(await useOnce())
 }
 
-/** Ways to make a state that the server did not seal for the request. */
+/** Returns functions that forge a state from a valid one. */
 function forgeries(): Readonly<Record<string, (state: string) => string>> {
   return {
     empty: () => '',
@@ -115,38 +115,38 @@ function forgeries(): Readonly<Record<string, (state: string) => string>> {
 }
 
 async function rejectForged(peer: Attacker, forge: (state: string) => string): Promise<void> {
-  const requestState = forge(await askedState(peer, peer.urls.shop))
-  rejected(await peer.send(callOf('remove', {}, { requestState, inputResponses: yes })))
-  // The state of one call is not that of another: of other arguments, or of another tool.
-  const real = await askedState(peer, peer.urls.shop)
-  rejected(await peer.send(callOf('remove', { folder: 'other' }, { requestState: real, inputResponses: yes })))
-  rejected(await peer.send(callOf('ask', {}, { requestState: real, inputResponses: yes })))
-  await deletedNothing(peer)
+  const requestState = forge(await requestStateOf(peer, peer.urls.shop))
+  expectError(await peer.send(callOf('remove', {}, { requestState, inputResponses: yes })))
+  // A state is bound to the arguments and the tool of its call.
+  const real = await requestStateOf(peer, peer.urls.shop)
+  expectError(await peer.send(callOf('remove', { folder: 'other' }, { requestState: real, inputResponses: yes })))
+  expectError(await peer.send(callOf('ask', {}, { requestState: real, inputResponses: yes })))
+  await expectNothingDeleted(peer)
 }
 
-async function askedState(peer: Attacker, url: string): Promise<string> {
+async function requestStateOf(peer: Attacker, url: string): Promise<string> {
   return stateIn(await peer.send(callOf('remove', {}), url))
 }
 
 function stateIn(reply: Reply): string {
-  const { requestState } = accepted(reply)
+  const { requestState } = expectResult(reply)
   if (typeof requestState !== 'string')
-    throw new Error(`no requestState came: ${JSON.stringify(reply.body).slice(0, 300)}`)
+    throw new Error(`the response has no requestState: ${JSON.stringify(reply.body).slice(0, 300)}`)
   return requestState
 }
 
 async function createSession(peer: Attacker, url: string): Promise<JsonObject> {
-  const { session } = accepted(await peer.send(request('sessions/create'), url))
+  const { session } = expectResult(await peer.send(request('sessions/create'), url))
   return isJsonObject(session) ? session : {}
 }
 
-/** A session that has counted once, so that it has a state. */
-async function counted(peer: Attacker): Promise<JsonObject> {
+/** Creates a session with one createCountedSession call, so that it has a state. */
+async function createCountedSession(peer: Attacker): Promise<JsonObject> {
   const session = await createSession(peer, peer.urls.stored)
-  return sessionOf(accepted(await peer.send(within(session, 'count'), peer.urls.stored)))
+  return sessionOf(expectResult(await peer.send(callInSession(session, 'count'), peer.urls.stored)))
 }
 
-function within(session: JsonObject, tool: string): ReturnType<typeof callOf> {
+function callInSession(session: JsonObject, tool: string): ReturnType<typeof callOf> {
   return callOf(tool, {}, { _meta: { [sessionKey]: session } })
 }
 
@@ -155,21 +155,21 @@ function sessionOf({ _meta }: JsonObject): JsonObject {
   return isJsonObject(session) ? session : {}
 }
 
-function accepted({ body, status }: Reply): JsonObject {
+function expectResult({ body, status }: Reply): JsonObject {
   const { result } = body
   if (isJsonObject(result) && result['isError'] !== true) return result
   throw new Error(`a valid request was rejected, with status ${status}: ${JSON.stringify(body).slice(0, 300)}`)
 }
 
-function rejected({ body, status }: Reply, code?: number): void {
+function expectError({ body, status }: Reply, code?: number): void {
   const { error } = body
   if (isJsonObject(error) && (code === undefined || error['code'] === code)) return
-  throw new Error(`an error ${code ?? ''} is wanted, status ${status} came: ${JSON.stringify(body).slice(0, 300)}`)
+  throw new Error(`expected an error ${code ?? ''}, received status ${status}: ${JSON.stringify(body).slice(0, 300)}`)
 }
 
-async function deletedNothing(peer: Attacker): Promise<void> {
+async function expectNothingDeleted(peer: Attacker): Promise<void> {
   const deleted = await peer.target.ask<number>('deleted')
-  if (deleted > 0) throw new Error('everything was deleted, and no user was asked')
+  if (deleted > 0) throw new Error('everything was deleted without a question to the user')
 }
 
 function textOf({ content }: JsonObject): string {

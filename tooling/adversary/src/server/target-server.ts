@@ -11,7 +11,7 @@ import { createGuardedServer } from './guarded-server.ts'
 import { createOlderServer } from './older-server.ts'
 import { createQuotaServers } from './quota-servers.ts'
 
-/** Milliseconds that the attack has skipped: servers, codecs and stores go by this clock. */
+/** The milliseconds by which attacks have advanced the clock of servers, codecs and stores. */
 let skippedMs = 0
 const clock = { now: () => Date.now() + skippedMs }
 const keys = [randomKey()]
@@ -27,17 +27,17 @@ const rows = Object.entries(bombs).map(([name, shape]) =>
   tool(name, { description: 'Takes rows', input: z.object({ rows: shape }), run: () => 'taken' }),
 )
 const remove = tool('remove', {
-  description: 'Deletes everything, once the user is sure',
+  description: 'Deletes everything after a confirmation by the user',
   input: z.looseObject({ folder: z.string().optional() }),
   run: async (_args, ctx) => {
     const answer = await ctx.elicit('sure', { message: 'Delete everything?', schema: sure })
-    if (!answer.sure) return 'kept everything'
+    if (!answer.sure) return 'deleted nothing'
     deleted.push('everything')
     return 'deleted everything'
   },
 })
 const ask = tool('ask', {
-  description: 'Asks for a form of every kind of field',
+  description: 'Asks for a form with each kind of field',
   run: async (_args, ctx) => {
     await ctx.elicit('form', {
       message: 'Who?',
@@ -47,15 +47,15 @@ const ask = tool('ask', {
   },
 })
 const big = tool('big', {
-  description: 'Answers with a text of some length',
+  description: 'Returns a text of a given length',
   input: z.object({ length: z.int().max(10_000_000) }),
   run: ({ length }) => 'x'.repeat(length),
 })
 const wait = tool('wait', {
-  description: 'Waits until nobody waits for it',
+  description: 'Waits until the client cancels',
   run: (_args, ctx) =>
     new Promise<string>((resolve) => {
-      ctx.signal.addEventListener('abort', () => resolve('nobody waits'))
+      ctx.signal.addEventListener('abort', () => resolve('cancelled'))
       ctx.progress(1, 2)
     }),
 })
@@ -73,21 +73,21 @@ const files = resourceTemplate('file:///{+path}', { name: 'files', read: ({ path
 const folder = resourceTemplate('data:///folder/{+path}', { name: 'folder', read: ({ path }) => path })
 
 const leak = tool('leak', {
-  description: 'Fails with an error that holds a secret',
+  description: 'Fails with an error that contains a secret',
   run: () => {
     throw new Error(`cannot connect to postgres://admin:${secret}@db`)
   },
 })
 
 const silent = { log: () => {} }
-const offers = { tools: [echo, remove, ask, big, wait, flood, leak, ...rows], resourceTemplates: [files, folder] }
-const shop = serverOf('shop', { ...offers, state: sealedState({ keys, runtime: clock }) })
-const neighbor = serverOf('neighbor', { ...offers, state: sealedState({ keys, runtime: clock }) })
+const definition = { tools: [echo, remove, ask, big, wait, flood, leak, ...rows], resourceTemplates: [files, folder] }
+const shop = serverOf('shop', { ...definition, state: sealedState({ keys, runtime: clock }) })
+const neighbor = serverOf('neighbor', { ...definition, state: sealedState({ keys, runtime: clock }) })
 
-/** Answers are good for once. One caller may hold a tenth of the store of uses, which is few of them. */
+/** Each state can be used once. One caller may use a tenth of the store. */
 const usesStore = memoryStore({ maxEntries: storeSize * 10, runtime: clock })
 const once = serverOf('once', {
-  ...offers,
+  ...definition,
   state: singleUseState(sealedState({ keys, ttlMs: 60_000, runtime: clock }), usesStore),
 })
 
@@ -101,7 +101,7 @@ const showAccount = tool('account', {
   description: 'Shows the account',
   run: (_args, ctx) => JSON.stringify(accounts.of(ctx).state),
 })
-/** One caller may have a tenth of the resources. */
+/** One caller may open a tenth of the resources. */
 const editors = sessionResources({ open: () => ({}), close: () => {}, maxOpenResources: 10 * quota })
 const openEditor = tool('open', {
   description: 'Opens an editor for the session',
@@ -139,7 +139,7 @@ const inStore = serverOf('stored', {
 
 const { server: guarded, auth, sign } = await createGuardedServer(silent)
 const { server: older, counts: olderCounts } = createOlderServer(silent)
-const served = {
+const servers = {
   shop,
   neighbor,
   once,
@@ -152,7 +152,7 @@ const served = {
 const clientAddress = ({ header }: RequestView): string | undefined => header(callerHeader)
 const urls = Object.fromEntries(
   await Promise.all(
-    Object.entries(served).map(async ([name, server]) => {
+    Object.entries(servers).map(async ([name, server]) => {
       const options = { clientAddress, ...(server === guarded && { auth }) }
       return [name, (await serveHttp(server, options)).url]
     }),
@@ -161,7 +161,7 @@ const urls = Object.fromEntries(
 
 serveStdio(shop, { exit: false })
 answerParent({
-  // `served` has one row for each endpoint.
+  // `servers` has one entry for each endpoint.
   endpoints: (): Endpoints => urls as unknown as Endpoints,
   skip: ({ ms }: { readonly ms: number }) => (skippedMs += ms),
   running: () => shop.load.running,

@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } fro
 import type { Attack } from '../attack.ts'
 import { callOf, type Message } from '../requests.ts'
 import type { Attacker } from './attacker.ts'
-import { by, newCaller, taken } from './callers.ts'
+import { expectResult, fromCaller, newCaller } from './callers.ts'
 import { guardedResource, maxProofs } from './endpoints.ts'
 
 const answer = callOf('answer', {})
@@ -13,24 +13,29 @@ const withAuthorization = (authorization: string, dpop?: string): Message => ({
 const opaque = (start: string, length = 0): Message =>
   withAuthorization(`Bearer ${start}-${randomUUID().padEnd(length, 'x')}`)
 
-/** The most introspections that one caller may have at once. */
+/** The limit of concurrent introspections per caller. */
 const introspections = 64
 
-/** Attacks on a server that asks for access tokens. */
+/** Attacks on a server that requires access tokens. */
 export const tokenAttacks: readonly Attack<Attacker>[] = [
   {
     name: 'made-up-tokens',
     run: async (peer, scale) => {
       const eve = newCaller()
-      const madeUp = Array.from({ length: 150 * scale }, () => statusOf(peer, by(eve, opaque('slow'))))
-      const good = await Promise.all(Array.from({ length: 20 }, () => statusOf(peer, by(newCaller(), opaque('good')))))
+      const madeUp = Array.from({ length: 150 * scale }, () => statusOf(peer, fromCaller(eve, opaque('slow'))))
+      const good = await Promise.all(
+        Array.from({ length: 20 }, () => statusOf(peer, fromCaller(newCaller(), opaque('good')))),
+      )
       const notServed = good.filter((status) => status !== 200)
-      if (notServed.length > 0) throw new Error(`${notServed.length} of 20 good tokens got ${notServed[0]}`)
+      if (notServed.length > 0)
+        throw new Error(`${notServed.length} of 20 valid tokens were rejected with status ${notServed[0]}`)
       const statuses = await Promise.all(madeUp)
-      const asked = statuses.filter((status) => status === 401).length
+      const introspected = statuses.filter((status) => status === 401).length
       const rejected = statuses.filter((status) => status === 429).length
-      if (asked < introspections || rejected === 0 || asked + rejected !== statuses.length)
-        throw new Error(`${asked} made-up tokens were introspected, and ${rejected} of ${statuses.length} got 429`)
+      if (introspected < introspections || rejected === 0 || introspected + rejected !== statuses.length)
+        throw new Error(
+          `${introspected} made-up tokens were introspected, and ${rejected} of ${statuses.length} returned 429`,
+        )
     },
     cost: {
       size: 3000,
@@ -45,11 +50,11 @@ export const tokenAttacks: readonly Attack<Attacker>[] = [
       for (let count = 0; count < maxProofs; count += 1) expectStatus(await statusOf(peer, eve.message()), 200)
       for (let count = 0; count < maxProofs * scale; count += 1) expectStatus(await statusOf(peer, eve.message()), 429)
       const { body, status } = await peer.send(ada.message(), peer.urls.guarded)
-      taken({ body, status })
+      expectResult({ body, status })
     },
     cost: {
       size: 1000,
-      // The proof is of another key than the token.
+      // The key of the proof is not the key of the token.
       send: async (peer, size) => {
         const [eve, ada] = await keysOf(peer)
         expectStatus(await statusOf(peer, withAuthorization(`DPoP ${eve.token}`, ada.proof(eve.token, size))), 401)
@@ -60,9 +65,9 @@ export const tokenAttacks: readonly Attack<Attacker>[] = [
 
 interface BoundKey {
   readonly token: string
-  /** Signs a proof with a `jti` of some length. */
+  /** Signs a proof with a `jti` of a given length. */
   readonly proof: (token: string, length?: number) => string
-  /** A call with a new proof. */
+  /** Creates a call with a new proof. */
   readonly message: () => Message
 }
 
@@ -77,7 +82,7 @@ function keysOf(peer: Attacker): Promise<readonly [BoundKey, BoundKey]> {
 async function boundKey(peer: Attacker): Promise<BoundKey> {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const { crv, kty, x, y } = publicKey.export({ format: 'jwk' })
-  // RFC 7638: the members in the order of their names.
+  // RFC 7638: the members are in lexicographic order.
   const token = await peer.target.ask<string>('sign', { jkt: sha256(JSON.stringify({ crv, kty, x, y })) })
   const proof = (of: string, length = 0): string => {
     const header = { typ: 'dpop+jwt', alg: 'ES256', jwk: { crv, kty, x, y } }
@@ -101,6 +106,6 @@ async function statusOf(peer: Attacker, message: Message): Promise<number> {
   return status
 }
 
-function expectStatus(status: number, wanted: number): void {
-  if (status !== wanted) throw new Error(`status ${wanted} is wanted, ${status} came`)
+function expectStatus(status: number, expected: number): void {
+  if (status !== expected) throw new Error(`expected status ${expected}, received ${status}`)
 }

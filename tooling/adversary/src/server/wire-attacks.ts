@@ -3,7 +3,7 @@ import type { Attack } from '../attack.ts'
 import { isJsonObject } from '@x/schema'
 import { callOf, type Message, rawCallOf, request } from '../requests.ts'
 import { secret } from './endpoints.ts'
-import { type Attacker, httpText, until } from './attacker.ts'
+import { type Attacker, httpText, waitUntil } from './attacker.ts'
 
 const withProgress = { _meta: { progressToken: 1 } }
 const echo = httpText(callOf('echo', { text: 'x' }))
@@ -16,44 +16,44 @@ const listen = (filter: object): Message => request('subscriptions/listen', { no
 const uris = (count: number, stream: number): string[] =>
   Array.from({ length: count }, (_, index) => `file:///some/file/${stream}/${index}`)
 
-/** Writes the same to many connections, and leaves once the server has had its turn with all of it. */
-function flooded(name: string, parts: readonly (string | Buffer)[], connections: number): Attack<Attacker> {
+/** Writes the same bytes to many connections, and disconnects when the server has read them. */
+function floodAttack(name: string, parts: readonly (string | Buffer)[], connections: number): Attack<Attacker> {
   return {
     name,
     run: async (peer, scale) => {
       const sockets = Array.from({ length: connections * scale }, () => peer.open(parts).pause())
       await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-      // Two answers later, the server has read what it is going to read of them.
+      // After two responses the server has read all the bytes that it accepts.
       for (let call = 0; call < 2; call += 1) await peer.send(callOf('echo', { text: 'x' }))
     },
   }
 }
 
-/** Attacks by connections: slow, many, unfinished, or without anybody who reads. */
+/** Attacks with connections: slow, many, incomplete, or with unread responses. */
 export const wireAttacks: readonly Attack<Attacker>[] = [
-  flooded('half-open-heads', ['POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nx-slow: '], 300),
-  flooded('half-open-bodies', [head(4_000_000), Buffer.alloc(500_000, ' ')], 60),
-  flooded(
+  floodAttack('half-open-heads', ['POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nx-slow: '], 300),
+  floodAttack('half-open-bodies', [head(4_000_000), Buffer.alloc(500_000, ' ')], 60),
+  floodAttack(
     'half-open-chunks',
     [head(0, '\r\ntransfer-encoding: chunked').replace('content-length: 0\r\n', ''), '5\r\n{"js'],
     200,
   ),
-  flooded('idle-connections', [], 400),
-  flooded('never-read-answers', [big], 60),
-  flooded('never-read-pipelined-answers', [big.repeat(150)], 4),
-  flooded('never-read-progress', [flood], 20),
-  flooded('pipelined-floods', [flood.repeat(50)], 2),
+  floodAttack('idle-connections', [], 400),
+  floodAttack('never-read-answers', [big], 60),
+  floodAttack('never-read-pipelined-answers', [big.repeat(150)], 4),
+  floodAttack('never-read-progress', [flood], 20),
+  floodAttack('pipelined-floods', [flood.repeat(50)], 2),
   {
     name: 'pipelined-calls',
     run: async (peer) => {
-      // One more than a connection may have at once closes it.
+      // The server closes a connection with more pipelined calls than this limit.
       const calls = 16
       const socket = peer.open([echo.repeat(calls)])
       let answers = 0
       socket.setEncoding('latin1').on('data', (text: string) => {
         answers += text.split('HTTP/1.1 200').length - 1
       })
-      await until(`${calls} answers to pipelined calls`, () => answers >= calls * 0.99)
+      await waitUntil(`not all ${calls} pipelined calls were answered`, () => answers >= calls * 0.99)
     },
   },
   {
@@ -65,7 +65,10 @@ export const wireAttacks: readonly Attack<Attacker>[] = [
         )
         for (const response of responses) response.destroy()
       }
-      await until('the handlers of cancelled calls to end', async () => (await peer.target.ask<number>('running')) < 5)
+      await waitUntil(
+        'the handlers of cancelled calls still run',
+        async () => (await peer.target.ask<number>('running')) < 5,
+      )
     },
   },
   {
@@ -87,17 +90,17 @@ export const wireAttacks: readonly Attack<Attacker>[] = [
   {
     name: 'subscription-uris',
     retained: {
-      // Twice of it is the most that a server takes by default, of so many streams.
+      // Twice this size is the default limit of a server for this number of streams.
       size: 50 * listeners,
       bytesPerUnit: 160,
-      hold: async (peer, size) => {
+      retain: async (peer, size) => {
         for (let stream = 0; stream < listeners; stream += 1) {
           const response = await peer.stream(
             listen(size === 0 ? {} : { resourceSubscriptions: uris(size / listeners, stream) }),
           )
           if (response.statusCode !== 200)
-            throw new Error(`a stream of ${size} URIs is rejected with ${response.statusCode}`)
-          // The acknowledgement says that the stream is there.
+            throw new Error(`a stream of ${size} URIs was rejected with status ${response.statusCode}`)
+          // The stream is open when its acknowledgement has arrived.
           await once(response, 'data')
         }
       },
@@ -107,7 +110,7 @@ export const wireAttacks: readonly Attack<Attacker>[] = [
     name: 'too-many-subscription-uris',
     run: async (peer) => {
       const { statusCode } = await peer.stream(listen({ resourceSubscriptions: uris(101, 0) }))
-      if (statusCode !== 400) throw new Error(`101 URIs are answered with status ${statusCode}, 400 is wanted`)
+      if (statusCode !== 400) throw new Error(`101 URIs returned status ${statusCode}, expected 400`)
     },
   },
   ...['__proto__', 'constructor', 'toString'].map(
@@ -124,15 +127,15 @@ export const wireAttacks: readonly Attack<Attacker>[] = [
           request('resources/read', { uri: key }),
         ]) {
           const { status } = await peer.send(message)
-          if (status >= 500) throw new Error(`${String(message.body).slice(0, 120)} is answered with status ${status}`)
+          if (status >= 500) throw new Error(`${String(message.body).slice(0, 120)} returned status ${status}`)
         }
       },
     }),
   ),
 ]
 
-/** Requests that must be answered as the fault of their client, whatever a lenient reader makes of them. */
-const rejected: readonly (readonly [name: string, message: Message])[] = [
+/** Requests that must be rejected as client errors, even if a lenient parser accepts them. */
+const invalidRequests: readonly (readonly [name: string, message: Message])[] = [
   ['duplicate-arguments', rawCallOf('echo', '{"text":"seen by a gateway","text":"run here"}')],
   ['duplicate-nested-arguments', rawCallOf('remove', '{"folder":"a","more":[{"b":1,"b":2}]}')],
   ['half-pair-for-a-tool-that-asks', rawCallOf('remove', '{"more":"\\ud800"}')],
@@ -142,9 +145,9 @@ const rejected: readonly (readonly [name: string, message: Message])[] = [
   ),
 ]
 
-/** Attacks by one request that means more than one thing, or asks for what it must not have. */
+/** Attacks with one ambiguous request, or with a request for forbidden data. */
 export const trickAttacks: readonly Attack<Attacker>[] = [
-  ...rejected.map(
+  ...invalidRequests.map(
     ([name, message]): Attack<Attacker> => ({
       name,
       run: async (peer) => {
@@ -152,7 +155,7 @@ export const trickAttacks: readonly Attack<Attacker>[] = [
         const { error } = body
         const code = isJsonObject(error) ? error['code'] : undefined
         if (status < 500 && (code === -32602 || code === -32600)) return
-        throw new Error(`answered with status ${status}: ${JSON.stringify(body).slice(0, 200)}`)
+        throw new Error(`the request returned status ${status}: ${JSON.stringify(body).slice(0, 200)}`)
       },
     }),
   ),
@@ -178,7 +181,7 @@ export const trickAttacks: readonly Attack<Attacker>[] = [
       const { body, headers } = callOf('echo', { text: 'x' })
       for (let count = 0; count < 300 * scale; count += 1) {
         const { status } = await peer.send({ body, headers: { ...headers, host: `${count}.evil.test` } })
-        if (status !== 403) throw new Error(`a foreign host is answered with status ${status}`)
+        if (status !== 403) throw new Error(`a foreign host returned status ${status}`)
       }
     },
   },
@@ -191,10 +194,10 @@ export const trickAttacks: readonly Attack<Attacker>[] = [
   },
 ]
 
-/** The bytes that a pipe of Linux holds. */
-const pieceBytes = 64 * 1024
+/** The capacity of a pipe on Linux in bytes. */
+const chunkBytes = 64 * 1024
 
-/** Attacks on the same server over stdio, beside the honest client over HTTP. */
+/** Attacks on the same server over stdio, while the honest client uses HTTP. */
 export const stdioAttacks: readonly Attack<Attacker>[] = (
   [
     ['line-without-end', Buffer.alloc(16 * 1024 * 1024, 'x')],
@@ -208,14 +211,14 @@ export const stdioAttacks: readonly Attack<Attacker>[] = (
   run: async (peer) => {
     const { stdin } = peer.target.child
     if (stdin === null) throw new Error('the target has no stdin')
-    for (let at = 0; at < bytes.length; at += pieceBytes) {
-      let taken = false
-      stdin.write(bytes.subarray(at, at + pieceBytes), () => {
-        taken = true
+    for (let at = 0; at < bytes.length; at += chunkBytes) {
+      let flushed = false
+      stdin.write(bytes.subarray(at, at + chunkBytes), () => {
+        flushed = true
       })
-      // A process that reads its input takes a piece between two calls; one that does not is left alone.
-      for (let calls = 0; calls < 5 && !taken; calls += 1) await peer.send(callOf('echo', { text: 'x' }))
-      if (!taken) return
+      // A process that reads its input reads a chunk within a few calls. Otherwise the attack ends.
+      for (let calls = 0; calls < 5 && !flushed; calls += 1) await peer.send(callOf('echo', { text: 'x' }))
+      if (!flushed) return
     }
   },
 }))
