@@ -96,7 +96,7 @@ describe('over HTTP', () => {
     const connection = connectHttp(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/mcp`)
     expect(textOf(await createClient(connection, host).callTool('long'))).toContain('8 of 8')
     expect(ran).toHaveLength(8)
-    expect(servers.map(({ load }) => [load.counters.sheds.policy, load.counters.resumed])).toEqual([
+    expect(servers.map(({ load }) => [load.counters.handOffs.policy, load.counters.resumed])).toEqual([
       [2, 1],
       [2, 2],
       [1, 2],

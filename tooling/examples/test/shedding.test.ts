@@ -61,6 +61,6 @@ test('a server with its own limits reports hand-offs', async () => {
   const server = programs.tuned()
   const { content } = await testClient(server).callTool('count_primes', { limit: 10 })
   expect(content).toEqual([{ type: 'text', text: '4 primes up to 10' }])
-  expect(server.load.counters.sheds).toEqual({ load: 0, policy: 0, stopping: 0 })
+  expect(server.load.counters.handOffs).toEqual({ load: 0, policy: 0, stopping: 0 })
   vi.unstubAllEnvs()
 })

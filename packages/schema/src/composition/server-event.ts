@@ -63,7 +63,7 @@ export interface ServerEvents {
   hand_off: CallSubject & {
     readonly reason: 'load' | 'policy' | 'stopping'
     /** The number of hand-offs of the call, including this one. */
-    readonly shedCount: number
+    readonly handOffCount: number
     /** The load at the time of the decision. */
     readonly load: {
       readonly running: number

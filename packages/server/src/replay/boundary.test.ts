@@ -216,7 +216,7 @@ describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (
     const journal = await begun(served)
     const { round } = await runWith(served, recordingStore(journal))
     expect(round.text).toBe('stayed')
-    expect(served.server.load.counters.sheds.policy).toBe(0)
+    expect(served.server.load.counters.handOffs.policy).toBe(0)
   })
 })
 

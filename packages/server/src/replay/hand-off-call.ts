@@ -38,7 +38,7 @@ function emitHandOff(run: Run, reason: HandOffReason, handOffCount: number): voi
     method,
     name,
     reason,
-    shedCount: handOffCount,
+    handOffCount,
     load: readCurrentLoad(loadMonitor),
   })
   emitRunEnd(run, 'handed_off')

@@ -86,7 +86,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     const served = serveWithLoad(hand, run, { ...mode, strictReplay: false })
     const { text, asked } = await completeCall(served, next)
     expect([text, asked, hand.sheds]).toEqual(['done', [['a']], []])
-    expect(served.server.load).toMatchObject({ running: 0, counters: { sheds: { load: 0 } } })
+    expect(served.server.load).toMatchObject({ running: 0, counters: { handOffs: { load: 0 } } })
   })
 
   const ways: [string, (work: Promise<unknown>) => Promise<unknown>][] = [
@@ -192,7 +192,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       const { text, rounds } = await completeCall(served)
       expect([text, rounds]).toEqual(['1,2,3', []])
       expect(served.reported).toHaveLength(1)
-      expect(served.server.load).toMatchObject({ running: 0, counters: { sheds: { load: 0 } } })
+      expect(served.server.load).toMatchObject({ running: 0, counters: { handOffs: { load: 0 } } })
     },
   )
 

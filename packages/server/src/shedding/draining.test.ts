@@ -39,8 +39,8 @@ describe('draining', () => {
       const { state } = await running
       expect((await send(serveWithLoad(createManualLoad(), run, options), { state })).text).toBe('done')
       expect(ran).toEqual(['long', 'short'])
-      expect(hand.sheds).toMatchObject([{ reason: 'stopping', shedCount: 1 }])
-      expect(served.server.load.counters.sheds.stopping).toBe(1)
+      expect(hand.sheds).toMatchObject([{ reason: 'stopping', handOffCount: 1 }])
+      expect(served.server.load.counters.handOffs.stopping).toBe(1)
     },
   )
 

@@ -200,7 +200,7 @@ describe('readiness', () => {
       await send(here)
       expect(here.server.load.ready).toBe(true)
     }
-    expect(here.server.load.counters.sheds.load).toBeGreaterThan(0)
+    expect(here.server.load.counters.handOffs.load).toBeGreaterThan(0)
   })
 
   test('ends after five seconds over four times the limit of shedding', async () => {

@@ -390,7 +390,7 @@ export function readServerLoad(monitor: LoadMonitor): Omit<McpServerLoad, 'unava
     ready: !isDraining && !isAtHardLimit(monitor) && !isUnreadyForLong(monitor),
     draining: isDraining,
     ...readCurrentLoad(monitor),
-    counters: { sheds: { ...handOffCounts }, rejected: rejectedCallCount, resumed: resumedCallCount },
+    counters: { handOffs: { ...handOffCounts }, rejected: rejectedCallCount, resumed: resumedCallCount },
   }
 }
 

@@ -90,8 +90,8 @@ export interface McpServerLoad extends Load {
 
 /** Counts of the outcomes of calls. */
 export interface LoadCounters {
-  /** The number of calls that were shed, by reason. */
-  readonly sheds: Readonly<Record<HandOffReason, number>>
+  /** The number of hand-offs, by reason. */
+  readonly handOffs: Readonly<Record<HandOffReason, number>>
   /** The number of calls that were refused at the hard limit. */
   readonly rejected: number
   /** The number of calls that arrived with a state and continued from it. */

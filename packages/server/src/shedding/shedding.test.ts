@@ -34,7 +34,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       expect([text, ran]).toEqual(['step/0 step/1', ['step/0', 'step/1']])
       const { name } = { name: 'do', ...kind.params, ...(kind.kind === 'resource' && { name: 'do://it' }) }
       const load = { running: 0, eventLoopDelayMs: 1000, heapShare: undefined }
-      expect(busy.sheds).toEqual([{ method: kind.method, name, reason: 'load', shedCount: 1, load }])
+      expect(busy.sheds).toEqual([{ method: kind.method, name, reason: 'load', handOffCount: 1, load }])
     },
   )
 
@@ -95,7 +95,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     if (first === undefined) throw new Error('there are three')
     const played = await completeCall([first, ...more])
     expect(played.rounds).toHaveLength(5)
-    expect(hands.flatMap(({ sheds }) => sheds.map((event) => event.shedCount)).sort()).toEqual([1, 2, 3, 4, 5])
+    expect(hands.flatMap(({ sheds }) => sheds.map((event) => event.handOffCount)).sort()).toEqual([1, 2, 3, 4, 5])
     expect(new Set(ran).size).toBe(ran.length)
     expect(ran).toHaveLength(20)
   })
@@ -120,7 +120,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     const answers = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`ask/${index}`, accept()]))
     const played = await completeCall(serveWithLoad(hand, run, mode), answers)
     expect([played.text, played.rounds.length]).toEqual(['done', 8])
-    expect(hand.sheds.map(({ shedCount }) => shedCount)).toEqual([1, 2])
+    expect(hand.sheds.map(({ handOffCount }) => handOffCount)).toEqual([1, 2])
   })
 
   test('hand-offs are not rounds, so that no warning says that a call asks too often', async () => {
@@ -162,7 +162,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     const call = { method: 'tools/call', name: 'do', roundCount: 0, workedMs: 0 }
     expect(seen).toEqual([0, 1, 2].map((shedCount) => [load, { ...call, shedCount }]))
     expect(hand.sheds.map(({ reason }) => reason)).toEqual(['policy', 'policy'])
-    expect(served.server.load.counters.sheds).toEqual({ load: 0, policy: 2, stopping: 0 })
+    expect(served.server.load.counters.handOffs).toEqual({ load: 0, policy: 2, stopping: 0 })
   })
 
   test.each(['policy', 'load'] as const)('a %s that throws costs no call anything', async (name) => {
@@ -191,7 +191,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     for (const go of open.splice(0)) go()
     const first = await Promise.all(calls)
     expect(first.filter(({ state }) => state !== undefined)).toHaveLength(2)
-    expect(served.server.load.counters.sheds.load).toBe(2)
+    expect(served.server.load.counters.handOffs.load).toBe(2)
   })
 
   test('calls beyond maxRunningCalls move an eighth at a time, until it has fallen to four fifths', async () => {
@@ -214,7 +214,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     for (const go of open.splice(0)) go()
     const ended = await Promise.all(calls)
     expect(ended.filter(({ text }) => text === 'done')).toHaveLength(8)
-    expect(served.server.load).toMatchObject({ running: 0, counters: { sheds: { load: 4 } } })
+    expect(served.server.load).toMatchObject({ running: 0, counters: { handOffs: { load: 4 } } })
   })
 })
 

@@ -163,7 +163,7 @@ test('running calls of a server that closes are handed off at the end of their s
   finish()
   expect(await raw.waitForClose()).toMatch(/200 OK[^]*"resultType":"input_required","requestState":"/)
   await closing
-  expect(server.load).toMatchObject({ ready: true, draining: false, counters: { sheds: { stopping: 1 } } })
+  expect(server.load).toMatchObject({ ready: true, draining: false, counters: { handOffs: { stopping: 1 } } })
 })
 
 test.each(['SIGTERM', 'SIGINT'] as const)('%s stops a server with stopOnSignals once', async (signal) => {
