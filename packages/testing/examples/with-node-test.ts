@@ -42,7 +42,7 @@ test('the user is asked once, and another instance saves the answer', async () =
 // #region kill
 test('a bug is resolved the same, wherever its handler is stopped', async () => {
   const { stoppedSteps } = await killAtEveryStep(createTracker, {
-    beforeEachRun: () => bugs.clear(),
+    reset: () => bugs.clear(),
     answers: { how: { resolution: 'Fixed' } },
     call: async (client) => [await client.callTool('resolve_bug', { id: 1 }), [...bugs]],
   })

@@ -34,7 +34,7 @@ const definition: ServerDefinition = { name: 'bank', version: '1', tools: [trans
 test('a call is stopped after each step and each checkpoint, and another instance continues it', async () => {
   const instances: number[] = []
   const report = await killAtEveryStep((kit) => createServer({ ...definition, ...kit }), {
-    beforeEachRun: bank.reset,
+    reset: bank.reset,
     answers: { sure: { sure: true } },
     call: async (client) => {
       const { content } = await client.callTool('transfer')
@@ -89,7 +89,7 @@ test('steps that run side by side are recorded together, and none is done twice'
   for (const strictReplay of [true, false]) {
     const { outcome } = await killAtEveryStep((kit) => createServer({ ...definition, tools: [both], ...kit }), {
       strictReplay,
-      beforeEachRun: () => void done.splice(0),
+      reset: () => void done.splice(0),
       call: async (client) => {
         await client.callTool('both')
         return done
@@ -128,7 +128,7 @@ test('repeated work outside of a step is found by its effects', async () => {
     },
   })
   const check = killAtEveryStep((kit) => createServer({ ...definition, tools: [careless], ...kit }), {
-    beforeEachRun: () => void mails.splice(0),
+    reset: () => void mails.splice(0),
     strictReplay: false,
     call: async (client) => [await client.callTool('careless'), mails],
   })

@@ -6,7 +6,7 @@ import { openTestClient, type TestClient, type TestClientOptions } from './test-
 import { testRuntime } from './test-runtime.ts'
 import { formatValue, isTestingError, TestingError } from './testing-error.ts'
 
-/** Options of {@link killAtEveryStep}. The options of {@link testClient} apply to the client of each run. */
+/** Options of {@link killAtEveryStep}. The options of {@link testClient} apply to each client. */
 export interface KillAtEveryStepOptions<S extends Server = Server>
   extends Omit<TestClientOptions<readonly []>, 'shedding' | 'runtime' | 'restartBetweenRounds'> {
   /**
@@ -14,13 +14,13 @@ export interface KillAtEveryStepOptions<S extends Server = Server>
    * handlers change. A rejection also counts as an outcome.
    */
   readonly call: (client: TestClient<S>) => unknown
-  /** Resets the systems that the handlers change. Called before each run. */
-  readonly beforeEachRun?: (() => void | Promise<void>) | undefined
+  /** Resets the systems that the handlers change. Called before each execution of `call`. */
+  readonly reset?: (() => void | Promise<void>) | undefined
 }
 
 /** A step or a saved checkpoint after which a handler was stopped. */
 export interface StoppedStep {
-  /** The number of the step, from 1, in the order of recording over all calls of one run. */
+  /** The number of the step, from 1, in the order of recording over all requests of one execution of `call`. */
   readonly step: number
   /** The name or URI of the tool, prompt or resource. */
   readonly target: string
@@ -30,32 +30,32 @@ export interface StoppedStep {
 
 /** The result of a check that passed. */
 export interface KillReport {
-  /** The outcome of the calls, which was the same in every run. */
+  /** The outcome of the calls, which was the same in every execution. */
   readonly outcome: JsonValue
   readonly stoppedSteps: readonly StoppedStep[]
 }
 
-/** The outcome of one run, and the steps that were counted in it. */
-interface RunOutcome {
+/** The outcome of one execution of `call`, and the steps that were counted in it. */
+interface Execution {
   readonly outcome: JsonValue
   readonly stepCount: number
   readonly stoppedStep: StoppedStep | undefined
 }
 
 /**
- * Makes the same calls once without an interruption, and then once for each step that their handlers record. In each of
- * these runs the handler is stopped after the step, and another instance continues the call from its state. Every run
- * must have the same outcome.
+ * Executes `call` once without an interruption, and then once for each step that the handlers record. In each of these
+ * executions the handler is stopped after the step, and another instance continues the call from its state. Every
+ * execution must have the same outcome.
  *
- * Each run has a runtime of its own that begins at the same time, so that `ctx.now()` and `ctx.uuid` return the same
- * values.
+ * Each execution has a runtime of its own that begins at the same time, so that `ctx.now()` and `ctx.uuid` return the
+ * same values.
  *
  * @throws {@link TestingError} `outcome_differs` with the step and the first difference, or `no_steps` if no step was
  * recorded.
  *
  * @example
  * await killAtEveryStep((kit) => createServer({ ...definition, ...kit }), {
- *   beforeEachRun: () => tracker.reset(),
+ *   reset: () => tracker.reset(),
  *   answers: { resolution: { resolution: 'Fixed' } },
  *   call: async (client) => [await client.callTool('resolve_bug', { id: 1 }), tracker.bugs],
  * })
@@ -64,24 +64,25 @@ export async function killAtEveryStep<S extends Server>(
   factory: ServerFactory<S>,
   options: KillAtEveryStepOptions<S>,
 ): Promise<KillReport> {
-  const undisturbedOutcome = await runOnce(factory, options, undefined)
-  if (undisturbedOutcome.stepCount === 0) {
+  const undisturbedExecution = await executeCall(factory, options, undefined)
+  if (undisturbedExecution.stepCount === 0) {
     const reason = 'the calls record neither a step nor a checkpoint; put their work into ctx.step'
     throw new TestingError('no_steps', `There is nothing to stop at: ${reason}`)
   }
   const stoppedSteps: StoppedStep[] = []
-  for (let step = 1; step <= undisturbedOutcome.stepCount; step++) {
-    // The runs are made one after the other, because they share the systems that `beforeEachRun` resets.
-    const run = await runOnce(factory, options, step)
-    const difference = findFirstDifference(undisturbedOutcome.outcome, run.outcome)
-    if (difference !== undefined) throw differenceError(step, run, difference)
-    if (run.stoppedStep === undefined) throw differenceError(step, run, 'the run had fewer steps than the one before')
-    stoppedSteps.push(run.stoppedStep)
+  for (let step = 1; step <= undisturbedExecution.stepCount; step++) {
+    // The executions follow one another, because they share the systems that `reset` resets.
+    const execution = await executeCall(factory, options, step)
+    const difference = findFirstDifference(undisturbedExecution.outcome, execution.outcome)
+    if (difference !== undefined) throw differenceError(step, execution, difference)
+    if (execution.stoppedStep === undefined)
+      throw differenceError(step, execution, 'the handlers recorded fewer steps than without an interruption')
+    stoppedSteps.push(execution.stoppedStep)
   }
-  return { outcome: undisturbedOutcome.outcome, stoppedSteps }
+  return { outcome: undisturbedExecution.outcome, stoppedSteps }
 }
 
-function differenceError(step: number, { stoppedStep }: RunOutcome, difference: string): TestingError {
+function differenceError(step: number, { stoppedStep }: Execution, difference: string): TestingError {
   const targetText =
     stoppedStep === undefined ? '' : ` of "${stoppedStep.target}" (recorded: ${stoppedStep.recordedKeys.join(', ')})`
   const reason = `stopped after step ${step}${targetText}, the calls end in another way: ${difference}`
@@ -109,13 +110,13 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** Makes the calls of one run. The handler is stopped after the step with the given number, or never. */
-async function runOnce<S extends Server>(
+/** Executes `call` once. The handler is stopped after the step with the given number, or never. */
+async function executeCall<S extends Server>(
   factory: ServerFactory<S>,
-  { call, beforeEachRun, ...options }: KillAtEveryStepOptions<S>,
+  { call, reset, ...options }: KillAtEveryStepOptions<S>,
   stopAfterStep: number | undefined,
-): Promise<RunOutcome> {
-  await beforeEachRun?.()
+): Promise<Execution> {
+  await reset?.()
   let stepCount = 0
   let target: string | undefined
   let earlierSealCount = 0
@@ -159,11 +160,11 @@ async function runToOutcome(call: () => Promise<unknown>): Promise<JsonValue> {
   try {
     return toComparableOutcome({ result: await call() })
   } catch (error) {
-    // An error in the test itself would occur in every run.
+    // An error in the test itself would occur in every execution.
     if (isTestingError(error)) throw error
     if (!(error instanceof Error)) return toComparableOutcome({ error })
     const { name, message } = error
-    // The message is omitted, because it contains the server's name only in runs in which the client knows that name.
+    // The message is omitted, because it contains the server's name only if the client knows that name.
     return toComparableOutcome({
       error: isClientError(error) ? { name, code: error.code, ...error.rpc } : { name, message },
     })

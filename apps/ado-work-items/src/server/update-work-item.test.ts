@@ -98,7 +98,7 @@ describe('a bug that is resolved', () => {
     const serviceNow = (): Emulated => service ?? expect.unreachable()
     const { stoppedSteps } = await killAtEveryStep((kit) => createWorkItemsServer(serviceNow().azureDevOps, kit), {
       answers: duplicate,
-      beforeEachRun: async () => {
+      reset: async () => {
         await service?.[Symbol.asyncDispose]()
         service = await emulated()
       },
@@ -185,17 +185,17 @@ test('a last round whose response was lost may be sent again: it returns the res
   await using fixture = await fleet()
   const first = await fixture.client.manualRounds.callTool('update_work_item', resolve)
   if (first.status === 'complete') throw new Error('it should ask')
-  const said = []
+  const texts = []
   for (let sent = 0; sent < 3; sent++) {
     const round = await fixture.client.manualRounds.resume(first.pendingCall, accepted)
-    said.push(round.status === 'complete' ? textOf(round.result) : round.status)
+    texts.push(round.status === 'complete' ? textOf(round.result) : round.status)
   }
-  expect(new Set(said).size).toBe(1)
-  expect(said[0]).toContain('It is now at revision 8.')
+  expect(new Set(texts).size).toBe(1)
+  expect(texts[0]).toContain('It is now at revision 8.')
   expect(await fixture.revisions(4522)).toEqual([8])
 })
 
-test('the state of an instance with other keys is refused, so instances share theirs', async () => {
+test('the state of an instance with other keys is rejected, so instances share theirs', async () => {
   await using fixture = await fleet()
   const first = await fixture.client.manualRounds.callTool('update_work_item', resolve)
   if (first.status === 'complete') throw new Error('it should ask')

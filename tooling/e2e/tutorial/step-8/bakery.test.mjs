@@ -21,7 +21,7 @@ test('a cake is ordered once, although the handler is stopped after each step', 
     await client.callTool('order', { cake: 'apple' })
     return readFileSync('orders.txt', 'utf8')
   }
-  const { stoppedSteps } = await killAtEveryStep(createBakery, { answers, beforeEachRun: removeOrders, call })
+  const { stoppedSteps } = await killAtEveryStep(createBakery, { answers, reset: removeOrders, call })
   assert.deepEqual(
     stoppedSteps.map(({ recordedKeys }) => recordedKeys),
     [['save']],
