@@ -84,7 +84,7 @@ test.each([
   [{ AUTH_DPOP: 'yes' }, 'AUTH_DPOP'],
   [{ AUTH_ISSUERS: 'https://a.example' }, 'AUTH_RESOURCE'],
   [{ AZURE_DEVOPS_PROJECT: 'My Project', AZURE_DEVOPS_TOKEN: 's3cret' }, 'AZURE_DEVOPS_ORG'],
-])('the environment %j is refused without being shown', (environment, name) => {
+])('the environment %j is rejected without being shown', (environment, name) => {
   const [problem, ...others] = problemsOf(environment)
   expect(problem).toContain(`${name} `)
   expect(problem).not.toContain('s3cret')

@@ -54,7 +54,7 @@ describe.concurrent('the walk-through', { timeout }, () => {
       'is killed with SIGKILL, in the middle of a change.',
       'input_required: Resolving Bug #4609, Bug #4610 and Bug #4611 requires a resolution. How were they resolved?',
       '11 of 12 work items were changed: User Story #4601,',
-      'Not changed: Task #4612: System.State was refused',
+      'Not changed: Task #4612: System.State was rejected',
       '11 are exactly one revision further, 1 is as it was.',
       'All 15 steps went as expected.',
     ]) {
@@ -93,7 +93,7 @@ describe.concurrent('the walk-through', { timeout }, () => {
     await using service = await organization()
     const environment = { ...service.environment, AZURE_DEVOPS_TOKEN: 'wr0ng-token' }
     const { code, output } = await start(['--once', '--port', '0', '--instances', '1'], environment).ended
-    expect(output).toContain('Azure DevOps refused the access token')
+    expect(output).toContain('Azure DevOps rejected the access token')
     expect(output).toContain('1 of 3 steps did not go as expected.')
     expect(output).not.toContain('wr0ng-token')
     expect(code).toBe(1)

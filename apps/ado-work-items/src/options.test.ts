@@ -29,7 +29,7 @@ test.each([
   [['--dpop'], '--dpop is about tokens: add --auth'],
   [['--stdio', '--port', '80'], '--stdio serves one host alone: leave out --port'],
   [['extra'], 'Unexpected argument'],
-])('the arguments %j are refused', (args, message) => {
+])('the arguments %j are rejected', (args, message) => {
   expect(() => parseOptions(args)).toThrow(UsageError)
   expect(() => parseOptions(args)).toThrow(message)
 })

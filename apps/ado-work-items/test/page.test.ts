@@ -134,7 +134,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     expect(await page.locator('.item', { hasText: '#4522' }).innerText()).toContain('Active')
   })
 
-  test('what is wrong is said beside its field, which gets the focus', async () => {
+  test('an invalid field gets the focus, and its error is shown beside it', async () => {
     await using served = await serveWorkItems(built.root)
     const { page } = await openPage(served.url)
     await page.getByRole('button', { name: /^Call / }).press('Enter')

@@ -119,7 +119,7 @@ test.each([
   expect([message.statusCode, body]).toEqual([404, 'left alone'])
 })
 
-test('a folder without a page is refused, with what to do', () => {
+test('a folder without a page is rejected, with what to do', () => {
   expect(() => servePage(join(folder, 'nowhere'))).toThrow('build it with "pnpm build"')
   expect(() => servePage(join(folder, 'root', 'assets'))).toThrow('build it with "pnpm build"')
 })

@@ -37,23 +37,26 @@ export function failureOf(answer: Answer): AzureDevOpsError | undefined {
 }
 
 function errorOf(status: number, error: ServiceError): AzureDevOpsError {
-  const said = saidBy(error)
+  const serviceMessage = formatServiceMessage(error)
   switch (status) {
     case 400:
-      return badRequest(error, said)
+      return badRequest(error, serviceMessage)
     case 401:
-      return new AzureDevOpsError('unauthorized', `Azure DevOps refused the access token (401). ${signInAdvice}`)
+      return new AzureDevOpsError('unauthorized', `Azure DevOps rejected the access token (401). ${signInAdvice}`)
     case 403:
-      return new AzureDevOpsError('forbidden', `The access token is not allowed to do this (403).${said}`)
+      return new AzureDevOpsError('forbidden', `The access token is not allowed to do this (403).${serviceMessage}`)
     case 404:
       return new AzureDevOpsError('not_found', error.message || 'Azure DevOps does not know this address (404).')
     case 409:
     case 412:
-      return new AzureDevOpsError('conflict', `Another user changed the work item in the meantime (${status}).${said}`)
+      return new AzureDevOpsError(
+        'conflict',
+        `Another user changed the work item in the meantime (${status}).${serviceMessage}`,
+      )
     default:
       return isTransient(status)
         ? new AzureDevOpsError('unavailable', `Azure DevOps is not available now (${status}); try again later.`)
-        : new AzureDevOpsError('invalid', `Azure DevOps refused the request (${status}).${said}`)
+        : new AzureDevOpsError('invalid', `Azure DevOps rejected the request (${status}).${serviceMessage}`)
   }
 }
 
@@ -62,19 +65,19 @@ function isTransient(status: number): boolean {
   return status === 429 || status >= 500
 }
 
-function badRequest(error: ServiceError, said: string): AzureDevOpsError {
+function badRequest(error: ServiceError, serviceMessage: string): AzureDevOpsError {
   const violations = error.customProperties.RuleValidationErrors.map((entry) => ({
     field: entry.fieldReferenceName,
     message: entry.errorMessage || error.message,
   }))
   if (violations.length > 0 || error.typeKey === 'RuleValidationException') {
-    return new AzureDevOpsError('rule', `A rule of the process refused the change.${said}`, { violations })
+    return new AzureDevOpsError('rule', `A rule of the process rejected the change.${serviceMessage}`, { violations })
   }
-  return new AzureDevOpsError('invalid', `Azure DevOps refused the request (400).${said}`)
+  return new AzureDevOpsError('invalid', `Azure DevOps rejected the request (400).${serviceMessage}`)
 }
 
-function saidBy({ message }: ServiceError): string {
-  return message === '' ? '' : ` It said: ${message}`
+function formatServiceMessage({ message }: ServiceError): string {
+  return message === '' ? '' : ` Its message: ${message}`
 }
 
 function parseServiceError(text: string): ServiceError {

@@ -40,7 +40,7 @@ test('results are ordered by a field, upwards or downwards', () => {
   ])
 })
 
-describe('a query is refused', () => {
+describe('a query is rejected', () => {
   test.each([
     ['that has no FROM', 'SELECT [a]', 'expecting FROM, found the end'],
     ['whose text does not end', "SELECT [a] FROM WorkItems WHERE [a] = 'x", 'cannot read'],

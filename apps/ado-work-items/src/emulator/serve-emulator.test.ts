@@ -36,7 +36,7 @@ describe('the emulator answers as the service does', () => {
     ['a link twice', [link(4301), link(4301)], 400, 'VssPropertyValidationException', 'already exists'],
     ['a path of its own', [{ op: 'add', path: '/id', value: 1 }], 400, 'VssPropertyValidationException', '/id'],
     ['no patch at all', { state: 'Done' }, 400, 'VssPropertyValidationException', 'valid patch document'],
-  ])('%s: refused, and nothing is changed', async (_, patch, status, typeKey, message) => {
+  ])('%s: rejected, and nothing is changed', async (_, patch, status, typeKey, message) => {
     await using service = await emulated()
     const response = await service.call('PATCH', `wit/workitems/4522?${version}`, {
       body: patch,
@@ -120,7 +120,7 @@ describe('the emulator answers as the service does', () => {
     ['for an unknown address', 'GET', `wit/none?${version}`, 404],
     ['with a query that cannot be read', 'POST', `wit/wiql?${version}`, 400],
     ['with a patch as plain JSON', 'PATCH', `wit/workitems/4522?${version}`, 415],
-  ])('a request %s is refused', async (_, method, path, status) => {
+  ])('a request %s is rejected', async (_, method, path, status) => {
     await using service = await emulated()
     const response = await service.call(method, path, method === 'GET' ? {} : { body: { query: 'SELECT' } })
     expect(response.status).toBe(status)

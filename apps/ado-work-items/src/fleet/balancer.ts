@@ -24,7 +24,7 @@ const endOfHead = '\r\n\r\n'
 /**
  * Listens on one local port and forwards each request to one of the ports of `targets`. It selects the least recently
  * used port. Within a session of an older revision, it selects the same port as before while that is a target. A target
- * that refuses the connection is skipped, so that no request fails because an instance has just died.
+ * that rejects the connection is skipped, so that no request fails because an instance has just died.
  *
  * Each connection carries one request, so a client cannot stay with one instance by reusing a connection. The cluster
  * module of Node is not used: if it passes a connection to a worker that is being killed, the connection is neither

@@ -9,7 +9,7 @@ import { createWorkItemsServer } from './create-work-items-server.ts'
 
 const active = { fields: { 'System.State': 'Active' } }
 const resolved = { fields: { 'System.State': 'Resolved' } }
-const said = (result: CallToolResult): string => textOf(result).join(' ')
+const joinedText = (result: CallToolResult): string => textOf(result).join(' ')
 
 /** Starts three instances with the same key, which answer in turn. */
 async function fleet(answers: Answers = {}) {
@@ -32,7 +32,7 @@ test('"set it to Active" changes the work item that was read last, on whichever 
   await session.callTool('get_work_item', { workItemId: 4533 })
   await session.callTool('get_work_item', { workItemId: 4517 })
   const result = await session.callTool('update_last_work_item', { fields: { 'System.Tags': 'seen' } })
-  expect(said(result)).toContain('Bug #4517 was changed')
+  expect(joinedText(result)).toContain('Bug #4517 was changed')
   expect(new Set(fixture.client.observations.rounds.map(({ instance }) => instance)).size).toBe(3)
 })
 
@@ -44,7 +44,7 @@ test('two conversations at once do not mix', async () => {
     other.callTool('get_work_item', { workItemId: 4533 }),
   ])
   const results = await Promise.all([one, other].map((session) => session.callTool('update_last_work_item', active)))
-  expect(results.map((result) => /#(\d+)/.exec(said(result))?.[1])).toEqual(['4517', '4533'])
+  expect(results.map((result) => /#(\d+)/.exec(joinedText(result))?.[1])).toEqual(['4517', '4533'])
 })
 
 test('a change that asks its user continues in its conversation, which then refers to its work item', async () => {
@@ -52,7 +52,7 @@ test('a change that asks its user continues in its conversation, which then refe
   await using session = await fixture.client.sessions.create()
   await session.callTool('get_work_item', { workItemId: 4517 })
   const result = await session.callTool('update_last_work_item', resolved)
-  expect(said(result)).toContain('ResolvedReason is Fixed')
+  expect(joinedText(result)).toContain('ResolvedReason is Fixed')
 })
 
 test('without a session, or one that was about nothing yet, there is no "it"', async () => {
@@ -73,5 +73,7 @@ test('a call that failed is nothing that the conversation was about', async () =
   await using session = await fixture.client.sessions.create()
   await session.callTool('get_work_item', { workItemId: 4517 })
   expect((await session.callTool('get_work_item', { workItemId: 999_999 })).isError).toBe(true)
-  expect(said(await session.callTool('update_last_work_item', { fields: { 'System.Tags': 'x' } }))).toContain('#4517')
+  expect(joinedText(await session.callTool('update_last_work_item', { fields: { 'System.Tags': 'x' } }))).toContain(
+    '#4517',
+  )
 })

@@ -115,8 +115,8 @@ describe.each(carriers)('%s, a client', (_, connect) => {
   test('resolves a duplicate, which is then linked to its original', async () => {
     await using fixture = await connect()
     const fields = { [state]: 'Resolved', [resolution]: 'Duplicate' }
-    const refused = await update(fixture, { workItemId: 4522, fields })
-    expect(textOf(refused)).toContain(
+    const rejected = await update(fixture, { workItemId: 4522, fields })
+    expect(textOf(rejected)).toContain(
       `requires the field ${duplicateOf} (Duplicate Of) when ${resolution} is Duplicate`,
     )
 

@@ -124,7 +124,7 @@ function toSaveError(error: unknown, { basis, type }: CompleteChange): unknown {
   if (!(error instanceof AzureDevOpsError) || error.code !== 'rule') return withWorkItem(error, basis)
   const reasons = error.violations.map(({ field, message }) => {
     const allowed = type.fields.get(field)?.allowedValues ?? []
-    return `${field} was refused (${message}${allowed.length === 0 ? '' : ` Allowed: ${allowed.join(', ')}.`})`
+    return `${field} was rejected (${message}${allowed.length === 0 ? '' : ` Allowed: ${allowed.join(', ')}.`})`
   })
   const why = reasons.join('; ') || error.message
   const message = `${basis.type} #${basis.id} was not changed: ${why}. Correct the values and call again.`

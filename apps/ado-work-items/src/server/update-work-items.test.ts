@@ -33,7 +33,9 @@ describe.each([
     const result = await fleet.client.callTool('update_work_items', resolve(4612, 4601, 1))
     expect(textOf(result)).toEqual([
       '1 of 3 work items was changed: User Story #4601.',
-      expect.stringMatching(/^Not changed: Task #4612: System\.State was refused .* Allowed: New, Active, Closed\.\)$/),
+      expect.stringMatching(
+        /^Not changed: Task #4612: System\.State was rejected .* Allowed: New, Active, Closed\.\)$/,
+      ),
       'Not changed: Work item #1: there is no such work item.',
     ])
     expect(result.isError ?? false).toBe(false)
@@ -150,7 +152,7 @@ describe.each([
     ['neither ids nor filters', { fields: resolved }],
     ['both', { ids: [4601], state: 'Active', fields: resolved }],
     ['no ids', { ids: [], fields: resolved }],
-  ])('%s is refused', async (_title, args) => {
+  ])('%s is rejected', async (_title, args) => {
     await using fleet = await start()
     const called = await fleet.client
       .callTool('update_work_items', args)
@@ -164,9 +166,9 @@ describe('a client without tasks', () => {
   test('receives progress for each work item', async () => {
     await using fleet = await withoutTasks()
     await fleet.client.callTool('update_work_items', resolve(4601, 4612), { onProgress: () => {} })
-    const said = fleet.client.observations.progress.map(({ message }) => message)
+    const texts = fleet.client.observations.progress.map(({ message }) => message)
     // Under test every handler runs again at each of its awaits.
-    expect([...new Set(said)]).toEqual(['1 of 2: User Story #4601 is changed', '2 of 2: Task #4612 is skipped'])
+    expect([...new Set(texts)]).toEqual(['1 of 2: User Story #4601 is changed', '2 of 2: Task #4612 is skipped'])
   })
 
   test('may send its last answer again: it receives the same result, and nothing is done twice', async () => {
@@ -175,12 +177,12 @@ describe('a client without tasks', () => {
     const first = await client.manualRounds.callTool('update_work_items', resolve(4601, 4609))
     if (first.status === 'complete') throw new Error('it should ask')
     const answer = { resolution: { action: 'accept', content: { resolution: 'Fixed' } } } as const
-    const said = []
+    const texts = []
     for (let sent = 0; sent < 3; sent++) {
       const round = await client.manualRounds.resume(first.pendingCall, answer)
-      said.push(round.status === 'complete' ? textOf(round.result).join() : round.status)
+      texts.push(round.status === 'complete' ? textOf(round.result).join() : round.status)
     }
-    expect(new Set(said)).toEqual(new Set(['2 of 2 work items were changed: User Story #4601, Bug #4609.']))
+    expect(new Set(texts)).toEqual(new Set(['2 of 2 work items were changed: User Story #4601, Bug #4609.']))
     expect(await fleet.revisions(4601, 4609)).toEqual([4, 2])
   })
 

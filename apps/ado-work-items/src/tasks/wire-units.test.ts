@@ -57,7 +57,7 @@ test.each([
   ['a message that is shorter than its length', Buffer.concat([startup, Buffer.from('Q'), int(3)])],
   ['a message that is too long', Buffer.concat([startup, Buffer.from('Q'), int(2_000_000_000)])],
   ['a startup of no length', Buffer.concat([int(0), int(196_608)])],
-])('%s is refused', (_, bytes) => {
+])('%s is rejected', (_, bytes) => {
   expect(() => units(bytes)).toThrow(expect.objectContaining({ name: 'WireError' }))
 })
 

@@ -33,7 +33,7 @@ function rejectStranger({ url }: LoginPlan): Step {
     ask: 'tools/call list_work_items',
     run: async ({ signal }) => {
       const response = await send(url, {}, signal)
-      expect(response.status === 401, `it should be refused with 401, not ${response.status}`)
+      expect(response.status === 401, `it should be rejected with 401, not ${response.status}`)
       return [`401, WWW-Authenticate: ${response.headers.get('www-authenticate')}`]
     },
   }
@@ -67,14 +67,14 @@ function rejectCopiedToken({ url, login }: LoginPlan): Step {
       const authorization = Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization')?.[1] ?? ''
       expect(authorization.startsWith('DPoP '), 'the token should be bound to a key')
       const response = await send(url, { authorization }, signal)
-      expect(response.status === 401, `it should be refused with 401, not ${response.status}`)
+      expect(response.status === 401, `it should be rejected with 401, not ${response.status}`)
       return [`401, WWW-Authenticate: ${response.headers.get('www-authenticate')}`]
     },
   }
 }
 
 /** Two people use the server at once. Each has their own tasks and sessions, and cannot read the other's. */
-export function keepPeopleApart(plan: LoginPlan): Step {
+export function separateUsers(plan: LoginPlan): Step {
   return {
     title: 'Eve looks for a task and a session of Ada.',
     ask: 'tasks/get and tools/list, with the ids that Ada has',

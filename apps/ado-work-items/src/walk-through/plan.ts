@@ -19,7 +19,7 @@ export const emulatorPlan: readonly Step[] = [
   update(
     'Resolve it, as a client without elicitation.',
     { workItemId: 4522, fields: { [state]: 'Resolved' } },
-    { refused: true, say: [stateRule, "Fixed, Won't Fix, Duplicate, By Design"] },
+    { rejected: true, say: [stateRule, "Fixed, Won't Fix, Duplicate, By Design"] },
   ),
   resolveInRounds({
     title: 'Resolve it with elicitation: each round at another instance.',
@@ -58,12 +58,12 @@ export const emulatorPlan: readonly Step[] = [
   update(
     'Resolve 4517 as fixed, provided that it is still at revision 3.',
     { workItemId: 4517, fields: { [state]: 'Resolved', [resolution]: 'Fixed' }, rev: 3 },
-    { refused: false, say: ['Bug #4517 was changed', 'revision 4'] },
+    { rejected: false, say: ['Bug #4517 was changed', 'revision 4'] },
   ),
   update(
     'Another user still has revision 3, and closes it.',
     { workItemId: 4517, fields: { [state]: 'Closed' }, rev: 3 },
-    { refused: true, say: ['Bug #4517 was not changed', 'Another user changed the work item', 'get_work_item'] },
+    { rejected: true, say: ['Bug #4517 was not changed', 'Another user changed the work item', 'get_work_item'] },
   ),
   talkInSessions('Two sessions at once: in each, "it" is another bug.', [4517, 4533]),
   resolveAsOlderClient({

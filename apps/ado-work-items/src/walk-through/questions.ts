@@ -48,13 +48,13 @@ export function search(title: string, args: Readonly<Record<string, string | num
 }
 
 /**
- * Calls `update_work_item`. The result must contain every text of `say`, and must be an error exactly if `refused` is
+ * Calls `update_work_item`. The result must contain every text of `say`, and must be an error exactly if `rejected` is
  * `true`.
  */
 export function update(
   title: string,
   args: { workItemId: number; fields: Readonly<Record<string, string | number>>; rev?: number },
-  should: { refused: boolean; say: readonly string[] },
+  should: { rejected: boolean; say: readonly string[] },
 ): Step {
   return {
     title,
@@ -63,8 +63,8 @@ export function update(
       const result = await client.callTool('update_work_item', { ...args }, { signal })
       const lines = textOf(result)
       expect(
-        (result.isError ?? false) === should.refused,
-        `it should ${should.refused ? '' : 'not '}be refused: ${lines.join(' ')}`,
+        (result.isError ?? false) === should.rejected,
+        `it should ${should.rejected ? '' : 'not '}be rejected: ${lines.join(' ')}`,
       )
       for (const words of should.say)
         expect(lines.join(' ').includes(words), `it should say "${words}": ${lines.join(' ')}`)

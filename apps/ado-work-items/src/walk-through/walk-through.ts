@@ -4,7 +4,7 @@ import { taskCalls } from '@x/tasks/client'
 import * as z from 'zod'
 import { workItemUri } from '../server/work-item-output.ts'
 import type { LoginService } from '../authorization/open-login.ts'
-import { keepPeopleApart, type LoginPlan, loginSteps } from './log-in.ts'
+import { separateUsers, type LoginPlan, loginSteps } from './log-in.ts'
 import { roundWatch } from './round-watch.ts'
 import { emulatorPlan, readOnlyPlan } from './plan.ts'
 import type { Step, StepScope } from './step.ts'
@@ -73,7 +73,7 @@ export async function walkThrough(options: WalkThroughOptions): Promise<boolean>
 
 /** Returns the plan for a server with a login. It does not change a real organization. */
 function protectedPlan(steps: readonly Step[], plan: LoginPlan & { readonly emulated: boolean }): readonly Step[] {
-  return [...loginSteps(plan), ...steps, ...(plan.emulated ? [keepPeopleApart(plan)] : [])]
+  return [...loginSteps(plan), ...steps, ...(plan.emulated ? [separateUsers(plan)] : [])]
 }
 
 async function runStep(step: Step, scope: StepScope): Promise<Omit<StepReport, 'number' | 'instances'>> {

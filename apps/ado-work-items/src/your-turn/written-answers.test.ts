@@ -30,11 +30,11 @@ test.each([
   ['[]', 'see the whole'],
   ['{"first": "Fixed"}', 'see first'],
   ['{"first": {"id": {"deep": 1}}}', 'see first.id'],
-])('the file %s is refused before anything starts', (text, message) => {
+])('the file %s is rejected before anything starts', (text, message) => {
   expect(() => writtenAnswers(text, 'a.json')).toThrow(UsageError)
   expect(() => writtenAnswers(text, 'a.json')).toThrow(message)
 })
 
-test('a file that is not there is refused', () => {
+test('a file that is not there is rejected', () => {
   expect(() => readAnswers('/nowhere/a.json')).toThrow('--answers /nowhere/a.json cannot be read: ENOENT')
 })

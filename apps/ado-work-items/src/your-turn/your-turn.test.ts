@@ -90,7 +90,7 @@ test.each([
   [{ ask: true }, {}, '--ask needs a terminal, and there is none: give --answers'],
   [{ ask: true }, real(), 'they work with the emulator only: unset AZURE_DEVOPS_ORG'],
   [{ answers: 'a.json' }, real(), 'they work with the emulator only: unset AZURE_DEVOPS_ORG'],
-])('%j is refused where it cannot be', (how, environment, message) => {
+])('%j is rejected where it cannot be', (how, environment, message) => {
   const context = { environment, terminal: undefined, stop: new AbortController(), print: () => {} }
   expect(() => selectPerson({ ...options, ...how }, context)).toThrow(message)
 })

@@ -59,7 +59,7 @@ function RunView({ run, isLast = false }: { readonly run: Run; readonly isLast?:
 
 const headings: Readonly<Record<Outcome['kind'], string>> = {
   done: 'Result',
-  refused: 'Not done',
+  rejected: 'Not done',
   failed: 'Failed',
   stopped: 'Stopped',
 }

@@ -73,7 +73,7 @@ test.each<[string, FieldKind, Draft, string]>([
     ],
     '"a.b" is there twice: remove one of them.',
   ],
-])('%s is refused in words', (_, kind, draft, issue) => {
+])('%s is rejected in words', (_, kind, draft, issue) => {
   expect(read(kind, draft)).toEqual({ issue })
 })
 
@@ -84,7 +84,7 @@ test.each<[FieldKind, Draft, string]>([
   [{ type: 'choice', options }, '', 'Choose one of the options.'],
   [{ type: 'choices', options }, [], 'Choose at least one of the options.'],
   [{ type: 'entries' }, [], 'Give at least one field and its value.'],
-])('an empty %o is empty, or refused when it is required', (kind, draft, issue) => {
+])('an empty %o is empty, or rejected when it is required', (kind, draft, issue) => {
   expect(read(kind, draft)).toBe('empty')
   expect(read(kind, draft, true)).toEqual({ issue })
 })

@@ -51,7 +51,7 @@ export function createCalls(openClient: OpenClient, questions: Questions): Calls
       })
       const text = textIn(result.content)
       return result.isError === true
-        ? { kind: 'refused', text }
+        ? { kind: 'rejected', text }
         : { kind: 'done', text, structured: result.structuredContent }
     } catch (error) {
       return { kind: running.signal.aborted ? 'stopped' : 'failed', text: explainFailure(error) }

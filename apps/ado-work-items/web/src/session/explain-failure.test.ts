@@ -28,10 +28,10 @@ test.each<[HttpErrorCode, string]>([
   expect(explainFailure(new ClientError('transport', 'no answer', { ...place, cause }))).toContain(words)
 })
 
-test('the words of a server that refuses are repeated', () => {
+test('the words of a server that rejects are repeated', () => {
   const rpc = { code: -32602, message: 'Unknown tool' }
-  expect(explainFailure(new ClientError('rpc', 'refused', { ...place, rpc }))).toBe(
-    'The server refused the call: Unknown tool',
+  expect(explainFailure(new ClientError('rpc', 'rejected', { ...place, rpc }))).toBe(
+    'The server rejected the call: Unknown tool',
   )
 })
 

@@ -19,7 +19,7 @@ export function explainFailure(error: unknown): string {
   if (error instanceof DOMException && error.name === 'AbortError') return 'The call was stopped.'
   if (!isClientError(error)) return `The page failed: ${error instanceof Error ? error.message : String(error)}`
   if (error.code === 'transport') return explainTransport(error.cause)
-  if (error.rpc !== undefined && error.code === 'rpc') return `The server refused the call: ${error.rpc.message}`
+  if (error.rpc !== undefined && error.code === 'rpc') return `The server rejected the call: ${error.rpc.message}`
   return sentences.get(error.code) ?? `The call failed: ${error.message}`
 }
 

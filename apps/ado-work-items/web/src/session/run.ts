@@ -28,7 +28,7 @@ export interface RoundEntry {
 
 /** The outcome of a call, as text for the user. */
 export interface Outcome {
-  readonly kind: 'done' | 'refused' | 'failed' | 'stopped'
+  readonly kind: 'done' | 'rejected' | 'failed' | 'stopped'
   readonly text: string
   readonly structured?: JsonValue | undefined
 }

@@ -110,7 +110,7 @@ test('a tool that fails is shown as not done, in its own words', async () => {
   })
   const session = await started(failing)
   await session.call(args)
-  expect(session.calls.runs.value[0]?.outcome).toEqual({ kind: 'refused', text: 'The bug is asleep.' })
+  expect(session.calls.runs.value[0]?.outcome).toEqual({ kind: 'rejected', text: 'The bug is asleep.' })
 })
 
 test('a server that answers nothing is explained where its lists would be', async () => {
