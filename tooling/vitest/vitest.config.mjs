@@ -14,6 +14,12 @@ const testsOfCi = process.env.MCP_TEST_ALL === '0' ? ['**/*.ci.test.ts'] : []
  */
 const hangMs = 120_000
 
+/**
+ * CI tests three packages at once on two processors, so each of them runs one file at a time. More would only make each
+ * test slower.
+ */
+const inCi = process.env.CI === 'true'
+
 /** The one configuration of every package's tests; the results are read by tooling/run/test.mjs. */
 export default defineConfig({
   test: {
@@ -32,6 +38,7 @@ export default defineConfig({
       exclude: ['src/**/*.test.ts', 'src/testing/**'],
       reporter: ['text-summary', 'json-summary'],
     },
+    ...(inCi && { maxWorkers: 1, maxConcurrency: 2 }),
     testTimeout: hangMs,
     hookTimeout: hangMs,
     expect: { poll: { timeout: hangMs / 2 } },

@@ -10,7 +10,7 @@ const order = tool('order_dinner', {
   description: 'Orders dinner for some guests',
   input: z.object({ guests: z.number().int().min(1) }),
   async run({ guests }, ctx) {
-    // The user is asked here. With a shared key, the answer may arrive at another instance.
+    // The user is asked here. If all instances have the same encryption key, any of them can receive the answer.
     const { dish } = await ctx.elicit('dish', { message: 'What would you like to eat?', schema: dishForm })
     // A recorded step is not run again when the call continues.
     const number = await ctx.step('order', () => Math.ceil(Math.random() * 1000))

@@ -13,7 +13,7 @@ import { followTutorial } from './tutorial-steps.ts'
 /** Each package, with the other packages of the workspace that it installs. */
 const siblings: ReadonlyMap<string, readonly string[]> = new Map([
   ['@x/apps', ['@x/core', '@x/schema', '@x/server', '@x/state-codec']],
-  ['@x/auth', ['@x/core', '@x/schema']],
+  ['@x/auth', ['@x/core', '@x/schema', '@x/state-codec']],
   [
     '@x/cli',
     [
@@ -127,7 +127,8 @@ describe('a release to a local registry', () => {
     expect(tags.trim().split('\n')).toEqual(names.map((name) => `${name}@0.1.0`))
   })
 
-  test.each(names)(
+  // They wait for npm, each in a folder of its own.
+  test.concurrent.each(names)(
     '%s installs only its dependencies, runs the program of its README, and every entry can be imported',
     async (name) => {
       const { readme, entries: specifiers, versions } = find(name)
