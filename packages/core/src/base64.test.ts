@@ -4,7 +4,7 @@ import { decodeBase64, encodeBase64, encodeBase64url } from './base64.ts'
 
 const anyBytes = fc.uint8Array({ maxLength: 40 })
 
-test('bytes are encoded as RFC 4648 says, and read as they were', () => {
+test('bytes are encoded as in RFC 4648 and decoded to the same bytes', () => {
   fc.assert(
     fc.property(anyBytes, (bytes) => {
       expect(encodeBase64(bytes)).toBe(Buffer.from(bytes).toString('base64'))

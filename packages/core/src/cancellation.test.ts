@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { Cancellation, isCancelled, offCancel, onCancel, withSignalOf } from './cancellation.ts'
 import { raceWithCancellation } from './waiting.ts'
 
-test('a signal is the same at each look, and keeps the first reason', () => {
+test('each read of a signal returns the same object, which has the first reason', () => {
   const cancellation = new Cancellation()
   const { signal } = cancellation
   cancellation.cancel('first')
@@ -17,7 +17,7 @@ test('a signal that was not read before the cancellation is aborted when it is r
   expect([cancellation.signal.aborted, cancellation.signal.reason]).toEqual([true, 'gone'])
 })
 
-test('cancellations have signals of their own', () => {
+test('each cancellation has a separate signal', () => {
   const [mine, other] = [new Cancellation(), new Cancellation()]
   mine.cancel('gone')
   expect([mine.signal.aborted, other.signal.aborted]).toEqual([true, false])
@@ -47,7 +47,7 @@ const makers = [
     },
   ],
   [
-    'a call with a signal of its own',
+    'a call with its own signal',
     () => {
       const controller = new AbortController()
       return { call: { signal: controller.signal }, stop: (reason: unknown) => controller.abort(reason) }
@@ -72,33 +72,33 @@ const makers = [
 
 test.each(makers)('%s notifies each listener of the reason once', (_title, make) => {
   const { call, stop } = make()
-  const [stays, leaves, unknown, late] = [vi.fn(), vi.fn(), vi.fn(), vi.fn()]
-  onCancel(call, stays)
-  onCancel(call, leaves)
-  offCancel(call, leaves)
+  const [remaining, removed, unknown, late] = [vi.fn(), vi.fn(), vi.fn(), vi.fn()]
+  onCancel(call, remaining)
+  onCancel(call, removed)
+  offCancel(call, removed)
   offCancel(call, unknown)
   expect(isCancelled(call)).toBe(false)
   stop('gone')
   stop('again')
   onCancel(call, late)
   expect([isCancelled(call), call.signal.aborted, call.signal.reason]).toEqual([true, true, 'gone'])
-  expect([stays.mock.calls, leaves.mock.calls, late.mock.calls]).toEqual([[['gone']], [], [['gone']]])
+  expect([remaining.mock.calls, removed.mock.calls, late.mock.calls]).toEqual([[['gone']], [], [['gone']]])
 })
 
 test('a listener of a signal is notified of the reason once', () => {
   const controller = new AbortController()
-  const [stays, leaves, late] = [vi.fn(), vi.fn(), vi.fn()]
-  onCancel(controller.signal, stays)
-  onCancel(controller.signal, leaves)
-  offCancel(controller.signal, leaves)
+  const [remaining, removed, late] = [vi.fn(), vi.fn(), vi.fn()]
+  onCancel(controller.signal, remaining)
+  onCancel(controller.signal, removed)
+  offCancel(controller.signal, removed)
   expect(isCancelled(controller.signal)).toBe(false)
   controller.abort('gone')
   onCancel(controller.signal, late)
   expect(isCancelled(controller.signal)).toBe(true)
-  expect([stays.mock.calls, leaves.mock.calls, late.mock.calls]).toEqual([[['gone']], [], [['gone']]])
+  expect([remaining.mock.calls, removed.mock.calls, late.mock.calls]).toEqual([[['gone']], [], [['gone']]])
 })
 
-test('a listener that removes itself while listeners are notified changes nothing for the others', () => {
+test('a listener that removes itself during a notification does not affect the other listeners', () => {
   const cancellation = new Cancellation()
   const call = withSignalOf({}, cancellation)
   const last = vi.fn()
@@ -109,7 +109,7 @@ test('a listener that removes itself while listeners are notified changes nothin
   expect(last).toHaveBeenCalledOnce()
 })
 
-test('no signal is created for a call that is only observed', () => {
+test('no signal is created for a call that has only cancellation listeners', () => {
   const created = vi.spyOn(globalThis, 'AbortController')
   const cancellation = new Cancellation()
   const call = withSignalOf({}, withSignalOf({}, cancellation))
@@ -122,32 +122,35 @@ test('no signal is created for a call that is only observed', () => {
   created.mockRestore()
 })
 
-test.each(makers)('a wait for %s ends with its promise, or with the reason if that is first', async (_title, make) => {
-  const kept = make()
-  await expect(raceWithCancellation(Promise.resolve('done'), kept.call)).resolves.toBe('done')
-  await expect(raceWithCancellation(Promise.reject(new Error('failed')), kept.call)).rejects.toThrow('failed')
-  const waiting = raceWithCancellation(new Promise(() => {}), kept.call)
-  kept.stop('gone')
-  await expect(waiting).rejects.toBe('gone')
-  await expect(raceWithCancellation(Promise.resolve('late'), kept.call)).rejects.toBe('gone')
-  await expect(raceWithCancellation(Promise.reject(new Error('late')), kept.call)).rejects.toBe('gone')
-})
+test.each(makers)(
+  'a wait for %s settles with its promise, or with the reason if the cancellation is first',
+  async (_title, make) => {
+    const observed = make()
+    await expect(raceWithCancellation(Promise.resolve('done'), observed.call)).resolves.toBe('done')
+    await expect(raceWithCancellation(Promise.reject(new Error('failed')), observed.call)).rejects.toThrow('failed')
+    const waiting = raceWithCancellation(new Promise(() => {}), observed.call)
+    observed.stop('gone')
+    await expect(waiting).rejects.toBe('gone')
+    await expect(raceWithCancellation(Promise.resolve('late'), observed.call)).rejects.toBe('gone')
+    await expect(raceWithCancellation(Promise.reject(new Error('late')), observed.call)).rejects.toBe('gone')
+  },
+)
 
-test('a signal is read from its source when it is read first, and the object keeps its members', () => {
+test('the first read of a signal reads it from its source, and the object keeps its members', () => {
   const controller = new AbortController()
-  let looks = 0
+  let reads = 0
   const source = {
     get signal() {
-      looks++
+      reads++
       return controller.signal
     },
   }
   const call = withSignalOf({ name: 'a' }, source)
-  expect([call.name, looks]).toEqual(['a', 0])
-  expect([call.signal, looks]).toEqual([controller.signal, 1])
+  expect([call.name, reads]).toEqual(['a', 0])
+  expect([call.signal, reads]).toEqual([controller.signal, 1])
 })
 
-test('a copy, and a member that was destructured, have the signal too', () => {
+test('a copy and a destructured member have the signal too', () => {
   const { signal } = new AbortController()
   const call = withSignalOf({ name: 'a' }, { signal })
   const { signal: taken } = call

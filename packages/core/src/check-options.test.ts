@@ -13,8 +13,8 @@ const knownOptions = { auth: true, limits: true, allowedHosts: true, ttlMs: true
 describe('options that exist', () => {
   test.each<[string, object | undefined]>([
     ['no options', undefined],
-    ['some of them', { auth: 'a', limits: {} }],
-    ['an unknown one that is undefined, as a spread may leave it', { principal: undefined }],
+    ['some options', { auth: 'a', limits: {} }],
+    ['an unknown option that is undefined', { principal: undefined }],
   ])('%s', (_, options) => {
     expect(() => checkOptions(options, knownOptions, 'serve')).not.toThrow()
   })
@@ -22,15 +22,19 @@ describe('options that exist', () => {
 
 describe('an option that does not exist is rejected by name', () => {
   test.each<[string, object, string]>([
-    ['of an earlier design', { principal: 'a' }, 'serve has no option `principal`: did you mean `auth`?'],
-    ['that is in a group now', { maxCallsPerCaller: 1 }, 'did you mean `limits.calls`?'],
-    ['misspelt', { alowedHosts: [] }, 'did you mean `allowedHosts`?'],
-    ['in another case', { allowedhosts: [] }, 'did you mean `allowedHosts`?'],
+    ['with an earlier name', { principal: 'a' }, 'serve has no option `principal`: did you mean `auth`?'],
+    ['that moved to a group', { maxCallsPerCaller: 1 }, 'did you mean `limits.calls`?'],
+    ['with a misspelt name', { alowedHosts: [] }, 'did you mean `allowedHosts`?'],
+    ['in another letter case', { allowedhosts: [] }, 'did you mean `allowedHosts`?'],
     ['without its unit', { ttl: 1 }, 'did you mean `ttlMs`?'],
     ['in the singular', { allowedHost: 'a' }, 'did you mean `allowedHosts`?'],
-    ['like none', { port: 1 }, 'serve has no option `port`: write one of allowedHosts, auth, limits, ttlMs'],
-    ['whose present name is not known here', { codec: 1 }, 'write one of allowedHosts, auth, limits, ttlMs'],
-    ['named as a member of every object', { toString: () => '' }, 'serve has no option `toString`'],
+    ['unlike any option', { port: 1 }, 'serve has no option `port`: write one of allowedHosts, auth, limits, ttlMs'],
+    [
+      'whose present name is not an option of this function',
+      { codec: 1 },
+      'write one of allowedHosts, auth, limits, ttlMs',
+    ],
+    ['with the name of a member of every object', { toString: () => '' }, 'serve has no option `toString`'],
   ])('%s', (_, options, message) => {
     expect(() => checkOptions(options, knownOptions, 'serve')).toThrow(message)
     expect(() => checkOptions(options, knownOptions, 'serve')).toThrow(TypeError)

@@ -20,6 +20,6 @@ test.each<[unknown, NumberBounds | undefined, string]>([
   [6, { min: 0, max: 5 }, 'limit is 6: write a whole number from 0 to 5'],
   ['7', undefined, 'limit is 7: write a whole number from 1'],
   ['7', { isWhole: false }, 'limit is 7: write a number from 1'],
-])('%j outside of %j is a RangeError that says what would be right', (value, bounds, message) => {
+])('%j outside of %j throws a RangeError that describes the valid numbers', (value, bounds, message) => {
   expect(() => checkedNumber('limit', value as number, bounds)).toThrow(new RangeError(message))
 })

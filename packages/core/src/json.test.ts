@@ -6,7 +6,7 @@ const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'
 const cyclic: { self?: unknown } = {}
 cyclic.self = cyclic
 
-/** Any JSON value; what `jsonValue` makes may hold a negative zero, which JSON does not tell from zero. */
+/** Any JSON value. The round trip removes the negative zeros of `jsonValue`, because JSON has none. */
 const anyJson = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)))
 
 describe('a text', () => {
@@ -15,15 +15,15 @@ describe('a text', () => {
     ['an array', '[1]', [1], undefined],
     ['null', 'null', null, undefined],
     ['a string', '"{}"', '{}', undefined],
-    ['nothing', '', undefined, undefined],
-    ['a page', '<html>', undefined, undefined],
-    ['an object that is cut off', '{"a":', undefined, undefined],
+    ['no characters', '', undefined, undefined],
+    ['HTML', '<html>', undefined, undefined],
+    ['a truncated object', '{"a":', undefined, undefined],
   ])('of %s is parsed, or undefined', (_, text, value, object) => {
     expect([parseJson(text), parseJsonObject(text)]).toEqual([value, object])
   })
 })
 
-describe('the first value that JSON cannot carry', () => {
+describe('the first value that JSON cannot represent', () => {
   const rules = { maxDepth: 3 }
   test.each<[string, unknown, JsonRules, readonly string[], string]>([
     ['undefined', undefined, rules, [], 'not_json'],
@@ -61,12 +61,12 @@ describe('the first value that JSON cannot carry', () => {
     ['an instance of a class', [new Date(0)], rules],
     ['as many levels as allowed', { a: [{ b: 1 }] }, rules],
     ['an inherited function', Object.create({ inherited() {} }), rules],
-    ['any leaf where depth alone counts', [undefined, () => {}, 1n, Number.NaN], { ...rules, acceptsLeaves: true }],
+    ['any leaf if only the depth is checked', [undefined, () => {}, 1n, Number.NaN], { ...rules, acceptsLeaves: true }],
   ])('is not %s', (_, value, applied) => {
     expect(findJsonProblem(value, applied)).toBeUndefined()
   })
 
-  test('is none in what JSON has parsed, and the one that was put into it', () => {
+  test('is undefined for any parsed JSON, and is the value that was inserted into it', () => {
     fc.assert(
       fc.property(anyJson, fc.array(fc.oneof(fc.string(), fc.constant(0)), { maxLength: 5 }), (json, steps) => {
         expect(findJsonProblem(json, { maxDepth: 100 })).toBeUndefined()
@@ -81,7 +81,7 @@ describe('the first value that JSON cannot carry', () => {
   })
 })
 
-test('a value is JSON as deep as a message may be, and not one level deeper', () => {
+test('a value as deep as the limit of messages is JSON, and a value one level deeper is not', () => {
   expect([isJson(nested(256)), isJson(nested(257)), isJson(cyclic)]).toEqual([true, false, false])
 })
 
@@ -109,7 +109,7 @@ describe('a copy', () => {
     expect(copy).toStrictEqual({ value: { list: [{ a: 0 }] } })
   })
 
-  test('is frozen through and through where that is asked for', () => {
+  test('is deeply frozen with `isFrozen`', () => {
     const copy = copyJson({ a: [{ b: {} }] }, { maxDepth: 100, isFrozen: true })
     expect(copy).toHaveProperty('value.a.0.b')
     const frozen: unknown[] = []

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createLedger, isLimitError, type Ledger, ledgerBounds, type LedgerKind, LimitError } from './ledger.ts'
 
-/** Returns the error of an attempt to take. */
+/** Returns the error that `take` throws. */
 function limitErrorOf(ledger: Ledger, ...taken: Parameters<Ledger['take']>): LimitError | undefined {
   try {
     ledger.take(...taken)
@@ -12,7 +12,7 @@ function limitErrorOf(ledger: Ledger, ...taken: Parameters<Ledger['take']>): Lim
   }
 }
 
-test('a caller takes up to its own bound, and another caller still takes', () => {
+test('a caller can take up to its own bound, and another caller can still take', () => {
   const ledger = createLedger({ calls: 2 })
   ledger.take('calls', 'greedy')
   ledger.take('calls', 'greedy')
@@ -27,7 +27,7 @@ test('all callers together have a bound, and a caller below its own is refused w
   expect(limitErrorOf(ledger, 'streams', 'c')).toMatchObject({ kind: 'streams', max: 3, scope: 'all' })
 })
 
-test('an amount is given back once, however often the function is called', () => {
+test('only the first call of the release function subtracts the amount', () => {
   const ledger = createLedger()
   const release = ledger.take('bytes', 'a', 10)
   const releaseOther = ledger.take('bytes', 'a', 5)
@@ -38,20 +38,20 @@ test('an amount is given back once, however often the function is called', () =>
   expect([ledger.usedBy('bytes', 'a'), ledger.usedInAll('bytes')]).toEqual([0, 0])
 })
 
-test('a refused amount is not taken, not even in part', () => {
+test('no part of a refused amount is taken', () => {
   const ledger = createLedger({ bytes: 100 })
   ledger.take('bytes', 'a', 60)
   expect(limitErrorOf(ledger, 'bytes', 'a', 41)).toBeInstanceOf(LimitError)
   expect(limitErrorOf(ledger, 'bytes', 'a', 40)).toBeUndefined()
 })
 
-test('kinds are counted apart', () => {
+test('each kind is counted separately', () => {
   const ledger = createLedger({ calls: 1, waitingCalls: 1 })
   ledger.take('calls', 'a')
   expect(limitErrorOf(ledger, 'waiting_calls', 'a')).toBeUndefined()
 })
 
-test('a check throws the error of taking and takes nothing', () => {
+test('`check` throws the error of `take` and takes nothing', () => {
   const ledger = createLedger({ calls: 1 })
   ledger.check('calls', 'a')
   ledger.check('calls', 'a')
@@ -76,14 +76,14 @@ test('a limit above the default raises the bound for all callers by the same fac
   expect(createLedger({ streams: 1 }).boundOf('streams')).toMatchObject({ perCaller: 1, total })
 })
 
-test.each([0, -1, Number.NaN, '10'])('the limit %s is refused by name', (value) => {
-  // An untyped program gives any value.
+test.each([0, -1, Number.NaN, '10'])('the invalid limit %s is refused with its name', (value) => {
+  // A program without types can pass any value.
   expect(() => createLedger({ streams: value as number })).toThrow(`limits.streams is ${value}: write a number from 1`)
 })
 
-test('one caller never has a share that leaves nothing to others', () => {
+test('the bound of one caller always leaves a share to other callers', () => {
   const greedy = Object.entries(ledgerBounds).filter(([, { perCaller, total }]) => perCaller > total / 4)
-  // A tenth is usual. Four greedy callers are needed to fill what is counted in bytes.
+  // The bound of a caller is usually a tenth of the total. For bytes it is at most a quarter.
   expect(greedy.map(([kind]) => kind as LedgerKind)).toEqual([])
 })
 

@@ -16,14 +16,14 @@ const mebibyte = 1024 * 1024
 const unbounded = Number.POSITIVE_INFINITY
 
 /**
- * The bounds of everything that a process keeps for a peer longer than it reads one message. `total` is what a process
- * with 256 MB of heap can hold. `perCaller` is less, so that one caller leaves room for others.
+ * The bounds of everything that a process keeps for a peer after it has read one message. `total` is the amount that
+ * fits a heap of 256 MB. `perCaller` is less, so that one caller leaves room for others.
  */
 export const ledgerBounds = {
   /** Connections of a proxy to servers of older revisions. Each serves one host. Over stdio, each is a process. */
   upstream_connections: { perCaller: 16, total: 256, advice: 'end a call or a session' },
   /** Running calls. `shedding.hardLimit` bounds their total, because only the author knows the cost of a call. */
-  calls: { perCaller: 1000, total: unbounded, advice: 'wait for the answer to another call' },
+  calls: { perCaller: 1000, total: unbounded, advice: 'wait for the response to another call' },
   /**
    * Calls of older clients that wait for the answer to a question. Each keeps its request and its journal in memory.
    */
@@ -56,7 +56,7 @@ export const ledgerBounds = {
   /** Bytes of request bodies that have only partly arrived. */
   arriving_bytes: { perCaller: 32 * mebibyte, total: 128 * mebibyte },
   /** Bytes of finished responses that the client has not read yet. */
-  unread_bytes: { perCaller: 64 * mebibyte, total: 256 * mebibyte, advice: 'read the answers to other calls' },
+  unread_bytes: { perCaller: 64 * mebibyte, total: 256 * mebibyte, advice: 'read the responses to other calls' },
   /**
    * Requests to an authorization server about tokens of a caller, running or waiting. For each caller 8 run at once.
    */

@@ -21,7 +21,7 @@ test.each<[unknown, RegExp]>([
   ['text', /^@x\/demo: string text$/],
   [undefined, /^@x\/demo: undefined was thrown$/],
   [Object.assign(new Error('bare'), { stack: undefined }), /^@x\/demo: Error: bare$/],
-])('without a log the error %s is one line of the standard error', (error, line) => {
+])('without a log the error %s is written to the standard error as one line', (error, line) => {
   expect(linesOfError(error)).toEqual([expect.stringMatching(line)])
 })
 
@@ -31,34 +31,34 @@ test.each<[LogContext, string]>([
   [{ name: 'change bus' }, 'change bus: '],
   [{ requestId: 1, principal: 'ada' }, ''],
 ])(
-  'a line names the request or the part %j, and holds no line break or control character of a peer',
+  'a line names the request or the part %j, and contains no line break or control character of a peer',
   (context, prefix) => {
     const error = Object.assign(new Error('a\nb\u001b[31m\u202Ec\r\nd'), { stack: undefined })
     expect(linesOfError(error, context)).toEqual([`@x/demo: ${prefix}Error: a b [31m c d`])
   },
 )
 
-test('a message that names its request already is not prefixed with it', () => {
+test('a message that already names its request has no prefix', () => {
   const record = { level: 'warn', message: 'tools/call "q" asked often', method: 'tools/call', name: 'q' } as const
   expect(linesOf(record)).toEqual(['@x/demo: tools/call "q" asked often'])
 })
 
-test('an error beside a message of its own is a cause', () => {
+test('the error of a record with another message is shown as its cause', () => {
   const err = Object.assign(new Error('inner'), { stack: undefined })
   expect(linesOf({ level: 'error', message: 'outer', err })).toEqual(['@x/demo: outer (cause: Error: inner)'])
 })
 
-test('a record of level debug is no line', () => {
+test('a record of level debug is not written', () => {
   expect(linesOf({ level: 'debug', message: 'detail' })).toEqual([])
 })
 
-test('a line has at most 2,000 characters, and an error that causes itself ends', () => {
+test('a line has at most 2,000 characters, also for an error that is its own cause', () => {
   const error: Error & { cause?: unknown } = new Error('x'.repeat(5000))
   error.cause = error
   expect(linesOfError(error)[0]).toHaveLength(2001)
 })
 
-test('a log receives every record in place of the console', () => {
+test('a given log receives every record, and the console none', () => {
   using printed = vi.spyOn(console, 'error').mockImplementation(() => {})
   const log = vi.fn<(record: LogRecord) => void>()
   const error = new Error('lost')
@@ -69,7 +69,7 @@ test('a log receives every record in place of the console', () => {
   expect(printed).not.toHaveBeenCalled()
 })
 
-test('a log that throws fails no request', () => {
+test('an error that a log throws is dropped', () => {
   const fail = (): never => {
     throw new Error('no disk')
   }

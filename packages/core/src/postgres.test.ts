@@ -5,88 +5,92 @@ import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PostgresConnection, type PostgresPool, postgresBus } from './postgres.ts'
 
-const nobody = { onChange: () => {}, onGap: () => {} }
+const listener = { onChange: () => {}, onGap: () => {} }
 const unavailable = expect.objectContaining({ code: 'unavailable' })
 
-/**
- * A connection that breaks: an emitter, which throws an `error` that nobody hears, whose queries reject from then on.
- */
+/** A broken connection: an emitter, which throws an `error` event that has no listener. Its queries reject. */
 function brokenConnection(): PostgresConnection & EventEmitter {
   const query = (): Promise<never> => Promise.reject(new Error('Connection terminated unexpectedly'))
   return Object.assign(new EventEmitter(), { query, release: () => {} })
 }
 
 interface BreakingPool extends PostgresPool {
-  /** What would have ended the process. */
-  readonly unheard: unknown[]
+  /** The errors without a listener, which would end the process. */
+  readonly unhandledErrors: unknown[]
   listenerCount(event: string): number
 }
 
-/** A pool that opens connections as `pg` does: it tells of one, and whoever asked for it gets it a turn later. */
+/**
+ * A pool that opens connections like `pg`: it emits `connect`, and the caller receives the connection one tick later.
+ */
 function breakingPool(): BreakingPool {
   const pool = new EventEmitter()
-  const unheard: unknown[] = []
+  const unhandledErrors: unknown[] = []
   const connect = async (): Promise<PostgresConnection> => {
     const connection = brokenConnection()
     pool.emit('connect', connection)
     try {
       connection.emit('error', new Error('terminating connection due to administrator command'))
     } catch (error) {
-      unheard.push(error)
+      unhandledErrors.push(error)
     }
     await Promise.resolve()
     return connection
   }
-  return Object.assign(pool, { unheard, connect, query: async () => (await connect()).query({ text: 'SELECT 1' }) })
+  return Object.assign(pool, {
+    unhandledErrors,
+    connect,
+    query: async () => (await connect()).query({ text: 'SELECT 1' }),
+  })
 }
 
 describe('a connection that breaks before the pool returns it', () => {
-  test('costs what it was for, and not the process', async () => {
+  test('rejects the operation and does not end the process', async () => {
     const pool = breakingPool()
     const bus = postgresBus(pool)
     await expect(bus.publish({ topic: 'tools' })).rejects.toThrow(unavailable)
-    await expect(bus.listen(nobody)).rejects.toThrow(unavailable)
-    expect(pool.unheard).toEqual([])
+    await expect(bus.listen(listener)).rejects.toThrow(unavailable)
+    expect(pool.unhandledErrors).toEqual([])
   })
 
-  test('may be of the pool that listens alone', async () => {
+  test('has an error listener also in a separate pool that listens', async () => {
     const [pool, listenPool] = [breakingPool(), breakingPool()]
     const bus = postgresBus(pool, { listenPool })
-    await expect(bus.listen(nobody)).rejects.toThrow(unavailable)
+    await expect(bus.listen(listener)).rejects.toThrow(unavailable)
     await expect(bus.publish({ topic: 'tools' })).rejects.toThrow(unavailable)
-    expect([pool.unheard, listenPool.unheard]).toEqual([[], []])
+    expect([pool.unhandledErrors, listenPool.unhandledErrors]).toEqual([[], []])
   })
 
-  test('has one listener, however many buses share its pool', async () => {
+  test('gets one error listener, for any number of buses that share the pool', async () => {
     const pool = breakingPool()
     for (const channel of ['one', 'two', 'three']) postgresBus(pool, { channel })
     expect(pool.listenerCount('connect')).toBe(1)
   })
 
-  test('is looked for in vain at a pool that does not tell of its connections, which serves all the same', async () => {
+  test('has no error listener with a pool that emits no `connect`, and the bus works with that pool', async () => {
     const query = async (): Promise<unknown> => ({ rows: [] })
     const bus = postgresBus({ query, connect: async () => ({ query, on: () => {}, release: () => {} }) })
     await bus.publish({ topic: 'tools' })
-    const stop = await bus.listen(nobody)
+    const stop = await bus.listen(listener)
     stop()
   })
 })
 
-/** A message of PostgreSQL's protocol: a letter, a length and what it is about. */
+/** A message of PostgreSQL's protocol: a letter, a length and the body. */
 function message(letter: string, body: Buffer): Buffer {
   const length = Buffer.alloc(4)
   length.writeInt32BE(body.length + 4)
   return Buffer.concat([Buffer.from(letter), length, body])
 }
 
-/** Says yes to whoever comes and ends the connection, all in one packet, as a server does that is being stopped. */
+/** Accepts a connection and ends it in one packet, like a server that is shutting down. */
 const stopping = Buffer.concat([
   message('R', Buffer.alloc(4)),
   message('Z', Buffer.from('I')),
   message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0')),
 ])
 
-describe('a server that takes a connection and ends it with the same packet', () => {
+describe('a server that accepts a connection and ends it in the same packet', () => {
   let server: Server
   let pool: Pool
   beforeAll(async () => {
@@ -105,30 +109,30 @@ describe('a server that takes a connection and ends it with the same packet', ()
     server.close()
   })
 
-  test('does not end the process of a bus over `pg`', async () => {
+  test('rejects each operation of a bus over `pg` and does not end the process', async () => {
     const bus = postgresBus(pool)
     for (let times = 0; times < 5; times++) {
       await expect(bus.publish({ topic: 'tools' })).rejects.toThrow(unavailable)
-      await expect(bus.listen(nobody)).rejects.toThrow(unavailable)
+      await expect(bus.listen(listener)).rejects.toThrow(unavailable)
     }
   })
 })
 
-describe('a server that is stopped while connections are made', () => {
+describe('a server that stops while connections are being opened', () => {
   let server: RealPostgres
   beforeAll(async () => {
     server = await startPostgres()
   })
   afterAll(() => server.close())
 
-  test('costs what they were for, and the bus is there when the server is', async () => {
+  test('rejects their operations, and the bus works again after the restart', async () => {
     const pool = server.pool({ max: 20, idleTimeoutMillis: 1 })
     const bus = postgresBus(pool)
     for (let times = 0; times < 3; times++) {
-      const connecting = Array.from({ length: 20 }, () => bus.listen(nobody).then((stop) => stop()))
+      const connecting = Array.from({ length: 20 }, () => bus.listen(listener).then((stop) => stop()))
       const stopped = server.kill()
-      const asking = Array.from({ length: 20 }, () => pool.query('SELECT 1'))
-      await Promise.allSettled([...connecting, ...asking, stopped])
+      const querying = Array.from({ length: 20 }, () => pool.query('SELECT 1'))
+      await Promise.allSettled([...connecting, ...querying, stopped])
       await server.restart()
     }
     await bus.publish({ topic: 'tools' })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createRandomPool, randomId } from './random-id.ts'
 
-test('random ids are 22 characters of Base64url, and each is another one', () => {
+test('random ids are 22 characters of Base64url and differ', () => {
   const ids = Array.from({ length: 1000 }, () => randomId())
   expect(ids.every((id) => /^[A-Za-z0-9_-]{22}$/.test(id))).toBe(true)
   expect(new Set(ids).size).toBe(1000)
@@ -16,10 +16,10 @@ test('random ids have every character at every place', () => {
 
 const lengths = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 1500 })
 
-/** Returns the memory location of some bytes: two with different locations do not overlap. */
+/** Returns the memory location of some bytes. Byte arrays with different locations do not overlap. */
 const placesOf = (bytes: Uint8Array): readonly number[] => Array.from(bytes.keys(), (at) => bytes.byteOffset + at)
 
-test('no byte is given out twice, for any lengths and any number of draws', () => {
+test('no byte is returned twice, for any lengths and any number of calls', () => {
   fc.assert(
     fc.property(lengths, (asked) => {
       const given = new Map<ArrayBufferLike, Set<number>>()
@@ -36,7 +36,7 @@ test('no byte is given out twice, for any lengths and any number of draws', () =
   )
 })
 
-test('bytes in use do not change while others are drawn', () => {
+test('returned bytes do not change when more bytes are created', () => {
   const random = createRandomPool(randomBytes)
   const given = Array.from({ length: 2000 }, (_, at) => random(at % 20))
   const copies = given.map((bytes) => Buffer.from(bytes))
@@ -44,7 +44,7 @@ test('bytes in use do not change while others are drawn', () => {
   expect(given.every((bytes, at) => copies[at]?.equals(bytes))).toBe(true)
 })
 
-test('many nonces come from one draw, and a longer request is drawn separately', () => {
+test('many nonces come from one pool, and the bytes of a longer request are created separately', () => {
   const draws: number[] = []
   const random = createRandomPool((bytes) => {
     draws.push(bytes)
@@ -58,7 +58,7 @@ test('many nonces come from one draw, and a longer request is drawn separately',
   expect(draws).toEqual([3072, 32, 3072])
 })
 
-test('after a failed draw, no earlier byte is given out again', () => {
+test('after the platform failed to create bytes, no earlier byte is returned again', () => {
   let fails = false
   const random = createRandomPool((bytes) => {
     if (fails) throw new Error('no entropy')

@@ -12,13 +12,13 @@ afterEach(() => {
 })
 
 describe('a digest', () => {
-  test.each(texts)('of %j is had at once', (text) => {
+  test.each(texts)('of %j is computed synchronously on Node', (text) => {
     expect(sha256Hex(text)).toBe(expectedDigest(text))
     expect(sha256HexSync(text)).toBe(expectedDigest(text))
   })
 
-  test('is the same on a platform with Web Crypto alone, as a promise', async () => {
-    // The rest of it stays, because vitest uses it at any time.
+  test('is a promise of the same digits on a platform that has only Web Crypto', async () => {
+    // The other members remain, because vitest uses them at any time.
     vi.stubGlobal('process', { ...process, getBuiltinModule: undefined })
     const web = await import('./runtime.ts')
     vi.unstubAllGlobals()
@@ -32,7 +32,7 @@ describe('a digest', () => {
 })
 
 describe('a captured asynchronous context', () => {
-  test('is the context of what runs in it, and of what that starts', async () => {
+  test('is the context of a function that runs in it, and of the work that the function starts', async () => {
     const storage = new AsyncLocalStorage<string>()
     const runInOrigin = captureAsyncContext()
     const runAsAda = storage.run('ada', captureAsyncContext)
@@ -47,7 +47,7 @@ describe('a captured asynchronous context', () => {
     })
   })
 
-  test('is the present one on a platform without contexts', async () => {
+  test('is the current context on a platform without contexts', async () => {
     vi.stubGlobal('process', { ...process, getBuiltinModule: undefined })
     const web = await import('./runtime.ts')
     vi.unstubAllGlobals()

@@ -7,7 +7,7 @@ const createTimeoutError = (): Error => new Error('late')
 const never = new Promise<never>(() => {})
 
 describe('A sleep', () => {
-  test('ends at its time, and leaves no timer', async () => {
+  test('resolves after its time and leaves no timer', async () => {
     const clock = manualClock()
     const slept = sleep(100, { clock, signal: new AbortController().signal })
     clock.advance(99)
@@ -17,7 +17,7 @@ describe('A sleep', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('rejects with the reason of its signal, before it begins too', async () => {
+  test('rejects with the reason of its signal, also of a signal that is already aborted', async () => {
     const clock = manualClock()
     const controller = new AbortController()
     const slept = sleep(100, { clock, signal: controller.signal })
@@ -27,7 +27,7 @@ describe('A sleep', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('can be ended early, and then resolves', async () => {
+  test('resolves when it is ended early', async () => {
     const clock = manualClock()
     let wake = (): void => {}
     const slept = sleep(100, { clock, registerWake: (end) => (wake = end) })
@@ -51,17 +51,15 @@ describe('A time limit', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('gives the outcome of an operation that ends in time', async () => {
+  test('settles like an operation that ends in time', async () => {
     const clock = manualClock()
     expect(await withTimeout({ timeoutMs: 100, clock, createTimeoutError }, async () => 5)).toBe(5)
-    const failed = withTimeout({ timeoutMs: 100, clock, createTimeoutError }, () =>
-      Promise.reject(new Error('of its own')),
-    )
-    await expect(failed).rejects.toThrow('of its own')
+    const failed = withTimeout({ timeoutMs: 100, clock, createTimeoutError }, () => Promise.reject(new Error('failed')))
+    await expect(failed).rejects.toThrow('failed')
     expect(clock.waiting).toBe(0)
   })
 
-  test('ends with the signal of the caller, with its reason', async () => {
+  test('rejects with the reason of the signal of its caller', async () => {
     const controller = new AbortController()
     const limited = withTimeout(
       { signal: controller.signal, timeoutMs: 100, clock: manualClock(), createTimeoutError },
@@ -71,7 +69,7 @@ describe('A time limit', () => {
     await expect(limited).rejects.toBe('left')
   })
 
-  test('longer than a timer holds is none', () => {
+  test('beyond the maximum of timers is ignored', () => {
     const clock = manualClock()
     openAbortScope(undefined, { timeoutMs: maxTimerMs + 1, clock, createTimeoutError })
     openAbortScope(undefined, { timeoutMs: undefined, clock, createTimeoutError })
@@ -80,7 +78,7 @@ describe('A time limit', () => {
 
   test('resolves to true if a promise settled in time, also if it rejected', async () => {
     const clock = manualClock()
-    expect(await settlesWithin(Promise.reject(new Error('of its own')), 100, clock)).toBe(true)
+    expect(await settlesWithin(Promise.reject(new Error('failed')), 100, clock)).toBe(true)
     const isSettled = settlesWithin(never, 100, clock)
     clock.advance(100)
     expect(await isSettled).toBe(false)
@@ -97,18 +95,21 @@ describe('The pause before another attempt', () => {
     [7, 50, 5000, 0, 5000],
     [9, 10, 20, 0, 20],
     [0, 0, 5000, 0.5, 0],
-  ])('after %j failures, from %j to %j ms, with chance %j, is %j ms', (failures, firstMs, maxMs, chance, ms) => {
-    expect(computeBackoffMs(failures, { firstMs, maxMs }, () => chance)).toBe(ms)
-  })
+  ])(
+    'after %j failures, from %j to %j ms, with the random number %j, is %j ms',
+    (failures, firstMs, maxMs, random, ms) => {
+      expect(computeBackoffMs(failures, { firstMs, maxMs }, () => random)).toBe(ms)
+    },
+  )
 
-  test('is never longer than its bound, nor shorter than half of it', () => {
+  test('is at most its bound and at least half of it', () => {
     fc.assert(
       fc.property(
         fc.nat(2000),
         fc.nat(10_000),
         fc.double({ min: 0, max: 1, noNaN: true }),
-        (failures, maxMs, chance) => {
-          const ms = computeBackoffMs(failures, { firstMs: 50, maxMs }, () => chance)
+        (failures, maxMs, random) => {
+          const ms = computeBackoffMs(failures, { firstMs: 50, maxMs }, () => random)
           const longestMs = Math.min(50 * 2 ** failures, maxMs)
           expect(ms).toBeLessThanOrEqual(longestMs)
           expect(ms).toBeGreaterThanOrEqual(longestMs / 2)

@@ -7,8 +7,8 @@ import { memoryBus } from '../src/bus/memory-bus.ts'
 import type { Log } from '../src/log.ts'
 import { postgresBus } from '../src/postgres.ts'
 import { redisBus } from '../src/redis.ts'
-import { keepsBusContract } from './support/bus-contract.ts'
-import { keepsWireContract, type WireUnderTest } from './support/wire-contract.ts'
+import { testBusContract } from './support/bus-contract.ts'
+import { testWireContract, type WireUnderTest } from './support/wire-contract.ts'
 
 const redisRule = 'use up to 256 printable ASCII characters without spaces, as in mcp:changes'
 const postgresRule = 'use up to 63 small letters, digits and underscores, as in mcp_changes'
@@ -16,7 +16,7 @@ const postgresRule = 'use up to 63 small letters, digits and underscores, as in 
 describe('the bus in memory', () => {
   const errors: unknown[] = []
   const bus = memoryBus({ log: ({ err }) => errors.push(err) })
-  keepsBusContract(() => ({ one: bus, other: bus, third: bus, errors }))
+  testBusContract(() => ({ one: bus, other: bus, third: bus, errors }))
 })
 
 describeNeeding('redis', 'the bus over Redis', (program) => {
@@ -43,15 +43,15 @@ describeNeeding('redis', 'the bus over Redis', (program) => {
     client.destroy()
     await server.close()
   })
-  keepsWireContract(() => wire)
+  testWireContract(() => wire)
 
-  test.each(['', 'with space', 'line\nend', 'ü', 'x'.repeat(257)])('the channel %j is refused', (channel) => {
+  test.each(['', 'with space', 'line\nend', 'ü', 'x'.repeat(257)])('the channel %j is rejected', (channel) => {
     expect(() => redisBus(client, { channel })).toThrow(
       new TypeError(`channel is ${JSON.stringify(channel)}: ${redisRule}`),
     )
   })
 
-  test('a client of the older protocol, that gives up at the first failure, is connected again nonetheless', async () => {
+  test('a client with RESP 2 and without a reconnect strategy is connected again', async () => {
     const stubborn = createClient({ RESP: 2, socket: { path: server.path, reconnectStrategy: false } })
     await stubborn.connect()
     const bus = redisBus(stubborn, { channel: 'stubborn' })
@@ -95,10 +95,10 @@ describe('the bus over PostgreSQL', () => {
     await pool.end()
     await server.close()
   })
-  keepsWireContract(() => wire)
+  testWireContract(() => wire)
 
   test.each(['', 'Upper', 'a.b', 'x"; DROP TABLE mcp_state; --', '1st', 'x'.repeat(64)])(
-    'the channel %j is refused',
+    'the channel %j is rejected',
     (channel) => {
       expect(() => postgresBus(pool, { channel })).toThrow(
         new TypeError(`channel is ${JSON.stringify(channel)}: ${postgresRule}`),
@@ -106,7 +106,7 @@ describe('the bus over PostgreSQL', () => {
     },
   )
 
-  test('a pool with no connection left besides the one that listens says so', async () => {
+  test('the error names a pool without a free connection besides the one that listens', async () => {
     const narrow = server.pool({ max: 1 })
     const bus = postgresBus(narrow, { channel: 'narrow', timeoutMs: 300 })
     const stop = await bus.listen({ onChange: () => {}, onGap: () => {} })
@@ -115,7 +115,7 @@ describe('the bus over PostgreSQL', () => {
     await narrow.end()
   })
 
-  test('a connection that came from a pool too late is given back, and the pool can end', async () => {
+  test('a connection that a pool returns after the time limit is released, and the pool can end', async () => {
     const narrow = server.pool({ max: 1 })
     const held = await narrow.connect()
     const bus = postgresBus(narrow, { channel: 'narrow', timeoutMs: 50 })
@@ -126,7 +126,7 @@ describe('the bus over PostgreSQL', () => {
     expect(narrow.totalCount).toBe(0)
   })
 
-  test('a connection that the application used for another channel passes its notifications on to no listener of the bus', async () => {
+  test('a listener of the bus receives no notifications of another channel to which the application listened on its connection', async () => {
     const narrow = server.pool({ max: 1 })
     await narrow.query('LISTEN application')
     const errors: unknown[] = []
@@ -142,7 +142,7 @@ describe('the bus over PostgreSQL', () => {
     expect(errors).toEqual([])
   })
 
-  test('the connection that listened is closed and not given back, for the next who got it would hear the channel', async () => {
+  test('the listening connection is closed and not returned to the pool, because its next user would receive the channel', async () => {
     const narrow = server.pool({ max: 1 })
     const stop = await postgresBus(narrow, { channel: 'narrow' }).listen({ onChange: () => {}, onGap: () => {} })
     stop()
@@ -150,7 +150,7 @@ describe('the bus over PostgreSQL', () => {
     await narrow.end()
   })
 
-  test('another pool listens where one is given', async () => {
+  test('the bus listens over the `listenPool`', async () => {
     const separate = server.pool({ max: 1 })
     const bus = postgresBus(pool, { channel: 'separate', listenPool: separate })
     const topics: string[] = []

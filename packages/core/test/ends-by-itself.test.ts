@@ -13,8 +13,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 let folder = ''
 let outfile = ''
 
-// A bundle, because the Node that the packages support runs no TypeScript; it stands here so that it finds its
-// packages.
+// The program is bundled, because the oldest supported Node cannot run TypeScript.
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bus-program-'))
   outfile = join(folder, 'program.mjs')
@@ -25,30 +24,30 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-async function exitOf(kind: string, address: string): Promise<{ readonly code: unknown; readonly said: string }> {
+async function exitOf(kind: string, address: string): Promise<{ readonly code: unknown; readonly stderr: string }> {
   const child = spawn(process.execPath, [outfile, kind, address], { stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   const [code]: unknown[] = await once(child, 'close')
-  return { code, said }
+  return { code, stderr }
 }
 
-describeNeeding('redis', 'a process that has listened over Redis', (program) => {
-  test('ends by itself once it has stopped', async () => {
+describeNeeding('redis', 'a process that listened over Redis', (program) => {
+  test('exits after it has stopped listening', async () => {
     const server = await startRedis(program)
-    expect(await exitOf('redis', server.path)).toEqual({ code: 0, said: '' })
+    expect(await exitOf('redis', server.path)).toEqual({ code: 0, stderr: '' })
     await server.close()
   })
 })
 
-test('a process that has listened over PostgreSQL ends by itself once it has stopped', async () => {
+test('a process that listened over PostgreSQL exits after it has stopped listening', async () => {
   const server = await startPostgres()
-  expect(await exitOf('postgres', server.url)).toEqual({ code: 0, said: '' })
+  expect(await exitOf('postgres', server.url)).toEqual({ code: 0, stderr: '' })
   await server.close()
 })
 
-test('a process that could not listen ends by itself', async () => {
-  const { code, said } = await exitOf('postgres', 'postgres://nobody@127.0.0.1:1/none')
+test('a process that could not listen exits', async () => {
+  const { code, stderr } = await exitOf('postgres', 'postgres://nobody@127.0.0.1:1/none')
   expect(code).toBe(1)
-  expect(said).toMatch(/BusError: PostgreSQL cannot be reached: .*ECONNREFUSED/)
+  expect(stderr).toMatch(/BusError: PostgreSQL cannot be reached: .*ECONNREFUSED/)
 })

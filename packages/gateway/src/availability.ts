@@ -2,15 +2,18 @@ import type { Clock } from '@x/core'
 
 /** The number of failures in a row after which no calls are sent for a while. */
 const maxFailures = 3
-/** Milliseconds without calls. Then one call tries. */
+/** Milliseconds without calls. After that, one call is sent as a test. */
 const pauseMs = 2000
 
-/** The state of an upstream: no request was sent yet, its last answer arrived, or several in a row did not. */
+/**
+ * The state of an upstream: no request was sent yet, the last request was answered, or several requests in a row were
+ * not answered.
+ */
 export type UpstreamState = 'unknown' | 'reachable' | 'away'
 
 /**
- * A circuit breaker. Only failures to get an answer count, because an error of a tool is an answer. A library takes no
- * clock, and does not say when to try again.
+ * A circuit breaker. Only requests without an answer count as failures, because an error of a tool is an answer. The
+ * available libraries accept no clock, and do not return the time of the next attempt.
  */
 export class Availability {
   readonly #clock: Clock
@@ -33,7 +36,7 @@ export class Availability {
     if (this.state !== 'away') return undefined
     const now = this.#clock.monotonicNow()
     if (now < this.#nextAttemptAt) return Math.ceil(this.#nextAttemptAt - now)
-    // The next call waits too, also if the host of this one cancels it.
+    // The calls after this one wait too, also if its host cancels it.
     this.#nextAttemptAt = now + pauseMs
     return undefined
   }
@@ -52,7 +55,7 @@ export class Availability {
     if (this.#failures === maxFailures) this.#notify()
   }
 
-  /** Calls a function when the upstream becomes away or reachable again. Returns a function that removes it. */
+  /** Calls a function when the upstream becomes unreachable, or reachable again. Returns a function that removes it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

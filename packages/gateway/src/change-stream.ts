@@ -74,7 +74,7 @@ export class ChangeStream {
       if (includes(taskIds, inner)) this.#acknowledgedTasks.add(outer)
   }
 
-  /** Passes a notification of an upstream on. */
+  /** Forwards a notification of an upstream. */
   receive(upstream: string, notification: RpcNotification): void {
     const { method, params = {} } = notification
     if (Object.values(listMethods).includes(method)) return this.#changeList(method)
@@ -86,7 +86,7 @@ export class ChangeStream {
       this.#send(method, { ...rewriteTask(params, upstream), taskId: outerTaskId })
   }
 
-  /** Notifies of changes of all lists, because an upstream is reached again or no longer. */
+  /** Notifies of changes of all lists, because an upstream has become unreachable, or reachable again. */
   changeLists(): void {
     for (const method of this.#wantedLists) this.#changeList(method)
   }
@@ -98,7 +98,7 @@ export class ChangeStream {
       this.#send('notifications/resources/updated', { uri: encodeUri(upstream, uri) })
   }
 
-  /** Sends the acknowledgement, and then what arrived before it. */
+  /** Sends the acknowledgement, and then the notifications that arrived before it. */
   open(): void {
     const { lists } = this.#options.requested
     const [uris, taskIds] = [[...this.#acknowledgedUris], [...this.#acknowledgedTasks]]

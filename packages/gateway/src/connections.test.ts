@@ -25,7 +25,7 @@ function create(script: UpstreamScript, more: Partial<ProxyOptions> = {}) {
 const callOf = (subject: string): Call => createCall({ principal: { subject } })
 const inSession = (session: string): Call => withContext(createCall(), clientSessionKey, session)
 
-/** An upstream that asks once in each call, and repeats the answer. */
+/** An upstream that asks one question in each call, and returns the answer. */
 async function askOnce({ request, connection }: ArrivedRequest): Promise<RpcResponse> {
   const { id, params } = request
   if (params?.['inputResponses'] === undefined) {
@@ -72,7 +72,7 @@ describe('an older server behind one connection never serves two hosts [GWY-006]
     expect(upstream.closed.toSorted()).toEqual([1, 2, 3, 4])
   })
 
-  test('of one name and one address, whose calls that may ask over stdio have a connection each', async () => {
+  test('of one name and one address: over stdio, each call that may ask has a separate connection', async () => {
     const { upstream, server } = create({ peer: olderOverStdio, answer: askOnce })
     const calls = [1, 2, 3, 4].map((number) => createToolCall({ arguments: { number } }))
     const questions = await Promise.all(calls.map((request) => server.exchange(request, createCall())))
@@ -81,7 +81,7 @@ describe('an older server behind one connection never serves two hosts [GWY-006]
       const answer = await server.exchange(answered(stateOf(question), `host ${index}`), createCall())
       expect(JSON.stringify(answer)).toContain(`host ${index}`)
     }
-    // Each is free again, so that the next call opens no more.
+    // The connections are free again, so that the next call opens none.
     await server.exchange(createToolCall(), createCall())
     expect(upstream.opened()).toBe(4)
     await server.close()
@@ -96,7 +96,7 @@ describe('an older server behind one connection never serves two hosts [GWY-006]
     await server.close()
   })
 
-  test('that cannot be asked share a process, and a host of another name has its own', async () => {
+  test('that cannot be asked share a process, and a host of another name has a separate one', async () => {
     const { upstream, server } = create({ peer: olderOverStdio })
     await Promise.all([1, 2].map(() => server.exchange(createRequest('tools/list'), createCall())))
     expect(upstream.opened()).toBe(1)
@@ -110,7 +110,7 @@ test.each([
   ['another principal', callOf('grace')],
   ['no principal', createCall()],
   ['another session', inSession('b')],
-])('a state is one of its host: %s gets the error for every unknown state [GWY-004]', async (_, thief) => {
+])('a state belongs to its host: %s receives the error for unknown states [GWY-004]', async (_, thief) => {
   const { upstream, server } = create({ peer: olderOverStdio, answer: askOnce })
   const owner = withContext(callOf('ada'), clientSessionKey, 'a')
   const requestState = stateOf(await server.exchange(createToolCall(), owner))
@@ -123,7 +123,7 @@ test.each([
   await server.close()
 })
 
-test('hosts share the connection to a server of 2026-07-28, whose state is its own', async () => {
+test('hosts share the connection to a server of 2026-07-28, whose state is forwarded unchanged', async () => {
   for (const peer of [undefined, { era: 'modern' }] as const) {
     const { upstream, server } = create({ answer: askOnce, ...(peer && { peer }) })
     const question = await server.exchange(createToolCall(), callOf('ada'))
@@ -147,7 +147,7 @@ test('a call that arrives before the revision is known waits for it, and one tha
   await server.close()
 })
 
-test('a caller has at most 16 connections: an idle one makes room, and else the call is one too many', async () => {
+test('a caller has at most 16 connections: an idle connection is closed for a new one, and without one the call is refused', async () => {
   const { upstream, server } = create({ peer: olderOverStdio, answer: askOnce })
   const ask = (number: number) => server.exchange(createToolCall({ arguments: { number } }), callOf('ada'))
   const questions = await Promise.all(Array.from({ length: 16 }, (_, number) => ask(number)))
@@ -160,7 +160,7 @@ test('a caller has at most 16 connections: an idle one makes room, and else the 
   expect(upstream.closed).toHaveLength(upstream.opened())
 })
 
-test('a connection that is idle for ten minutes is closed, and a call that waits that long is given up', async () => {
+test('a connection that is idle for ten minutes is closed, and a call that waits that long is ended', async () => {
   const timers = new Map<number, { readonly run: () => void; readonly ms: number }>()
   let lastTimer = 0
   const runtime = {
@@ -187,7 +187,7 @@ test('a connection that is idle for ten minutes is closed, and a call that waits
   await server.close()
 })
 
-test('a notification of an extension goes to the connection of its caller, and none of the protocol does', async () => {
+test('a notification of an extension is forwarded to the connection of its caller, and those of the protocol are not', async () => {
   const { upstream, server } = create({
     peer: olderOverStdio,
     answer: ({ request, call }) => answerPlainly(request, call),
@@ -219,9 +219,9 @@ describe('a server that does not describe itself', () => {
     createGateway({ crm: { ...upstream, timeoutMs: 2000 } }, { runtime })
 
   test.each([
-    ['within 30 seconds is given up', proxy, 30_000],
-    ['within 11 minutes is given up where a person may have to log in', proxyWithLogin, 660_000],
-    ['within a shorter limit of its calls is given up', gatewayWithLimit, 2000],
+    ['within 30 seconds is closed', proxy, 30_000],
+    ['within 11 minutes is closed, if a person may have to log in', proxyWithLogin, 660_000],
+    ['within a shorter limit of its calls is closed', gatewayWithLimit, 2000],
   ])('%s, and leaves no connection and no timer', async (_, createProxy, limitMs) => {
     const { timers, runtime } = timersOf()
     const upstream = createScriptedUpstream(hangs)
@@ -236,7 +236,7 @@ describe('a server that does not describe itself', () => {
     expect(timers.size).toBe(0)
   })
 
-  test('is given up when the proxy closes', async () => {
+  test('is closed with the proxy', async () => {
     const { upstream, server } = create(hangs)
     const call = server.exchange(createToolCall(), createCall())
     await expect.poll(() => upstream.opened()).toBe(1)

@@ -102,8 +102,8 @@ export class Connections {
   }
 
   /**
-   * Passes a notification of a host on. It names neither its client nor its session, so it goes to the oldest
-   * connection of the caller. A failure is logged, because a notification has no answer.
+   * Forwards a notification of a host. It names neither its client nor its session, so it is sent over the oldest
+   * connection of the caller. A failure is logged, because a notification has no response.
    */
   notify(notification: RpcNotification, call: Call): void {
     const callerKey = callerKeyOf(call)
@@ -136,8 +136,8 @@ export class Connections {
   }
 
   /**
-   * Closes the process of a server that is away, so that the next call starts another one. A connection over HTTP stays,
-   * because each of its requests opens what it needs.
+   * Closes the process of an unreachable server, so that the next call starts another one. A connection over HTTP
+   * stays, because each of its requests opens a socket if it needs one.
    */
   replaceProcess(): void {
     if (this.#shared !== undefined && !isHttp(this.#shared)) this.#closeShared()
@@ -168,8 +168,9 @@ export class Connections {
   }
 
   /**
-   * Finds out how hosts may share connections. Calls that arrive meanwhile wait for it. Resolves with the error for all
-   * of them if the server cannot be reached. If a caller has no valid credential, the next one tries with its own.
+   * Determines how hosts may share connections. Calls that arrive in the meantime wait for the result. Resolves with
+   * the error for all of them if the server cannot be reached. If a caller has no valid credential, the next one tries
+   * with its own.
    */
   async #detect(request: RpcRequest, call: Call, identity: HostIdentity): Promise<RpcResponse | undefined> {
     for (;;) {
@@ -254,7 +255,7 @@ export class Connections {
   }
 
   /**
-   * Takes over a connection that has only described the server to the same client. The handshake of an older host has no
+   * Reuses a connection that has only described the server to the same client. The handshake of an older host has no
    * session yet, and its first call has one.
    */
   #adoptFresh(identity: HostIdentity): HostConnection | undefined {

@@ -5,8 +5,8 @@ import { askMember, type HostRequest } from './member.ts'
 import { hasSessions } from './routes.ts'
 
 /**
- * The extensions whose methods reach one of several upstreams, with the settings that pass on. Other extensions and
- * settings would promise what the gateway does not serve.
+ * The extensions whose methods reach one of several upstreams, with the settings that are forwarded. Other extensions
+ * and settings would announce features that the gateway does not serve.
  */
 const mergedExtensions: Readonly<Record<string, readonly string[]>> = {
   'io.modelcontextprotocol/tasks': [],
@@ -43,7 +43,7 @@ export async function mergeDescriptions(host: HostRequest): Promise<JsonObject> 
   }
 }
 
-/** Lists change where an upstream is reached again or no longer, so the gateway always notifies of changes. */
+/** Lists change when an upstream becomes unreachable, or reachable again. So the gateway always notifies of changes. */
 function mergeCapabilities(all: readonly JsonObject[]): JsonObject {
   const has = (name: string): boolean => all.some((capabilities) => capabilities[name] !== undefined)
   const subscribe = all.some(({ resources }) => isJsonObject(resources) && resources['subscribe'] === true)

@@ -18,8 +18,8 @@ export const toolsOf = (member: Member): MemberList => ({ member, method: 'tools
 export const promptsOf = (member: Member): MemberList => ({ member, method: 'prompts/list', items: 'prompts' })
 
 /**
- * Returns the name at the upstream for a name without that of the upstream. A shortened name has lost it, so it is looked
- * up in the list of the upstream.
+ * Returns the name at the upstream for a name without the prefix of the upstream. A shortened name is looked up in the
+ * list of the upstream.
  */
 export async function findInnerName(
   { inner, name }: { readonly inner: string; readonly name: string },

@@ -31,7 +31,7 @@ function create(script: UpstreamScript, more: Partial<ProxyOptions> = {}) {
 
 const noAnswer = { error: { code: -32603, message: 'Upstream "crm" gave no answer', data: { upstream: 'crm' } } }
 
-test('no principal, address, header or other value of a host passes on, and what repeats the body does [GWY-002 GWY-009]', async () => {
+test('no principal, address, header or other value of a host is forwarded, except the headers that repeat the body [GWY-002 GWY-009]', async () => {
   const { upstream, server } = create({})
   const headers = new Map([
     ['Mcp-Name', 'greet'],
@@ -51,12 +51,12 @@ test('no principal, address, header or other value of a host passes on, and what
   await server.close()
 })
 
-describe('an upstream that fails has an error with its name, and the cause is in the log [GWY-003]', () => {
+describe('the error of a failed upstream contains its name, and the cause is in the log [GWY-003]', () => {
   const fail = (message: string) => (): Promise<never> => Promise.reject(new Error(message))
   test.each<[string, UpstreamScript]>([
     ['that gives no answer', { answer: fail('ECONNREFUSED https://user:secret@host') }],
-    ['that dies while it describes itself', { peer: olderOverStdio, answer: fail('exited with secret') }],
-    ['whose address is http: beyond this machine', { url: 'http://198.51.100.7/mcp' }],
+    ['that exits while it describes itself', { peer: olderOverStdio, answer: fail('exited with secret') }],
+    ['whose address is http: and not on this machine', { url: 'http://198.51.100.7/mcp' }],
     ['whose address has a password', { url: 'https://ada:secret@mcp.example.com/mcp' }],
   ])('%s', async (_, script) => {
     const { server, records } = create(script)
@@ -67,7 +67,7 @@ describe('an upstream that fails has an error with its name, and the cause is in
     await server.close()
   })
 
-  test('that cannot be opened, and can at the next call', async () => {
+  test('that cannot be opened, and can be opened at the next call', async () => {
     const upstream = createScriptedUpstream()
     let attempts = 0
     const connect = () => {
@@ -94,7 +94,7 @@ describe('an upstream that fails has an error with its name, and the cause is in
   })
 })
 
-test('a result of a type that an extension defines, and an error with its data, are passed on', async () => {
+test('a result of a type of an extension and an error with its data are forwarded', async () => {
   const results = [{ resultType: 'com.example/later', id: 1 }, undefined]
   const error = { code: -31_000, message: 'no such moon', data: { moon: 'ix' } }
   const answer = async ({ request: { id } }: ArrivedRequest): Promise<RpcResponse> => {
@@ -107,7 +107,7 @@ test('a result of a type that an extension defines, and an error with its data, 
   await server.close()
 })
 
-test('an upstream that is silent for half an hour is given up, and one that reports progress is not', async () => {
+test('a call to an upstream that is silent for half an hour is cancelled, and a call that reports progress is not', async () => {
   const timers: (() => void)[] = []
   let now = 0
   const runtime = {
@@ -161,7 +161,7 @@ test('a call that its host cancels is cancelled at the upstream, and rejects wit
   await server.close()
 })
 
-test('headers that repeat arguments are made for a host that sends none, once the server misses them', async () => {
+test('headers that repeat arguments are created for a host that sends none, after the server has rejected the request', async () => {
   const inputSchema = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } }
   const pages: Record<string, object> = {
     first: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools: [], nextCursor: 'second' },
@@ -210,7 +210,7 @@ describe('a server in the same process', () => {
     expect(closes).toBe(1)
   })
 
-  test('says for the proxy who may reach it; a connection needs a principal beyond this machine', () => {
+  test('sets `localOnly` of the proxy, and a proxy of a connection is for this machine only', () => {
     const upstream = createServer({ name: 'crm', version: '1.0.0', tools: [greet] })
     expect(proxy(upstream, { name: 'crm', version: '1.0.0' }).localOnly).toBe(upstream.localOnly)
     expect(create({}).server).toMatchObject({ needsPrincipal: true, localOnly: undefined })

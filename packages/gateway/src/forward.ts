@@ -21,20 +21,20 @@ import type { HeaderParamTools } from './header-params.ts'
 import type { RunningCalls } from './running-calls.ts'
 import { awayError, findCredentialError, findNeededLogin, invalidResultError, noAnswerError } from './upstream-error.ts'
 
-/** The parts that all requests to one upstream use. */
+/** The dependencies that all requests to one upstream share. */
 export interface ForwardContext {
   /** The name of the upstream in errors. */
   readonly name: string
   readonly log: Log
   readonly running: RunningCalls
   readonly headerParams: HeaderParamTools
-  /** Refuses calls to an upstream that gave no answers. Undefined for a proxy, whose hosts have no other upstream. */
+  /** Refuses calls to an unreachable upstream. Undefined for a proxy, whose hosts have no other upstream. */
   readonly availability?: Availability | undefined
 }
 
 /**
- * Sends a request to an upstream and returns its answer. Resolves with an error that names the upstream if it gives no
- * answer, or none that the host could use. Rejects with the reason of the call when the host cancels it.
+ * Sends a request to an upstream and returns its response. Resolves with an error that names the upstream if the
+ * response is missing or invalid. Rejects with the reason of the call when the host cancels it.
  */
 export async function forward(
   exchange: Exchange,
@@ -56,7 +56,7 @@ export async function forward(
     isSilent = limited.end()
     if (isCancelled(call)) throw call.signal.reason
     const response = errorResponse(request.id, findCredentialError(error) ?? failAnswer(context, isSilent))
-    // That a user has to log in again is no error.
+    // A user who has to log in again is not an error.
     if (findNeededLogin(response) === undefined) log(errorRecord(error, { method: request.method, name }))
     return response
   }
@@ -68,7 +68,7 @@ function failAnswer({ name, running, availability }: ForwardContext, isSilent: b
   return noAnswerError(name, isSilent ? running.timeoutMs : undefined)
 }
 
-/** Replaces a result that is not of the type of its method by an error, so that no part behind it must check again. */
+/** Replaces a result that is not of the type of its method with an error, so that no later function checks it again. */
 function checkResponse(request: RpcRequest, response: RpcResponse, { name, log }: ForwardContext): RpcResponse {
   if ('error' in response) return response
   const failure = findResultFailure(request, response.result)
@@ -89,14 +89,14 @@ function findResultFailure({ method }: RpcRequest, result: JsonObject): unknown 
   return checkResult(method as Method, result)
 }
 
-/** The headers that pass on: the target of a method of an extension, and the data-layer session. */
+/** The headers that are forwarded: the target of a method of an extension, and the data-layer session. */
 const forwardedHeaders: ReadonlySet<string> = new Set(['mcp-name', 'mcp-session-id'])
 
 const { context: noContext } = createCall()
 
 /**
  * Returns the call of a host as its upstream receives it. It has the signal and the notifications of the host, and the
- * headers that repeat the body. The principal and every other value stay here, and no credential passes on.
+ * headers that repeat the body. The principal, every other value and all credentials stay here.
  */
 export function createForwardedCall(call: Call): Call {
   const notify: Call['notify'] = (notification) => {

@@ -50,7 +50,7 @@ test('one stream has the changes of all upstreams, behind one acknowledgement', 
   const resourceSubscriptions = ['crm+note://1', 'files+note://2', 'hr+note://1']
   const stream = openStream(server, { toolsListChanged: true, resourceSubscriptions })
   await expect.poll(stream.methods).toEqual([acknowledged])
-  // A resource of no upstream is not followed, and the acknowledgement says so.
+  // A resource of no upstream is not followed, and is absent from the acknowledgement.
   expect(paramsOf(stream, acknowledged)).toMatchObject([
     { notifications: { toolsListChanged: true, resourceSubscriptions: ['crm+note://1', 'files+note://2'] } },
   ])
@@ -65,7 +65,7 @@ test('one stream has the changes of all upstreams, behind one acknowledgement', 
       .map((params) => (params as { uri: string }).uri)
       .toSorted(),
   ).toEqual(['crm+note://1', 'files+note://2'])
-  // The changes of two lists within a tenth of a second are one.
+  // The changes of two lists within a tenth of a second are one notification.
   expect(paramsOf(stream, 'tools/list_changed')).toHaveLength(1)
   expect(stream.arrived.map(({ params }) => params?.['_meta'])).toEqual(
     stream.arrived.map(() => ({ 'io.modelcontextprotocol/subscriptionId': 1 })),
@@ -101,7 +101,7 @@ test('a stream that an upstream ends is opened again, and everything of that ups
   await server.close()
 })
 
-test('a host that is gone leaves no stream at an upstream, and neither does a closed gateway', async () => {
+test('a host that disconnects and a gateway that closes leave no stream at an upstream', async () => {
   const crm = createStreaming()
   const server = createGateway({ crm })
   const [left, right] = [openStream(server, { toolsListChanged: true }), openStream(server, { toolsListChanged: true })]
@@ -114,7 +114,7 @@ test('a host that is gone leaves no stream at an upstream, and neither does a cl
   await expect.poll(() => crm.arrived.filter(({ call }) => call.signal.aborted)).toHaveLength(2)
 })
 
-test('the streams of a caller are counted, and one too many is rejected', async () => {
+test('the streams of a caller are counted, and a stream beyond the limit is rejected', async () => {
   const crm = createStreaming()
   const server = createGateway({ crm })
   const streams: OpenedStream[] = []
@@ -136,7 +136,7 @@ async function expectAcknowledgement(stream: OpenedStream): Promise<undefined> {
   await expect.poll(stream.methods, { interval: 1 }).toEqual([acknowledged])
 }
 
-test('what arrives before the acknowledgement is sent after it', async () => {
+test('notifications that arrive before the acknowledgement are sent after it', async () => {
   const server = createGateway({
     early: createScriptedUpstream({
       answer: ({ request: { params }, call }) => {

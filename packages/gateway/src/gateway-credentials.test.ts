@@ -31,7 +31,7 @@ const failing = (code: string): HttpAuthorizer => ({
 })
 const working: HttpAuthorizer = { headers: () => ({}), onResponse: () => undefined }
 
-/** An upstream whose connections ask their authorizer first, as those over HTTP do. The token of mallory is refused. */
+/** An upstream whose connections call their authorizer first, like those over HTTP. The token of mallory is refused. */
 function createProtected(
   peer?: ConnectionPeer,
   code = 'token_rejected',
@@ -143,7 +143,7 @@ describe('a caller whose login has ended', () => {
   }
   const meta = { [metaKeys.clientCapabilities]: { elicitation: { url: {} } } }
 
-  test('is asked to log in again, which is no error', async () => {
+  test('is asked to log in again without an error', async () => {
     const { server, records } = create({ crm: { ...createProtected(), credential: () => ended } })
     const request = createRequest('tools/call', { name: 'crm__greet', arguments: {} })
     const params = { ...request.params, _meta: { ...Object(request.params?.['_meta']), ...meta } }
@@ -157,7 +157,7 @@ describe('a caller whose login has ended', () => {
     await server.close()
   })
 
-  test('sees the tool that logs in, and no failure of the upstream', async () => {
+  test('receives the login tool, and no failure of the upstream', async () => {
     const { server } = create({
       crm: { ...createProtected(), credential: () => ended },
       open: createScriptedUpstream(),

@@ -17,7 +17,7 @@ describe('a question of an upstream', () => {
   const ask = { name: 'crm__ask', arguments: {} }
   const inputResponses = { name: accepted({ name: 'Ada' }) }
 
-  test('is answered at any instance [GWY-008]', async () => {
+  test('can be answered at any instance [GWY-008]', async () => {
     const crm = createNotes('crm')
     const [one, two] = [createGateway({ crm }), createGateway({ crm })]
     const { resultType, inputRequests, requestState } = await resultOf(one, 'tools/call', ask, callOf('ada'))
@@ -38,21 +38,18 @@ describe('a question of an upstream', () => {
     ['with another state behind the tag', (state) => ({ ...ask, requestState: `${state}A` })],
     ['without a tag', () => ({ ...ask, requestState: 'state' })],
     ['with a length beyond its end', (state) => ({ ...ask, requestState: state.replace(/^\d+/, '99999') })],
-  ])(
-    'has a state that is rejected %s, and the upstream does not receive it [GWY-004]',
-    async (_, change, subject = 'ada') => {
-      const files = createScriptedUpstream()
-      const server = createGateway({ crm: createNotes('crm'), files })
-      const { requestState } = await resultOf(server, 'tools/call', ask, callOf('ada'))
-      const params = { inputResponses, ...change(String(requestState)) }
-      expect(await errorOf(server, 'tools/call', params, callOf(subject))).toMatchObject(invalidState)
-      expect(files.arrived).toHaveLength(0)
-      await server.close()
-    },
-  )
+  ])('has a state that is rejected %s before it reaches the upstream [GWY-004]', async (_, change, subject = 'ada') => {
+    const files = createScriptedUpstream()
+    const server = createGateway({ crm: createNotes('crm'), files })
+    const { requestState } = await resultOf(server, 'tools/call', ask, callOf('ada'))
+    const params = { inputResponses, ...change(String(requestState)) }
+    expect(await errorOf(server, 'tools/call', params, callOf(subject))).toMatchObject(invalidState)
+    expect(files.arrived).toHaveLength(0)
+    await server.close()
+  })
 })
 
-/** Asks once for each call, as a process that keeps the call in memory. Rejects states that it does not know. */
+/** Asks one question for each call, like a process that keeps the call in memory. Rejects unknown states. */
 function createOlder(name: string, peer = olderOverStdio): ScriptedUpstream {
   let calls = 0
   const waiting = new Set<unknown>()
@@ -80,7 +77,7 @@ function createOlder(name: string, peer = olderOverStdio): ScriptedUpstream {
   return createScriptedUpstream({ peer, answer })
 }
 
-describe('a call of an older upstream, which lives in the process of one instance', () => {
+describe('a call of an older upstream, which is kept in the process of one instance', () => {
   const ask = { name: 'old__greet', arguments: {} }
   const inputResponses = { q: accepted({ name: 'Ada' }) }
   /** Repeats a call at the instances in turn until it is complete, as a host does behind a load balancer. */
@@ -110,7 +107,7 @@ describe('a call of an older upstream, which lives in the process of one instanc
   test.each([
     ['over stdio', olderOverStdio],
     ['over HTTP', olderOverHttp],
-  ])('%s continues there, whichever instance receives the answer', async (_, peer) => {
+  ])('%s continues there, for an answer that any instance receives', async (_, peer) => {
     const upstreams = ['a', 'b', 'c'].map((name) => createOlder(name, peer))
     const [one, two, three] = upstreams.map((old) => createGateway({ old })) as [never, never, never]
     const first = await resultOf(one, 'tools/call', ask)
@@ -122,7 +119,7 @@ describe('a call of an older upstream, which lives in the process of one instanc
     await Promise.all([one, two, three].map((server: ReturnType<typeof createGateway>) => server.close()))
   })
 
-  test('that no instance of the host reaches ends with an error that says that it may have acted [GWY-012]', async () => {
+  test('ends with an error about its possible effects if no instance can reach the process [GWY-012]', async () => {
     const [one, two] = [createGateway({ old: createOlder('a') }), createGateway({ old: createOlder('b') })]
     const first = await resultOf(one, 'tools/call', ask)
     await expect(repeat([two], first)).rejects.toThrow(/may have acted/)

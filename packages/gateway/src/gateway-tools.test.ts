@@ -11,7 +11,7 @@ interface ToolDefinition {
   readonly inputSchema?: JsonObject
 }
 
-/** Offers tools that a test may change, and echoes the name of a called tool. */
+/** Offers tools that a test may change. A call returns the name of the tool. */
 function createTools(...offered: ToolDefinition[]): ScriptedUpstream & { offered: ToolDefinition[] } {
   const state = { offered }
   const answer = async ({ request: { id, method, params } }: ArrivedRequest): Promise<RpcResponse> => {
@@ -30,11 +30,11 @@ const read = { name: 'read' }
 
 describe('the tools of an upstream', () => {
   test.each([
-    ['only those of allow', { allow: ['read', 'absent'] }, ['crm__read'], 'crm__write'],
-    ['none of deny', { deny: ['write'] }, ['crm__read'], 'crm__write'],
-    ['under the names of rename', { rename: { write: 'store' } }, ['crm__read', 'crm__store'], 'crm__write'],
-    ['not those whose name another one received', { rename: { write: 'read' } }, ['crm__read'], 'crm__write'],
-  ])('are %s, in lists and in calls', async (_, tools, names, refused) => {
+    ['only those in `allow`', { allow: ['read', 'absent'] }, ['crm__read'], 'crm__write'],
+    ['without those in `deny`', { deny: ['write'] }, ['crm__read'], 'crm__write'],
+    ['under the names in `rename`', { rename: { write: 'store' } }, ['crm__read', 'crm__store'], 'crm__write'],
+    ['without those whose name another tool received', { rename: { write: 'read' } }, ['crm__read'], 'crm__write'],
+  ])('are offered %s, in lists and in calls', async (_, tools, names, refused) => {
     const crm = createTools(read, { name: 'write' })
     const server = createGateway({ crm: { ...crm, tools } })
     expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toEqual(names)
@@ -52,7 +52,7 @@ describe('the tools of an upstream', () => {
     ['of another script', 'é'],
     ['without a character', ''],
     ['of 129 characters', 'n'.repeat(129)],
-    ['that no header has room for', 'n'.repeat(100_000)],
+    ['that is too long for a header', 'n'.repeat(100_000)],
   ])('with a name %s are not offered', async (_, name) => {
     const crm = createTools(read, { name })
     const server = createGateway({ crm })
@@ -73,13 +73,13 @@ describe('the tools of an upstream', () => {
 
   test.each([
     ['two tools with one name', { rename: { a: 'c', b: 'c' } }, 'same name'],
-    ['a name that no tool can have', { rename: { a: 'b c' } }, '1 to 128 of the characters'],
+    ['a name that is not valid for a tool', { rename: { a: 'b c' } }, '1 to 128 of the characters'],
   ])('cannot have %s', (_, tools, message) => {
     expect(() => createGateway({ crm: { ...createTools(), tools } })).toThrow(message)
   })
 })
 
-/** Keeps digests in memory, for all instances of a test. */
+/** Stores digests in memory, for all instances of a test. */
 function createPins(): PinStore & { readonly digests: Map<string, string> } {
   const digests = new Map<string, string>()
   return {
@@ -123,7 +123,7 @@ describe('a pinned tool [GWY-011]', () => {
     await Promise.all([server.close(), other.close()])
   })
 
-  test('is checked before its first call, also without a list', async () => {
+  test('is checked before its first call, also if no list was read', async () => {
     const pins = createPins()
     pins.digests.set('read', '0'.repeat(64))
     const crm = createTools(read)
@@ -149,7 +149,7 @@ describe('an upstream with a login for each caller', () => {
     }
   }
 
-  test('offers one tool until the caller has logged in, which asks with the page [GWY-002]', async () => {
+  test('offers one tool until the caller has logged in, and that tool asks with the page [GWY-002]', async () => {
     const { logIn, credential } = createLogins()
     const crm = createTools(read)
     const server = createGateway({ crm: { ...crm, credential } })
@@ -164,13 +164,13 @@ describe('an upstream with a login for each caller', () => {
     expect(namesIn(await list(), 'tools')).toEqual(['crm__read'])
     const called = await resultOf(server, 'tools/call', { name: 'crm__read', arguments: {} }, callOf('ada'))
     expect(called).toMatchObject({ content: [{ text: 'read' }] })
-    // Another caller has no credential, and no use of the connection.
+    // Another caller has no credential, and cannot use the connection.
     expect(namesIn(await resultOf(server, 'tools/list', {}, callOf('grace')), 'tools')).toEqual(['crm__login'])
     expect(callsOf(crm)).toEqual(['read'])
     await server.close()
   })
 
-  test('says that the user did not log in, if the user declines or cancels', async () => {
+  test('returns a result about the missing login, if the user declines or cancels', async () => {
     const { credential } = createLogins()
     const server = createGateway({ crm: { ...createTools(read), credential } })
     for (const action of ['decline', 'cancel']) {
@@ -181,7 +181,7 @@ describe('an upstream with a login for each caller', () => {
     await server.close()
   })
 
-  test('has a connection of its own for each caller, which receives the credential of that caller alone', async () => {
+  test('has a separate connection for each caller, which receives only the credential of that caller', async () => {
     const { logIn, credential } = createLogins()
     for (const subject of ['ada', 'grace']) logIn(subject)
     const crm = createTools(read)

@@ -65,7 +65,7 @@ describe('a call reaches one upstream, by its name or URI alone [GWY-001]', () =
 })
 
 describe('lists', () => {
-  test('are those of all upstreams, under names and URIs of their own', async () => {
+  test('have the items of all upstreams, under the names and URIs of the gateway', async () => {
     const server = create()
     const tools = ['add', 'ask', 'links', 'logs']
     expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toEqual([
@@ -97,7 +97,7 @@ describe('lists', () => {
       result: { ...pages[String(params?.['cursor'] ?? 'first')] },
     })
 
-  test('have the pages of each upstream in turn, and a cursor is one of its caller [GWY-004]', async () => {
+  test('have the pages of each upstream in turn, and a cursor belongs to its caller [GWY-004]', async () => {
     const crm = createScriptedUpstream({
       answer: serving({ first: pageOf(['a'], { nextCursor: 'second' }), second: pageOf(['b']) }),
     })
@@ -136,7 +136,7 @@ describe('lists', () => {
     await server.close()
   })
 
-  test('leave an upstream out that does not answer within five seconds', async () => {
+  test('omit an upstream that does not answer within five seconds', async () => {
     const timers = new Map<number, () => void>()
     const runtime = {
       setTimeout: (run: () => void, ms: number) => {
@@ -174,7 +174,7 @@ test('the description has the capabilities and the instructions of all upstreams
   await server.close()
 })
 
-test('links and embedded resources have the URIs of the gateway, and text stays as it is', async () => {
+test('links and embedded resources have the URIs of the gateway, and text is not changed', async () => {
   const server = create()
   const { content } = await resultOf(server, 'tools/call', { name: 'crm__links', arguments: {} })
   expect(content).toMatchObject([
@@ -226,14 +226,14 @@ test('pages of tools and skills have URIs with the name of their upstream, which
   await server.close()
 })
 
-test('a method that the gateway cannot give to one upstream does not exist', async () => {
+test('a method without a single upstream is not found', async () => {
   const server = create()
   expect(await errorOf(server, 'com.example/count')).toMatchObject({ code: -32601 })
   expect(await errorOf(server, 'sessions/create')).toMatchObject({ code: -32601 })
   await server.close()
 })
 
-test('log messages say which upstream they are from', async () => {
+test('log messages name their upstream', async () => {
   const server = create()
   const loggers: unknown[] = []
   const notify = ({ params }: RpcNotification): void => void loggers.push(params?.['logger'])
@@ -268,7 +268,7 @@ describe('an error', () => {
 })
 
 describe('an upstream that gives no answers three times in a row [GWY-007]', () => {
-  test('is away: calls are refused for two seconds, and one tries then', async () => {
+  test('is unreachable: calls are refused for two seconds, and then one call is sent', async () => {
     let now = 0
     let isDown = true
     const answer: NonNullable<UpstreamScript['answer']> = ({ request, call }) =>
@@ -286,11 +286,15 @@ describe('an upstream that gives no answers three times in a row [GWY-007]', () 
     expect(await call()).toEqual(noAnswer)
     expect(server.upstreams.get('crm')?.state).toBe('away')
     expect(await server.ready()).toBe(false)
-    const away = { code: -32603, message: 'Upstream "crm" is away', data: { upstream: 'crm', retryAfterMs: 2000 } }
-    expect([await call(), crm.arrived.length]).toEqual([away, 3])
+    const unreachable = {
+      code: -32603,
+      message: 'Upstream "crm" is unreachable',
+      data: { upstream: 'crm', retryAfterMs: 2000 },
+    }
+    expect([await call(), crm.arrived.length]).toEqual([unreachable, 3])
     expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toContain('files__add')
     now += 2000
-    expect([await call(), await call(), crm.arrived.length]).toEqual([noAnswer, away, 4])
+    expect([await call(), await call(), crm.arrived.length]).toEqual([noAnswer, unreachable, 4])
     now += 2000
     isDown = false
     expect(await resultOf(server, 'tools/call', { name: 'crm__add' })).toMatchObject({ resultType: 'complete' })
@@ -298,7 +302,7 @@ describe('an upstream that gives no answers three times in a row [GWY-007]', () 
     await server.close()
   })
 
-  test('is not away after errors of its tools', async () => {
+  test('is not unreachable after errors of its tools', async () => {
     const crm = createScriptedUpstream({
       answer: async ({ request: { id } }) => ({ jsonrpc: '2.0', id, error: { code: -32603, message: 'no' } }),
     })

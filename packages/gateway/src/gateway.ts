@@ -32,7 +32,7 @@ export interface GatewayOptions {
 
 /** The state of one upstream of a gateway. */
 export interface UpstreamStatus {
-  /** `unknown` before the first answer. `away` after three requests in a row without an answer. */
+  /** `unknown` before the first answer. `away` (unreachable) after three requests in a row without an answer. */
   readonly state: UpstreamState
 }
 

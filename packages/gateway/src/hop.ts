@@ -7,18 +7,18 @@ import { HeaderParamTools } from './header-params.ts'
 import { RunningCalls } from './running-calls.ts'
 import type { CallerCredential, UpstreamOptions } from './upstream.ts'
 
-/** The way to one upstream. */
+/** The link to one upstream. */
 export interface Hop {
   /** Sends a request of a host to the upstream. Resolves with an error that names the upstream if it gives no answer. */
   exchange(request: RpcRequest, call: Call, credential?: CallerCredential): Promise<RpcResponse>
-  /** Passes a notification of a host on. */
+  /** Forwards a notification of a host. */
   notify(notification: RpcNotification, call: Call): void
   /** Returns true if calls that wait for answers can only continue in this process. */
   keepsCalls(): boolean
   close(): Promise<void>
 }
 
-/** The parts that every {@link Hop} of a proxy or gateway uses. */
+/** The dependencies that every {@link Hop} of a proxy or gateway shares. */
 export interface HopOptions {
   /** The name of the upstream in errors and in the log. */
   readonly name: string

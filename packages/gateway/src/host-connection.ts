@@ -9,7 +9,7 @@ export interface HostConnection {
   identity: HostIdentity
   /** The requests, streams and waiting calls that use the connection. */
   uses: number
-  /** True while a call that may ask has the connection alone. */
+  /** True while a call that may ask has exclusive use of the connection. */
   isAsked: boolean
   /** True until a host has used the connection for more than a description of the server. */
   isFresh: boolean
@@ -19,7 +19,7 @@ export interface HostConnection {
   readonly release: () => void
 }
 
-/** The hop as the client of an older server. It lets go of calls whose host does not answer. */
+/** The hop as the client of an older server. It ends calls whose host does not answer. */
 export class AbandonableClient {
   readonly #runs = new Map<string, (reason: unknown) => void>()
 

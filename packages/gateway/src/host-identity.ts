@@ -13,11 +13,11 @@ import type { CallerCredential, UpstreamCaller } from './upstream.ts'
 export interface HostIdentity {
   /** The key under which quotas count the caller. */
   readonly callerKey: string
-  /** The caller and what the handshake says of its client: the name and the capabilities. */
+  /** The caller, and the name and the capabilities of its client in the handshake. */
   readonly client: string
   /** The session and the client. Requests with the same key may share a connection to an older server. */
   readonly key: string
-  /** The caller as the function that opens connections receives it. */
+  /** The caller, as an argument of the function that opens connections. */
   readonly caller: UpstreamCaller
 }
 

@@ -41,7 +41,7 @@ export async function listenToMembers(host: HostRequest): Promise<RpcResponse> {
     await waitForClose(closed, call)
     return succeed(request, { resultType: 'complete', _meta: { [metaKeys.subscriptionId]: request.id } })
   } finally {
-    scope.stop(new DOMException('The host listens no more', 'AbortError'))
+    scope.stop(new DOMException('The host has ended its stream', 'AbortError'))
     scope.close()
     stream.close()
     for (const remove of removals) remove()
@@ -57,7 +57,10 @@ interface Following {
   readonly onAnswer: () => void
 }
 
-/** Keeps a stream to one upstream open. Ends for an upstream without subscriptions, and with the stream of the host. */
+/**
+ * Keeps a stream to one upstream open. Returns for an upstream without subscriptions, and when the stream of the host
+ * ends.
+ */
 async function follow(member: Member, following: Following): Promise<void> {
   const { host, stream, signal, onAnswer } = following
   const { runtime, log, closed } = host.parts

@@ -35,7 +35,7 @@ export const mergedLists: ReadonlyMap<string, MergedList> = new Map<string, Merg
   ['skills/list', { items: 'skills', rewriteItem: (item, { name }) => rewriteSkill(item, name) }],
 ])
 
-/** How long and for which callers a merged result may be cached: as the strictest of its parts. */
+/** The lifetime and the scope of a cached merged result: the strictest of its parts. */
 export interface MergedCaching {
   ttlMs: number
   cacheScope: 'private' | 'public'
@@ -46,7 +46,7 @@ export function startCaching(): MergedCaching {
   return { ttlMs: Number.MAX_SAFE_INTEGER, cacheScope: 'public' }
 }
 
-/** Merges the caching hints of one answer into those of the result. An older upstream has none. */
+/** Merges the caching hints of one response into those of the result. An older upstream has none. */
 export function mergeCaching(caching: MergedCaching, member: Member, answer: MemberAnswer): void {
   const { ttlMs = 0, cacheScope } = 'result' in answer ? answer.result : {}
   const isAbsent = 'isAway' in answer && !answer.isAway
@@ -61,8 +61,8 @@ export function finishCaching({ ttlMs, cacheScope }: MergedCaching): JsonObject 
 }
 
 /**
- * Merges a list of all upstreams: one page of one upstream after the other, with short lists joined. All upstreams are
- * asked at the same time, so that one that hangs costs one time limit.
+ * Merges a list of all upstreams: the pages of one upstream after the other, with short lists joined. All upstreams are
+ * asked at the same time, so that an upstream that hangs delays the result by one time limit only.
  */
 export async function mergeList(list: MergedList, host: HostRequest): Promise<JsonObject> {
   const { request, call, parts } = host
@@ -87,14 +87,14 @@ interface Page<Answer> {
   readonly answer: Answer
 }
 
-/** Asks the upstream of the cursor, and all upstreams after it, for a page each. */
+/** Requests one page of the upstream of the cursor, and of each upstream after it. */
 async function askForPages(host: HostRequest): Promise<readonly Page<Promise<MemberAnswer>>[]> {
   const { request, call, parts } = host
   const { cursor: sealed, _meta } = request.params ?? {}
   const start = typeof sealed === 'string' ? await parts.state.openCursor(sealed, request.method, call) : undefined
   const members = Array.from(parts.members.values())
   const first = start === undefined ? 0 : members.findIndex(({ name }) => name === start.upstream)
-  // The cursor is of an upstream that this configuration no longer has.
+  // The upstream of the cursor is no longer in the configuration.
   if (first < 0) throw invalidCursorError()
   return members.slice(first).map((member, index) => {
     const cursor = index === 0 && start?.cursor !== undefined ? { cursor: start.cursor } : {}
@@ -103,7 +103,7 @@ async function askForPages(host: HostRequest): Promise<readonly Page<Promise<Mem
   })
 }
 
-/** Returns the page with which a list continues: of the same upstream, or the first one of the following upstream. */
+/** Returns the next page of a list: of the same upstream, or the first page of the next upstream. */
 function findNextPage({ member, answer }: Page<MemberAnswer>, following: Member | undefined): InnerCursor | undefined {
   const cursor = 'result' in answer ? answer.result['nextCursor'] : undefined
   if (typeof cursor === 'string') return { upstream: member.name, cursor }

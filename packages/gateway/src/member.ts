@@ -22,7 +22,7 @@ import {
 } from './upstream.ts'
 import { credentialError, findCredentialError, findNeededLogin, noAnswerError } from './upstream-error.ts'
 
-/** Milliseconds that each upstream has for its part of a merged result. A slow one is left out. */
+/** Milliseconds that each upstream has for its part of a merged result. A slow upstream is omitted. */
 export const listTimeoutMs = 5000
 
 /** An upstream of a gateway. */
@@ -45,7 +45,7 @@ export interface HostRequest {
   readonly parts: GatewayParts
 }
 
-/** The parts of one gateway. */
+/** The shared state of one gateway. */
 export interface GatewayParts {
   readonly info: Implementation
   readonly members: ReadonlyMap<string, Member>
@@ -59,7 +59,7 @@ export interface GatewayParts {
   readonly log: Log
 }
 
-/** The parts that every {@link Member} uses. */
+/** The dependencies that every {@link Member} shares. */
 export interface MemberDeps {
   readonly ledger: Ledger
   readonly runtime: Runtime
@@ -112,7 +112,9 @@ function addCredential(found: HttpAuthorizer, name: string): { readonly id: stri
   return known
 }
 
-/** Marks the errors of an authorizer, because a caller without a token must not make the upstream look unreachable. */
+/**
+ * Marks the errors of an authorizer, because a caller without a token must not make the upstream count as unreachable.
+ */
 function withCredentialErrors(auth: HttpAuthorizer, name: string): HttpAuthorizer {
   const mark = async <T>(run: () => T | Promise<T>): Promise<T> => {
     try {
@@ -132,15 +134,15 @@ function withCredentialErrors(auth: HttpAuthorizer, name: string): HttpAuthorize
   }
 }
 
-/** An answer of an upstream to its part of a merged request. */
+/** The response of an upstream to its part of a merged request. */
 export type MemberAnswer =
   | { readonly result: JsonObject }
   | { readonly login: LoginRequired }
   | { readonly isAway: boolean }
 
 /**
- * Sends a request for a merged result to an upstream. An upstream that gives no answer within the limit is away. One
- * that does not serve the method has no part of the result, and is not away.
+ * Sends a request for a merged result to an upstream. An upstream that gives no answer within the limit is unreachable.
+ * An upstream that does not serve the method is reachable, and has no part of the result.
  */
 export async function askMember(member: Member, host: HostRequest): Promise<MemberAnswer> {
   const { request, call, parts } = host

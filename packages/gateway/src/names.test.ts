@@ -11,7 +11,7 @@ const uris = fc.oneof(
   fc.tuple(fc.constantFrom('ui://', 'skill://', 'UI://', 'ui:', 'note://'), fc.string()).map((parts) => parts.join('')),
 )
 
-describe('every instance gives the same names and URIs [GWY-008]', () => {
+describe('every instance creates the same names and URIs [GWY-008]', () => {
   test.each(vectors.names)('the name $inner of $upstream', async ({ upstream, inner, name }) => {
     expect(await encodeName(upstream, inner)).toBe(name)
   })
@@ -22,7 +22,7 @@ describe('every instance gives the same names and URIs [GWY-008]', () => {
   })
 })
 
-describe('a name or a URI alone has the upstream [GWY-001]', () => {
+describe('a name or a URI contains the upstream [GWY-001]', () => {
   test('names of any upstream and any tool or prompt', async () => {
     await fc.assert(
       fc.asyncProperty(upstreams, fc.string({ maxLength: 90 }), async (upstream, inner) => {
@@ -43,12 +43,12 @@ describe('a name or a URI alone has the upstream [GWY-001]', () => {
     )
   })
 
-  test.each(['sum', '__sum', '', 'crm_sum'])('%j is the name of no upstream', (name) => {
+  test.each(['sum', '__sum', '', 'crm_sum'])('%j is not a name of any upstream', (name) => {
     expect(decodeName(name)).toBeUndefined()
   })
 
   test.each(['note://x', 'ui://page', '', '+x', 'https://host/a+b', 'ui:crm/x'])(
-    '%j is the URI of no upstream',
+    '%j is not a URI of any upstream',
     (uri) => {
       expect(decodeUri(uri)).toBeUndefined()
     },

@@ -13,14 +13,14 @@ import { isServer, type Upstream, type UpstreamOptions } from './upstream.ts'
 
 /** The options of {@link proxy}. */
 export interface ProxyOptions {
-  /** The name of the upstream, as errors and the log have it. */
+  /** The name of the upstream in errors and in the log. */
   readonly name: string
   readonly version: string
   /** Middleware around every call of a host. */
   readonly use?: readonly Middleware[] | undefined
   /** The extensions of the proxy, such as `legacy()` for hosts of older revisions. */
   readonly extensions?: readonly ServerExtension[] | undefined
-  /** The codec for what the extensions seal, such as the session ids of older hosts. */
+  /** The codec for values that the extensions seal, such as the session ids of older hosts. */
   readonly state?: HostStateCodec | undefined
   /** The log. Default: a log that writes lines to the standard error. */
   readonly log?: Log | undefined
@@ -39,8 +39,8 @@ const proxyOptionNames = {
 } as const satisfies KnownOptions & Record<keyof ProxyOptions, true>
 
 /**
- * Creates a server that passes everything on to another one, over any transport and between any two revisions. It
- * renames nothing. No credential and no principal of a host passes on to a server outside of this process.
+ * Creates a server that forwards every request to another server, over any transport and between any two revisions. It
+ * renames nothing. Credentials and principals of hosts are not forwarded to a server outside of this process.
  *
  * The proxy acts with the credentials of its connections. So it listens beyond this machine only with `auth`.
  *
@@ -55,7 +55,7 @@ export function proxy(upstream: Upstream, options: ProxyOptions): Server {
   return isServer(upstream) ? proxyServer(upstream, options) : proxyConnections(upstream, options)
 }
 
-/** Creates a proxy of a server in this process, which receives the calls of hosts as they are. */
+/** Creates a proxy of a server in this process, which receives the calls of hosts unchanged. */
 function proxyServer(upstream: Server, { name, version, ...options }: ProxyOptions): Server {
   const detachHost = upstream.attachHost()
   const { exchange, localOnly, needsPrincipal, ready, receive } = upstream
@@ -94,7 +94,10 @@ export function proxyWithLogin(upstream: UpstreamOptions, options: ProxyOptions)
 /** Milliseconds for the first answer with a login. `oauth` gives a person ten minutes. */
 const loginTimeoutMs = 11 * 60_000
 
-/** Returns true for a notification that passes on. Those of the protocol itself belong to the host and the proxy. */
+/**
+ * Returns true for a notification that is forwarded. Notifications of the protocol itself belong to the host and the
+ * proxy.
+ */
 export function isOfExtension({ method }: RpcNotification): boolean {
   return findNotificationRow(method) === undefined && !method.startsWith('notifications/')
 }

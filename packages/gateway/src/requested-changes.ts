@@ -7,7 +7,7 @@ import { decodeUri } from './uris.ts'
 /** The largest number of resources and tasks that one request may follow. */
 const maxFollowed = 1000
 
-/** Returns what a host wants to follow, with the targets by upstream. Leaves targets out that no upstream has. */
+/** Returns the changes that a host requests, with the targets by upstream. Omits targets that no upstream has. */
 export async function parseRequested(host: HostRequest): Promise<RequestedChanges> {
   const { notifications } = host.request.params ?? {}
   const { resourceSubscriptions, taskIds, ...lists } = isJsonObject(notifications) ? notifications : {}

@@ -4,7 +4,7 @@ import { encodeUri } from './uris.ts'
 /** Changes the names, URIs and ids of a result from those of an upstream to those of the gateway. */
 export type Rewrite = (result: JsonObject, upstream: string) => JsonObject
 
-/** Rewrites the links and the embedded resources in a result. Text and structured content stay as they are. */
+/** Rewrites the links and the embedded resources in a result. Text and structured content are not changed. */
 export const rewriteContent: Rewrite = (result, upstream) => {
   const { content } = result
   const rewritten = rewriteUiMeta(result, upstream)
@@ -39,7 +39,7 @@ export function rewriteUri<T extends JsonObject>(item: T, upstream: string, memb
   return typeof uri === 'string' ? { ...item, [member]: encodeUri(upstream, uri) } : item
 }
 
-/** Rewrites the page of a tool in its `_meta`, in the present and in the former form (extensions/apps). */
+/** Rewrites the page of a tool in its `_meta`, in the current and in the earlier form (extensions/apps). */
 export function rewriteUiMeta(item: JsonObject, upstream: string): JsonObject {
   const { _meta } = item
   if (!isJsonObject(_meta)) return item

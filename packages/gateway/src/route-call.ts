@@ -39,8 +39,8 @@ async function openState(host: HostRequest, member: Member): Promise<TaggedState
 }
 
 /**
- * Returns the answers of a host to it, for the instance whose process has the call. The result has no question, so the
- * host sends the request again, and the load balancer may select another instance.
+ * Returns the answers of a host in a new state, for the instance whose process has the call. The result has no
+ * question, so the host sends the request again, and the load balancer may select another instance.
  */
 async function passToOwner({ tag, state }: TaggedState, { request, call, parts }: HostRequest): Promise<JsonObject> {
   const { misses = 0 } = tag

@@ -147,7 +147,7 @@ function requireUri(uri: unknown, host: HostRequest): { readonly member: Member;
   throw unknownError('resource', String(uri))
 }
 
-/** Creates the one error for a target that no upstream has, is not offered, or is withheld. */
+/** Creates the common error for a target that no upstream has, is not offered, or is withheld. */
 function unknownError(kind: string, name: string): McpError {
   return new McpError(errorCodes.invalidParams, `Unknown ${kind} ${quoteName(name)}`)
 }

@@ -6,7 +6,10 @@ import type { Call } from '@x/schema'
  * its connections. A host that waits less cancels its call.
  */
 const defaultTimeoutMs = 30 * 60_000
-/** The most milliseconds between two checks of the running calls. One timer for all costs less than one for each. */
+/**
+ * The maximum of milliseconds between two checks of the running calls. One timer for all calls costs less than one for
+ * each.
+ */
 const maxCheckIntervalMs = 60_000
 
 interface RunningCall {

@@ -48,7 +48,7 @@ function complete(result: object, host: HostRequest): ReturnType<typeof withServ
   return withServerInfo({ resultType: 'complete', ...result }, host)
 }
 
-/** Checks what the gateway itself reads. The upstream checks the rest, which may be of an extension. */
+/** Checks the params that the gateway reads. The upstream checks the others, which may be of an extension. */
 function checkRequest(request: RpcRequest): void {
   const revisionError = findRevisionError(request)
   if (revisionError !== undefined) throw revisionError

@@ -12,14 +12,14 @@ const request: RpcRequest = { jsonrpc: '2.0', id: 1, method: 'tools/call', param
 const badState = { code: -32602, message: 'Invalid or expired requestState' }
 const tagged = { tag: { upstream: 'crm' }, state: 'the state of the upstream' }
 
-test('every instance with the keys opens what another one sealed [GWY-008]', async () => {
+test('every instance with the keys opens a state of another instance [GWY-008]', async () => {
   const opened = await state.openState(vectors.state, request, ada)
   expect(opened).toEqual({ tag: { upstream: 'crm', misses: 0 }, state: tagged.state })
   expect(await state.openCursor(vectors.cursor, 'tools/list', ada)).toEqual({ upstream: 'crm', cursor: '2' })
   expect(await state.openTaskId(vectors.taskId, ada)).toEqual({ upstream: 'crm', taskId: 'task-1' })
 })
 
-test('a tag does not seal the state again: it is as long for a long state as for a short one', async () => {
+test('a tag does not seal the state again: its length does not depend on the length of the state', async () => {
   const lengthOf = async (length: number) =>
     (await state.sealState({ ...tagged, state: 'x'.repeat(length) }, request, ada)).length - length
   expect(await lengthOf(24_000)).toBe(await lengthOf(10))
@@ -33,7 +33,7 @@ test('the answers of a host travel in the tag to the instance that has the call'
   expect(await state.openState(sealed, request, ada)).toEqual({ tag, state: 'inner' })
 })
 
-describe('a state is one of its caller and its request, and has one error for every other [GWY-004]', () => {
+describe('a state belongs to its caller and its request, and all others receive the same error [GWY-004]', () => {
   const other = (params: object): RpcRequest => ({ ...request, params: { ...request.params, ...params } })
   test.each<[string, RpcRequest, Call]>([
     ['another principal', request, callOf({ issuer: 'https://id.example', subject: 'grace' })],
@@ -69,7 +69,7 @@ describe('a state is one of its caller and its request, and has one error for ev
   })
 })
 
-describe('cursors and ids of tasks are those of their caller, and never open as one another [GWY-004]', () => {
+describe('cursors and ids of tasks belong to their caller and are not interchangeable [GWY-004]', () => {
   const grace = callOf({ issuer: 'https://id.example', subject: 'grace' })
   test('cursors', async () => {
     const error = { code: -32602, message: 'Invalid or expired cursor' }

@@ -45,8 +45,8 @@ export interface InnerCursor {
 }
 
 /**
- * Seals what a gateway gives to hosts and receives again. Everything is bound to its caller, and verified before it is
- * used. All failures have one error.
+ * Seals the values that a gateway sends to hosts and receives again. Every value is bound to its caller, and is
+ * verified before it is used. All failures have the same error.
  */
 export class GatewayState {
   readonly #codec: StateCodec
@@ -111,7 +111,7 @@ export class GatewayState {
     return { upstream, taskId }
   }
 
-  /** Checks whether the store of the codec can be reached. */
+  /** Checks that the store of the codec can be reached. */
   async ping(): Promise<void> {
     await this.#codec.ping?.()
   }
@@ -149,18 +149,21 @@ function splitState(sealed: unknown): readonly [token: string, state: string] {
   return [text.slice(prefix.length, end), text.slice(end)]
 }
 
-/** A state is one of its method, its target, its arguments and its caller, and of the state of the upstream. */
+/** A state is bound to its method, its target, its arguments and its caller, and to the state of the upstream. */
 async function bindState(state: string, { method, params }: RpcRequest, call: Call): Promise<JsonValue> {
   const { targetParam = 'name' } = findMethodRow(method) ?? {}
   return [method, params?.[targetParam] ?? null, params?.['arguments'] ?? null, ownerOf(call), await sha256Hex(state)]
 }
 
-/** A caller without a principal may return from another address, so its address is no part of the binding. */
+/**
+ * A caller without a principal may send its next request from another address, so its address is not part of the
+ * binding.
+ */
 function ownerOf({ principal }: { readonly principal?: Principal | undefined }): JsonValue {
   return principalIdentityOf(principal)
 }
 
-/** Creates the one error for every cursor that the gateway does not accept. */
+/** Creates the common error for every cursor that the gateway does not accept. */
 export function invalidCursorError(): McpError {
   return new McpError(errorCodes.invalidParams, 'Invalid or expired cursor')
 }

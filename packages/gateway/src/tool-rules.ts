@@ -23,9 +23,9 @@ export interface ToolRules {
 
 /** The offered names of the tools of one upstream. */
 export interface ToolNames {
-  /** Returns the name under which a tool is offered. Undefined for a tool that is not. */
+  /** Returns the name under which a tool is offered. Undefined for a tool that is not offered. */
   offeredName(tool: string): string | undefined
-  /** Returns the tool with an offered name. Undefined if there can be none. */
+  /** Returns the tool with an offered name. Undefined if no tool can have it. */
   toolOf(offeredName: string): string | undefined
 }
 

@@ -18,7 +18,7 @@ export function invalidResultError(name: string): McpError {
 
 /** Creates the error for a request that was not sent, because the upstream has given no answers. */
 export function awayError(name: string, retryAfterMs: number): McpError {
-  return upstreamError(name, 'is away', { more: { retryAfterMs } })
+  return upstreamError(name, 'is unreachable', { more: { retryAfterMs } })
 }
 
 /** Creates the error for a call whose process cannot be reached any more. */
@@ -33,8 +33,8 @@ const credentialRetryMs = 2000
 const maxCauses = 8
 
 /**
- * Creates the error for a request that was not sent, because its caller has no valid credential at the upstream. This
- * is no failure of the upstream. The cause is for the log alone.
+ * Creates the error for a request that was not sent, because its caller has no valid credential at the upstream. It is
+ * not a failure of the upstream. The cause is only for the log.
  */
 export function credentialError(name: string, cause: unknown): McpError {
   const loginUrl = findLoginUrl(cause)
@@ -92,7 +92,7 @@ function upstreamError(
   return new McpError(errorCodes.internal, `Upstream ${quoteName(name)} ${problem}`, { data, cause })
 }
 
-/** Creates the one error for every `requestState` that the proxy does not accept. */
+/** Creates the common error for every `requestState` that the proxy does not accept. */
 export function invalidStateError(): McpError {
   return new McpError(errorCodes.invalidParams, 'Invalid or expired requestState', { data: { reason: 'requestState' } })
 }

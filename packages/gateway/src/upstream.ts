@@ -15,13 +15,15 @@ export interface CallerCredential {
   readonly caller: UpstreamCaller
 }
 
-/** The credential at an upstream that needs none, or whose function `connect` has one for all callers. */
+/**
+ * The credential at an upstream that needs none, or whose function `connect` has the same credential for all callers.
+ */
 export const noCredential: CallerCredential = { id: '', caller: { principal: undefined, auth: undefined } }
 
 /** An upstream outside of this process, as a function that opens connections to it. */
 export interface UpstreamOptions {
   /**
-   * Opens one more connection, such as `connectAny(url)` of `@x/legacy/client`. The proxy closes what it opened. A
+   * Opens one more connection, such as `connectAny(url)` of `@x/legacy/client`. The proxy closes its connections. A
    * connection to a server of an older revision serves one host, so it is a function and not a connection.
    */
   readonly connect: (caller: UpstreamCaller) => Connection
@@ -47,7 +49,7 @@ export interface GatewayUpstreamOptions extends UpstreamOptions {
   readonly credential?: CredentialSource | undefined
   /** The tools that the gateway offers, and their names. Default: all tools. */
   readonly tools?: ToolRules | undefined
-  /** Milliseconds without a message after which a call is given up. Default: 1,800,000, which is 30 minutes. */
+  /** Milliseconds without a message after which a call is cancelled. Default: 1,800,000, which is 30 minutes. */
   readonly timeoutMs?: number | undefined
   /** True if the gateway is not ready while it gets no answers from the upstream. Default: false. */
   readonly required?: boolean | undefined

@@ -1,7 +1,7 @@
 import { type Ledger, type Runtime, startBackgroundTimer } from '@x/core'
 import type { HostConnection } from './host-connection.ts'
 
-/** Milliseconds that a host has to answer a question. `connectAny` has the same limit. */
+/** The time limit for the answer of a host to a question, in milliseconds. `connectAny` has the same limit. */
 const answerTimeoutMs = 10 * 60_000
 
 /** A call that waits for the answers of its host, with its connection. */

@@ -24,7 +24,7 @@ const publish = tool('publish', {
   },
 })
 
-// 'pglite:./.mcp-tasks' would find its tasks again after a crash, 'postgres://…' and 'redis://…' are for a fleet.
+// 'pglite:./.mcp-tasks' keeps the tasks after a crash. 'postgres://…' and 'redis://…' are for several instances.
 await using server = createServer({
   name: 'site',
   version: '1.0.0',

@@ -31,7 +31,7 @@ describe('tasks of users never run in the asynchronous context of another reques
 
     test('with the notifications of its engine [LDG-008]', () => runTasksOfUsers(() => postgresEngine(database.url)))
 
-    test('with a bus of its own [LDG-008]', async () => {
+    test('with a separate bus [LDG-008]', async () => {
       const pool = database.pool()
       const notifications = postgresBus(pool)
       await runTasksOfUsers(() => ({ ...postgresEngine(database.url, { schema: 'other' }), notifications }))

@@ -16,7 +16,7 @@ let folder: string
 
 beforeAll(async () => {
   const entry = fileURLToPath(new URL('programs/pglite-server.ts', import.meta.url))
-  // Within the package, so that what is not bundled is found from there.
+  // The bundle is in the package, so that it finds the packages that are not bundled.
   const external = ['pg', '@electric-sql/pglite']
   await build({
     entryPoints: [entry],
@@ -39,7 +39,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 
 interface Running {
   readonly child: ChildProcess
-  /** What it prints next. */
+  /** The next line of the output. */
   next(): Promise<JsonObject>
 }
 
@@ -62,11 +62,11 @@ function start(order: string): Running {
   }
 }
 
-test('a server that has the folder alone is killed in the middle of a task, and started again: every step is recorded once', async () => {
+test('a server over a folder that is killed during a task and started again records every step once', async () => {
   const first = start('begin')
-  const said = [await first.next(), await first.next()]
-  const taskId = said.find((line) => 'taskId' in line)?.['taskId']
-  expect(said).toContainEqual({ standing: true })
+  const printed = [await first.next(), await first.next()]
+  const taskId = printed.find((line) => 'taskId' in line)?.['taskId']
+  expect(printed).toContainEqual({ isWaiting: true })
 
   const engine = pgliteEngine(join(folder, 'tasks'))
   await expect(engine.get('a', 'someone')).rejects.toThrow(`is open in process ${first.child.pid} on`)
@@ -82,7 +82,7 @@ test('a server that has the folder alone is killed in the middle of a task, and 
     result: { content: [{ text: 'one and two, done' }] },
   })
   if (second.child.exitCode === null) await once(second.child, 'exit')
-  // The step that was recorded is not done again; the one in which the process died is.
+  // The recorded step is not repeated. The step in which the process died is repeated.
   expect(await readFile(join(folder, 'effects'), 'utf8')).toBe('one\ntwo\ntwo\ntwo, done\n')
   expect(second.child.exitCode).toBe(0)
   await expect(access(join(folder, 'tasks.lock'))).rejects.toThrow('ENOENT')

@@ -62,7 +62,7 @@ function createInstance(store: TaskEngine) {
   return { server, stores, send }
 }
 
-/** Runs tasks of two users at two instances, and cancels them, where a third user's request came first. */
+/** Runs and cancels tasks of two users at two instances, which first received a request of a third user. */
 export async function runTasksOfUsers(openEngine: () => TaskEngine): Promise<void> {
   const instances = [createInstance(openEngine()), createInstance(openEngine())] as const
   const [here, there] = instances

@@ -24,7 +24,7 @@ const member = (value: JsonObject | undefined, name: string): JsonObject => {
 const paramsAt = (index: number): JsonObject => member(messages[index], 'params')
 const resultAt = (index: number): JsonObject => member(messages[index], 'result')
 
-/** A message without the parts that differ at each run, times and words for people, and without a default. */
+/** A message without times, texts for people and defaults, which may differ. */
 function withoutParticulars(value: JsonObject, taskId: string): JsonObject {
   const particulars = ['createdAt', 'lastUpdatedAt', 'statusMessage', 'pollInterval', 'isError']
   const text = JSON.stringify(value, (key, part: unknown) => (particulars.includes(key) ? undefined : part))
@@ -32,7 +32,7 @@ function withoutParticulars(value: JsonObject, taskId: string): JsonObject {
 }
 
 const echo = tool('echo', {
-  description: 'Says it again',
+  description: 'Repeats the input',
   task: 'allowed',
   run: async (_, ctx) => {
     const schema = z.object({ input: z.string() })
@@ -80,7 +80,7 @@ describe('the example of the persistent workflow, in the messages of SEP-2322', 
       expect(withoutParticulars(answer, taskId)).toMatchObject(withoutParticulars(resultAt(index), taskId))
   })
 
-  test('is the request of the client, and the answers of the document are enough', async () => {
+  test('matches the requests of the client, which completes with the responses of the document', async () => {
     const sent: JsonObject[] = []
     const exchange: Exchange = async ({ id, method, params = {} }) => {
       const index = 2 * sent.length

@@ -147,7 +147,9 @@ test('500 calls with questions of eight users at three instances: an upstream th
   const failed = outcomes.filter(({ error }) => error !== undefined)
   // While an upstream stops, it still returns its own error until its connections are closed.
   for (const { upstream, error } of failed)
-    expect(error?.message).toMatch(new RegExp(`Upstream "${upstream}" (gave no answer|is away)|The server is stopping`))
+    expect(error?.message).toMatch(
+      new RegExp(`Upstream "${upstream}" (gave no answer|is unreachable)|The server is stopping`),
+    )
   expect(new Set(failed.map(({ upstream }) => upstream))).not.toContain('old-http')
   expect(failed.some(({ upstream }) => upstream === 'modern')).toBe(true)
   const answered = outcomes.filter(({ text }) => text !== undefined)

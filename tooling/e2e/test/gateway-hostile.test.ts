@@ -107,7 +107,7 @@ test('upstreams that hang, send invalid results, flood and change their lists fa
     expect(own.some(({ message }) => expected.test(message))).toBe(true)
     for (const { message, named } of own) {
       expect(named).toBe(upstream)
-      expect(message).toMatch(new RegExp(`^Upstream "${upstream}" (${expected.source}|is away)`))
+      expect(message).toMatch(new RegExp(`^Upstream "${upstream}" (${expected.source}|is unreachable)`))
     }
   }
   for (const { upstream, message, canary } of outcomes) if (noisy.includes(upstream)) expect(message).toBe(canary)

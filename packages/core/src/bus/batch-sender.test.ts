@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { createBatchSender, maxBatchCharacters, maxWaitingCharacters } from './batch-sender.ts'
 
-/** A sender whose batches end when the test says so. */
+/** A sender whose batches the test ends. */
 function sender() {
   const sent: { readonly texts: readonly string[]; readonly end: (error?: Error) => void }[] = []
   const sendAll = (texts: readonly string[]): Promise<void> =>
     new Promise((resolve, reject) => {
       sent.push({ texts, end: (error) => (error ? reject(error) : resolve()) })
     })
-  const { send } = createBatchSender(sendAll, () => new Error('too much waits'))
+  const { send } = createBatchSender(sendAll, () => new Error('too many characters wait'))
   const { signal } = new AbortController()
   return {
     sent,
@@ -20,7 +20,7 @@ function sender() {
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('batches', () => {
-  test('the first text goes at once; what comes meanwhile goes together, in order, when it has arrived', async () => {
+  test('the first text is sent at once, and texts that arrive in the meantime form the next batch, in order', async () => {
     const { sent, send, end } = sender()
     const all = ['a', 'b', 'c'].map((text) => send(text))
     await turn()
@@ -35,12 +35,12 @@ describe('batches', () => {
     await later
   })
 
-  test('a batch that fails fails those whose texts were in it, and the next one goes', async () => {
+  test('a failed batch rejects the calls of its texts, and the next batch is sent', async () => {
     const { send, end } = sender()
     const all = Promise.allSettled(['a', 'b', 'c'].map((text) => send(text)))
     end(0)
     await turn()
-    end(1, new Error('gone'))
+    end(1, new Error('failed'))
     await turn()
     expect((await all).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
     const next = send('d')
@@ -48,7 +48,7 @@ describe('batches', () => {
     await next
   })
 
-  test('a sender that throws at once rejects, and leaves the next one its turn', async () => {
+  test('a send function that throws rejects the call, and the next text is sent', async () => {
     let calls = 0
     const throwOnce = (): Promise<void> => {
       if (++calls === 1) throw new Error('no pool')
@@ -61,7 +61,7 @@ describe('batches', () => {
     expect(calls).toBe(2)
   })
 
-  test('a text whose sender has given up while it waited is not sent', async () => {
+  test('a text whose signal aborts while it waits is not sent', async () => {
     const { sent, send, end } = sender()
     const controller = new AbortController()
     const first = send('a')
@@ -75,7 +75,7 @@ describe('batches', () => {
     expect(sent.map(({ texts }) => texts)).toEqual([['a'], ['c']])
   })
 
-  test('a batch is bounded, and a text longer than the bound goes alone', async () => {
+  test('a batch has a limit, and a text longer than the limit is a batch of its own', async () => {
     const { sent, send, end } = sender()
     const half = 'x'.repeat(maxBatchCharacters / 2)
     const texts = ['a', half, half, 'b', `${half}${half}y`]
@@ -93,11 +93,11 @@ describe('batches', () => {
     ])
   })
 
-  test('more than the bound does not wait, until something has gone', async () => {
+  test('a text beyond the limit of waiting characters is rejected until a batch has been sent', async () => {
     const { send, end } = sender()
     const first = send('a')
     const second = send('x'.repeat(maxWaitingCharacters))
-    await expect(send('b')).rejects.toThrow('too much waits')
+    await expect(send('b')).rejects.toThrow('too many characters wait')
     end(0)
     await turn()
     const third = send('b')

@@ -10,11 +10,11 @@ interface WaitingText {
   readonly reject: (error: unknown) => void
 }
 
-/** Sends texts in the order in which they came. */
+/** Sends texts in the order of their arrival. */
 export interface BatchSender {
   /**
-   * Resolves when the text has been sent, and rejects when that failed. A text that still waits when the signal aborts
-   * is not sent.
+   * Resolves when the text has been sent, and rejects when sending failed. A text that still waits when the signal
+   * aborts is not sent.
    */
   send(text: string, signal: AbortSignal): Promise<void>
 }

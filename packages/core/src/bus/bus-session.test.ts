@@ -9,7 +9,7 @@ import {
   minReconnectDelayMs,
 } from './bus-session.ts'
 
-/** One attempt to connect, whose fate is in the test's hand. */
+/** One attempt to connect, whose outcome the test sets. */
 interface Attempt {
   readonly onChange: ConnectionHandlers
   readonly signal: AbortSignal
@@ -19,11 +19,11 @@ interface Attempt {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-function lineInHand() {
+function startManualSession() {
   const clock = manualClock()
   const attempts: Attempt[] = []
-  const told: string[] = []
-  const line = createBusSession({
+  const events: string[] = []
+  const session = createBusSession({
     name: 'The wire',
     connect: (onChange, signal) =>
       new Promise((resolve, reject) => {
@@ -34,22 +34,22 @@ function lineInHand() {
           fail: (message) => reject(new Error(message)),
         })
       }),
-    onMessage: (text) => told.push(text),
-    onGap: () => told.push('gap'),
-    onError: (error) => told.push(String(error)),
+    onMessage: (text) => events.push(text),
+    onGap: () => events.push('gap'),
+    onError: (error) => events.push(String(error)),
     timeoutMs: 5_000,
     keepAliveMs: 10_000,
     clock,
     random: () => 1,
   })
-  /** The attempt with this number, from 0, which must be there. */
+  /** The attempt with this number, from 0. It must exist. */
   const attempt = (at: number): Attempt => {
     const found = attempts[at]
     if (!found) throw new Error(`there were ${attempts.length} attempts`)
     return found
   }
   const openFirst = async (ping?: Connection['ping']): Promise<Attempt> => {
-    const opened = line.ensureOpen()
+    const opened = session.ensureOpen()
     attempt(0).open(ping)
     await opened
     return attempt(0)
@@ -58,48 +58,48 @@ function lineInHand() {
     clock.advance(ms)
     await turn()
   }
-  return { clock, attempts, attempt, told, line, openFirst, advance }
+  return { clock, attempts, attempt, events, session, openFirst, advance }
 }
 
-describe('a line', () => {
+describe('a bus session', () => {
   test('several callers wait for one attempt, and all reject when it fails', async () => {
-    const { line, attempts, attempt, told } = lineInHand()
-    const all = Promise.allSettled([line.ensureOpen(), line.ensureOpen()])
+    const { session, attempts, attempt, events } = startManualSession()
+    const all = Promise.allSettled([session.ensureOpen(), session.ensureOpen()])
     attempt(0).fail('refused')
     const reasons = (await all).map((one) => one.status === 'rejected' && String(one.reason))
     const reason = 'BusError: The wire cannot be reached: refused'
-    expect([reasons, attempts.length, told]).toEqual([[reason, reason], 1, []])
+    expect([reasons, attempts.length, events]).toEqual([[reason, reason], 1, []])
   })
 
   test('after a failed first attempt there is no retry, and the next caller makes the next attempt', async () => {
-    const { line, attempts, attempt, told, clock } = lineInHand()
-    const first = line.ensureOpen()
+    const { session, attempts, attempt, events, clock } = startManualSession()
+    const first = session.ensureOpen()
     attempt(0).fail('refused')
-    // Asked again in the very turn in which the failure is told.
-    const second = first.catch(() => line.ensureOpen())
+    // The second call is made in the tick in which the failure is reported.
+    const second = first.catch(() => session.ensureOpen())
     await turn()
     expect([attempts.length, attempt(0).signal.aborted]).toEqual([2, true])
     attempt(1).open()
     await second
-    expect(told).toEqual([])
-    line.close()
+    expect(events).toEqual([])
+    session.close()
     await turn()
     expect(clock.waiting).toBe(0)
   })
 
-  test('opening that takes too long rejects, is given up, and opens nothing when it ends after all', async () => {
-    const { line, attempt, told, clock } = lineInHand()
-    const opened = line.ensureOpen()
+  test('opening that exceeds its time limit rejects and is aborted, and a connection that arrives later is not used', async () => {
+    const { session, attempt, events, clock } = startManualSession()
+    const opened = session.ensureOpen()
     clock.advance(5_000)
     await expect(opened).rejects.toThrow('The wire did not answer within 5000 ms: is it running')
     expect(attempt(0).signal.aborted).toBe(true)
     attempt(0).open()
     await turn()
-    expect([told, clock.waiting]).toEqual([[], 0])
+    expect([events, clock.waiting]).toEqual([[], 0])
   })
 
-  test('a connection that is lost is closed at once, and opened again after a pause; then comes the gap, and then messages', async () => {
-    const { openFirst, attempts, attempt, told, advance } = lineInHand()
+  test('a lost connection is closed at once and opened again after a pause, and the gap precedes its messages', async () => {
+    const { openFirst, attempts, attempt, events, advance } = startManualSession()
     const first = await openFirst()
     first.onChange.handleMessage('before')
     first.onChange.handleLoss(new Error('reset'))
@@ -113,11 +113,11 @@ describe('a line', () => {
     attempt(1).open()
     await turn()
     attempt(1).onChange.handleMessage('after')
-    expect(told).toEqual(['before', 'BusError: The wire cannot be reached: reset', 'gap', 'after'])
+    expect(events).toEqual(['before', 'BusError: The wire cannot be reached: reset', 'gap', 'after'])
   })
 
-  test('attempts that fail one after the other come at growing pauses, within a limit', async () => {
-    const { openFirst, attempts, attempt, advance, clock } = lineInHand()
+  test('the pause before an attempt grows with each failure, up to a limit', async () => {
+    const { openFirst, attempts, attempt, advance, clock } = startManualSession()
     const { onChange } = await openFirst()
     onChange.handleLoss(new Error('reset'))
     await turn()
@@ -133,10 +133,10 @@ describe('a line', () => {
   })
 
   test.each([
-    ['as soon as it is there', 0, 1_000],
-    ['after a long time', healthyAfterMs, 500],
-  ])('a connection that breaks %s is opened again after the pause of its like', async (_, lastedMs, pause) => {
-    const { openFirst, attempts, attempt, advance } = lineInHand()
+    ['soon after it opens', 0, 1_000],
+    ['after the healthy time', healthyAfterMs, 500],
+  ])('a connection that breaks %s (%d ms) is opened again after %d ms', async (_, lastedMs, pause) => {
+    const { openFirst, attempts, attempt, advance } = startManualSession()
     const { onChange } = await openFirst()
     onChange.handleLoss(new Error('reset'))
     await turn()
@@ -153,33 +153,33 @@ describe('a line', () => {
   })
 
   test('a caller during a pause ends the pause, and rejects when the attempt fails', async () => {
-    const { openFirst, line, attempts, attempt, told } = lineInHand()
+    const { openFirst, session, attempts, attempt, events } = startManualSession()
     const { onChange } = await openFirst()
     onChange.handleLoss(new Error('reset'))
     await turn()
-    const wanted = line.ensureOpen()
+    const wanted = session.ensureOpen()
     await turn()
     attempt(1).fail('refused')
     await expect(wanted).rejects.toThrow('The wire cannot be reached: refused')
     await turn()
-    const opened = line.ensureOpen()
+    const opened = session.ensureOpen()
     await turn()
     attempt(2).open()
     await opened
-    expect([attempts.length, told.at(-1)]).toEqual([3, 'gap'])
+    expect([attempts.length, events.at(-1)]).toEqual([3, 'gap'])
   })
 
-  test('who wants it in the turn in which it is lost waits for no pause', async () => {
-    const { openFirst, line, attempts } = lineInHand()
+  test('a caller in the tick in which the connection is lost starts an attempt without a pause', async () => {
+    const { openFirst, session, attempts } = startManualSession()
     const { onChange } = await openFirst()
     onChange.handleLoss(new Error('reset'))
-    void line.ensureOpen()
+    void session.ensureOpen()
     await turn()
     expect(attempts).toHaveLength(2)
   })
 
-  test('it is asked whether it is there each time it was silent so long', async () => {
-    const { openFirst, advance } = lineInHand()
+  test('the connection is pinged at each keep-alive interval', async () => {
+    const { openFirst, advance } = startManualSession()
     let pings = 0
     await openFirst(() => Promise.resolve(pings++))
     for (const expected of [0, 1, 2]) {
@@ -189,23 +189,23 @@ describe('a line', () => {
   })
 
   test.each([
-    ['is not answered', () => new Promise(() => {}), 'did not answer within 5000 ms'],
-    ['fails', () => Promise.reject(new Error('gone')), 'cannot be reached: gone'],
+    ['receives no answer', () => new Promise(() => {}), 'did not answer within 5000 ms'],
+    ['fails', () => Promise.reject(new Error('reset')), 'cannot be reached: reset'],
   ])('a ping that %s ends the connection', async (_, ping, reason) => {
-    const { openFirst, attempts, told, advance } = lineInHand()
+    const { openFirst, attempts, events, advance } = startManualSession()
     const { signal } = await openFirst(ping)
     await advance(10_000)
     await advance(5_000)
-    expect([signal.aborted, told]).toEqual([true, [expect.stringContaining(reason)]])
+    expect([signal.aborted, events]).toEqual([true, [expect.stringContaining(reason)]])
     await advance(500)
     expect(attempts).toHaveLength(2)
   })
 
   test.each(['opening', 'open', 'pausing', 'opening again'] as const)(
-    'closed while %s it leaves nothing',
+    'a session that is closed while %s leaves no timer and no connection',
     async (state) => {
-      const { line, attempts, attempt, advance, clock, told } = lineInHand()
-      const opened = line.ensureOpen()
+      const { session, attempts, attempt, advance, clock, events } = startManualSession()
+      const opened = session.ensureOpen()
       opened.catch(() => {})
       if (state !== 'opening') attempt(0).open()
       await turn()
@@ -213,27 +213,27 @@ describe('a line', () => {
       await turn()
       if (state === 'opening again') await advance(500)
       const before = attempts.length
-      line.close()
-      line.close()
+      session.close()
+      session.close()
       expect(attempts.every(({ signal }) => signal.aborted)).toBe(true)
       for (const { open } of attempts) open()
       await turn()
       expect(clock.waiting).toBe(0)
       await advance(100_000)
-      expect([attempts.length, told.includes('gap')]).toEqual([before, false])
+      expect([attempts.length, events.includes('gap')]).toEqual([before, false])
     },
   )
 
-  test('a session that is opened again after it was closed notifies of no gap, because it had no listener', async () => {
-    const { openFirst, line, attempt, told } = lineInHand()
+  test('a session that is opened again after a close reports no gap, because it had no listener', async () => {
+    const { openFirst, session, attempt, events } = startManualSession()
     const first = await openFirst()
-    line.close()
-    const again = line.ensureOpen()
+    session.close()
+    const again = session.ensureOpen()
     attempt(1).open()
     await again
     first.onChange.handleMessage('of the first')
     attempt(1).onChange.handleMessage('of the second')
-    expect(told).toEqual(['of the second'])
+    expect(events).toEqual(['of the second'])
   })
 })
 
@@ -243,7 +243,7 @@ describe('the pause before a connection is opened again', () => {
     [1, 250, 1_000],
     [6, 250, 30_000],
     [2_000, 250, 30_000],
-  ])('after %d failures lies between %d and %d ms', (failures, least, most) => {
+  ])('is from %d failures on between %d and %d ms', (failures, least, most) => {
     expect([computeReconnectDelayMs(failures, () => 0), computeReconnectDelayMs(failures, () => 1)]).toEqual([
       least,
       most,

@@ -5,7 +5,7 @@ import { decodeMessage, encodeChange, maxDataDepth } from './change-text.ts'
 
 const nested = (depth: number): object => (depth === 0 ? {} : { deeper: nested(depth - 1) })
 
-/** A change whose data comes through JSON, as a caller's may. */
+/** A change whose data was parsed from JSON, like that of a caller. */
 const changeWith = (data: unknown) => {
   const value: unknown = JSON.parse(JSON.stringify({ data }))
   if (!isJsonObject(value) || !isJsonObject(value['data'])) throw new Error('data must be an object')
@@ -33,29 +33,29 @@ describe('a change as a text', () => {
     )
   })
 
-  test('a text is at most as long as the bound; one character more of topic makes it a gap', () => {
+  test('a topic whose text exceeds the limit by one character is encoded as a gap', () => {
     const topic = 'x'.repeat(100 - '{"topic":""}'.length)
     expect(encodeChange({ topic }, 100)).toHaveLength(100)
     expect(decodeMessage(encodeChange({ topic: `${topic}x` }, 100), 100)).toEqual({ gap: true })
   })
 
-  test('a character outside ASCII counts with what it takes on the wire', () => {
+  test('a character outside ASCII counts with the length of its escape', () => {
     const topic = 'ü'.repeat(20)
     expect(decodeMessage(encodeChange({ topic }, 132), 132)).toEqual({ topic })
     expect(decodeMessage(encodeChange({ topic }, 131), 131)).toEqual({ gap: true })
   })
 
-  test('data beside a topic that alone is too long is a gap as well', () => {
+  test('a change with data whose topic alone is too long is encoded as a gap', () => {
     expect(encodeChange({ topic: 'x'.repeat(100), data: { a: 1 } }, 100)).toBe('{"gap":true}')
   })
 
-  test('data that makes it too long is refused with both lengths, and no more of the topic than a line', () => {
+  test('data that exceeds the limit is rejected with both lengths and a shortened topic', () => {
     const change = { topic: 't'.repeat(200), data: { text: 'x'.repeat(1_000) } }
-    const said = `data of the change "${'t'.repeat(80)}…" makes it 1231 bytes, and this bus carries 1000`
-    expect(() => encodeChange(change, 1_000)).toThrow(said)
+    const message = `data of the change "${'t'.repeat(80)}…" makes it 1231 bytes, and this bus carries 1000`
+    expect(() => encodeChange(change, 1_000)).toThrow(message)
   })
 
-  test('data is carried as deep as the bound, and refused one deeper', () => {
+  test('data as deep as the limit is encoded, and data one level deeper is rejected', () => {
     const deepest = changeWith(nested(maxDataDepth - 1))
     expect(decodeMessage(encodeChange(deepest, 1_000), 1_000)).toEqual(deepest)
     expect(() => encodeChange(changeWith(nested(maxDataDepth)), 1_000)).toThrow(/nested deeper than 32/)
@@ -63,11 +63,11 @@ describe('a change as a text', () => {
 })
 
 describe('a text as a message', () => {
-  test('members that it does not know mean nothing, so that a later version may add some', () => {
+  test('unknown members are ignored, so that a later version can add members', () => {
     expect(decodeMessage('{"topic":"tools","from":"a later version"}', 100)).toEqual({ topic: 'tools' })
   })
 
-  test('a text one longer than the bound is refused unread', () => {
+  test('a text one character longer than the limit is rejected before it is parsed', () => {
     const text = `{"topic":"${'x'.repeat(88)}"}`
     expect(decodeMessage(text, 100)).toEqual({ topic: 'x'.repeat(88) })
     expect(() => decodeMessage(`${text} `, 100)).toThrow(/longer than 100 characters/)

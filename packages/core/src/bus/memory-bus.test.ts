@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createListenerRegistry, memoryBus } from './memory-bus.ts'
 
-test('a listener that answers each change with another one does not deepen the stack', async () => {
+test('a listener that publishes a change for each change does not deepen the stack', async () => {
   const bus = memoryBus()
   let left = 50_000
   const publishNext = (): void => void (left-- > 0 && bus.publish({ topic: 'again' }))
@@ -10,7 +10,7 @@ test('a listener that answers each change with another one does not deepen the s
   expect(left).toBe(-1)
 })
 
-test('a listener that another one removes does not receive the current change', () => {
+test('a listener that another listener removes does not receive the current change', () => {
   const listeners = createListenerRegistry(() => {})
   const onChange: string[] = []
   let stopSecond = (): void => {}
@@ -31,7 +31,7 @@ test('a listener that is added twice is called twice, and each removal removes o
   expect([gaps, listeners.count]).toEqual([3, 1])
 })
 
-test('a log that throws keeps no listener from its change', async () => {
+test('a log that throws does not prevent the delivery of a change', async () => {
   const fail = (): never => {
     throw new Error('broken')
   }

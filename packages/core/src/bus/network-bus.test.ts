@@ -17,13 +17,13 @@ test.each([
   ['timeoutMs', { timeoutMs: Number.NaN }],
   ['keepAliveMs', { keepAliveMs: -1 }],
   ['keepAliveMs', { keepAliveMs: Number.POSITIVE_INFINITY }],
-])('a %s that is no time is refused', (option, options) => {
+])('a %s that is not a valid time is rejected', (option, options) => {
   expect(() => createNetworkBus(wire, options)).toThrow(
     expect.objectContaining({ name: 'RangeError', message: expect.stringContaining(option) }),
   )
 })
 
-test('publishing that takes too long rejects with what to look at, and is called off', async () => {
+test('publishing that exceeds its time limit is aborted and rejects with advice', async () => {
   const clock = manualClock()
   const signals: AbortSignal[] = []
   const send: BusConnector['send'] = (_, signal) => {
@@ -40,7 +40,7 @@ test('publishing that takes too long rejects with what to look at, and is called
   expect([signals.map(({ aborted }) => aborted), clock.waiting]).toEqual([[true], 0])
 })
 
-test('a listener that was rejected receives nothing later, and leaves no connection open', async () => {
+test('a listener whose registration was rejected receives no changes and leaves no connection open', async () => {
   const outcomes = [() => Promise.reject(new Error('refused')), wire.connect]
   const connect: BusConnector['connect'] = async (onChange, signal) => {
     const outcome = outcomes.shift() ?? wire.connect
@@ -56,7 +56,7 @@ test('a listener that was rejected receives nothing later, and leaves no connect
   await expect.poll(() => onChange).toEqual(['served'])
 })
 
-test('a client that was never connected is refused with what to do', async () => {
+test('a client that was never connected is rejected with the error of the driver', async () => {
   const subscriber: RedisSubscriber = {
     on: () => subscriber,
     connect: () => Promise.reject(new Error('ECONNREFUSED')),

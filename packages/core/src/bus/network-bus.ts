@@ -24,7 +24,7 @@ export interface NetworkBusOptions {
   readonly keepAliveMs?: number | undefined
 }
 
-/** The functions that a bus needs of its database or message broker. */
+/** The functions of a database or message broker that a bus requires. */
 export interface BusConnector {
   /** The name of the database or message broker in logs. */
   readonly name: string
@@ -35,7 +35,7 @@ export interface BusConnector {
   readonly send: (text: string, signal: AbortSignal) => Promise<unknown>
   /** Makes a round trip over a connection that sends messages. The signal aborts when the time limit is over. */
   readonly ping: (signal: AbortSignal) => Promise<unknown>
-  /** The advice at the end of the error message for a message that took too long to send. */
+  /** The advice at the end of the error message when sending exceeds its time limit. */
   readonly advice: string
 }
 

@@ -4,7 +4,7 @@ import { postgresBus } from '../../src/postgres.ts'
 import { redisBus } from '../../src/redis.ts'
 import type { ChangeBus } from '../../src/index.ts'
 
-// Listens, hears one change, stops, and gives its own client back: from then on nothing may keep the process alive.
+// Listens, receives one change, stops, and closes its own client. After that nothing may keep the process alive.
 const [kind, address = ''] = process.argv.slice(2)
 
 async function useBus(bus: ChangeBus): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ChangeBus } from '../../src/bus/change-bus.ts'
-import { hearing, passMarker } from './hearing.ts'
+import { recordListener, publishMarker } from './record-listener.ts'
 
 /** Three instances of a service on one bus, and the errors that they logged. */
 export interface Fleet {
@@ -10,61 +10,70 @@ export interface Fleet {
   readonly errors: unknown[]
 }
 
-/** What every bus must do. */
-export function keepsBusContract(fleet: () => Fleet): void {
-  reachesWhoListens(fleet)
-  bearsItsListeners(fleet)
-  carriesWhatIsSent(fleet)
+/** Tests the requirements for every bus. */
+export function testBusContract(fleet: () => Fleet): void {
+  testDelivery(fleet)
+  testListenerIsolation(fleet)
+  testContent(fleet)
 }
 
-/** From listening to stopping, whoever listens hears. */
-function reachesWhoListens(fleet: () => Fleet): void {
-  test('a change reaches every listener of every instance once, the publisher’s own too', async () => {
+/** Tests that a listener receives changes from its registration until its removal. */
+function testDelivery(fleet: () => Fleet): void {
+  test('a change reaches every listener of every instance once, also those of the publishing instance', async () => {
     const { one, other, third } = fleet()
-    const all = [await hearing(one), await hearing(one), await hearing(other), await hearing(third)]
+    const all = [
+      await recordListener(one),
+      await recordListener(one),
+      await recordListener(other),
+      await recordListener(third),
+    ]
     await one.publish({ topic: 'tools' })
-    const marker = await passMarker(one, all)
+    const marker = await publishMarker(one, all)
     for (const { topics, stop } of all) {
       expect(topics()).toEqual(['tools', marker])
       stop()
     }
   })
 
-  test('what is published once listen has resolved is heard, however soon and by whom', async () => {
+  test('a listener receives every change that any instance publishes after `listen` has resolved', async () => {
     const { one, other } = fleet()
     for (let round = 0; round < 30; round++) {
-      const listener = await hearing(one)
+      const listener = await recordListener(one)
       await other.publish({ topic: `resource:${round}` })
       await expect.poll(listener.topics, { interval: 2 }).toEqual([`resource:${round}`])
       listener.stop()
     }
   })
 
-  test('a bus that can be reached answers a ping [UNA-004]', async () => {
+  test('a ping resolves while the server is reachable [UNA-004]', async () => {
     await expect(fleet().one.ping?.()).resolves.toBeUndefined()
   })
 
-  test('who has stopped hears nothing, and stopping twice stops nobody else', async () => {
+  test('a removed listener receives nothing, and a second removal affects no other listener', async () => {
     const { one, other } = fleet()
-    const [stopped, stays, far] = [await hearing(one), await hearing(one), await hearing(other)]
+    const [stopped, remaining, remote] = [
+      await recordListener(one),
+      await recordListener(one),
+      await recordListener(other),
+    ]
     stopped.stop()
     stopped.stop()
     await other.publish({ topic: 'tools' })
-    await passMarker(other, [stays, far])
-    expect(stopped.heard).toEqual([])
-    expect(stays.topics()).toContain('tools')
-    stays.stop()
-    far.stop()
+    await publishMarker(other, [remaining, remote])
+    expect(stopped.received).toEqual([])
+    expect(remaining.topics()).toContain('tools')
+    remaining.stop()
+    remote.stop()
   })
 
-  test('publishing is possible before anybody listens and after the last has stopped, and who listens again hears what comes then', async () => {
+  test('changes can be published without listeners, and a new listener receives only later changes', async () => {
     const { one, other } = fleet()
     await one.publish({ topic: 'before' })
-    const first = await hearing(one)
+    const first = await recordListener(one)
     first.stop()
     await one.publish({ topic: 'after' })
     await other.publish({ topic: 'after' })
-    const second = await hearing(one)
+    const second = await recordListener(one)
     await other.publish({ topic: 'again' })
     await expect.poll(second.topics).toEqual(['again'])
     expect(first.topics()).not.toContain('after')
@@ -72,25 +81,25 @@ function reachesWhoListens(fleet: () => Fleet): void {
   })
 }
 
-/** Nothing that a listener does harms another. */
-function bearsItsListeners(fleet: () => Fleet): void {
-  test('a listener that throws keeps no other from its change, and is logged', async () => {
+/** Tests that a listener cannot affect another listener. */
+function testListenerIsolation(fleet: () => Fleet): void {
+  test('the error of a listener that throws is logged, and the other listeners receive the change', async () => {
     const { one, other, errors } = fleet()
     const refuse = (): never => {
       throw new Error('this listener is broken')
     }
     const stop = await one.listen({ onChange: refuse, onGap: refuse })
-    const listener = await hearing(one)
+    const listener = await recordListener(one)
     await other.publish({ topic: 'tools' })
-    await passMarker(other, [listener])
+    await publishMarker(other, [listener])
     expect(errors).toContainEqual(new Error('this listener is broken'))
     stop()
     listener.stop()
   })
 
-  test('a listener may publish, stop itself and begin another one while it is told', async () => {
+  test('a listener may publish, remove itself and add another listener during a notification', async () => {
     const { one } = fleet()
-    const listener = await hearing(one)
+    const listener = await recordListener(one)
     let following: Promise<() => void> | undefined
     const stop = await one.listen({
       onChange: ({ topic }) => {
@@ -108,30 +117,30 @@ function bearsItsListeners(fleet: () => Fleet): void {
     listener.stop()
   })
 
-  test('those who come and go at once leave the bus as they found it', async () => {
+  test('listeners that are removed at once leave the bus unchanged', async () => {
     const { one, other } = fleet()
-    const stays = await hearing(one)
-    const visits = Array.from({ length: 200 }, async (_, at) => {
-      const { stop } = await hearing(at % 2 ? one : other)
+    const remaining = await recordListener(one)
+    const additions = Array.from({ length: 200 }, async (_, at) => {
+      const { stop } = await recordListener(at % 2 ? one : other)
       stop()
     })
-    await Promise.all(visits)
-    await passMarker(other, [stays])
-    stays.stop()
-    const back = await hearing(one)
-    await passMarker(other, [back])
-    back.stop()
+    await Promise.all(additions)
+    await publishMarker(other, [remaining])
+    remaining.stop()
+    const later = await recordListener(one)
+    await publishMarker(other, [later])
+    later.stop()
   })
 }
 
-/** What is sent comes, as it was and in its order. */
-function carriesWhatIsSent(fleet: () => Fleet): void {
-  test('10,000 changes come in the order in which they were published', async () => {
+/** Tests that changes arrive unaltered and in order. */
+function testContent(fleet: () => Fleet): void {
+  test('10,000 changes arrive in the order in which they were published', async () => {
     const { one, other } = fleet()
-    const listener = await hearing(other)
+    const listener = await recordListener(other)
     const topics = Array.from({ length: 10_000 }, (_, at) => `resource:file:///${at}`)
     await Promise.all(topics.map((topic) => one.publish({ topic })))
-    await expect.poll(() => listener.heard.length).toBe(topics.length)
+    await expect.poll(() => listener.received.length).toBe(topics.length)
     expect(listener.topics()).toEqual(topics)
     listener.stop()
   }, 60_000)
@@ -139,26 +148,26 @@ function carriesWhatIsSent(fleet: () => Fleet): void {
   test.each([
     ['a URI', { topic: 'resource:file:///a%20b.txt' }],
     ['every plane of Unicode', { topic: 'resource:ünï/漢字/😀' }],
-    ['half of a surrogate pair, and NUL', { topic: 'a\ud800b\u0000c' }],
+    ['an unpaired surrogate and NUL', { topic: 'a\ud800b\u0000c' }],
     ['quotes, backslashes and line ends', { topic: `'"\\\n\r\t{},NULL` }],
     ['the name of a prototype', { topic: '__proto__' }],
-    ['no character at all', { topic: '' }],
+    ['no characters', { topic: '' }],
     ['several thousand characters', { topic: `resource:${'x'.repeat(7_000)}` }],
     ['data', { topic: 'task', data: { id: 'ü-1', list: [1, null, { deep: true }] } }],
-  ])('a topic of %s comes as it was sent', async (_, change) => {
+  ])('a topic of %s arrives unaltered', async (_, change) => {
     const { one, other } = fleet()
-    const listener = await hearing(other)
+    const listener = await recordListener(other)
     await one.publish(change)
-    await expect.poll(() => listener.heard).toEqual([change])
+    await expect.poll(() => listener.received).toEqual([change])
     listener.stop()
   })
 
   test('data with a member called __proto__ changes no prototype', async () => {
     const { one, other } = fleet()
-    const listener = await hearing(other)
+    const listener = await recordListener(other)
     await one.publish({ topic: 'task', data: JSON.parse('{"__proto__":{"polluted":true}}') })
-    await expect.poll(() => listener.heard.length).toBe(1)
-    const [change] = listener.heard
+    await expect.poll(() => listener.received.length).toBe(1)
+    const [change] = listener.received
     expect(typeof change === 'object' && Object.keys(change.data ?? {})).toEqual(['__proto__'])
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
     listener.stop()

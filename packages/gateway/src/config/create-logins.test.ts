@@ -19,7 +19,7 @@ const fetchOf = (issuer: string, url = 'https://crm.example.com/mcp') =>
     upstreams: { crm: { url } },
   })
 
-test('an issuer and an upstream that the file names are called on this machine, too', async () => {
+test('an issuer and an upstream that the file names may be on this machine', async () => {
   for (const named of [fetchOf(origin), fetchOf('https://login.example.com', `${origin}/mcp`)]) {
     const response = await named(`${origin}/metadata`, {})
     expect(await response.text()).toBe('here')

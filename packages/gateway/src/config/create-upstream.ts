@@ -10,7 +10,7 @@ import { openPinFile } from './file-pins.ts'
 import type { CommandUpstream, UrlUpstream } from './file-schema.ts'
 import type { SecretReader, SecretReference } from './secret-reader.ts'
 
-/** What every upstream of a file is created with. */
+/** The parameters with which every upstream of a file is created. */
 export interface UpstreamSource {
   /** The folder of the file, to which its paths are relative. */
   readonly folder: string

@@ -24,21 +24,21 @@ test('a file has the first digest of each tool of each upstream, also of tools t
   expect(Object.keys(JSON.parse(await readFile(path, 'utf8')))).toEqual(['crm', 'files'])
 })
 
-test('a removed tool is accepted anew', async () => {
+test('the next definition of a removed tool is accepted', async () => {
   const pins = openPinFile(path)
   await pins.storeOf('crm').add('read', digest('a'))
   expect([await pins.remove('crm', 'read'), await pins.remove('crm', 'read')]).toEqual([true, false])
   expect(await pins.storeOf('crm').add('read', digest('b'))).toBe(digest('b'))
 })
 
-test.each(['__proto__', 'constructor', 'toString'])('a tool named %s is one like any other', async (name) => {
+test.each(['__proto__', 'constructor', 'toString'])('a tool named %s is stored like any other tool', async (name) => {
   const crm = openPinFile(path).storeOf('crm')
   expect(await crm.get(name)).toBeUndefined()
   expect(await crm.add(name, digest('a'))).toBe(digest('a'))
   expect(await openPinFile(path).storeOf('crm').get(name)).toBe(digest('a'))
 })
 
-test('a file of another kind is left as it is', async () => {
+test('a file that is not a JSON object is not changed', async () => {
   await writeFile(path, '[1]')
   await expect(async () => openPinFile(path).storeOf('crm').get('read')).rejects.toThrow('no JSON object')
   await expect(async () => openPinFile(path).storeOf('crm').add('read', digest('a'))).rejects.toThrow('no JSON object')

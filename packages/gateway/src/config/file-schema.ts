@@ -63,7 +63,7 @@ const commandUpstream = z.strictObject({
 export type UrlUpstream = z.infer<typeof urlUpstream>
 export type CommandUpstream = z.infer<typeof commandUpstream>
 
-/** An upstream. Its schema depends on the member that it has, because the problems of a union say nothing. */
+/** An upstream. Its schema depends on the member that it has, because the problems of a union do not name a member. */
 const upstream = z.unknown().transform((value, context): UrlUpstream | CommandUpstream => {
   const isObject = typeof value === 'object' && value !== null
   const hasUrl = isObject && 'url' in value
@@ -128,7 +128,7 @@ export const gatewayFile = members.superRefine((file, context) => {
 
 type AuthProblem = readonly [member: string, message: string]
 
-/** Finds out whether the credentials of callers can be verified: only such a caller has a token, or can log in. */
+/** Checks that the credentials of callers can be verified: only a verified caller has a token, or can log in. */
 function findAuthProblem(
   { tokenExchange, userLogin }: NonNullable<UrlUpstream['auth']>,
   { listen, login: pages }: z.infer<typeof members>,

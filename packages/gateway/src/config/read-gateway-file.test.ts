@@ -79,7 +79,7 @@ test('a file is a gateway, whose secrets are in the environment and in other fil
   await server.close()
 })
 
-test('a command is started in the folder of the file, with variables of its own', async () => {
+test('a command is started in the folder of the file, with the variables of its entry', async () => {
   const program = `
     import { createInterface } from 'node:readline'
     for await (const line of createInterface({ input: process.stdin })) {
@@ -106,7 +106,7 @@ test('a command is started in the folder of the file, with variables of its own'
 
 test.each([
   ['in memory', 'memory', {}],
-  ['in a Redis that is away', { redis: { env: 'REDIS' } }, { REDIS: 'redis://127.0.0.1:9' }],
+  ['in an unreachable Redis', { redis: { env: 'REDIS' } }, { REDIS: 'redis://127.0.0.1:9' }],
 ])('callers log in at an upstream, with tokens %s', async (_, store, environment) => {
   const file = { ...withLogin, login: { ...withLogin.login, store } }
   const { gateway: options, http } = await read(file, { KEYS: key, ...environment })
@@ -122,7 +122,7 @@ test.each([
 
 describe('a file is rejected with all problems at once', () => {
   test.each<[string, unknown, readonly string[], Record<string, string>?]>([
-    ['that is no JSON', '{', ['it is no JSON object']],
+    ['that is not JSON', '{', ['it is no JSON object']],
     ['that is a list', [], ['it is no JSON object']],
     ['without members', {}, ['name: Invalid input: expected string, received undefined', 'state: ', 'upstreams: ']],
     ['with an unknown member', { ...minimal, upstream: {} }, ['Unrecognized key: "upstream"']],
@@ -138,7 +138,7 @@ describe('a file is rejected with all problems at once', () => {
       ['upstreams.a: must have url or command', 'upstreams.b: must have url or command'],
     ],
     [
-      'with addresses that hide something',
+      'with addresses that contain a password or a fragment',
       {
         ...minimal,
         upstreams: {
@@ -275,7 +275,7 @@ describe('a file is rejected with all problems at once', () => {
   })
 })
 
-test('a secret reaches no error of a gateway, also when the upstream repeats it [GWY-003]', async () => {
+test('no error of a gateway contains a secret, also when the upstream repeats it [GWY-003]', async () => {
   const repeating = createHttpServer((request, response) => {
     response.writeHead(500, { 'content-type': 'text/plain' }).end(`no: ${request.headers.authorization}`)
   })

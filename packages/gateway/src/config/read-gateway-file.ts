@@ -17,7 +17,7 @@ export interface GatewaySettings {
   readonly http: Pick<ServeHttpOptions, 'port' | 'host' | 'allowedHosts' | 'auth' | 'onRequest'>
 }
 
-/** A file that is no configuration of a gateway. The message has all problems, and no values. */
+/** The error for a file that is not a configuration of a gateway. The message has all problems, and no values. */
 export class GatewayFileError extends Error {
   override readonly name = 'GatewayFileError'
   readonly code = 'invalid_configuration'

@@ -1,7 +1,7 @@
 import type { createClient } from '@redis/client'
 import type { RedisClient } from '@x/state-codec/redis'
 
-/** A connection to Redis that opens with its first command, so that a file can be read while Redis is away. */
+/** A connection to Redis that opens with its first command, so that a file can be read while Redis is unreachable. */
 export class RedisConnection implements RedisClient {
   readonly #client: ReturnType<typeof createClient>
   #opening: Promise<unknown> | undefined

@@ -45,7 +45,7 @@ export function namesIn(result: JsonObject, items: string, member = 'name'): unk
   return Array.isArray(list) ? list.map((item) => item[member]) : []
 }
 
-/** A stream of changes, with what arrived on it. */
+/** A stream of changes, with the notifications that arrived on it. */
 export interface OpenedStream {
   readonly arrived: readonly RpcNotification[]
   /** The methods that arrived, without their common prefix. */
@@ -72,7 +72,7 @@ export function openStream(
 
 const named = z.object({ name: z.string() })
 
-/** Creates a server in this process with one of everything. */
+/** Creates a server in this process with one item of each kind. */
 export function createNotes(name: string): McpServer {
   return createServer({
     name,

@@ -41,7 +41,7 @@ export const answerPlainly: Exchange = async ({ id, method }) => ({
 
 /** The behaviour of a scripted upstream. */
 export interface UpstreamScript {
-  /** The server that the first answer reveals. Absent: a connection that speaks 2026-07-28 alone. */
+  /** The server that the first response reveals. Absent: a connection that speaks only 2026-07-28. */
   readonly peer?: ConnectionPeer
   readonly url?: string
   /** Describes the server. Default: with tools. */

@@ -37,7 +37,7 @@ describe('the calls that a caller has at once', () => {
     expect(errorIn(await call(served, eve))).toEqual({
       code: errorCodes.internal,
       message:
-        'You have reached calls, which is 3 for each caller: wait for the answer to another call, or try again in 1000 ms',
+        'You have reached calls, which is 3 for each caller: wait for the response to another call, or try again in 1000 ms',
       data: { reason: 'quota', limit: 'calls', max: 3, retryAfterMs: 1000 },
     })
     const principal = { subject: 'eve' }

@@ -50,6 +50,6 @@ async function sendTaskAnswers(task: OpenTask, answers: InputAnswers, options: C
 }
 
 function notAskedError({ tool }: OpenTask, key: string | undefined): TaskError {
-  const reason = key === undefined ? 'no answer was given' : `it does not ask ${JSON.stringify(key.slice(0, 128))} now`
+  const reason = key === undefined ? 'no answer was given' : `the key ${JSON.stringify(key.slice(0, 128))} is not open`
   return new TaskError('not_asked', `The task of ${JSON.stringify(tool)} was not answered: ${reason}`, { tool })
 }

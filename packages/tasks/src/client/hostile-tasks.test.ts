@@ -17,8 +17,8 @@ import {
 
 const named = (name: string) => ({ action: 'accept', content: { name } }) as const
 
-describe('A server that does not keep the rules', () => {
-  test('and asks another thing under a key that was answered is not followed', async () => {
+describe('A server that breaks the rules', () => {
+  test('and asks another question under an answered key makes the call fail', async () => {
     const other = toGetTaskResult('input_required', { inputRequests: { one: createQuestion('your password') } })
     const { client, of, pass } = scriptedTasks(
       { 'tasks/get': [createInputRequiredTask('one'), other] },
@@ -32,7 +32,7 @@ describe('A server that does not keep the rules', () => {
     expect(of('tasks/update')).toHaveLength(1)
   })
 
-  test('but writes the members of a question in another order does', async () => {
+  test('is accepted if it only changes the order of the members of a question', async () => {
     const { method, params } = createQuestion('one')
     const members = Object.entries(Object(params)).reverse()
     const turned = JSON.parse(JSON.stringify({ params: Object.fromEntries(members), method }))
@@ -52,9 +52,9 @@ describe('A server that does not keep the rules', () => {
   })
 
   test.each([
-    ['asks nothing at all', toGetTaskResult('input_required', { inputRequests: {} })],
+    ['asks no question', toGetTaskResult('input_required', { inputRequests: {} })],
     ['never ends', toGetTaskResult('working', { ttlMs: -1 })],
-  ])('and %s is followed for a time, and then told to end', async (_title, last) => {
+  ])('and %s makes the call fail after the time limit, and the task is cancelled', async (_title, last) => {
     const { client, clock, of, pass } = scriptedTasks({ 'tasks/get': [last] }, { tasks: { maxTaskMs: 10_000 } })
     const result = outcome(client.callTool('work'))
     await pass(1000, 10)
@@ -64,7 +64,7 @@ describe('A server that does not keep the rules', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('and names keys like members of every object is answered as any', async () => {
+  test('may use keys with the names of members of every object', async () => {
     const requests = JSON.parse('{"__proto__": null, "constructor": null}')
     const inputRequests = Object.fromEntries(Object.keys(requests).map((key) => [key, createQuestion(key)]))
     const { client, of, pass } = scriptedTasks(
@@ -79,7 +79,7 @@ describe('A server that does not keep the rules', () => {
     )
   })
 
-  test('and takes no answers for good fails the call', async () => {
+  test('and rejects answers permanently makes the call fail', async () => {
     const { client, pass } = scriptedTasks(
       {
         'tasks/get': [createInputRequiredTask('one')],
@@ -92,7 +92,7 @@ describe('A server that does not keep the rules', () => {
     expect(await result).toMatchObject({ error: { code: 'rpc', method: 'tasks/update', rpc: { code: -32602 } } })
   })
 
-  test('and never takes the answers lets the call be cancelled meanwhile', async () => {
+  test('and never acknowledges answers does not prevent the cancellation of the call', async () => {
     const { client, clock, pass } = scriptedTasks(
       { 'tasks/get': [createInputRequiredTask('one')], 'tasks/update': [unresolvedPromise] },
       { client: { elicit: () => named('x') } },
@@ -108,12 +108,12 @@ describe('A server that does not keep the rules', () => {
 
   test.each<[string, JsonObject]>([
     ['has no id', toCreateTaskResult({ taskId: '' })],
-    ['has an endless id', toCreateTaskResult({ taskId: 'x'.repeat(1025) })],
-    ['has an id that no header can carry', toCreateTaskResult({ taskId: '\uD800' })],
+    ['has an id that is too long', toCreateTaskResult({ taskId: 'x'.repeat(1025) })],
+    ['has an id that no header can contain', toCreateTaskResult({ taskId: '\uD800' })],
     ['has no times', { resultType: 'task', taskId: 'x', status: 'working', ttlMs: null }],
-    ['has a status of its own', toCreateTaskResult({ status: 'dreaming' })],
-    ['lives for half a millisecond', toCreateTaskResult({ ttlMs: 0.5 })],
-  ])('and makes a task that %s has answered the call with no result', async (_title, answer) => {
+    ['has an unknown status', toCreateTaskResult({ status: 'dreaming' })],
+    ['has a lifetime of half a millisecond', toCreateTaskResult({ ttlMs: 0.5 })],
+  ])('and creates a task that %s makes the call fail with invalid_result', async (_title, answer) => {
     const { client, received } = scriptedTasks({ 'tools/call': [answer] })
     await expect(client.callTool('work')).rejects.toMatchObject({ code: 'invalid_result', target: 'work' })
     expect(received).toHaveLength(1)
@@ -121,20 +121,20 @@ describe('A server that does not keep the rules', () => {
 
   test.each<[string, JsonObject]>([
     ['is another task', toGetTaskResult('working', { taskId: 'task-2' })],
-    ['is no complete result', { ...toGetTaskResult('working'), resultType: 'task' }],
+    ['is not a complete result', { ...toGetTaskResult('working'), resultType: 'task' }],
     ['is completed without a result', toGetTaskResult('completed')],
     ['is failed without an error', toGetTaskResult('failed')],
     [
-      'asks what no client can be asked',
+      'has a request that no client can answer',
       toGetTaskResult('input_required', { inputRequests: { one: { method: 'tools/call' } } }),
     ],
-    ['has a result that is none', toGetTaskResult('completed', { result: { content: 5 } })],
+    ['has an invalid result', toGetTaskResult('completed', { result: { content: 5 } })],
     [
-      'has a result that asks',
+      'has a result with a question',
       toGetTaskResult('completed', { result: { resultType: 'input_required', requestState: 'x' } }),
     ],
     ['has a result that is a task', toGetTaskResult('completed', { result: toCreateTaskResult() })],
-  ])('and tells of a task that %s is not followed', async (_title, answer) => {
+  ])('and returns a task that %s makes the call fail with invalid_result', async (_title, answer) => {
     const { client, clock, pass } = scriptedTasks({ 'tasks/get': [answer] })
     const result = outcome(client.callTool('work'))
     await pass(1000)
@@ -146,8 +146,11 @@ describe('A server that does not keep the rules', () => {
     ['a prompt', (client) => client.getPrompt('p')],
     ['a resource', (client) => client.readResource('a:b')],
     ['a list', (client) => client.listTools()],
-    ['a call by hand, which does not declare the extension', (client) => client.manualRounds.callTool('work')],
-  ])('and answers with a task for %s has answered with no result [TSK-003]', async (_title, ask) => {
+    [
+      'a call without handling of rounds, which does not declare the extension',
+      (client) => client.manualRounds.callTool('work'),
+    ],
+  ])('and returns a task for %s makes the request fail with invalid_result [TSK-003]', async (_title, ask) => {
     const methods = ['prompts/get', 'resources/read', 'tools/list', 'tools/call']
     const { client, received } = scriptedTasks(
       Object.fromEntries(methods.map((method) => [method, [toCreateTaskResult()]])),
@@ -156,7 +159,7 @@ describe('A server that does not keep the rules', () => {
     expect(received).toHaveLength(1)
   })
 
-  test('and answers with a task for the list that a call needs has answered with no result [TSK-003]', async () => {
+  test('and returns a task for the list that a call needs makes the call fail with invalid_result [TSK-003]', async () => {
     const { client, of } = scriptedTasks(
       { 'tools/list': [toCreateTaskResult()], 'tools/call': [createTextResult('x')] },
       { client: { outputSchemaCompiler: () => () => [] } },
@@ -166,10 +169,10 @@ describe('A server that does not keep the rules', () => {
   })
 
   test.each<[string, JsonObject]>([
-    ['headers were wrong', { code: -32020, message: 'HeaderMismatch' }],
-    ['the state was refused', { code: -32602, message: 'Invalid or expired requestState' }],
-    ['the version is another', { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } }],
-  ])('and lets a task fail as if %s does not have the call made again', async (_title, error) => {
+    ['the headers were wrong', { code: -32020, message: 'HeaderMismatch' }],
+    ['the state was rejected', { code: -32602, message: 'Invalid or expired requestState' }],
+    ['the version is unsupported', { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } }],
+  ])('and lets a task fail with the error that %s does not cause a repetition of the call', async (_title, error) => {
     const { client, of, pass } = scriptedTasks({ 'tasks/get': [toGetTaskResult('failed', { error })] })
     const result = outcome(client.callTool('work', {}, { rounds: { restart: true } }))
     await pass(1000)

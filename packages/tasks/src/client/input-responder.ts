@@ -54,7 +54,7 @@ export function createInputResponder(task: OpenTask, { options, onFailure }: Inp
   }
   const cancelBatch = (batch: InputRequestBatch): void => {
     requestTracker.release(batch.requests.keys())
-    batch.controller.abort(new DOMException('The task does not ask this any more', 'AbortError'))
+    batch.controller.abort(new DOMException('The request of the task is no longer open', 'AbortError'))
   }
   return {
     handleState: (state) => {
@@ -111,6 +111,6 @@ async function sendAnswers(
 
 function changedRequestError({ host, tool }: OpenTask, key: string): ClientError {
   const shownKey = JSON.stringify(key.slice(0, 128).replaceAll(/\p{C}/gu, ' '))
-  const reason = `the task asks ${shownKey} again with another request: a key is for one request alone`
+  const reason = `the task asks ${shownKey} again with another request: use each key for one request only`
   return new ClientError('invalid_result', reason, errorContextOf(host, tool))
 }

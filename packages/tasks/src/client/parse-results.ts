@@ -10,7 +10,7 @@ import {
   taskAcknowledgement,
 } from '../schema/task.ts'
 
-/** The parsed result of a server, or a text that says where and why it is invalid. */
+/** The parsed result of a server, or a text with the place and the reason of its problem. */
 export type ParsedResult<T> = { readonly value: T } | { readonly issue: string }
 
 /**
@@ -51,7 +51,7 @@ export function isTaskId(value: unknown): value is string {
 
 function requireSameTaskId<T extends DetailedTask>(taskId: string, parsedResult: ParsedResult<T>): ParsedResult<T> {
   if ('issue' in parsedResult || parsedResult.value.taskId === taskId) return parsedResult
-  return { issue: 'taskId: it is another task than the one that was asked for' }
+  return { issue: 'taskId: it is not the id of the requested task' }
 }
 
 function parseWithShape<T>(shape: Shape<T>, value: unknown): ParsedResult<T> {

@@ -46,14 +46,14 @@ describe('Following a task', () => {
     ])
   })
 
-  test('gives a plain result as it is, and asks nothing more [TSK-002 TSK-067]', async () => {
+  test('returns a plain result unchanged, without further requests [TSK-002 TSK-067]', async () => {
     const { client, received } = scriptedTasks({ 'tools/call': [createTextResult('at once')] })
     expect(await client.callTool('work')).toEqual(createTextResult('at once'))
     expect(await client.tasks.start('work')).toEqual({ status: 'complete', result: createTextResult('at once') })
     expect(received).toHaveLength(2)
   })
 
-  test('looks as often as the server says at the time [TSK-016 TSK-017]', async () => {
+  test('polls at the interval of the last response [TSK-016 TSK-017]', async () => {
     const intervals = [2000, 500, 3000].map((pollIntervalMs) => toGetTaskResult('working', { pollIntervalMs }))
     const { client, of, pass } = scriptedTasks({ 'tasks/get': [...intervals, completedTaskResult] })
     const result = client.callTool('work')
@@ -63,10 +63,10 @@ describe('Following a task', () => {
   })
 
   test.each<[string, JsonObject, number]>([
-    ['the usual time where the server says nothing', { pollIntervalMs: undefined } as never, 1000],
-    ['the least for no time at all', { pollIntervalMs: 0 }, 50],
-    ['the least for a negative time', { pollIntervalMs: -5000 }, 50],
-    ['the most for an endless time', { pollIntervalMs: 9_007_199_254_740_991 }, 3_600_000],
+    ['the default interval without a suggestion', { pollIntervalMs: undefined } as never, 1000],
+    ['the minimum for an interval of 0', { pollIntervalMs: 0 }, 50],
+    ['the minimum for a negative interval', { pollIntervalMs: -5000 }, 50],
+    ['the maximum for a very long interval', { pollIntervalMs: 9_007_199_254_740_991 }, 3_600_000],
   ])('waits %s', async (_title, more, ms) => {
     const { client, clock, of, pass } = scriptedTasks({
       'tools/call': [toCreateTaskResult(more)],
@@ -80,7 +80,7 @@ describe('Following a task', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('waits up to a tenth longer by chance, so that tasks spread', async () => {
+  test('waits up to a tenth longer at random, so that polls are distributed', async () => {
     const { client, of, pass } = scriptedTasks({ 'tasks/get': [completedTaskResult] }, { tasks: { random: () => 0.5 } })
     const result = client.callTool('work')
     await pass(1, 2000)
@@ -88,16 +88,19 @@ describe('Following a task', () => {
     expect(of('tasks/get')[0]?.at).toBe(1050)
   })
 
-  test.each([['completed'], ['input_required']])('looks at once when it is %s from the beginning', async (status) => {
-    const { client, of } = scriptedTasks({
-      'tools/call': [toCreateTaskResult({ status })],
-      'tasks/get': [completedTaskResult],
-    })
-    expect(await client.callTool('work')).toEqual(createTextResult('done'))
-    expect(of('tasks/get')[0]?.at).toBe(0)
-  })
+  test.each([['completed'], ['input_required']])(
+    'polls at once a task that is %s from the beginning',
+    async (status) => {
+      const { client, of } = scriptedTasks({
+        'tools/call': [toCreateTaskResult({ status })],
+        'tasks/get': [completedTaskResult],
+      })
+      expect(await client.callTool('work')).toEqual(createTextResult('done'))
+      expect(of('tasks/get')[0]?.at).toBe(0)
+    },
+  )
 
-  test('reports the progress of a server of this project, which never decreases, and invents none', async () => {
+  test('reports only increasing progress of a server of this project', async () => {
     const at = (progress: unknown, statusMessage?: string) =>
       toGetTaskResult('working', {
         ...(statusMessage !== undefined && { statusMessage }),
@@ -115,11 +118,11 @@ describe('Following a task', () => {
         completedTaskResult,
       ],
     })
-    const told: unknown[] = []
-    const result = client.callTool('work', {}, { onProgress: (progress) => void told.push(progress) })
+    const reported: unknown[] = []
+    const result = client.callTool('work', {}, { onProgress: (progress) => void reported.push(progress) })
     await pass(1000, 7)
     await result
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { progress: 6, total: 40, message: 'imported' },
       { progress: 7, message: 'imported' },
     ])
@@ -141,18 +144,22 @@ describe('Following a task', () => {
         completedTaskResult,
       ],
     })
-    const told: unknown[] = []
-    const result = client.callTool('work', {}, { onProgress: (progress) => void told.push(progress) })
+    const reported: unknown[] = []
+    const result = client.callTool('work', {}, { onProgress: (progress) => void reported.push(progress) })
     await pass(1000, 4)
     await result
-    expect(told).toEqual([{ progress: 7 }, { progress: 7, message: 'reading' }, { progress: 7, message: 'writing' }])
+    expect(reported).toEqual([
+      { progress: 7 },
+      { progress: 7, message: 'reading' },
+      { progress: 7, message: 'writing' },
+    ])
   })
 })
 
 describe('A failure', () => {
   const down = { error: { code: -32603, message: 'Internal error' } }
 
-  test('that passes is waited out, longer each time', async () => {
+  test('that is transient is retried after growing pauses', async () => {
     const { client, of, pass } = scriptedTasks({
       'tasks/get': [down, down, down, toGetTaskResult('working'), completedTaskResult],
     })
@@ -162,7 +169,7 @@ describe('A failure', () => {
     expect(of('tasks/get').map(({ at }) => at)).toEqual([1000, 2000, 4000, 8000, 9000])
   })
 
-  test('that lasts ends the following, and says that the task may go on', async () => {
+  test('that lasts ends the polling, and the error says that the task may continue', async () => {
     const { client, clock, pass } = scriptedTasks({ 'tasks/get': [down] }, { tasks: { failureTimeoutMs: 10_000 } })
     const result = outcome(client.callTool('work'))
     await pass(1000, 40)
@@ -172,7 +179,7 @@ describe('A failure', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('that comes now and then does not add up', async () => {
+  test('that is followed by a success resets the failure time', async () => {
     const { client, pass } = scriptedTasks(
       {
         'tasks/get': [
@@ -193,9 +200,9 @@ describe('A failure', () => {
   })
 
   test.each<[string, number]>([
-    ['the method is not there', -32601],
-    ['the capability is not seen', -32021],
-  ])('that no other request would mend ends the following at once: %s', async (_title, code) => {
+    ['unknown method', -32601],
+    ['missing capability', -32021],
+  ])('that is permanent ends the polling at once: %s', async (_title, code) => {
     const { client, of, pass } = scriptedTasks({ 'tasks/get': [{ error: { code, message: 'no' } }] })
     const result = outcome(client.callTool('work'))
     await pass(1000)
@@ -203,7 +210,7 @@ describe('A failure', () => {
     expect(of('tasks/get')).toHaveLength(1)
   })
 
-  test('of a look that never ends is one like others', async () => {
+  test('of a poll that never settles is retried after its time limit', async () => {
     const { client, pass } = scriptedTasks({ 'tasks/get': [unresolvedPromise, completedTaskResult] })
     const result = client.callTool('work', {}, { timeoutMs: 5000 })
     await pass(500, 30)
@@ -212,7 +219,7 @@ describe('A failure', () => {
 })
 
 describe('The end of a task', () => {
-  test('that failed is the error of its call', async () => {
+  test('that failed rejects its call with the error', async () => {
     const error = { code: -32050, message: 'rate limit\nexceeded', data: { after: 5 } }
     const { client, of, pass } = scriptedTasks({ 'tasks/get': [toGetTaskResult('failed', { error })] })
     const result = outcome(client.callTool('work'))
@@ -231,16 +238,16 @@ describe('The end of a task', () => {
   })
 
   test.each<[string, JsonObject, string]>([
-    ['which says so', {}, 'was cancelled'],
-    ['which says why', { statusMessage: 'the user left' }, 'was cancelled: the user left'],
-  ])('that was cancelled is a failure %s', async (_title, more, message) => {
+    ['without a reason', {}, 'was cancelled'],
+    ['with a reason', { statusMessage: 'the user left' }, 'was cancelled: the user left'],
+  ])('that was cancelled rejects %s', async (_title, more, message) => {
     const { client, pass } = scriptedTasks({ 'tasks/get': [toGetTaskResult('cancelled', more)] })
     const result = outcome(client.callTool('work'))
     await pass(1000)
     expect(await result).toMatchObject({ error: { code: 'cancelled', message: expect.stringContaining(message) } })
   })
 
-  test('that has expired rejects with a clear error, and no cancellation is sent', async () => {
+  test('that has expired rejects with `expired`, and no cancellation is sent', async () => {
     const gone = { error: { code: -32602, message: 'Task not found' } }
     const { client, of, pass } = scriptedTasks({ 'tasks/get': [toGetTaskResult('working'), gone] })
     const result = outcome(client.callTool('work'))
@@ -251,7 +258,7 @@ describe('The end of a task', () => {
     expect(of('tasks/cancel')).toHaveLength(0)
   })
 
-  test('with isError is a result like any', async () => {
+  test('with `isError` is a result', async () => {
     const failed = { ...createTextResult('no'), isError: true }
     const { client, pass } = scriptedTasks({ 'tasks/get': [toGetTaskResult('completed', { result: failed })] })
     const result = client.callTool('work')
@@ -259,7 +266,7 @@ describe('The end of a task', () => {
     expect(await result).toEqual(failed)
   })
 
-  test('with a result without resultType is complete', async () => {
+  test('with a result without `resultType` is complete', async () => {
     const { content } = createTextResult('done')
     const { client, pass } = scriptedTasks({
       'tasks/get': [toGetTaskResult('completed', { result: { content: content ?? [] } })],

@@ -15,8 +15,8 @@ import {
 
 const named = (name: string) => ({ action: 'accept', content: { name } }) as const
 
-describe('What a task asks', () => {
-  test('is answered by the handlers, and the task is watched on [TSK-009 TSK-010 TSK-028 TSK-029]', async () => {
+describe('A question of a task', () => {
+  test('is answered by the handlers, and the task is followed further [TSK-009 TSK-010 TSK-028 TSK-029]', async () => {
     const contexts: InputContext[] = []
     const { client, of, pass } = scriptedTasks(
       { 'tasks/get': [createInputRequiredTask('one', 'two'), toGetTaskResult('working'), completedTaskResult] },
@@ -41,7 +41,7 @@ describe('What a task asks', () => {
     ])
   })
 
-  test('is asked once, however often it is seen again, and each key for itself [TSK-030 TSK-037]', async () => {
+  test('is asked once, also if later states repeat it, and each key is asked separately [TSK-030 TSK-037]', async () => {
     const asked: string[] = []
     const states = [
       createInputRequiredTask('one'),
@@ -71,7 +71,7 @@ describe('What a task asks', () => {
     ])
   })
 
-  test('is not asked again where another follower of the same handle asks it [TSK-030]', async () => {
+  test('is not asked again while another caller of the same handle asks it [TSK-030]', async () => {
     let asked = 0
     const { client, pass } = scriptedTasks(
       { 'tasks/get': [createInputRequiredTask('one'), createInputRequiredTask('one'), completedTaskResult] },
@@ -91,7 +91,7 @@ describe('What a task asks', () => {
     expect(asked).toBe(1)
   })
 
-  test('goes away when the task does not ask it any more, and its answer is not sent [TSK-034]', async () => {
+  test('is aborted when the task no longer asks it, and its answer is not sent [TSK-034]', async () => {
     const signals: AbortSignal[] = []
     const { client, of, pass } = scriptedTasks(
       { 'tasks/get': [createInputRequiredTask('one'), toGetTaskResult('working'), completedTaskResult] },
@@ -131,7 +131,7 @@ describe('What a task asks', () => {
     expect(of('tasks/update').map(({ params }) => params['inputResponses'])).toEqual([{ two: named('Ada') }])
   })
 
-  test('is asked in vain when its handler fails: the call rejects with that, and the task is cancelled [PWF-005]', async () => {
+  test('rejects the call with the error of its handler, and the task is cancelled [PWF-005]', async () => {
     const refusal = new Error('the user refuses')
     const { client, of, pass } = scriptedTasks(
       { 'tasks/get': [createInputRequiredTask('one')] },
@@ -149,7 +149,7 @@ describe('What a task asks', () => {
     expect([of('tasks/update').length, of('tasks/cancel').length]).toEqual([0, 1])
   })
 
-  test('is refused where it was not declared, as in the rounds of a call [TSK-029 TSK-070]', async () => {
+  test('is refused if its kind was not declared, as in the rounds of a call [TSK-029 TSK-070]', async () => {
     const { client, of, pass } = scriptedTasks({ 'tasks/get': [createInputRequiredTask('one')] })
     const result = outcome(client.callTool('work'))
     await pass(1000)
@@ -157,7 +157,7 @@ describe('What a task asks', () => {
     expect(of('tasks/update')).toHaveLength(0)
   })
 
-  test('is not answered with what was not asked for', async () => {
+  test('is not answered with another kind of response', async () => {
     const { client, of, pass } = scriptedTasks(
       { 'tasks/get': [createInputRequiredTask('one')] },
       { client: { elicit: () => ({ action: 'accept', content: { name: 5 } }) } },
@@ -168,7 +168,7 @@ describe('What a task asks', () => {
     expect(of('tasks/update')).toHaveLength(0)
   })
 
-  test('is asked no more often than a call may be', async () => {
+  test('counts against the maximum of rounds of a call', async () => {
     const endless = Array.from({ length: 20 }, (_, index) => createInputRequiredTask(`key-${index}`))
     const { client, of, pass } = scriptedTasks({ 'tasks/get': endless }, { client: { elicit: () => named('x') } })
     const result = outcome(client.callTool('work', {}, { rounds: { maxRounds: 3 } }))
@@ -177,7 +177,7 @@ describe('What a task asks', () => {
     expect(of('tasks/update')).toHaveLength(3)
   })
 
-  test('is brought again when that failed, and not asked again', async () => {
+  test('whose answer could not be sent is not asked again, and the answer is sent again', async () => {
     const down = { error: { code: -32603, message: 'Internal error' } }
     let asked = 0
     const { client, of, pass } = scriptedTasks(
@@ -231,7 +231,7 @@ describe('What a task asks', () => {
   })
 })
 
-describe('Who watches only', () => {
+describe('A caller that only iterates over the states', () => {
   test('calls no handler, and its requests can be answered with the handle [TSK-034]', async () => {
     const { client, of, pass } = scriptedTasks(
       { 'tasks/get': [createInputRequiredTask('one', 'two')] },

@@ -16,7 +16,7 @@ export type TaskErrorCode =
   | 'malformed'
   /** The task cannot be serialized or resumed, because its user or server was not given. */
   | 'unidentified'
-  /** An answer has a key that the task does not ask at the moment, or no answer was given. No answer was sent. */
+  /** An answer has a key that is not open, or no answer was given. No answer was sent. */
   | 'not_asked'
 
 /**

@@ -32,7 +32,7 @@ describe('A handle', () => {
     expect(await task.status()).toMatchObject({ status: 'completed', result: createTextResult('done') })
   })
 
-  test('yields each state once, to the last', async () => {
+  test('yields each state once, up to the final state', async () => {
     const states = [
       toGetTaskResult('working'),
       toGetTaskResult('working'),
@@ -54,7 +54,7 @@ describe('A handle', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('stops looking when the iteration is left', async () => {
+  test('stops polling when the iteration ends', async () => {
     const { client, clock, of, pass } = scriptedTasks({})
     const iterating = (async () => {
       for await (const _ of await beginTask(client)) break
@@ -69,7 +69,7 @@ describe('A handle', () => {
   test.each<[string, (task: TaskHandle, signal: AbortSignal) => Promise<unknown>]>([
     ['its result', (task, signal) => task.result({ signal })],
     ['its states', (task, signal) => task.states({ signal })[Symbol.asyncIterator]().next()],
-  ])('is not waited for any longer when the signal for %s aborts, and its task goes on', async (_title, wait) => {
+  ])('stops waiting when the signal for %s aborts, and its task continues', async (_title, wait) => {
     const { client, clock, of, pass } = scriptedTasks({})
     const controller = new AbortController()
     const waiting = outcome(wait(await beginTask(client), controller.signal))
@@ -80,7 +80,7 @@ describe('A handle', () => {
     expect([of('tasks/get').length, of('tasks/cancel').length, clock.waiting]).toEqual([0, 0, 0])
   })
 
-  test('cancels with tasks/cancel, and the result says so when the server has done it [TSK-040]', async () => {
+  test('cancels with `tasks/cancel`, and the result rejects after the server has cancelled the task [TSK-040]', async () => {
     const { client, pass, received } = scriptedTasks({
       'tasks/get': [toGetTaskResult('working'), toGetTaskResult('cancelled')],
     })
@@ -98,7 +98,7 @@ describe('A handle', () => {
     ])
   })
 
-  test('whose task came to a result before it could be cancelled gives that', async () => {
+  test('returns the result of a task that completed before its cancellation', async () => {
     const { client, pass } = scriptedTasks({ 'tasks/get': [completedTaskResult] })
     const task = await beginTask(client)
     await task.cancel()
@@ -108,10 +108,10 @@ describe('A handle', () => {
   })
 })
 
-describe('A call that is not waited for any more', () => {
+describe('A call whose signal aborts', () => {
   test.each<[string, TasksClientOptions, number]>([
-    ['has its task cancelled', {}, 1],
-    ['leaves its task where the host wants that', { onAbort: 'leave' }, 0],
+    ['cancels its task', {}, 1],
+    ['leaves its task running with the option `leave`', { onAbort: 'leave' }, 0],
   ])('%s [TSK-040]', async (_title, tasks, cancelled) => {
     const { client, clock, of, pass } = scriptedTasks({}, { tasks })
     const controller = new AbortController()
@@ -127,7 +127,7 @@ describe('A call that is not waited for any more', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('rejects with the reason also where the task cannot be cancelled', async () => {
+  test('rejects with the reason also if the task cannot be cancelled', async () => {
     const { client, pass } = scriptedTasks({ 'tasks/cancel': [{ error: { code: -32603, message: 'no' } }] })
     const controller = new AbortController()
     const result = outcome(client.callTool('work', {}, { signal: controller.signal }))
@@ -137,7 +137,7 @@ describe('A call that is not waited for any more', () => {
     await flushAsyncWork()
   })
 
-  test.each([['onTask'], ['onProgress']])('because %s threw rejects with that', async (listener) => {
+  test.each([['onTask'], ['onProgress']])('because %s threw rejects with that error', async (listener) => {
     const broken = new Error('broken')
     const fail = (): never => {
       throw broken
@@ -154,8 +154,8 @@ describe('A call that is not waited for any more', () => {
   })
 })
 
-describe('A task that is kept', () => {
-  const keeping = async (): Promise<SerializedTask> => (await beginTask(scriptedTasks({}).client)).serialize()
+describe('A serialized task', () => {
+  const serializeTask = async (): Promise<SerializedTask> => (await beginTask(scriptedTasks({}).client)).serialize()
 
   test('is passed to onTask before it is followed, so that it is not lost, and is plain JSON [TSK-018]', async () => {
     const order: string[] = []
@@ -165,7 +165,7 @@ describe('A task that is kept', () => {
         tasks: {
           onTask: async (task) => {
             await flushAsyncWork()
-            order.push(`${of('tasks/get').length} looks: ${JSON.stringify(task.serialize())}`)
+            order.push(`${of('tasks/get').length} polls: ${JSON.stringify(task.serialize())}`)
           },
         },
       },
@@ -174,19 +174,19 @@ describe('A task that is kept', () => {
     await pass(1000, 2)
     await result
     expect(order).toEqual([
-      '0 looks: {"target":"https://example.com/mcp","user":"ada","taskId":"task-1","tool":"work","answered":[]}',
+      '0 polls: {"target":"https://example.com/mcp","user":"ada","taskId":"task-1","tool":"work","answered":[]}',
     ])
   })
 
   test('is resumed by another process, which polls at once [TSK-018]', async () => {
-    const kept: unknown = JSON.parse(JSON.stringify(await keeping()))
+    const serialized: unknown = JSON.parse(JSON.stringify(await serializeTask()))
     const { client, of } = scriptedTasks({ 'tasks/get': [completedTaskResult] })
-    expect(await client.tasks.resume(kept).result()).toEqual(createTextResult('done'))
+    expect(await client.tasks.resume(serialized).result()).toEqual(createTextResult('done'))
     expect(of('tasks/get').map(({ at }) => at)).toEqual([0])
     expect(of('tools/call')).toHaveLength(0)
   })
 
-  test('does not ask again what was answered before [TSK-037]', async () => {
+  test('does not repeat questions that were answered before [TSK-037]', async () => {
     const first = scriptedTasks({ 'tasks/get': [createInputRequiredTask('one')] }, { client: { elicit: () => named } })
     const task = await beginTask(first.client)
     const controller = new AbortController()
@@ -194,8 +194,8 @@ describe('A task that is kept', () => {
     await first.pass(1000)
     controller.abort('moving')
     await waiting
-    const kept = task.serialize()
-    expect(kept.answered).toEqual(['one'])
+    const serialized = task.serialize()
+    expect(serialized.answered).toEqual(['one'])
     const asked: string[] = []
     const second = scriptedTasks(
       { 'tasks/get': [createInputRequiredTask('one', 'two'), completedTaskResult] },
@@ -208,48 +208,48 @@ describe('A task that is kept', () => {
         },
       },
     )
-    const result = second.client.tasks.resume(kept).result()
+    const result = second.client.tasks.resume(serialized).result()
     await second.pass(1000)
     await result
     expect(asked).toEqual(['two'])
   })
 
-  test('that the server does not know any more has expired', async () => {
+  test('that the server no longer knows has expired', async () => {
     const gone = { error: { code: -32602, message: 'Task has expired' } }
     const { client } = scriptedTasks({ 'tasks/get': [gone], 'tasks/cancel': [gone] })
-    const task = client.tasks.resume(await keeping())
+    const task = client.tasks.resume(await serializeTask())
     await expect(task.result()).rejects.toMatchObject({ code: 'expired', tool: 'work' })
     await expect(task.status()).rejects.toMatchObject({ code: 'expired' })
     await expect(task.cancel()).rejects.toMatchObject({ code: 'expired' })
   })
 
   test.each<[string, object, string]>([
-    ['another server', { target: 'https://other.example/mcp' }, 'foreign'],
+    ['the target of another server', { target: 'https://other.example/mcp' }, 'foreign'],
     ['another user', { user: 'eve' }, 'foreign'],
-    ['no user, which is not the same as one', { user: null }, 'foreign'],
-    ['nobody knows whom', { user: undefined }, 'foreign'],
+    ['no user instead of a user', { user: null }, 'foreign'],
+    ['an undefined user', { user: undefined }, 'foreign'],
     ['a task without id', { taskId: '' }, 'malformed'],
-    ['an endless id', { taskId: 'x'.repeat(2000) }, 'malformed'],
-    ['an id with half a character', { taskId: '\uD800' }, 'malformed'],
+    ['an id that is too long', { taskId: 'x'.repeat(2000) }, 'malformed'],
+    ['an id with an unpaired surrogate', { taskId: '\uD800' }, 'malformed'],
     ['no tool', { tool: 5 }, 'malformed'],
-    ['answers that are none', { answered: [5] }, 'malformed'],
-    ['too many answers', { answered: Array(1001).fill('x') }, 'malformed'],
-  ])('is refused when it is of %s', async (_title, change, code) => {
+    ['answered keys that are not texts', { answered: [5] }, 'malformed'],
+    ['too many answered keys', { answered: Array(1001).fill('x') }, 'malformed'],
+  ])('is refused if it has %s', async (_title, change, code) => {
     const { client, received } = scriptedTasks({})
-    const kept = { ...(await keeping()), ...change }
-    expect(() => client.tasks.resume(kept)).toThrow(expect.objectContaining({ name: 'TaskError', code }))
+    const serialized = { ...(await serializeTask()), ...change }
+    expect(() => client.tasks.resume(serialized)).toThrow(expect.objectContaining({ name: 'TaskError', code }))
     expect(received).toHaveLength(0)
   })
 
-  test.each([[undefined], [null], ['task-1'], [[]], [5]])('is refused when it is %s', (kept) => {
+  test.each([[undefined], [null], ['task-1'], [[]], [5]])('is refused if it is %s', (serialized) => {
     const { client } = scriptedTasks({})
-    expect(() => client.tasks.resume(kept)).toThrow(expect.objectContaining({ code: 'malformed' }))
+    expect(() => client.tasks.resume(serialized)).toThrow(expect.objectContaining({ code: 'malformed' }))
   })
 
   test.each<[string, TasksClientOptions]>([
-    ['which server it is of', { user: 'ada' }],
-    ['whose it is', { target: 'memory' }],
-  ])('must be known %s', async (_title, options) => {
+    ['target', { user: 'ada' }],
+    ['user', { target: 'memory' }],
+  ])('requires the option `%s`', async (_title, options) => {
     const { exchange } = scriptedTasks({}).connection
     const client = createClient(exchange, { ...host, extensions: [taskCalls(options)] })
     const task = await beginTask(client)
@@ -259,7 +259,7 @@ describe('A task that is kept', () => {
 })
 
 describe('A client with tasks', () => {
-  test('declares the extension, and one without it rejects a task', async () => {
+  test('declares the extension, and a client without tasks rejects a task', async () => {
     const { connection, of } = scriptedTasks({ 'tools/call': [toCreateTaskResult({ _meta: serverInfo })] })
     const plain = createClient(connection, host)
     const client = createClient(connection, { ...host, extensions: [taskCalls()] })
@@ -280,13 +280,13 @@ describe('A client with tasks', () => {
     expect(await result).toMatchObject({ error: { server: 'demo 2 (https://example.com/mcp)', target: 'work' } })
   })
 
-  test('shows its tasks where its type does not', async () => {
+  test('is accessible with `tasksOf` if its type lacks the member `tasks`', async () => {
     const { client, connection } = scriptedTasks({})
     expect(tasksOf(client)).toBe(client.tasks)
     expect(() => tasksOf(createClient(connection, host))).toThrow(TypeError)
   })
 
-  test('has an extension after it complete another result type, also of a started call', async () => {
+  test('lets a later extension handle another result type, also of a started call', async () => {
     const other = { resultType: 'com.example/other' }
     const { connection } = scriptedTasks({ 'tools/call': [other] })
     const completing: ClientExtension<'completing', undefined> = {
@@ -313,7 +313,7 @@ describe('A client with tasks', () => {
     [{ maxTaskMs: Number.NaN }],
     [{ polling: { maxMs: Number.POSITIVE_INFINITY } }],
     [{ polling: { minMs: -1 } }],
-  ])('is not made with %o', (options) => {
+  ])('is not created with %o', (options) => {
     expect(() => taskCalls(options)).toThrow(RangeError)
   })
 })

@@ -17,7 +17,7 @@ import {
 
 const listening = { tasks: { follow: 'listen' } } as const
 
-/** A stream in the test's hand. */
+/** A stream that the test controls. */
 interface Stream {
   notify(method: string, params?: JsonObject): void
   acknowledge(taskIds?: readonly string[]): void
@@ -96,7 +96,7 @@ describe('A client that listens', () => {
     expect(await result).toEqual(createTextResult('told'))
   })
 
-  test('looks now and then behind an open stream, in case that something is lost', async () => {
+  test('polls rarely while a stream is open, because a notification may be lost', async () => {
     const { script, opened } = streams()
     const scripted = scriptedTasks(
       { 'subscriptions/listen': script, 'tasks/get': [toGetTaskResult('working'), completedTaskResult] },
@@ -110,7 +110,7 @@ describe('A client that listens', () => {
     expect(looks(scripted)).toEqual([0, 30_000])
   })
 
-  test('looks as often as always where the stream is gone, and opens it again after a pause that grows', async () => {
+  test('polls at the usual interval without a stream, and opens the stream again after growing pauses', async () => {
     const { script, opened } = streams()
     const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)
     const result = scripted.client.callTool('work')
@@ -156,9 +156,12 @@ describe('A client that listens', () => {
   })
 
   test.each<[string, (opened: Stream) => void]>([
-    ['tells of other tasks only', (stream) => stream.acknowledge(['task-2'])],
-    ['tells of none', (stream) => stream.notify('notifications/subscriptions/acknowledged', { notifications: {} })],
-  ])('is content to look where the server %s', async (_title, answer) => {
+    ['acknowledges only other tasks', (stream) => stream.acknowledge(['task-2'])],
+    [
+      'acknowledges no tasks',
+      (stream) => stream.notify('notifications/subscriptions/acknowledged', { notifications: {} }),
+    ],
+  ])('only polls if the server %s', async (_title, answer) => {
     const { script, opened } = streams()
     const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)
     const result = outcome(scripted.client.callTool('work', {}, { timeoutMs: 500_000 }))
@@ -170,7 +173,7 @@ describe('A client that listens', () => {
     void result
   })
 
-  test('is content to look where the server knows no subscriptions', async () => {
+  test('only polls if the server does not support subscriptions', async () => {
     const scripted = scriptedTasks({ 'tasks/get': [toGetTaskResult('working'), completedTaskResult] }, listening)
     const result = scripted.client.callTool('work')
     await scripted.pass(1000, 2)
@@ -180,11 +183,11 @@ describe('A client that listens', () => {
 
   test.each<[string, (stream: Stream) => void]>([
     ['is about another task', (stream) => stream.changed({ ...createTaskState('cancelled'), taskId: 'task-2' })],
-    ['is no state', (stream) => stream.changed({ taskId: 'task-1', status: 'cancelled' })],
+    ['is not a valid state', (stream) => stream.changed({ taskId: 'task-1', status: 'cancelled' })],
     ['is of another kind', (stream) => stream.notify('notifications/tasks/other', createTaskState('cancelled'))],
     ['has another subscription', (stream) => stream.changed({ ...createTaskState('cancelled'), _meta: {} })],
-    ['is older than what is known', (stream) => stream.changed(createTaskState('working', old))],
-  ])('passes over what %s', async (_title, notify) => {
+    ['is older than the known state', (stream) => stream.changed(createTaskState('working', old))],
+  ])('ignores a notification that %s', async (_title, notify) => {
     const { script, opened } = streams()
     const { client, pass } = scriptedTasks({ 'subscriptions/listen': script }, listening)
     const seen: string[] = []
@@ -215,7 +218,7 @@ describe('A client that listens', () => {
     expect(await result).toEqual(createTextResult('told'))
   })
 
-  test('closes its stream when it is not waited for any more', async () => {
+  test('closes its stream when the wait ends', async () => {
     const { script } = streams()
     const { client, clock, of, pass } = scriptedTasks({ 'subscriptions/listen': script }, listening)
     const controller = new AbortController()

@@ -83,7 +83,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
       // A state may have arrived before the call.
       if (latestState !== undefined) wakeCallback()
     },
-    close: () => controller.abort(new DOMException('The task is not followed any more', 'AbortError')),
+    close: () => controller.abort(new DOMException('The task is no longer followed', 'AbortError')),
   }
 }
 

@@ -136,7 +136,7 @@ async function requestTask(method: string, params: JsonObject, { host, options, 
 
 function requireValidResult<T>({ host, tool }: TaskCall, parsedResult: ParsedResult<T>): T {
   if ('value' in parsedResult) return parsedResult.value
-  throw new ClientError('invalid_result', `what the server says of its task is not valid at ${parsedResult.issue}`, {
+  throw new ClientError('invalid_result', `the response about the task is not valid at ${parsedResult.issue}`, {
     ...errorContextOf(host, tool),
   })
 }

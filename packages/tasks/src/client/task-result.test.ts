@@ -9,7 +9,7 @@ import {
 } from '../testing/scripted-tasks.ts'
 
 describe('answers without a type', () => {
-  test('are complete, as results of earlier revisions are', async () => {
+  test('are complete, like results of earlier revisions', async () => {
     const { resultType: _, ...asked } = createInputRequiredTask('one')
     const { resultType: _type, ...done } = completedTaskResult
     const elicit = () => ({ action: 'accept', content: { name: 'Ada' } }) as const
@@ -32,7 +32,7 @@ describe('progress', () => {
       ...(status === 'completed' && { result: createTextResult('done') }),
     })
 
-  test('has the number and the text of one state, and the last one comes before the result', async () => {
+  test('has the numbers and the text of one state, and the last report precedes the result', async () => {
     const reported: unknown[] = []
     const states = [stateAt(2, 'Two'), stateAt(1, 'One again'), stateAt(3, 'Three', 'completed')]
     const { client, pass } = scriptedTasks({ 'tasks/get': states })

@@ -14,10 +14,13 @@ import type { TaskHandle } from './task-handle.ts'
 const host = { name: 'host', version: '1.0.0' } as const
 const quick = { polling: { minMs: 1 } } as const
 
-/** `wasSeen` holds the handler back behind its progress, which the client may otherwise not see before the end. */
+/**
+ * The handler waits for `wasSeen` after its progress. Otherwise the task could end before the client reads the
+ * progress.
+ */
 function serve(options: TaskOptions = {}, wasSeen: Promise<void> = Promise.resolve()) {
   const work = tool('work', {
-    description: 'Asks, works and tells',
+    description: 'Asks, works and reports progress',
     input: z.object({ first: z.boolean().default(false) }),
     task: 'allowed',
     run: async (_, ctx) => {
@@ -53,8 +56,8 @@ function serve(options: TaskOptions = {}, wasSeen: Promise<void> = Promise.resol
 const answering: InputHandlers = { elicit: () => ({ action: 'accept', content: { name: 'Ada' } }) }
 
 describe.each<[string, TasksClientOptions]>([
-  ['asks how it stands', { follow: 'poll' }],
-  ['is told how it stands', { follow: 'listen' }],
+  ['polls', { follow: 'poll' }],
+  ['listens to notifications', { follow: 'listen' }],
 ])('A client of a server with tasks that %s', (_title, options) => {
   test('returns the result of the call, and answers its questions [TSK-002 TSK-010 TSK-028]', async () => {
     const seen = createGate()
@@ -63,21 +66,22 @@ describe.each<[string, TasksClientOptions]>([
     const onTask = ({ taskId }: TaskHandle): void => void ids.push(taskId)
     const extensions = [taskCalls({ ...quick, ...options, onTask })] as const
     const client = createClient(server, { ...host, ...answering, extensions })
-    const told: Progress[] = []
+    const reported: Progress[] = []
     const onProgress = (progress: Progress): void => {
-      told.push(progress)
+      reported.push(progress)
       if (progress.message === 'half way') seen.open()
     }
     const result = await client.callTool('work', {}, { onProgress })
     expect(result.content).toEqual([{ type: 'text', text: 'Ada 42' }])
     expect(ids).toHaveLength(1)
-    expect(told.at(-1)).toEqual({ progress: 1, total: 2, message: 'half way' })
+    expect(reported.at(-1)).toEqual({ progress: 1, total: 2, message: 'half way' })
     expect(await client.callTool('work')).toEqual(result)
   })
 })
 
 /**
- * A server that has the persistent workflow of SEP-2322 alone: `tasks/get` gives the status, `tasks/result` all else.
+ * A server that has only the persistent workflow of SEP-2322: `tasks/get` returns the status, and `tasks/result` the
+ * other members.
  */
 function workflowAlone({ exchange }: Server, asked: string[]): Exchange {
   return async (request, call) => {
@@ -91,8 +95,8 @@ function workflowAlone({ exchange }: Server, asked: string[]): Exchange {
   }
 }
 
-describe('A client of a server that has the persistent workflow alone', () => {
-  test('asks for requests and results with tasks/result, and answers with tasks/input_response [PWF-001 PWF-002]', async () => {
+describe('A client of a server that has only the persistent workflow', () => {
+  test('reads requests and results with tasks/result, and answers with tasks/input_response [PWF-001 PWF-002]', async () => {
     await using server = serve({ persistentWorkflow: true })
     const asked: string[] = []
     const extensions = [taskCalls({ ...quick, follow: 'poll' })] as const

@@ -21,7 +21,7 @@ import { writeAllWithLease } from './work-tests.ts'
 /** Tests of answers and cancellations, and of the notifications to workers that they cause. */
 export const answerTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
-    'answers are kept one by one, and the last one lets the task go on with all of them',
+    'answers are stored separately, and the task continues after the last one with all of them',
     async ({ here, there }) => {
       await createSuspendedTask(here)
       equal(
@@ -39,7 +39,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
     },
   ],
   [
-    'an answer counts once, and what was not asked never',
+    'an answer counts once, and an answer without a request is ignored',
     async ({ here }) => {
       await createSuspendedTask(here)
       equal(await storeAnswers(here, { name: createAcceptedAnswer('Ada') }), 'stored')
@@ -61,7 +61,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
     },
   ],
   [
-    'of many who answer at the same time one wakes the task, which is then given to one worker',
+    'if several callers answer at the same time, one of them resumes the task, and one worker claims it',
     async ({ here, there }) => {
       await createSuspendedTask(here)
       const allAnswers = { name: createAcceptedAnswer('Ada'), color: createAcceptedAnswer('red') }
@@ -75,7 +75,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
     },
   ],
   [
-    'two who each bring half of the answers let the task go on once',
+    'if two callers each send half of the answers at the same time, the task continues once',
     async ({ here, there }) => {
       await createSuspendedTask(here)
       const outcomes = await Promise.all([
@@ -90,7 +90,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
     },
   ],
   [
-    'answers of earlier rounds stay',
+    'answers of earlier rounds remain stored',
     async ({ here }) => {
       await createSuspendedTask(here)
       await storeAnswers(here, { name: createAcceptedAnswer('Ada'), color: createAcceptedAnswer('red') })
@@ -125,7 +125,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
     },
   ],
   [
-    'a worker hears that its task is to be cancelled in all that it does, and ends it',
+    'every write of a worker returns that its task was cancelled, and the worker ends the task',
     async ({ here, there }) => {
       const task = await createClaimedTask(here)
       equal(await there.cancel('a', sampleOwner), 'notified')
@@ -145,7 +145,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
     },
   ],
   [
-    'a worker that was faster than the cancelling has its result kept',
+    'the result of a worker that ends its task before it is notified of the cancellation is stored',
     async ({ here, there }) => {
       const task = await createClaimedTask(here)
       await there.cancel('a', sampleOwner)
@@ -160,7 +160,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
     },
   ],
   [
-    'a task is cancelled though its worker has died',
+    'a task whose worker has died is cancelled at once',
     async ({ here, there, advanceTime }) => {
       const abandonedTask = await createClaimedTask(here)
       await advanceTime(here.leaseMs + 1)

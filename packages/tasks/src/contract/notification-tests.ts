@@ -55,7 +55,7 @@ export const notificationTests: readonly (readonly [string, (engines: TestEngine
     },
   ],
   [
-    'notifications of the engine are no changes for listeners, and published changes do not affect the engine',
+    'listeners do not receive notifications of the engine, and published changes do not affect the engine',
     async ({ here, there }) => {
       if (here.notifications === undefined || there.notifications === undefined) return
       const notifiedTopics: string[] = []

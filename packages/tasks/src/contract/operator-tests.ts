@@ -15,13 +15,13 @@ import { writeAllWithLease } from './work-tests.ts'
 
 const ended = { outcome: { status: 'completed', result: sampleResult }, lifetimeMs: sampleLifetimeMs } as const
 
-/** Longer than a slow database takes for all calls of a test. */
+/** A duration that exceeds all calls of a test to a slow database. */
 const stepMs = 10_000
 
 /** Tests of tokens, quotas, due times and the functions for operators. */
 export const operatorTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
-    'The right attempt with another token is lost, and every claim has a token of its own [ENG-001]',
+    'A write with the right attempt and another token is lost, and every claim has a different token [ENG-001]',
     async ({ here, there }) => {
       const first = await createClaimedTask(here)
       deepEqual(await writeAllWithLease(there, { ...first, token: 'forged' }), ['lost', 'lost', 'lost', 'lost', false])
@@ -39,7 +39,7 @@ export const operatorTests: readonly (readonly [string, (engines: TestEngines) =
     },
   ],
   [
-    'A claim of one task takes no other, and says when the next pause or lease ends',
+    'A claim by id returns only that task, and the time until the next pause or lease ends',
     async ({ here, there }) => {
       equal((await here.claim({ maxClaims: 1 })).nextDueMs, undefined)
       for (const id of ['a', 'b']) await here.create(createNewTask(id))
@@ -76,7 +76,7 @@ export const operatorTests: readonly (readonly [string, (engines: TestEngines) =
     },
   ],
   [
-    'A caller has as many kept tasks as its limit, and the oldest ended one gives way [ENG-009]',
+    'A caller has as many stored tasks as its limit, and a new task replaces the oldest ended one [ENG-009]',
     async ({ here, there }) => {
       const limited = { callerLimit: 2 }
       for (const id of ['a', 'b']) {
@@ -92,7 +92,7 @@ export const operatorTests: readonly (readonly [string, (engines: TestEngines) =
     },
   ],
   [
-    'The end of a task deletes its payload, and has the last progress of its handler [ENG-008]',
+    'The end of a task deletes its payload, and stores the last progress of its handler [ENG-008]',
     async ({ here, there, advanceTime }) => {
       const task = await createClaimedTask(here)
       await here.finish(task, { ...ended, statusMessage: 'Done', progress: { progress: 3, total: 3 } })

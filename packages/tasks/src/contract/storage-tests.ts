@@ -25,7 +25,7 @@ const unusualMembers = { ...unusualJson, ['__proto__']: { a: 1 } }
 /** Tests of the content that an engine stores, and of the owners and the lifetimes of tasks. */
 export const storageTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
-    'a task that was made is there at once for every instance, and says how it stands',
+    'a created task is visible at once to every instance, with its state',
     async ({ here, there }) => {
       const createOutcome = await here.create(createNewTask('a', { statusMessage: 'Begins' }))
       const foundRow = await there.get('a', sampleOwner)
@@ -47,7 +47,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
     },
   ],
   [
-    'a storage that can be reached answers a ping, as the first that is asked of it and later',
+    'a ping of a reachable storage resolves, as the first call and later',
     async ({ here, there }) => {
       await here.ping()
       await there.create(createNewTask('a'))
@@ -56,7 +56,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
     },
   ],
   [
-    'an operator sees the task of any owner as its owner does, and none that is not there',
+    'an operator reads the task of any owner like its owner, and undefined for an unknown id',
     async ({ here, there }) => {
       await here.create(createNewTask('a', { owner: otherOwner, statusMessage: 'Begins' }))
       const row = await there.get('a', otherOwner)
@@ -69,7 +69,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
     },
   ],
   [
-    'a task whose time has run out is not there for an operator either',
+    'an expired task does not exist for an operator',
     async ({ here, advanceTime }) => {
       await here.create(createNewTask('a', { lifetimeMs: 1000 }))
       await advanceTime(1001)
@@ -105,7 +105,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
     },
   ],
   [
-    'an id is given once',
+    'an id can be used once',
     async ({ here, there }) => {
       await here.create(createNewTask('a', { payload: { first: true } }))
       await rejects(there.create(createNewTask('a', { owner: otherOwner })))
@@ -129,7 +129,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
     },
   ],
   [
-    'of many tasks that an owner has made at the same time, as many are as the limit allows',
+    'of tasks that an owner creates at the same time, only as many as the limit are created',
     async ({ here, there }) => {
       const callerLimit = 240
       const creations = Array.from({ length: callerLimit + 20 }, (_, position) =>
@@ -140,7 +140,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
     },
   ],
   [
-    'what goes in and what comes out are copies',
+    'arguments and results are copies',
     async ({ here }) => {
       const payload = { list: [1] }
       await here.create(createNewTask('a', { payload }))
@@ -156,7 +156,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
     },
   ],
   [
-    'every JSON value comes back as it was',
+    'every JSON value is stored unaltered',
     async ({ here, there }) => {
       await here.create(createNewTask('a', { payload: unusualMembers }))
       const task = await claimOne(there)
@@ -187,7 +187,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
     },
   ],
   [
-    'a task whose time has run out is not there for anybody, and is deleted by sweeping',
+    'an expired task does not exist for any caller, and is deleted by `sweep`',
     async ({ here, there, advanceTime }) => {
       await here.create(createNewTask('a', { lifetimeMs: 1000 }))
       await here.create(createNewTask('b', { lifetimeMs: null }))
@@ -212,7 +212,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
     },
   ],
   [
-    'a task that has expired is not worked on',
+    'an expired task cannot be claimed',
     async ({ here, advanceTime }) => {
       await here.create(createNewTask('a', { lifetimeMs: 1000 }))
       await advanceTime(1001)
@@ -220,7 +220,7 @@ export const storageTests: readonly (readonly [string, (engines: TestEngines) =>
     },
   ],
   [
-    'what happens to a task makes it live longer, and never shorter',
+    'changes of a task prolong its lifetime, and never shorten it',
     async ({ here, advanceTime }) => {
       await here.create(createNewTask('a', { lifetimeMs: 10_000 }))
       const task = await claimOne(here)

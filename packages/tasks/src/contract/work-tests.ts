@@ -18,7 +18,7 @@ import {
 /** Tests of claims and leases: workers claim tasks, and only the worker that has the lease can write. */
 export const workTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
-    'a task is one worker’s alone, the oldest comes first, and no more than were asked for',
+    'each task has one worker, the oldest is claimed first, and no more are claimed than requested',
     async ({ here, there }) => {
       for (const id of ['a', 'b', 'c']) await here.create(createNewTask(id))
       deepEqual(
@@ -50,7 +50,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     },
   ],
   [
-    'of many workers that look at the same time, each task is given to one',
+    'if several workers claim at the same time, one of them gets each task',
     async ({ here, there }) => {
       const ids = Array.from({ length: 20 }, (_, index) => `task-${index}`)
       for (const id of ids) await here.create(createNewTask(id))
@@ -62,7 +62,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     },
   ],
   [
-    'a claim says for how long its task was ready, or since when its lease had expired',
+    'a claim has the time since its task was ready, or since its lease expired',
     async ({ here, there, advanceTime }) => {
       await here.create(createNewTask('a'))
       await advanceTime(5000)
@@ -96,7 +96,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     },
   ],
   [
-    'heartbeats renew a lease, and a late one does if no other worker has claimed the task',
+    'heartbeats renew a lease, also after it expired if no other worker has claimed the task',
     async ({ here, there, advanceTime }) => {
       const task = await createClaimedTask(here)
       for (let heartbeats = 0; heartbeats < 3; heartbeats++) {
@@ -110,7 +110,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     },
   ],
   [
-    'what was recorded is there for the next worker: of each part and key the last, and nothing that was taken away',
+    'the next worker gets the last recorded entry of each part and key, and no removed member',
     async ({ here, there, advanceTime }) => {
       const task = await createClaimedTask(here)
       const entries = [
@@ -159,7 +159,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     },
   ],
   [
-    'a task that is given back is ready at once, with what was recorded and no failure',
+    'a released task is ready at once, with its recorded entries and no failure',
     async ({ here, there }) => {
       const task = await createClaimedTask(here)
       equal(
@@ -190,7 +190,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     },
   ],
   [
-    'a task that is given back for a while is cancelled at once',
+    'a task that is released with a pause is cancelled at once',
     async ({ here, there, advanceTime }) => {
       await here.release(await createClaimedTask(here), createRelease({ pauseMs: 60_000 }))
       equal(await there.cancel('a', sampleOwner), 'cancelled')
@@ -210,7 +210,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     },
   ],
   [
-    'a task ends once, with what it ended with',
+    'a task ends once, with the outcome of its first end',
     async ({ here, there }) => {
       const rows: (TaskRow | undefined)[] = []
       const error = { code: -32603, message: 'No', data: { why: 1 } }
@@ -235,7 +235,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
   ],
 ]
 
-/** Tries every function with which a worker writes, and returns their results. */
+/** Calls every function with which a worker writes, and returns the results. */
 export async function writeAllWithLease(engine: TaskEngine, lease: Lease): Promise<readonly (string | boolean)[]> {
   const entries = [{ member: 'steps', key: 'forged', value: ['forged'] }]
   const lateRelease = createRelease({ entries, statusMessage: 'forged', hasProgressed: true })

@@ -9,7 +9,7 @@ test('"memory:" keeps tasks in this process', async () => {
 })
 
 test.each(['postgres://127.0.0.1:1/none', 'postgresql://127.0.0.1:1/none'] as const)(
-  'a URL such as %s is that of a PostgreSQL, which is not connected to before it is used',
+  'a URL such as %s creates an engine over PostgreSQL, which connects at its first use',
   async (store) => {
     const engine = engineFactoryFor(store)(() => {})
     expect(engine.leaseMs).toBe(10_000)
@@ -18,21 +18,21 @@ test.each(['postgres://127.0.0.1:1/none', 'postgresql://127.0.0.1:1/none'] as co
   },
 )
 
-test('an engine that was never used is closed at once', async () => {
+test('an engine that was never used closes at once', async () => {
   await expect(engineFactoryFor('pglite:./nowhere')(() => {}).close()).resolves.toBeUndefined()
 })
 
-test('an engine that was closed before its first use is not opened by a later one', async () => {
+test('an engine that was closed before its first use is not opened by a later call', async () => {
   const engine = engineFactoryFor('pglite:./nowhere')(() => {})
   await engine.close()
-  await expect(engine.ping()).rejects.toThrow('The engine is closed and takes no more calls')
+  await expect(engine.ping()).rejects.toThrow('The engine is closed and accepts no more calls')
 })
 
 test.each([
   ['mysql://root:topsecret@db', 'store has the scheme mysql:; write "memory:", "pglite:" and a folder, or a URL'],
   ['pglite:', 'store has the scheme pglite:; write'],
   ['', 'store has the scheme none; write'],
-])('%s is no store, and what stands in it is not shown', (store, message) => {
+])('%s is not a store, and the error does not contain the address', (store, message) => {
   const open = () => engineFactoryFor(store)
   expect(open).toThrow(message)
   expect(open).not.toThrow('topsecret')

@@ -9,7 +9,7 @@ export function createLazyEngine(leaseMs: number, openEngine: () => Promise<Task
   let enginePromise: Promise<TaskEngine> | undefined
   let closePromise: Promise<void> | undefined
   const getEngine = (): Promise<TaskEngine> => {
-    if (closePromise !== undefined) return Promise.reject(new Error('The engine is closed and takes no more calls'))
+    if (closePromise !== undefined) return Promise.reject(new Error('The engine is closed and accepts no more calls'))
     enginePromise ??= openEngine().catch((error: unknown) => {
       enginePromise = undefined
       throw error

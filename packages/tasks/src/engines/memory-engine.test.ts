@@ -3,7 +3,7 @@ import { engineContract } from '../contract/engine-contract.ts'
 import { claimOne, createNewTask, sampleLifetimeMs, sampleOwner } from '../contract/samples.ts'
 import { memoryEngine } from './memory-engine.ts'
 
-describe('the engine in memory keeps the contract of engines', () => {
+describe('the engine in memory passes the contract of engines', () => {
   const setUp = async () => {
     let time = 1_700_000_000_000
     const engine = memoryEngine({ wallClock: () => time })
@@ -16,7 +16,7 @@ describe('the engine in memory keeps the contract of engines', () => {
   for (const { title, run } of engineContract(setUp)) test(title, run)
 })
 
-test('a full engine keeps no further task, until one has expired or ended', async () => {
+test('a full engine rejects new tasks until a task has expired or ended', async () => {
   let time = 0
   const engine = memoryEngine({ maxTasks: 2, wallClock: () => time })
   await engine.create(createNewTask('a', { lifetimeMs: 1000 }))
@@ -29,7 +29,7 @@ test('a full engine keeps no further task, until one has expired or ended', asyn
   expect((await engine.get('c', sampleOwner))?.status).toBe('working')
 })
 
-test('in a full engine the oldest ended task of the caller with the most gives way [ENG-009]', async () => {
+test('in a full engine a new task replaces the oldest ended task of the caller with the most tasks [ENG-009]', async () => {
   const engine = memoryEngine({ maxTasks: 3 })
   const lifetimeMs = sampleLifetimeMs
   for (const [id, owner] of [

@@ -90,7 +90,7 @@ function comparable(outcome: unknown): unknown {
   return text === undefined ? undefined : JSON.parse(text)
 }
 
-/** Milliseconds that no lease, pause and lifetime ends within a test. */
+/** A number of milliseconds after which no lease, pause or lifetime ends within a test. */
 const longMs = 3_600_000
 
 const callerLimit = 3
@@ -253,7 +253,7 @@ test('random calls have the same outcomes in memory, in PGlite and in Redis [SIM
   const property = fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40 }), async (commands) => {
     await pglite.exec('DELETE FROM mcp_tasks.task')
     await redisClient.sendCommand(['FLUSHDB'])
-    // Each call has a time of its own, as in PGlite, so that the order of the tasks is the same.
+    // Each call has a different time, as in PGlite, so that the order of the tasks is the same.
     let now = Date.UTC(2026, 0, 1)
     const inMemory = new CommandRunner(memoryEngine({ wallClock: () => now++ }))
     const others = [new CommandRunner(sql), new CommandRunner(scripts)]

@@ -30,11 +30,11 @@ test.each<[string, (params: JsonObject | undefined) => unknown, JsonObject, obje
     { inputResponses: {}, _meta: related },
     { taskId: 'b', inputResponses: {} },
   ],
-])('the params %s are read', (_title, read, params, expected) => {
+])('the params %s are parsed', (_title, read, params, expected) => {
   expect(read(params)).toEqual(expect.objectContaining(expected))
 })
 
-test('any other value is refused with an error that the peer may see', () => {
+test('any other value is rejected with an error for the peer', () => {
   const readers = [
     parseTaskRequestParams,
     parseUpdateTaskRequestParams,

@@ -42,7 +42,7 @@ test.each<[string, Check, Validator]>([
   ['getTaskResult', checkOf(shapes.getTaskResult), validators.getTaskResult],
   ['createTaskResult', checkOf(shapes.createTaskResult), validators.createTaskResult],
   ['taskAcknowledgement', checkOf(shapes.taskAcknowledgement), validators.taskAcknowledgement],
-])('the check and the validator of %s give the same verdict', (_, check, validator) => {
+])('the check and the validator of %s agree', (_, check, validator) => {
   let accepted = 0
   fc.assert(
     fc.property(someTask, (value) => {
@@ -55,7 +55,7 @@ test.each<[string, Check, Validator]>([
   expect(accepted).toBeGreaterThan(0)
 })
 
-test('a failure has the path of the member of its status', () => {
+test('a failure has the path of the member that its status requires', () => {
   const failed = { taskId: 'a', status: 'failed', createdAt: '', lastUpdatedAt: '', ttlMs: '1', error: {} }
   const check = checkOf(shapes.detailedTask)
   expect(check(failed)).toEqual({ path: '.ttlMs', expected: 'an integer or null', got: 'a string' })

@@ -17,7 +17,7 @@ const named = z.object({ name: z.string().min(2) })
 describe.each(replayModes)(
   'a task continues from its journal, with and without strict replay ($strictReplay)',
   (definition) => {
-    test('its steps are done once, its questions asked once, and its UUIDs and its time stay the same', async () => {
+    test('its steps run once, its questions are asked once, and its UUIDs and its time do not change', async () => {
       const { done, work } = createWorkRecorder()
       const seen = new Set<string>()
       const order = tool('order', {
@@ -65,7 +65,7 @@ describe.each(replayModes)(
       expect(textOf((await instance.reach(taskId, 'completed')).result)).toBe('Ada')
     })
 
-    test('rounds that a handler writes out itself have keys of their own as well [TSK-031 TSK-032 TSK-033]', async () => {
+    test('rounds that a handler returns itself have unique keys too [TSK-031 TSK-032 TSK-033]', async () => {
       const params = { mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } } as const
       const asking = tool('ask', {
         description: 'Asks in the protocol’s own terms',
@@ -90,7 +90,7 @@ describe.each(replayModes)(
       expect(textOf((await instance.reach(taskId, 'completed')).result)).toBe('answered who')
     })
 
-    test('a tool asks first by round trips, and then becomes a task that neither asks nor does it again [TSK-015 PWF-004]', async () => {
+    test('a call that becomes a task after some rounds repeats neither its questions nor its steps [TSK-015 PWF-004]', async () => {
       const { done, work } = createWorkRecorder()
       const asking = tool('ask', {
         description: 'Asks first',
@@ -144,7 +144,7 @@ describe.each(replayModes)(
       const shut = createGate()
       let isFirst = true
       const slow = tool('slow', {
-        description: 'Stands still in the middle, once',
+        description: 'Hangs once in the middle',
         task: 'required',
         run: async (_, ctx) => {
           await ctx.step('one', () => work('one'))
@@ -173,11 +173,11 @@ describe.each(replayModes)(
       expect(done).toEqual(['one', 'two by the other one as two', 'three', 'two by the frozen one as two'])
     })
 
-    test('a step that a worker had not stored when it died is done again, with the same idempotency key', async () => {
+    test('a step that was not stored before its worker died is repeated with the same idempotency key', async () => {
       const keys: string[] = []
       const shut = createGate()
       const once = tool('once', {
-        description: 'Dies before its step is kept, once',
+        description: 'Dies once before its step is stored',
         task: 'required',
         run: (_, ctx) => {
           const uuid = ctx.uuid('order')

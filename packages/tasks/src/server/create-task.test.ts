@@ -16,11 +16,11 @@ import {
 
 describe('a call becomes a task', () => {
   test.each<[string, TaskChoice | undefined, object, unknown]>([
-    ['not unless its tool says so', undefined, tasksClientCapabilities, 'complete'],
-    ['not when its tool never does', 'never', tasksClientCapabilities, 'complete'],
-    ['when its tool may, and its client takes tasks', 'allowed', tasksClientCapabilities, 'task'],
-    ['not when its tool may, and its client does not', 'allowed', plain, 'complete'],
-    ['when its tool must, and its client takes tasks', 'required', tasksClientCapabilities, 'task'],
+    ['not without the option of its tool', undefined, tasksClientCapabilities, 'complete'],
+    ['not if its tool forbids it', 'never', tasksClientCapabilities, 'complete'],
+    ['if its tool allows it, and its client accepts tasks', 'allowed', tasksClientCapabilities, 'task'],
+    ['not if its tool allows it, and its client accepts no tasks', 'allowed', plain, 'complete'],
+    ['if its tool requires it, and its client accepts tasks', 'required', tasksClientCapabilities, 'task'],
   ])('%s [TSK-001 TSK-007 TSK-008]', async (_title, choice, capabilities, resultType) => {
     const { result } = createFleet().add([createGreetTool(choice)])
     expect((await result('tools/call', greetAdaParams, { capabilities })).resultType).toBe(resultType)
@@ -32,7 +32,7 @@ describe('a call becomes a task', () => {
     expect((await result('tools/call', greetAdaParams, { capabilities: plain })).resultType).toBe('complete')
   })
 
-  test('as its tool decides by the arguments, and by who asks', async () => {
+  test('as its tool decides by the arguments and the caller', async () => {
     const deciding = tool('greet', {
       description: 'Greets',
       input: z.object({ name: z.string() }),
@@ -64,7 +64,7 @@ describe('a call becomes a task', () => {
     expect([answer.resultType, textOf(answer)]).toEqual(['complete', 'Hello, Ada!'])
   })
 
-  test('not when its arguments are refused, or there is no such tool', async () => {
+  test('not if its arguments are rejected or its tool is unknown', async () => {
     const { result, error } = createFleet().add([createGreetTool('required')])
     expect(await result('tools/call', { name: 'greet', arguments: {} })).toMatchObject({
       resultType: 'complete',
@@ -73,7 +73,7 @@ describe('a call becomes a task', () => {
     expect((await error('tools/call', { name: 'other' })).code).toBe(errorCodes.invalidParams)
   })
 
-  test('on a server with tasks alone: elsewhere a tool that allows both answers as it is', async () => {
+  test('only on a server with tasks: otherwise a tool that allows both returns a result', async () => {
     const allowing = createServer({ name: 'demo', version: '1', state: false, tools: [createGreetTool('allowed')] })
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -84,8 +84,8 @@ describe('a call becomes a task', () => {
   })
 })
 
-describe('the answer with a task', () => {
-  test('is flat, with times in ISO 8601 and whole milliseconds [TSK-012]', async () => {
+describe('the result with a task', () => {
+  test('has all members at the top level, with times in ISO 8601 and whole milliseconds [TSK-012]', async () => {
     const { result } = createFleet().add([createGreetTool('allowed')], { ttlMs: 60_000, pollIntervalMs: 250 })
     const { taskId, ...created } = createTaskResult.parse(await result('tools/call', greetAdaParams))
     expect(created).toEqual({
@@ -124,7 +124,7 @@ describe('the answer with a task', () => {
     shut.open()
   })
 
-  test('has a null for a task that is kept for ever [TSK-012]', async () => {
+  test('has the lifetime null for a task that is stored for ever [TSK-012]', async () => {
     const { result } = createFleet().add([createGreetTool('allowed')], { ttlMs: null })
     expect((await result('tools/call', greetAdaParams)).ttlMs).toBeNull()
   })
@@ -140,7 +140,7 @@ describe('the answer with a task', () => {
     chance.mockRestore()
   })
 
-  test('comes when every instance finds the task, and not before [TSK-013 TSK-014]', async () => {
+  test('is sent only when every instance can read the task [TSK-013 TSK-014]', async () => {
     const fleet = createFleet()
     const [accepting, other] = [
       fleet.add([createGreetTool('allowed')], { runWorker: false }),
@@ -150,7 +150,7 @@ describe('the answer with a task', () => {
     expect((await other.see(taskId)).taskId).toBe(taskId)
   })
 
-  test('does not come when the task could not be kept [TSK-013]', async () => {
+  test('is not sent if the task could not be stored [TSK-013]', async () => {
     const failing = createFleet((engine) => ({ ...engine, create: () => Promise.reject(new Error('no disk')) }))
     const { error, errors } = failing.add([createGreetTool('allowed')])
     expect(await error('tools/call', greetAdaParams)).toEqual({ code: errorCodes.internal, message: 'Internal error' })
@@ -158,7 +158,7 @@ describe('the answer with a task', () => {
   })
 })
 
-test('the extension is declared, and nothing of an earlier revision’s tasks [TSK-005 TSK-065 TSK-066]', async () => {
+test('the extension is declared, and the tasks of earlier revisions are not [TSK-005 TSK-065 TSK-066]', async () => {
   const other = { side: 'server', name: 'other', identifier: 'com.example/other', capabilities: {} } as const
   const { result, server } = createFleet().add([createGreetTool()], {}, { extensions: [other] })
   const { capabilities } = await result('server/discover')
@@ -170,13 +170,13 @@ test('the extension is declared, and nothing of an earlier revision’s tasks [T
   expect([server.info.name, server.load.ready]).toEqual(['demo', true])
 })
 
-test('a tool of a server with tasks is listed as it would be without [TSK-066]', async () => {
+test('a tool of a server with tasks is listed as on a server without tasks [TSK-066]', async () => {
   const { result } = createFleet().add([createGreetTool('required')])
   const { tools } = await result('tools/list')
   expect(tools).toEqual([expect.not.objectContaining({ execution: expect.anything() })])
 })
 
-test('one principal has as many open tasks as its limit, and others have theirs', async () => {
+test('each principal can have as many open tasks as its limit', async () => {
   const { error, start, server } = createFleet().add(
     [createGreetTool('allowed')],
     { runWorker: false },
@@ -194,7 +194,7 @@ test('one principal has as many open tasks as its limit, and others have theirs'
   expect(server.tasks.running).toBe(0)
 })
 
-test('callers without a principal have as many open tasks for each address', async () => {
+test('callers without a principal have a limit of open tasks for each address', async () => {
   const { error, start } = createFleet().add(
     [createGreetTool('allowed')],
     { runWorker: false },
@@ -209,7 +209,7 @@ test('callers without a principal have as many open tasks for each address', asy
   expect(other).not.toBe(taskId)
 })
 
-test('ended tasks of a caller count, and the oldest one gives way to a new one [ENG-009]', async () => {
+test('ended tasks of a caller count, and a new task replaces the oldest one [ENG-009]', async () => {
   const { start, reach, error, see } = createFleet().add([createGreetTool('allowed')], {}, { limits: { tasks: 2 } })
   const ids: string[] = []
   for (let index = 0; index < 3; index++) {
@@ -221,7 +221,7 @@ test('ended tasks of a caller count, and the oldest one gives way to a new one [
   for (const id of ids.slice(1)) expect((await see(id)).status).toBe('completed')
 })
 
-describe('a tool that is hidden from the caller whom a worker knows', () => {
+describe('a tool that is hidden from the stored caller of a task', () => {
   const principal = { subject: 'ada', claims: { plan: 'full' } }
   const paid = tool('paid', {
     description: 'x',
@@ -231,14 +231,14 @@ describe('a tool that is hidden from the caller whom a worker knows', () => {
   })
   const called = { name: 'paid', arguments: {} }
 
-  test('becomes no task, which could never run', async () => {
+  test('does not become a task, because no worker could run it', async () => {
     const { error, errors } = createFleet().add([paid], { runWorker: false })
     const message = expect.stringContaining('The tool "paid" cannot run as a task: without the option `state`')
     expect(await error('tools/call', called, { principal })).toMatchObject({ code: errorCodes.internal, message })
     expect(errors).toMatchObject([{ message }])
   })
 
-  test('becomes one where the claims are stored with it', async () => {
+  test('becomes a task if the claims are stored with it', async () => {
     const state = sealedState({ keys: ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'] })
     const { start } = createFleet().add([paid], { runWorker: false, state })
     expect(await start('paid', {}, { principal })).toEqual(expect.any(String))
@@ -249,13 +249,13 @@ test.each([
   ['ttlMs', 0],
   ['concurrency', 1.5],
   ['pollIntervalMs', Number.NaN],
-])('a setting that makes no sense is refused: %s of %s', (name, value) => {
+])('an invalid option is refused: %s of %s', (name, value) => {
   expect(() => createFleet().add([createGreetTool()], { [name]: value })).toThrow(
     new RangeError(`${name} is ${value}: write a whole number from 1`),
   )
 })
 
-test('an McpError is thrown through as it is by what decides', async () => {
+test('an McpError of the function that decides is the error of the call', async () => {
   const deciding = tool('decide', {
     description: 'Decides',
     task: () => {

@@ -13,12 +13,12 @@ const principal = {
   claims: { token: 'topsecret' },
 }
 const whoAmI = tool('who', {
-  description: 'Says who asks',
+  description: 'Names the caller',
   task: 'required',
   run: (_, ctx) => JSON.stringify(ctx.principal ?? null),
 })
 
-/** A fleet that shows what its engine is given to keep. */
+/** A fleet that records the payloads that its engine stores. */
 function watched() {
   const payloads: JsonObject[] = []
   const fleet = createFleet((engine) => ({
@@ -34,7 +34,7 @@ function watched() {
 const as = (instance: ReturnType<ReturnType<typeof createFleet>['add']>, taskId: string) =>
   instance.see(taskId, { principal })
 
-test('who asks is kept with a task, and nothing that proves it', async () => {
+test('the identity of the caller is stored with a task, and its credentials are not', async () => {
   const { fleet, payloads } = watched()
   const instance = fleet.add([whoAmI])
   const taskId = await instance.start('who', {}, { principal })
@@ -45,7 +45,7 @@ test('who asks is kept with a task, and nothing that proves it', async () => {
   expect(JSON.stringify(payloads)).not.toContain('topsecret')
 })
 
-test('with a codec it is kept sealed, and the handler has it', async () => {
+test('with a codec the claims are stored sealed, and the handler receives them', async () => {
   const { fleet, payloads } = watched()
   const instance = fleet.add([whoAmI], { state: sealedState({ keys }) })
   const taskId = await instance.start('who', {}, { principal })
@@ -56,9 +56,9 @@ test('with a codec it is kept sealed, and the handler has it', async () => {
 })
 
 test.each([
-  ['the codec is gone', undefined],
-  ['the keys are others', sealedState({ keys: [keys[0]?.replace('6f', '7f') ?? ''] })],
-])('nothing is done in the name of a caller whose credentials cannot be opened, as when %s', async (_title, state) => {
+  ['the codec is missing', undefined],
+  ['the keys differ', sealedState({ keys: [keys[0]?.replace('6f', '7f') ?? ''] })],
+])('a task whose credentials cannot be opened does not run, for example if %s', async (_title, state) => {
   const { fleet } = watched()
   const accepting = fleet.add([whoAmI], { state: sealedState({ keys }), runWorker: false })
   const taskId = await accepting.start('who', {}, { principal })
@@ -70,7 +70,7 @@ test.each([
   })
 })
 
-test('sealed credentials of one task are of no use with another', async () => {
+test('sealed credentials of a task do not open for another task', async () => {
   const { fleet, payloads } = watched()
   const accepting = fleet.add([whoAmI], { state: sealedState({ keys }), runWorker: false })
   await accepting.start('who', {}, { principal })
@@ -83,7 +83,7 @@ test('sealed credentials of one task are of no use with another', async () => {
   expect((await thief.reach(taskId, 'failed')).status).toBe('failed')
 })
 
-test('a caller without a name has none in the task', async () => {
+test('a caller without a principal has none in the task', async () => {
   const instance = createFleet().add([whoAmI])
   expect(textOf((await instance.reach(await instance.start('who'), 'completed')).result)).toBe('null')
 })

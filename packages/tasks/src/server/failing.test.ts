@@ -61,7 +61,7 @@ test('progress is reported without a checkpoint, too, and log messages are dropp
   expect([textOf(result), heard]).toEqual(['told', []])
 })
 
-test('a task whose process dies again and again ends with an error that says so', async () => {
+test('a task whose process dies repeatedly ends with an error about it', async () => {
   const deadly = tool('deadly', { description: 'x', task: 'required', run: () => new Promise<string>(() => {}) })
   const fleet = createFleet()
   const first = fleet.add([deadly], { maxFailures: 2 })
@@ -75,7 +75,7 @@ test('a task whose process dies again and again ends with an error that says so'
   expect([status, error, statusMessage]).toEqual(['failed', { code: errorCodes.internal, message }, message])
 })
 
-test('a handler that throws in the middle of nowhere leaves the process and the other tasks alone', async () => {
+test('a handler that throws outside of its promise does not affect the process and the other tasks', async () => {
   const tools = [
     tool('throw', { description: 'x', task: 'required', run: () => Promise.reject(new Error('poison')) }),
     tool('forget', {
@@ -95,7 +95,7 @@ test('a handler that throws in the middle of nowhere leaves the process and the 
   expect(textOf((await reach(calm, 'completed')).result)).toBe('calm')
 })
 
-test('an engine that is away for a moment costs nothing that was done', async () => {
+test('a short outage of the engine loses no progress', async () => {
   const { done, work } = createWorkRecorder()
   let failures = 0
   const fleet = createFleet((engine) => ({
@@ -115,7 +115,7 @@ test('an engine that is away for a moment costs nothing that was done', async ()
   expect([textOf((await reached).result), done]).toEqual(['one', ['one']])
 })
 
-test('an instance works on as many tasks as it may, and on the next when one has ended', async () => {
+test('an instance runs as many tasks as its concurrency, and the next one after a task has ended', async () => {
   const gates = [createGate(), createGate(), createGate()]
   const wait = tool('wait', {
     description: 'Waits',
@@ -137,7 +137,7 @@ test('an instance works on as many tasks as it may, and on the next when one has
   for (const id of ids) await reach(id, 'completed')
 })
 
-test('a handler that swallows its suspension is no more than reported when it becomes a task', async () => {
+test('a handler that swallows its suspension when it becomes a task is only reported', async () => {
   const swallowing = tool('swallow', {
     description: 'Swallows',
     run: async (_, ctx) => {

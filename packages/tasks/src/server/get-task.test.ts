@@ -5,14 +5,14 @@ import { createFleet, plain } from '../testing/fleet.ts'
 import { tools } from '../testing/tools.ts'
 
 describe('tasks/get returns the status of a task [TSK-019]', () => {
-  test('while it is worked on [TSK-020 TSK-026]', async () => {
+  test('while it runs [TSK-020 TSK-026]', async () => {
     const { start, see } = createFleet().add(tools)
     const task = await see(await start('work'))
     expect(getTaskResult.parse(task)).toEqual(task)
     expect(task).toMatchObject({ resultType: 'complete', status: 'working' })
   })
 
-  test('while it waits, with everything that is to be answered [TSK-021 TSK-022 TSK-026]', async () => {
+  test('while it waits, with all open requests [TSK-021 TSK-022 TSK-026]', async () => {
     const { start, reach } = createFleet().add(tools)
     const task = await reach(await start('ask'), 'input_required')
     expect(getTaskResult.parse(task)).toEqual(task)
@@ -25,7 +25,7 @@ describe('tasks/get returns the status of a task [TSK-019]', () => {
     expect(task).not.toHaveProperty('requestState')
   })
 
-  test('when it is completed, with the result that the call itself would have had [TSK-023 TSK-026 TSK-058]', async () => {
+  test('when it is completed, with the result that the call would have returned [TSK-023 TSK-026 TSK-058]', async () => {
     const { start, reach, result } = createFleet().add(tools)
     const task = await reach(await start('greet'), 'completed')
     expect(getTaskResult.parse(task)).toEqual(task)
@@ -33,7 +33,7 @@ describe('tasks/get returns the status of a task [TSK-019]', () => {
   })
 
   test.each([
-    ['a result that says so', 'fail'],
+    ['a result with `isError`', 'fail'],
     ['an error that its handler threw', 'throw'],
   ])('when its tool failed with %s, as completed [TSK-011 TSK-057]', async (_title, name) => {
     const { start, reach } = createFleet().add(tools)
@@ -62,7 +62,7 @@ describe('tasks/get returns the status of a task [TSK-019]', () => {
     expect(Object.keys(task)).not.toEqual(expect.arrayContaining(['result', 'error']))
   })
 
-  test('by one look at the engine, which changes nothing', async () => {
+  test('by one read of the engine, without a write', async () => {
     const looks: string[] = []
     const fleet = createFleet(
       (engine) => new Proxy(engine, { get: (target, key) => (looks.push(String(key)), Reflect.get(target, key)) }),
@@ -76,7 +76,7 @@ describe('tasks/get returns the status of a task [TSK-019]', () => {
     expect(second).toEqual(first)
   })
 
-  test('with no type of result but its own: that of a task is for the answer that made it [TSK-008]', async () => {
+  test('with the result type `complete`: the type `task` is only for the result that created it [TSK-008]', async () => {
     const { start, reach, result } = createFleet().add(tools)
     const taskId = await start('ask')
     const types = [await reach(taskId, 'input_required'), await result('tasks/update', { taskId, inputResponses: {} })]

@@ -7,7 +7,7 @@ describe('a call with an idempotency key', () => {
   const meta = { [projectMetaKeys.idempotencyKey]: key }
   const principal = { subject: 'ada', issuer: 'https://id.test' }
 
-  test('that is sent again is answered with the same task, at any instance, and no other is made', async () => {
+  test('that is sent again returns the same task at any instance, and creates no other', async () => {
     const fleet = createFleet()
     const instances = [fleet.add([createGreetTool('required')]), fleet.add([createGreetTool('required')])]
     const ids = []
@@ -17,14 +17,14 @@ describe('a call with an idempotency key', () => {
     expect(ids[0]).toMatch(/^[\da-f]{40}$/)
   })
 
-  test('that is sent several times at once makes one task', async () => {
+  test('that is sent several times at once creates one task', async () => {
     const fleet = createFleet()
     const instance = fleet.add([createGreetTool('required')])
     const ids = await Promise.all(Array.from({ length: 8 }, () => instance.start('greet', { name: 'Ada' }, { meta })))
     expect(new Set(ids).size).toBe(1)
   })
 
-  test('that is sent again after its task has ended is answered with that task as it is', async () => {
+  test('that is sent again after its task has ended returns that task', async () => {
     const { result, start, reach } = createFleet().add([createGreetTool('required')])
     const id = await start('greet', { name: 'Ada' }, { meta })
     await reach(id, 'completed')
@@ -32,7 +32,7 @@ describe('a call with an idempotency key', () => {
     expect(again).toMatchObject({ resultType: 'task', taskId: id, status: 'completed' })
   })
 
-  test('that is sent again by a caller who has as many tasks as allowed is answered with its task', async () => {
+  test('that is sent again by a caller at its limit of tasks returns its task', async () => {
     const { error, start } = createFleet().add(
       [createGreetTool('required')],
       { runWorker: false },
@@ -48,19 +48,19 @@ describe('a call with an idempotency key', () => {
     ['no key', { principal }],
     ['another principal', { meta, principal: { ...principal, subject: 'mallory' } }],
     ['no principal', { meta }],
-  ])('and one with %s is another task', async (_title, options) => {
+  ])('and a call with %s have different tasks', async (_title, options) => {
     const { start } = createFleet().add([createGreetTool('required')])
     const id = await start('greet', { name: 'Ada' }, { meta, principal })
     expect(await start('greet', { name: 'Ada' }, options)).not.toBe(id)
   })
 
-  test('and one with other arguments is another task', async () => {
+  test('and a call with other arguments have different tasks', async () => {
     const { start } = createFleet().add([createGreetTool('required')])
     const id = await start('greet', { name: 'Ada' }, { meta, principal })
     expect(await start('greet', { name: 'Bob' }, { meta, principal })).not.toBe(id)
   })
 
-  test('whose creation fails gets an error to repeat it, and then the task that was created nonetheless', async () => {
+  test('whose creation fails receives an error that asks to repeat it, and then the task if it was created', async () => {
     let isAway = true
     const whenThere = <T>(value: T): T => {
       if (isAway) throw new Error('no connection')
@@ -83,7 +83,7 @@ describe('a call with an idempotency key', () => {
   })
 })
 
-test('a call without an idempotency key whose task cannot be stored gets no error to repeat it', async () => {
+test('a call without an idempotency key whose task cannot be stored receives an error that does not ask to repeat it', async () => {
   const fleet = createFleet((engine) => ({ ...engine, create: () => Promise.reject(new Error('no connection')) }))
   const error = await fleet.add([createGreetTool('required')]).error('tools/call', greetAdaParams)
   expect(error).toEqual({ code: errorCodes.internal, message: 'Internal error' })

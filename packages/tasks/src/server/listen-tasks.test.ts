@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { accept, createFleet, createGate, type Instance, type AskOptions, plain } from '../testing/fleet.ts'
 import { tools } from '../testing/tools.ts'
 
-/** A stream of a test: what came on it, and what it waits for. */
+/** A stream of a test: its messages, and its expected messages. */
 function listen(instance: Instance, notifications: JsonObject, options: AskOptions = {}) {
   const controller = new AbortController()
   const heard: RpcNotification[] = []
@@ -50,7 +50,7 @@ describe('subscriptions/listen with tasks', () => {
     await again.ended
   })
 
-  test('acknowledges those of the caller, and sends each as tasks/get has it, at first and at every change [TSK-045 TSK-046]', async () => {
+  test('acknowledges the tasks of the caller, and sends each as tasks/get returns it, at first and at every change [TSK-045 TSK-046]', async () => {
     const fleet = createFleet()
     const [instance, other] = [fleet.add(tools), fleet.add(tools)]
     const principal = { subject: 'ada' }
@@ -76,7 +76,7 @@ describe('subscriptions/listen with tasks', () => {
     expect(await stream.ended).toHaveProperty('result')
   })
 
-  test('is refused for a client without the extension, and for that alone [TSK-044]', async () => {
+  test('is refused only for a client without the extension [TSK-044]', async () => {
     const instance = createFleet().add(tools)
     const taskId = await instance.start('work')
     const stream = listen(instance, { taskIds: [taskId] }, { capabilities: plain })
@@ -94,8 +94,8 @@ describe('subscriptions/listen with tasks', () => {
   })
 
   test.each<[string, unknown, string]>([
-    ['something else than a list', 'one', 'params.notifications.taskIds must be an array of strings'],
-    ['something else than ids', [7], 'params.notifications.taskIds must be an array of strings'],
+    ['a value that is not a list', 'one', 'params.notifications.taskIds must be an array of strings'],
+    ['a list of values that are not ids', [7], 'params.notifications.taskIds must be an array of strings'],
     [
       'too many',
       Array.from({ length: 1001 }, (_, index) => `${index}`),
@@ -148,7 +148,7 @@ describe('subscriptions/listen with tasks', () => {
     expect(instance.errors.every((error) => String(error) === 'Error: bus away')).toBe(true)
   })
 
-  test('is refused while the bus is away', async () => {
+  test('is refused while the bus is unreachable', async () => {
     const bus = { publish: async () => {}, listen: () => Promise.reject(new Error('bus away')) }
     const instance = createFleet((engine) => ({ ...engine, notifications: bus })).add(tools)
     const taskId = await instance.start('work')
@@ -170,7 +170,7 @@ describe.each([
   // The state when the stream began.
   ['over an engine without, and no bus', withoutNotifications, undefined, ['working']],
 ] as const)('streams %s', (_title, createOne, bus, heard) => {
-  test('get the changes that other instances make, where a bus carries them', async () => {
+  test('receive the changes of other instances, if there is a bus', async () => {
     const fleet = createOne()
     const shut = createGate()
     const asking = tool('ask', {

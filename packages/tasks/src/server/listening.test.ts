@@ -5,10 +5,10 @@ import { createFleet } from '../testing/fleet.ts'
 
 const greet = tool('greet', { description: 'Greets', task: 'required', run: () => 'Hello!' })
 
-/** Lets everything run that waits for nothing but promises. */
+/** Runs all work that waits only for promises. */
 const settled = (): Promise<void> => new Promise(setImmediate)
 
-/** An engine that refuses to be listened to so many times, with when each attempt came. */
+/** An engine whose `listen` rejects a number of times, with the time of each attempt. */
 function refusing(times: number): {
   readonly around: (engine: TaskEngine) => TaskEngine
   attempts: number
@@ -47,7 +47,7 @@ test('a worker that cannot listen to its engine tries again after longer pauses,
   expect([engine.stops, clock.waiting]).toEqual([1, 0])
 })
 
-test('a task that became ready while no worker listened is claimed as soon as one does', async () => {
+test('a task that became ready while no worker listened is claimed as soon as a worker listens', async () => {
   const engine = refusing(1)
   const fleet = createFleet(engine.around)
   const worker = fleet.add([greet], {})
@@ -71,7 +71,7 @@ test('the longest pause is half a minute', async () => {
   expect(engine.attempts).toBe(13)
 })
 
-test('a server that is closed while it waits to listen does so no more, and waits for nothing', async () => {
+test('a server that closes during the pause before an attempt to listen stops the attempts, and leaves no timer', async () => {
   const engine = refusing(100)
   const { clock, server } = createFleet(engine.around).add([greet])
   await settled()

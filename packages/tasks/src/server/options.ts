@@ -125,17 +125,15 @@ const taskOptionNames = {
 } satisfies Record<keyof TaskOptions, true>
 
 /**
- * Checks options and fills in defaults. Throws `RangeError` for an invalid number, an unknown store, and a runner beside
- * a worker.
+ * Checks options and fills in defaults. Throws `RangeError` for an invalid number, an unknown store, and a runner
+ * together with `runWorker: true`.
  */
 export function resolveTaskOptions(options: TaskOptions): ResolvedTaskOptions {
   checkOptions(options, taskOptionNames, 'tasks')
   const { state, runtime, runner, store = 'memory:', persistentWorkflow = false } = options
   const { runWorker = runner === undefined } = options
   if (runner !== undefined && runWorker)
-    throw new RangeError(
-      'runWorker is true beside a runner: leave it out, because the runner says which tasks run here',
-    )
+    throw new RangeError('runWorker is true beside a runner: omit it, because the runner decides which tasks run here')
   return {
     state,
     runtime,

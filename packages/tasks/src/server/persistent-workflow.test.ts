@@ -6,7 +6,7 @@ import { tools } from '../testing/tools.ts'
 const add = () => createFleet().add(tools, { persistentWorkflow: true })
 const related = (taskId: string) => ({ meta: { 'io.modelcontextprotocol/related-task': { taskId } } })
 
-describe('the persistent workflow, switched on', () => {
+describe('the persistent workflow, if it is enabled', () => {
   test('returns its questions as the result of a task, accepts the answers, and then returns its result [PWF-001 PWF-002]', async () => {
     const { start, result, reach } = add()
     const taskId = await start('ask')
@@ -25,7 +25,7 @@ describe('the persistent workflow, switched on', () => {
     }
   })
 
-  test('is in the capabilities of the server, and its status message says where the requests are', async () => {
+  test('is in the capabilities of the server, and its status message names the method with the requests', async () => {
     const { start, result, reach } = add()
     const { capabilities } = await result('server/discover')
     expect(capabilities).toMatchObject({ extensions: { 'io.modelcontextprotocol/tasks': { persistentWorkflow: {} } } })
@@ -37,7 +37,7 @@ describe('the persistent workflow, switched on', () => {
     expect(JSON.stringify(without)).not.toContain('persistentWorkflow')
   })
 
-  test('takes the task parameter of a call for the wish, and its ttl up to that of the author [PWF-004]', async () => {
+  test('creates a task for the `task` parameter of a call, with its `ttl` up to that of the author [PWF-004]', async () => {
     const { result } = createFleet().add(tools, { persistentWorkflow: true, ttlMs: 60_000 })
     const call = (task: JsonObject) =>
       result('tools/call', { name: 'ask', arguments: {}, task }, { capabilities: plain })
@@ -48,7 +48,7 @@ describe('the persistent workflow, switched on', () => {
     expect(Object.keys(asked.inputRequests ?? {})).toEqual(['one', 'two'])
   })
 
-  test('asks again for what was not brought [PWF-003]', async () => {
+  test('repeats the requests that were not answered [PWF-003]', async () => {
     const { start, result, see } = add()
     const taskId = await start('ask')
     await result('tasks/result', { taskId })
@@ -58,7 +58,7 @@ describe('the persistent workflow, switched on', () => {
     expect(Object.keys(asked.inputRequests ?? {})).toEqual(['two'])
   })
 
-  test('gives the error of a task that failed, and refuses one that was cancelled', async () => {
+  test('returns the error of a failed task, and an error for a cancelled task', async () => {
     const { start, result, error } = add()
     expect(await error('tasks/result', { taskId: await start('break') })).toEqual({
       code: errorCodes.internal,
@@ -71,7 +71,7 @@ describe('the persistent workflow, switched on', () => {
     expect((await error('tasks/result', { taskId })).message).toBe('The task was cancelled: it has no result')
   })
 
-  test('waits for as long as the task is worked on, and no longer than its caller', async () => {
+  test('waits while the task runs, and until its caller cancels the request', async () => {
     const { start, ask, result, reach, clock } = add()
     const taskId = await start('work')
     const caller = new AbortController()
@@ -87,7 +87,7 @@ describe('the persistent workflow, switched on', () => {
     expect(clock.waiting).toBe(3)
   })
 
-  test('leaves a caller alone that is gone before it has begun to wait', async () => {
+  test('ends at once for a caller that has cancelled before the wait begins', async () => {
     const caller = new AbortController()
     let looks = 0
     const fleet = createFleet((engine) => ({
@@ -105,7 +105,7 @@ describe('the persistent workflow, switched on', () => {
   })
 
   test.each(['tasks/result', 'tasks/input_response'])(
-    '%s is for the owner alone, who need not declare the extension',
+    '%s is for the owner only, which need not declare the extension',
     async (method) => {
       const { start, error, result } = add()
       const principal = { subject: 'ada' }

@@ -41,7 +41,7 @@ export function checkTaskNameHeader({ context }: Call, taskId: string): void {
 
 /** Returns the error for a task that does not exist. A task of another owner gets the same error. */
 export function unknownTaskError(taskId: string): McpError {
-  const message = `Task ${quote(taskId)} is not found: it has expired, or there never was one for you`
+  const message = `Task ${quote(taskId)} is not found: it has expired, or it is not a task of this caller`
   return new McpError(errorCodes.invalidParams, message)
 }
 

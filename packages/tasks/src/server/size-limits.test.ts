@@ -11,15 +11,15 @@ import { accept, sendTaskAnswer, createFleet, replayModes, textOf } from '../tes
 const named = z.object({ name: z.string() })
 const long = (bytes: number): string => 'x'.repeat(bytes)
 
-/** Tools that keep too much, each in its way, and what is said of it. */
+/** Tools that store too much, and the errors of their tasks. */
 const greedy = [
   [
-    'a step gives too much',
+    'the result of a step is too long',
     tool('greedy', { description: 'x', task: 'required', run: (_, ctx) => ctx.step('scan', () => long(4_001_000)) }),
-    /^What the task records has 4001\d{3} bytes with steps "scan", which has 4001\d{3}, and may have 4000000: let a step give what names/,
+    /^The journal of the task has 4001\d{3} bytes with steps "scan", which has 4001\d{3}, and may have 4000000: let a step return a reference/,
   ],
   [
-    'many steps give too much together',
+    'the results of many steps together are too long',
     tool('greedy', {
       description: 'x',
       task: 'required',
@@ -28,7 +28,7 @@ const greedy = [
         return 'done'
       },
     }),
-    /^What the task records has 4\d{6} bytes with steps "step-19", which has 2000\d\d, and may have 4000000: /,
+    /^The journal of the task has 4\d{6} bytes with steps "step-19", which has 2000\d\d, and may have 4000000: /,
   ],
   [
     'a checkpoint is too long, and the handler continues',
@@ -52,15 +52,15 @@ const greedy = [
       task: 'required',
       run: async (_, ctx) => (await ctx.elicit('who', { message: long(3_999_990), schema: named })).name,
     }),
-    /(^What the task asks has 4\d{6} bytes|questions "who").*, and may have 4000000: /,
+    /(^The questions of the task have 4\d{6} bytes|questions "who").*, and may have 4000000: /,
   ],
   [
     'a result is too long',
     tool('greedy', { description: 'x', task: 'required', run: () => long(4_000_000) }),
-    /^The result of the task has 40\d{5} bytes, and may have 4000000: give less, or links to the rest/,
+    /^The result of the task has 40\d{5} bytes, and may have 4000000: return less, or links to the rest/,
   ],
   [
-    'a result that says of itself that it is an error is too long',
+    'a result with `isError` is too long',
     tool('greedy', {
       description: 'x',
       task: 'required',
@@ -79,7 +79,7 @@ const greedy = [
   ],
 ] as const
 
-/** An engine, and the longest that it was given to keep. */
+/** An engine, and the length of the longest value that it had to store. */
 function measured(engine: TaskEngine): { readonly engine: TaskEngine; readonly longest: () => number } {
   let longest = 0
   const note = (value: unknown): void => {
@@ -104,31 +104,32 @@ afterAll(() => postgres.close())
 describe.each([
   ['in memory', (engine: TaskEngine) => engine, {}],
   ['over PostgreSQL', () => postgresEngine(postgres.url), { runtime: platformRuntime }],
-] as const)('a task that would keep too much %s fails with an error that says so', (_where, engineOf, options) => {
-  test.each(replayModes.flatMap((mode) => greedy.map(([why, one, says]) => ({ why, one, says, ...mode }))))(
-    '$why (runs again: $strictReplay)',
-    async ({ one, says, strictReplay }) => {
-      const store = { longest: () => 0 }
-      const fleet = createFleet((inner) => {
-        const { engine, longest } = measured(engineOf(inner))
-        store.longest = longest
-        return engine
-      })
-      const { server, start, reach, errors } = fleet.add([one], options, { strictReplay })
-      const { status, error, statusMessage } = await reach(await start('greedy'), ({ status }) => status !== 'working')
-      expect([status, error, statusMessage]).toEqual([
-        'failed',
-        { code: errorCodes.internal, message: expect.stringMatching(says) },
-        expect.stringMatching(says),
-      ])
-      expect(errors.map(String)).toContainEqual(expect.stringMatching(/Error: Task [0-9a-f]+: .* and may have /))
-      expect(store.longest()).toBeLessThan(300_000)
-      await server.close()
-    },
-  )
+] as const)('a task that would store too much %s fails with an error about it', (_where, engineOf, options) => {
+  test.each(
+    replayModes.flatMap((mode) =>
+      greedy.map(([title, greedyTool, expected]) => ({ title, greedyTool, expected, ...mode })),
+    ),
+  )('$title (strict replay: $strictReplay)', async ({ greedyTool, expected, strictReplay }) => {
+    const store = { longest: () => 0 }
+    const fleet = createFleet((inner) => {
+      const { engine, longest } = measured(engineOf(inner))
+      store.longest = longest
+      return engine
+    })
+    const { server, start, reach, errors } = fleet.add([greedyTool], options, { strictReplay })
+    const { status, error, statusMessage } = await reach(await start('greedy'), ({ status }) => status !== 'working')
+    expect([status, error, statusMessage]).toEqual([
+      'failed',
+      { code: errorCodes.internal, message: expect.stringMatching(expected) },
+      expect.stringMatching(expected),
+    ])
+    expect(errors.map(String)).toContainEqual(expect.stringMatching(/Error: Task [0-9a-f]+: .* and may have /))
+    expect(store.longest()).toBeLessThan(300_000)
+    await server.close()
+  })
 })
 
-test('what was recorded in a call that becomes a task counts as well, and the call says so', async () => {
+test('the entries of a call before it becomes a task count too, and the call fails beyond the limit', async () => {
   const becoming = tool('become', {
     description: 'x',
     run: async (_, ctx) => {
@@ -139,13 +140,13 @@ test('what was recorded in a call that becomes a task counts as well, and the ca
   })
   const { error, errors } = createFleet().add([becoming], {}, { strictReplay: false })
   const message = expect.stringMatching(
-    /^What the call recorded before it became a task has 4001\d{3} bytes, and may have 4000000: /,
+    /^The journal of the call that becomes a task has 4001\d{3} bytes, and may have 4000000: /,
   )
   expect(await error('tools/call', { name: 'become' })).toEqual({ code: errorCodes.internal, message })
   expect(errors).toHaveLength(1)
 })
 
-test('what takes the place of an earlier value counts once, and what was recorded before counts at the next instance', async () => {
+test('an entry that replaces an earlier one counts once, and the size continues at the next instance', async () => {
   const saving = tool('save', {
     description: 'x',
     task: 'required',
@@ -174,7 +175,7 @@ test('what takes the place of an earlier value counts once, and what was recorde
   ])
 })
 
-test('a long answer is no reason to fail, until something is recorded after it', async () => {
+test('a long answer does not fail a task until another entry is recorded', async () => {
   const asking = (after: boolean) =>
     tool(after ? 'record' : 'end', {
       description: 'x',

@@ -29,7 +29,7 @@ describe('a server that stops', () => {
     })
 
   test.each(replayModes)(
-    'gives its tasks back at the end of their step, for others to go on with at once ($strictReplay)',
+    'releases its tasks at the end of their step, so that others continue them at once ($strictReplay)',
     async (definition) => {
       const { done, work } = createWorkRecorder()
       const shut = createGate()
@@ -51,7 +51,7 @@ describe('a server that stops', () => {
     },
   )
 
-  test('gives back after a while what does not come to the end of a step', async () => {
+  test('releases a task after the grace period if its step does not end', async () => {
     const { done, work } = createWorkRecorder()
     const [shut, signals] = [createGate(), [] as string[]]
     let first = true

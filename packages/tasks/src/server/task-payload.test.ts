@@ -16,14 +16,14 @@ const claimed = (payload: JsonObject, entries: readonly JournalEntry[] = []) => 
   entries,
 })
 
-/** What a payload that this version knows is to do. */
+/** Parses a payload that this version must know. */
 async function workOf(...given: Parameters<typeof readPayload>): Promise<RunnableCall> {
   const work = await readPayload(...given)
   if (work === undefined) throw new Error('this version knows the payload')
   return work
 }
 
-test('what belongs to one request is left behind', async () => {
+test('the members that belong to one request are omitted', async () => {
   const meta = {
     'io.modelcontextprotocol/logLevel': 'debug',
     'io.modelcontextprotocol/session': { token: 'topsecret' },
@@ -48,7 +48,7 @@ test('answers in the first request, before any question, are stored', async () =
   expect((await workOf(claimed(payload), undefined)).params).toEqual(params)
 })
 
-test('a journal is what it was at first with every entry put in its place', async () => {
+test('a journal is restored from its first state and all later entries', async () => {
   const key = fc.oneof(fc.constantFrom('a', 'b', '__proto__', 'constructor'), fc.string())
   const value: fc.Arbitrary<JsonValue> = fc.jsonValue().map((given) => JSON.parse(JSON.stringify(given)))
   const entry = fc.record({
@@ -76,7 +76,7 @@ test('a journal is what it was at first with every entry put in its place', asyn
   )
 })
 
-test('a member of the journal itself is replaced and taken away', async () => {
+test('a member of the journal is replaced and removed', async () => {
   const payload = { v: 1, method: 'tools/call', params: {}, journal: { round: 1, explicit: { kinds: {} } } }
   const entries = [
     { member: 'round', value: 2 },

@@ -141,7 +141,8 @@ export function toRunnableCall(callRecord: TaskCallRecord, codec: StateCodec | u
 }
 
 async function openCredentials(token: string, id: string, codec: StateCodec | undefined): Promise<JsonObject> {
-  if (codec === undefined) throw new Error(`Task ${id} was made with credentials, which takes the same codec to open`)
+  if (codec === undefined)
+    throw new Error(`Task ${id} was created with sealed credentials, which require the same codec`)
   const claims = await codec.open(token, { purpose: credentialsPurpose, binding: id })
   if (isJsonObject(claims)) return claims
   throw new Error(`The credentials of task ${id} are no object`)

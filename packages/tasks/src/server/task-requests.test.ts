@@ -19,16 +19,16 @@ describe.each([['tasks/get'], ['tasks/update'], ['tasks/cancel']])('%s', (method
     [
       'an unknown id',
       { taskId: 'nobody' },
-      'Task "nobody" is not found: it has expired, or there never was one for you',
+      'Task "nobody" is not found: it has expired, or it is not a task of this caller',
     ],
     ['none', {}, 'params.taskId must be a string, got nothing'],
-    ['one that is no text', { taskId: 7 }, 'params.taskId must be a string, got number'],
-  ])('refuses %s, and says why [TSK-036 TSK-042 TSK-050 TSK-051 TSK-054]', async (_title, params, message) => {
+    ['an id that is not a text', { taskId: 7 }, 'params.taskId must be a string, got number'],
+  ])('rejects %s with the reason [TSK-036 TSK-042 TSK-050 TSK-051 TSK-054]', async (_title, params, message) => {
     const { error } = createFleet().add(tools)
     expect(await error(method, { ...params, ...answers })).toEqual({ code: errorCodes.invalidParams, message })
   })
 
-  test('has one answer for a task that is another’s and for one that never was [TSK-069]', async () => {
+  test('returns the same error for a task of another owner and for an unknown task [TSK-069]', async () => {
     const { start, error, see } = createFleet().add(tools)
     const principal = { subject: 'ada', issuer: 'https://a.example', client: 'one' }
     const taskId = await start('ask', {}, { principal })
@@ -40,7 +40,7 @@ describe.each([['tasks/get'], ['tasks/update'], ['tasks/cancel']])('%s', (method
     expect((await see(taskId, { principal: { ...principal, scopes: ['more'] } })).taskId).toBe(taskId)
   })
 
-  test('answers for a task that has expired as for one that never was', async () => {
+  test('returns the same error for an expired task and for an unknown task', async () => {
     const fleet = createFleet()
     const { start, reach, error } = fleet.add(tools, { ttlMs: 60_000 })
     const taskId = await start('ask')
@@ -53,11 +53,11 @@ describe.each([['tasks/get'], ['tasks/update'], ['tasks/cancel']])('%s', (method
 
   test.each<[string, string | undefined, boolean]>([
     ['the same', undefined, true],
-    ['the same in Base64', 'base64', true],
+    ['the id in Base64', 'base64', true],
     ['another', 'other', false],
     ['none', '', false],
-    ['one that cannot be read', '=?base64?!?=', false],
-  ])('takes an Mcp-Name that is %s: %s %s [TSK-049]', async (_title, given, fits) => {
+    ['invalid Base64', '=?base64?!?=', false],
+  ])('responds to an Mcp-Name that is %s with %s %s [TSK-049]', async (_title, given, fits) => {
     const { start, ask } = createFleet().add(tools)
     const taskId = await start('ask')
     const encoded = `=?base64?${btoa(taskId)}?=`
@@ -68,7 +68,7 @@ describe.each([['tasks/get'], ['tasks/update'], ['tasks/cancel']])('%s', (method
     else expect(response).toMatchObject({ error: { code: errorCodes.headerMismatch } })
   })
 
-  test('says that it may be sent again when the engine is unreachable, and not why [TSK-052 UNA-001 UNA-002]', async () => {
+  test('returns an error that permits a retry, without the cause, while the engine is unreachable [TSK-052 UNA-001 UNA-002]', async () => {
     const away = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7'))
     const fleet = createFleet((engine) => ({ ...engine, get: away, cancel: away, answer: away }))
     const { error, errors } = fleet.add(tools)
@@ -92,7 +92,7 @@ describe.each([['tasks/get'], ['tasks/update'], ['tasks/cancel']])('%s', (method
 })
 
 test.each([['tasks/result'], ['tasks/list'], ['tasks/input_response']])(
-  '%s is no method here [TSK-062 TSK-063]',
+  '%s is an unknown method [TSK-062 TSK-063]',
   async (method) => {
     const { start, error } = createFleet().add(tools)
     const taskId = await start('ask')
@@ -102,7 +102,7 @@ test.each([['tasks/result'], ['tasks/list'], ['tasks/input_response']])(
   },
 )
 
-test('a task is kept for its time after its status last changed, and not for less [TSK-027]', async () => {
+test('a task is stored for its whole lifetime after its last change of status [TSK-027]', async () => {
   const fleet = createFleet()
   const { start, reach, result, see, error } = fleet.add(tools, { ttlMs: 60_000 })
   const taskId = await start('ask')

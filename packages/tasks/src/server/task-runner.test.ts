@@ -57,7 +57,7 @@ const ask = tool('ask', {
   run: async (_, ctx) => (await ctx.elicit('name', { message: 'Who?', schema: named })).name,
 })
 
-/** Lets everything happen that happens without timers. */
+/** Runs all work that needs no timer. */
 async function flush(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
 }
@@ -72,7 +72,7 @@ async function live(fleet: Fleet, instances: readonly Instance[], ms: number): P
 }
 
 describe('a server with a runner', () => {
-  test('dispatches a task before its client has the handle, and runs it when it is asked alone [ENG-011]', async () => {
+  test('dispatches a task before its client has the handle, and runs it only on request [ENG-011]', async () => {
     const runner = recordingRunner()
     const fleet = createFleet()
     const instance = fleet.add([createGreetTool('required')], { runner })
@@ -104,7 +104,7 @@ describe('a server with a runner', () => {
     expect(textOf((await instance.see(id))['result'])).toBe('Ada')
   })
 
-  test('says of a task that another run has when to try again, so that a second dispatch does nothing', async () => {
+  test('returns `busy` and the time of the next attempt for a task that another run has', async () => {
     const runner = recordingRunner()
     const fleet = createFleet()
     const { steps, done, gate } = twoSteps()
@@ -154,7 +154,7 @@ describe('a server with a runner', () => {
     },
   )
 
-  test('claims nothing for a signal that has aborted, and rejects a budget that is no time', async () => {
+  test('claims nothing for an aborted signal, and rejects an invalid budget', async () => {
     const instance = createFleet().add([ask], { runner: recordingRunner() })
     const id = await instance.start('ask')
     await expect(instance.server.tasks.run(id, { signal: AbortSignal.abort('gone') })).rejects.toBe('gone')
@@ -165,7 +165,7 @@ describe('a server with a runner', () => {
   test.each([
     ['rejects', () => Promise.reject(new Error('No queue'))],
     ['never settles', () => new Promise<void>(() => {})],
-  ])('logs a dispatch that %s, and makes up for it [ENG-012]', async (_, failure) => {
+  ])('logs a dispatch that %s, and repeats it [ENG-012]', async (_, failure) => {
     const runner = recordingRunner()
     runner.answer = failure
     const fleet = createFleet()
@@ -183,7 +183,7 @@ describe('a server with a runner', () => {
     expect(runner.dispatched).toEqual([[id, 0]])
   })
 
-  test('gives up a search for lost dispatches when ten in a row have failed', async () => {
+  test('stops a search for lost dispatches after ten failures in a row', async () => {
     const runner = recordingRunner()
     const fleet = createFleet()
     const instance = fleet.add([createGreetTool('required')], { runner })
@@ -221,7 +221,7 @@ describe('a server with a runner', () => {
     expect([(await two.see(id))['status'], done]).toEqual(['cancelled', ['one']])
   })
 
-  test('that closes during a run releases the task, dispatches it, and runs no other', async () => {
+  test('that closes during a run releases and dispatches the task, and runs no other task', async () => {
     const fleet = createFleet()
     const { steps, done, gate } = twoSteps()
     const runner = recordingRunner()
@@ -261,7 +261,7 @@ describe('a server with a runner', () => {
     expect((await fleet.engine.inspect(id))?.state).toBe('ready')
   })
 
-  test('dispatches a task that an operator has revoked, and the run that lost it says so', async () => {
+  test('dispatches a task that an operator has revoked, and the run that lost it returns `busy`', async () => {
     const fleet = createFleet()
     const { steps, gate } = twoSteps()
     const runner = recordingRunner()
@@ -294,12 +294,12 @@ describe('a server with a runner', () => {
     await expect(instance.server.tasks.run('a')).rejects.toThrow('No store')
   })
 
-  test('has no worker beside it', () => {
+  test('cannot be combined with a worker', () => {
     expect(() => tasks({ runner: recordingRunner(), runWorker: true })).toThrow('runWorker is true beside a runner')
   })
 })
 
-test('a server without a runner runs a task that it is asked to run', async () => {
+test('a server without a runner runs a task on request', async () => {
   const { steps, gate } = twoSteps()
   const instance = createFleet().add([steps], { runWorker: false })
   const id = await instance.start('steps')

@@ -10,7 +10,7 @@ import { tasks } from './tasks.ts'
 const greet = tool('greet', { description: 'Greets', task: 'required', run: () => 'Hello!' })
 const settled = (): Promise<void> => new Promise(setImmediate)
 
-/** An engine that writes down what is asked of it. */
+/** An engine that records its calls. */
 function recording(engine: TaskEngine = memoryEngine()): { readonly engine: TaskEngine; readonly asked: string[] } {
   const asked: string[] = []
   const proxied = new Proxy(engine, {
@@ -32,7 +32,7 @@ function listRequest() {
 }
 
 describe('a server with tasks', () => {
-  test('asks nothing of its engine before the first request', async () => {
+  test('does not call its engine before the first request', async () => {
     const { engine, asked } = recording()
     await using server = createServer({
       name: 'demo',
@@ -46,7 +46,7 @@ describe('a server with tasks', () => {
     expect(asked).toEqual(expect.arrayContaining(['listen', 'claim']))
   })
 
-  test('begins to work with ready(), which an instance without requests calls itself', async () => {
+  test('starts its worker with `ready()`, which an instance without requests must call', async () => {
     const engine = memoryEngine()
     const accepting = createFleet(() => engine).add([greet], { runWorker: false })
     const taskId = await accepting.start('greet')
@@ -63,12 +63,12 @@ describe('a server with tasks', () => {
     expect((await accepting.see(taskId)).status).toBe('completed')
   })
 
-  test('names itself in the load of its server while its engine cannot be reached, and reports that', async () => {
+  test('is in the load of its server while its engine is unreachable, and logs the error', async () => {
     let isAway = true
     const errors: unknown[] = []
     const engine: TaskEngine = {
       ...memoryEngine(),
-      ping: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve()),
+      ping: () => (isAway ? Promise.reject(new Error('unreachable')) : Promise.resolve()),
     }
     await using server = createServer({
       name: 'demo',
@@ -77,12 +77,12 @@ describe('a server with tasks', () => {
       extensions: [tasks({ store: engine })],
     })
     expect([await server.ready(), server.load.unavailable]).toEqual([true, ['tasks']])
-    expect(errors).toMatchObject([{ cause: new Error('away') }])
+    expect(errors).toMatchObject([{ cause: new Error('unreachable') }])
     isAway = false
     expect([await server.ready(), server.load.unavailable]).toEqual([true, []])
   })
 
-  test('closes its engine once with itself, and starts no worker after that', async () => {
+  test('closes its engine once when it closes, and starts no worker after that', async () => {
     const { engine, asked } = recording()
     const server = createServer({ name: 'demo', version: '1', tools: [greet], extensions: [tasks({ store: engine })] })
     await Promise.all([server.close(), server.close()])
@@ -105,14 +105,14 @@ describe('a server with tasks', () => {
     expect(errors).toEqual([new Error('no claims')])
   })
 
-  test('shows its operator the tasks of all owners, and its running tasks', async () => {
+  test('returns the tasks of all owners and the number of running tasks to its operator', async () => {
     const { server, start } = createFleet().add([greet], { runWorker: false })
     const taskId = await start('greet', {}, { principal: { subject: 'ada' } })
     expect(await server.tasks.get(taskId)).toMatchObject({ taskId, status: 'working' })
     expect([await server.tasks.get('other'), server.tasks.running]).toEqual([undefined, 0])
   })
 
-  test('does not work after undrain when it runs no worker', async () => {
+  test('runs no task after undrain if it has no worker', async () => {
     const { server, start, see } = createFleet().add([greet], { runWorker: false })
     const taskId = await start('greet')
     server.drain()()
@@ -121,7 +121,7 @@ describe('a server with tasks', () => {
   })
 })
 
-/** The order in which three extensions stand in a list. */
+/** The order of three extensions in the list. */
 const permutations = [
   ['tasks', 'authorizing', 'counting'],
   ['tasks', 'counting', 'authorizing'],
@@ -177,20 +177,20 @@ describe.each(permutations)('the extensions %s, %s and %s', (...order) => {
   const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'greet', _meta } } as const
   const principal = { subject: 'ada', scopes: ['work'] }
 
-  test('authorize a call when its task is made, and not again when it is worked on', async () => {
+  test('authorize a call when its task is created, and not again when a worker runs it', async () => {
     const { server, engine, passed } = composed()
     const response = await server.exchange(request, createCall({ principal }))
     const taskId = 'result' in response ? String(response.result['taskId']) : ''
     const done = async () => (await engine.inspect(taskId))?.status === 'completed'
     while (!(await done())) await settled()
     expect(textOf((await engine.inspect(taskId))?.result)).toBe('Hello!')
-    // Middleware that does not authorize is around both, in this order whatever that of the list is.
+    // Other middleware wraps both, in this order, which does not depend on the order of the list.
     expect(passed).toEqual(['use tools/call', 'authorizing tools/call', 'counting tools/call', 'counting tools/call'])
     expect(server.needsPrincipal).toBe(true)
     await server.close()
   })
 
-  test('make no task for a caller without authorization', async () => {
+  test('create no task for a caller without authorization', async () => {
     const { server, passed } = composed()
     const response = await server.exchange(request, createCall({ principal: { subject: 'eve' } }))
     await settled()
@@ -201,14 +201,14 @@ describe.each(permutations)('the extensions %s, %s and %s', (...order) => {
 })
 
 describe('readiness', () => {
-  const away: TaskEngine = { ...memoryEngine(), ping: () => Promise.reject(new Error('away')) }
+  const away: TaskEngine = { ...memoryEngine(), ping: () => Promise.reject(new Error('unreachable')) }
   const choice = (task: 'allowed' | 'required') => tool('greet', { description: 'Greets', task, run: () => 'Hello!' })
 
   test.each([
     ['required', false],
     ['allowed', true],
   ] as const)(
-    'while the engine is unreachable, a server whose tools have task: %s is ready: %s',
+    'while the engine is unreachable, a server whose tools have the option task: %s has the readiness %s',
     async (task, isReady) => {
       const extensions = [tasks({ store: away })]
       const tools = [choice(task)]
@@ -231,7 +231,7 @@ describe('tasks in memory, where `state` has keys for several instances', () => 
   })
 
   test.each([{ store: 'memory:' }, { store: memoryEngine() }])(
-    'are for any machine where they are asked for: %j',
+    'are for any machine if they are requested: %j',
     (options) => {
       expect(reasonOf(options)).toBeUndefined()
     },

@@ -5,11 +5,11 @@ import { describe, expect, test } from 'vitest'
 import { accept, createFleet, createGate, textOf } from '../testing/fleet.ts'
 import { tools } from '../testing/tools.ts'
 
-describe('tasks/update brings answers', () => {
+describe('tasks/update sends answers', () => {
   const one = { one: accept({ name: 'Ada' }) }
   const two = { two: accept({ name: 'Grace' }) }
 
-  test('all at once, or some, of which the next look knows [TSK-034 TSK-035 TSK-039]', async () => {
+  test('all at once, or some of them, which the next state reflects [TSK-034 TSK-035 TSK-039]', async () => {
     const { start, reach, result, see } = createFleet().add(tools)
     const taskId = await start('ask')
     await reach(taskId, 'input_required')
@@ -24,8 +24,8 @@ describe('tasks/update brings answers', () => {
   })
 
   test.each<[string, object]>([
-    ['keys that nobody asked for', { three: accept({ name: 'Eve' }), ['__proto__']: accept({ name: 'Eve' }) }],
-    ['keys that nobody asked for, whatever stands there', { three: 'nonsense', four: {} }],
+    ['keys without a request', { three: accept({ name: 'Eve' }), ['__proto__']: accept({ name: 'Eve' }) }],
+    ['keys without a request and any values', { three: 'nonsense', four: {} }],
     ['keys that were answered before', { one: accept({ name: 'Eve' }) }],
   ])('and %s are ignored [TSK-038]', async (_title, inputResponses) => {
     const { start, reach, result } = createFleet().add(tools)
@@ -44,7 +44,7 @@ describe('tasks/update brings answers', () => {
   test.each<[string, unknown, string]>([
     ['none', undefined, 'params.inputResponses must be an object of answers, got nothing'],
     ['a list', [], 'params.inputResponses must be an object of answers, got an array'],
-    ['one that is no answer', { one: { action: 'maybe' } }, 'params.inputResponses.one.action must be one of'],
+    ['an invalid answer', { one: { action: 'maybe' } }, 'params.inputResponses.one.action must be one of'],
   ])('but not %s', async (_title, inputResponses, message) => {
     const { start, reach, error } = createFleet().add(tools)
     const taskId = await start('ask')
@@ -68,7 +68,7 @@ describe('tasks/cancel', () => {
   })
 
   test.each(['ask', 'greet'])(
-    'is acknowledged when the task (%s) waits or has ended, and leaves one that has as it is',
+    'is acknowledged for a task that waits or has ended (%s), and does not change an ended task',
     async (name) => {
       const { start, reach, result } = createFleet().add(tools)
       const taskId = await start(name)
@@ -83,7 +83,7 @@ describe('tasks/cancel', () => {
     },
   )
 
-  test('reaches the handler in whichever process it runs', async () => {
+  test('reaches the handler at any instance', async () => {
     const fleet = createFleet()
     const worker = fleet.add(tools)
     const other = fleet.add(tools, { runWorker: false })
@@ -93,7 +93,7 @@ describe('tasks/cancel', () => {
     expect((await other.reach(taskId, 'cancelled')).status).toBe('cancelled')
   })
 
-  test('ends a task whose handler does not listen after a while, and what that handler does then changes nothing', async () => {
+  test('ends a task after the grace period if its handler ignores the signal, and later writes of the handler have no effect', async () => {
     const shut = createGate()
     const deaf = tool('deaf', {
       description: 'Does not listen',
@@ -116,7 +116,7 @@ describe('tasks/cancel', () => {
     expect(await see(taskId)).toEqual(cancelled)
   })
 
-  test('does not take away the result of a handler that was faster', async () => {
+  test('does not replace the result of a handler that ends before it', async () => {
     const shut = createGate()
     const deaf = tool('deaf', {
       description: 'x',

@@ -18,7 +18,7 @@ import {
 const named = z.object({ name: z.string() })
 const greet = tool('greet', { description: 'Greets', task: 'required', run: () => 'Hello!' })
 
-/** A tool that only a new version has. */
+/** A tool that only the new version has. */
 function young(work: (what: string) => string): Tool {
   return tool('young', {
     description: 'x',
@@ -34,8 +34,12 @@ function young(work: (what: string) => string): Tool {
 const settled = (): Promise<void> => new Promise(setImmediate)
 const over = ({ status }: JsonObject): boolean => status === 'completed' || status === 'failed'
 
-/** Lets an instance and the engine live for a while, a step after the other. */
-async function live(fleet: Fleet, instance: Instance, { ms, steps }: { ms: number; steps: number }): Promise<void> {
+/** Moves the clocks of an instance and the engine forward in steps. */
+async function advanceTime(
+  fleet: Fleet,
+  instance: Instance,
+  { ms, steps }: { ms: number; steps: number },
+): Promise<void> {
   for (let step = 0; step < steps; step++) {
     fleet.pass(ms)
     instance.clock.advance(ms)
@@ -43,7 +47,7 @@ async function live(fleet: Fleet, instance: Instance, { ms, steps }: { ms: numbe
   }
 }
 
-/** A fleet whose engine counts how many tasks were claimed. */
+/** A fleet whose engine counts the claimed tasks. */
 function countingFleet(): { readonly fleet: Fleet; readonly claims: () => number } {
   let claims = 0
   const fleet = createFleet((engine) => ({
@@ -62,40 +66,40 @@ describe('an instance that does not know the tool of a task', () => {
     ['other tools', [greet]],
     ['no tools', []],
     [
-      'it for others only',
+      'the tool only for other callers',
       [tool('young', { description: 'x', task: 'required', visibleTo: () => false, run: () => '' })],
     ],
     [
       'so many tools that the list has pages',
       Array.from({ length: 120 }, (_, at) => tool(`old-${at}`, { description: 'x', run: () => '' })),
     ],
-  ])('requeues it for those who do, and has %s', async (_title, known) => {
+  ])('requeues it for other instances, if it has %s', async (_title, known) => {
     const { done, work } = createWorkRecorder()
     const { fleet } = countingFleet()
     const old = fleet.add(known)
     const accepting = fleet.add([young(work)], { runWorker: false })
     const taskId = await accepting.start('young')
-    await live(fleet, old, { ms: 1000, steps: 3 })
+    await advanceTime(fleet, old, { ms: 1000, steps: 3 })
     expect(await accepting.see(taskId)).toMatchObject({ status: 'working' })
     expect(old.errors.map(String)).toEqual([
       `Error: Task ${taskId} is requeued for other instances, because this one does not know the tool "young": it was removed, or hidden from its caller`,
     ])
     await old.server.close()
     const next = fleet.add([young(work)], {}, { strictReplay: false })
-    await live(fleet, next, { ms: 5000, steps: 4 })
+    await advanceTime(fleet, next, { ms: 5000, steps: 4 })
     await next.reach(taskId, 'input_required')
     await sendTaskAnswer(next, taskId, { who: accept({ name: 'Ada' }) })
     expect(textOf((await next.reach(taskId, 'completed')).result)).toBe('one Ada')
     expect(done).toEqual(['one'])
   })
 
-  test('does not take it again and again, works on others meanwhile, and lets it be cancelled', async () => {
+  test('does not claim it repeatedly, runs others in the meantime, and lets it be cancelled', async () => {
     const { fleet, claims } = countingFleet()
     const old = fleet.add([greet])
     const accepting = fleet.add([young((what) => what), greet], { runWorker: false })
     const taskId = await accepting.start('young')
-    await live(fleet, old, { ms: 100, steps: 600 })
-    // In a minute: four times each after pauses of 0.25, 0.5, 1, 2 and 4 seconds, and after 8 seconds for the rest.
+    await advanceTime(fleet, old, { ms: 100, steps: 600 })
+    // In a minute: four claims each after pauses of 0.25, 0.5, 1, 2 and 4 seconds, and the others after 8 seconds.
     expect(claims()).toBeLessThan(26)
     await accepting.reach(await accepting.start('greet'), 'completed')
     await accepting.result('tasks/cancel', { taskId })
@@ -107,11 +111,11 @@ describe('an instance that does not know the tool of a task', () => {
     const old = fleet.add([greet])
     const accepting = fleet.add([young((what) => what)], { runWorker: false })
     const taskId = await accepting.start('young')
-    await live(fleet, old, { ms: 5000, steps: 50 })
+    await advanceTime(fleet, old, { ms: 5000, steps: 50 })
     expect(await accepting.see(taskId)).toMatchObject({ status: 'working' })
-    await live(fleet, old, { ms: 5000, steps: 100 })
+    await advanceTime(fleet, old, { ms: 5000, steps: 100 })
     const message =
-      'For 303 seconds no instance that had the task has known the tool "young": it was removed, or hidden from its caller'
+      'For 303 seconds no instance that claimed the task supported the tool "young": it was removed, or hidden from its caller'
     expect(await accepting.see(taskId)).toMatchObject({
       status: 'failed',
       error: { code: errorCodes.invalidParams, message },
@@ -125,22 +129,22 @@ describe('an instance that does not know the tool of a task', () => {
     const old = fleet.add([greet])
     const accepting = fleet.add([young(work)], { runWorker: false })
     const taskId = await accepting.start('young')
-    await live(fleet, old, { ms: 5000, steps: 50 })
+    await advanceTime(fleet, old, { ms: 5000, steps: 50 })
     const takeBack = old.server.drain()
     const next = fleet.add([young(work)], {}, { strictReplay: false })
-    await live(fleet, next, { ms: 5000, steps: 10 })
+    await advanceTime(fleet, next, { ms: 5000, steps: 10 })
     await next.reach(taskId, 'input_required')
     await next.server.close()
     takeBack()
     await sendTaskAnswer(accepting, taskId, { who: accept({ name: 'Ada' }) })
-    await live(fleet, old, { ms: 5000, steps: 50 })
+    await advanceTime(fleet, old, { ms: 5000, steps: 50 })
     expect(await accepting.see(taskId)).toMatchObject({ status: 'working' })
   })
 
   test.each([
     ['invalid params', errorCodes.invalidParams],
     ['no such method', errorCodes.methodNotFound],
-  ])('is not taken for one whose tool answers with %s', async (_title, code) => {
+  ])('is not confused with an instance whose tool throws %s', async (_title, code) => {
     const refusing = tool('refuse', {
       description: 'x',
       task: 'required',
@@ -154,7 +158,7 @@ describe('an instance that does not know the tool of a task', () => {
   })
 })
 
-test('a task of a format that an instance does not know is left to others as well, and is not touched', async () => {
+test('a task of a format that an instance does not know is requeued too, and is not changed', async () => {
   const { done, work } = createWorkRecorder()
   const fleet = createFleet((engine) => ({
     ...engine,
@@ -162,8 +166,8 @@ test('a task of a format that an instance does not know is left to others as wel
   }))
   const instance = fleet.add([tool('step', { description: 'x', task: 'required', run: () => work('one') })])
   const taskId = await instance.start('step')
-  await live(fleet, instance, { ms: 5000, steps: 150 })
-  const message = 'For 303 seconds no instance that had the task has known its format, which is of a later version'
+  await advanceTime(fleet, instance, { ms: 5000, steps: 150 })
+  const message = 'For 303 seconds no instance that claimed the task supported its format, which is of a later version'
   expect(await instance.see(taskId)).toMatchObject({ status: 'failed', error: { code: errorCodes.internal, message } })
   expect(done).toEqual([])
 })

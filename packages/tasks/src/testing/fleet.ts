@@ -31,13 +31,13 @@ import { tasksCapability } from '../schema/task-params.ts'
 import type { TaskOptions } from '../server/options.ts'
 import { tasks, type TasksApi } from '../server/tasks.ts'
 
-/** The capabilities of a client that supports tasks and can be asked. */
+/** The capabilities of a client that supports tasks and input requests. */
 export const tasksClientCapabilities = {
   elicitation: { form: {}, url: {} },
   ...tasksCapability,
 } as const satisfies ClientCapabilities
 
-/** The capabilities of a client that can be asked, but does not support tasks. */
+/** The capabilities of a client that supports input requests, but no tasks. */
 export const plain = { elicitation: { form: {}, url: {} } } as const satisfies ClientCapabilities
 
 const stateKeys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']

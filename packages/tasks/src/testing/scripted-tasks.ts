@@ -150,7 +150,7 @@ export async function flushAsyncWork(): Promise<void> {
 export async function beginTask(client: { readonly tasks: TaskCalls }, options: CallOptions = {}): Promise<TaskHandle> {
   const started = await client.tasks.start('work', {}, options)
   if (started.status === 'task') return started.task
-  throw new Error('the call was to become a task')
+  throw new Error('the call did not become a task')
 }
 
 /** Returns the value of a promise, or its error as a value. So a rejection is never unhandled. */

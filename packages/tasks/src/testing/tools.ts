@@ -8,7 +8,7 @@ const createNameQuestion = (key: string) => ({ message: `What is the ${key}?`, s
 /** Tools that become tasks, one for each possible course of a task. */
 export const tools = [
   tool('tell', {
-    description: 'Tells of its progress',
+    description: 'Reports its progress',
     task: 'allowed',
     run: async (_, ctx) => {
       ctx.progress(1, 2, 'Half')

@@ -6,20 +6,20 @@ import { pgliteEngine } from '../../src/pglite.ts'
 import { tasks } from '../../src/server.ts'
 
 /**
- * A server with tasks in a folder. Told to `begin` it makes a task and stands still in its second step; told an id it
- * continues the tasks of the folder until that one has ended. It prints a JSON value a line.
+ * A server with tasks in a folder. With the argument `begin` it creates a task, which waits in its second step. With an
+ * id it runs the tasks of the folder until that task has ended. It prints one JSON value per line.
  */
 const [folder = '', effects = '', order = ''] = process.argv.slice(2)
 
 const work = tool('work', {
-  description: 'Works in steps, each of which leaves a line in a file',
+  description: 'Works in steps, each of which appends a line to a file',
   task: 'required',
   run: async (_, ctx) => {
     const one = await ctx.step('one', () => effect('one'))
     const two = await ctx.step('two', async () => {
       effect('two')
       if (order !== 'begin') return effect('two, done')
-      print({ standing: true })
+      print({ isWaiting: true })
       return new Promise<string>(() => {})
     })
     return `${one} and ${two}`
@@ -52,7 +52,7 @@ async function ask(method: string, params: JsonObject): Promise<JsonObject> {
   return 'result' in response ? response.result : { error: response.error.message }
 }
 
-async function goOn(taskId: string): Promise<void> {
+async function runUntilEnd(taskId: string): Promise<void> {
   for (;;) {
     const task = await ask('tasks/get', { taskId })
     if (task['status'] !== 'working') {
@@ -64,12 +64,12 @@ async function goOn(taskId: string): Promise<void> {
   await server.close()
 }
 
-// Whoever has begun is killed.
+// The timer keeps the process running until the test kills it.
 setInterval(() => {}, 1000)
 try {
   if (order === 'begin') print(await ask('tools/call', { name: 'work' }))
   else {
-    await goOn(order)
+    await runUntilEnd(order)
     process.exit(0)
   }
 } catch (error) {

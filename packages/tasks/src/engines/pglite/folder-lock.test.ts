@@ -14,13 +14,13 @@ beforeEach(async () => {
 })
 afterEach(() => rm(place, { recursive: true, force: true }))
 
-/** Leaves a lock file as somebody else had made it. */
-async function leave(holder: unknown): Promise<void> {
+/** Writes a lock file like that of another process. */
+async function writeLockFile(holder: unknown): Promise<void> {
   await (await lockFolder(folder))()
   await writeFile(`${folder}.lock`, typeof holder === 'string' ? holder : JSON.stringify(holder))
 }
 
-test('a folder is taken, and given back', async () => {
+test('a folder is locked and unlocked', async () => {
   const unlock = await lockFolder(folder)
   expect(JSON.parse(await readFile(`${folder}.lock`, 'utf8'))).toMatchObject({ pid: process.pid, host: hostname() })
   await expect(lockFolder(folder)).rejects.toThrow('is open in this process already')
@@ -29,27 +29,24 @@ test('a folder is taken, and given back', async () => {
   await (await lockFolder(folder))()
 })
 
-test('the lock of a process that has ended is taken over', async () => {
+test('the lock of a process that has ended is replaced', async () => {
   const child = spawn(process.execPath, ['--version'])
   await once(child, 'exit')
-  await leave({ pid: child.pid, host: hostname(), startedAt: '' })
+  await writeLockFile({ pid: child.pid, host: hostname(), startedAt: '' })
   await (await lockFolder(folder))()
 })
 
 test.each([
-  ['whose pid this process has now', { pid: process.pid, host: hostname(), startedAt: '1' }],
-  [
-    'whose pid another process has now, which began at another time',
-    { pid: process.ppid, host: hostname(), startedAt: '1' },
-  ],
-])('what a process left %s is taken over', async (_, holder) => {
-  await leave(holder)
+  ['with the pid of this process', { pid: process.pid, host: hostname(), startedAt: '1' }],
+  ['with the pid of another process with another start time', { pid: process.ppid, host: hostname(), startedAt: '1' }],
+])('a lock that an earlier process %s has left is replaced', async (_, holder) => {
+  await writeLockFile(holder)
   await (await lockFolder(folder))()
 })
 
 test.each([
   [
-    'a process that runs',
+    'a running process',
     { pid: process.ppid, host: hostname(), startedAt: '' },
     `process ${process.ppid} on ${hostname()}`,
   ],
@@ -59,11 +56,11 @@ test.each([
     'process 1 on elsewhere.example',
   ],
   ['a file that is being written', '', 'another process'],
-  ['a file of something else', '[]', 'another process'],
-  ['a file with a pid that is none', { pid: 'all', host: hostname() }, 'another process'],
-])('a folder is not taken from %s, and the file that says so is named', async (_, holder, who) => {
-  await leave(holder)
+  ['a file with other content', '[]', 'another process'],
+  ['a file with an invalid pid', { pid: 'all', host: hostname() }, 'another process'],
+])('the lock of %s is not replaced, and the error names the lock file', async (_, holder, who) => {
+  await writeLockFile(holder)
   const taken = lockFolder(folder)
   await expect(taken).rejects.toThrow(`is open in ${who}`)
-  await expect(lockFolder(folder)).rejects.toThrow(`delete ${folder}.lock if that process is gone`)
+  await expect(lockFolder(folder)).rejects.toThrow(`delete ${folder}.lock if that process has ended`)
 })

@@ -48,7 +48,7 @@ async function acquireLockFile(file: string, folder: string): Promise<void> {
     if (holder === undefined || isHolderAlive(holder)) throw lockedFolderError(folder, file, holder)
     await removeStaleLock(file, text)
   }
-  throw new Error(`${file} comes and goes: several processes want ${folder}, and one alone can have it`)
+  throw new Error(`${file} changes repeatedly: several processes try to open ${folder}, which is for one process`)
 }
 
 async function tryCreateLockFile(file: string): Promise<boolean> {
@@ -123,6 +123,6 @@ function readProcessStartTime(pid: number): string {
 
 function lockedFolderError(folder: string, file: string, holder: LockHolder | undefined): Error {
   const holderLabel = holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`
-  const advice = `Give this one another folder, or use postgresEngine for several processes; delete ${file} if that process is gone`
+  const advice = `Give this one another folder, or use postgresEngine for several processes; delete ${file} if that process has ended`
   return new Error(`${folder} is open in ${holderLabel}, and PGlite is for one process. ${advice}`)
 }

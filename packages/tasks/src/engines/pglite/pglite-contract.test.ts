@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => pglite.close())
 
-/** Engines over the one database that this process has, whose tables are empty. */
+/** Engines that share the only database of this process, with empty tables. */
 async function engines(): Promise<EngineUnderTest> {
   const opened: TaskEngine[] = []
   await pglite.exec('DROP SCHEMA IF EXISTS mcp_tasks CASCADE')
@@ -33,6 +33,6 @@ async function engines(): Promise<EngineUnderTest> {
   }
 }
 
-describe('the engine over PGlite keeps the contract', () => {
+describe('the engine over PGlite passes the contract', () => {
   for (const { title, run } of engineContract(engines)) test(title, run)
 })

@@ -3,7 +3,7 @@ import type { PostgresConnection, PostgresPool } from '@x/server/postgres'
 import { describe, expect, test } from 'vitest'
 import { createPoolDatabase } from './pool-database.ts'
 
-/** A connection that breaks with its second query: an emitter throws an `error` that nobody hears. */
+/** A connection that breaks with its second query. An emitter throws an `error` event that has no listener. */
 function breakingConnection(released: boolean[]): PostgresConnection {
   const emitter = new EventEmitter()
   let queries = 0
@@ -17,7 +17,7 @@ function breakingConnection(released: boolean[]): PostgresConnection {
 }
 
 /**
- * A pool whose connections were there before anybody could hear of them, as of an application that has used it a while.
+ * A pool whose connections were opened before the engine could listen for them, like the pool of a running application.
  */
 function olderPool(connection: PostgresConnection): PostgresPool {
   return { query: (query) => connection.query(query), connect: async () => connection }
@@ -26,7 +26,7 @@ function olderPool(connection: PostgresConnection): PostgresPool {
 const settings = { channel: 'mcp_tasks', timeoutMs: 1000, onError: () => {}, end: async () => {} }
 
 describe('a connection that breaks in the middle of a transaction', () => {
-  test('costs the transaction, and not the process, and is not given back', async () => {
+  test('rejects the transaction, does not end the process, and is not returned to the pool', async () => {
     const released: boolean[] = []
     const pool = olderPool(breakingConnection(released))
     const database = createPoolDatabase({ ...settings, pool, listenPool: pool })

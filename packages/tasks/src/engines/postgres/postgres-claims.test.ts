@@ -73,7 +73,7 @@ test('a claim reads few pages among many ended and waiting tasks, without statis
   await engine.close()
 })
 
-test('a count of the open tasks reads no ended one', async () => {
+test('a count of the open tasks reads no ended task', async () => {
   const engine = postgresEngine(server.url)
   await engine.ping()
   await pool.query(`INSERT INTO mcp_tasks.task (id, owner, caller, payload, status, tool, due_at)
@@ -114,7 +114,7 @@ async function planOf(call: (engine: TaskEngine) => Promise<unknown>, values: re
   return rows.map((row: Record<string, unknown>) => String(row['QUERY PLAN'])).join('\n')
 }
 
-test('a pool that gives no connection is waited for no longer than the time limit', async () => {
+test('the wait for a connection of a pool has a time limit', async () => {
   const silent = { query: () => new Promise(() => {}), connect: () => new Promise<never>(() => {}) }
   const engine = postgresEngine(silent, { timeoutMs: 100, log: () => {} })
   await expect(engine.ping()).rejects.toThrow('The pool gave no connection within 100 ms')

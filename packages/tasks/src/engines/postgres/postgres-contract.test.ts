@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** The engines of some instances, each with a pool of its own, over tables that are empty. */
+/** The engines of several instances, each with a separate pool, over empty tables. */
 async function instances(): Promise<EngineUnderTest> {
   const pool = server.pool()
   const engines: TaskEngine[] = []
@@ -33,6 +33,6 @@ async function instances(): Promise<EngineUnderTest> {
   }
 }
 
-describe('the engine over PostgreSQL keeps the contract', () => {
+describe('the engine over PostgreSQL passes the contract', () => {
   for (const { title, run } of engineContract(instances)) test(title, run)
 })

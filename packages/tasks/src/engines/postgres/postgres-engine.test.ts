@@ -90,7 +90,7 @@ describe('the tables', () => {
     expect((await pool.query("SELECT to_regclass('mcp_tasks_jobs.job') AS job")).rows).toEqual([{ job: null }])
   })
 
-  test('are used by a role that may not make any', async () => {
+  test('are used by a role that may not create any', async () => {
     await open().create(createNewTask('a'))
     await pool.query(`CREATE ROLE worker LOGIN PASSWORD 'worker'`)
     await pool.query('GRANT USAGE ON SCHEMA mcp_tasks TO worker')
@@ -108,13 +108,13 @@ describe('the tables', () => {
     await pool.query('DROP ROLE worker')
   })
 
-  test('of a later version are left alone', async () => {
+  test('of a later version are rejected', async () => {
     await open().create(createNewTask('a'))
     await pool.query('UPDATE mcp_tasks.version SET number = 99')
-    await expect(open().get('a', sampleOwner)).rejects.toThrow('are of version 99, and this knows 9 at most')
+    await expect(open().get('a', sampleOwner)).rejects.toThrow('are of version 99, and this version knows 9 at most')
   })
 
-  test('of two schemas know nothing of each other', async () => {
+  test('of two schemas are separate', async () => {
     const [one, other] = [open({ schema: 'one' }), open({ schema: 'other' })]
     await one.create(createNewTask('a'))
     expect(await other.get('a', sampleOwner)).toBeUndefined()
@@ -123,7 +123,7 @@ describe('the tables', () => {
     for (const schema of ['one', 'other']) await pool.query(`DROP SCHEMA ${schema} CASCADE`)
   })
 
-  test.each(['mcp tasks', 'tasks"; DROP', 'Tasks', '', 'x'.repeat(41)])('are not made in a schema %j', (schema) => {
+  test.each(['mcp tasks', 'tasks"; DROP', 'Tasks', '', 'x'.repeat(41)])('are not created in a schema %j', (schema) => {
     expect(() => postgresEngine(server.url, { schema })).toThrow(RangeError)
   })
 
@@ -145,7 +145,7 @@ describe('tasks', () => {
     expect(await count('mcp_tasks.task')).toBe(1)
   })
 
-  test('leave nothing behind when the task is over, cancelled, expired or deleted', async () => {
+  test('have no rows for a task that has ended, was cancelled, has expired or was deleted', async () => {
     const engine = open()
     for (const id of ['done', 'cancelled', 'expired'])
       await engine.create(createNewTask(id, { lifetimeMs: id === 'expired' ? 1 : sampleLifetimeMs }))
@@ -174,11 +174,11 @@ describe('tasks', () => {
     expect(await count('mcp_tasks.task')).toBe(0)
   })
 
-  // With the second limit most are made side by side, under a lock that they share, until there is little room.
+  // With the second limit most tasks are created concurrently, under a shared lock, until the limit is near.
   test.each([
     [7, 30],
     [203, 230],
-  ])('are at most %d, the limit of their owner, where %d are made at the same time', async (callerLimit, tries) => {
+  ])('are at most %d, the limit of their owner, if %d are created at the same time', async (callerLimit, tries) => {
     const [here, there] = [open(), open()]
     await here.get('a', sampleOwner)
     const making = Array.from({ length: tries }, (_, index) =>
@@ -190,7 +190,7 @@ describe('tasks', () => {
 
   test.each([
     ['the zero character', 'a\0'],
-    ['half a surrogate pair', 'a\ud800'],
+    ['an unpaired surrogate', 'a\ud800'],
     ['quotation marks', '"a"'],
     ['a wildcard', '%'],
     ['a mebibyte', 'a'.repeat(1_048_576)],
@@ -202,7 +202,7 @@ describe('tasks', () => {
     expect(await engine.get('a', id)).toBeUndefined()
   })
 
-  test('of owners whose names PostgreSQL could not tell apart stay apart', async () => {
+  test('of owners whose names are equal for PostgreSQL are separate', async () => {
     const engine = open()
     await engine.create(createNewTask('a', { owner: 'x\ud800' }))
     expect(await engine.get('a', 'x\udbff')).toBeUndefined()
@@ -211,13 +211,13 @@ describe('tasks', () => {
     expect((await engine.get('a', 'x\ud800'))?.id).toBe('a')
   })
 
-  test('live as long as any number of milliseconds says', async () => {
+  test('have a lifetime of any number of milliseconds', async () => {
     const engine = open()
     await engine.create(createNewTask('a', { lifetimeMs: Number.MAX_SAFE_INTEGER }))
     expect((await engine.get('a', sampleOwner))?.ttlMs).toBe(Number.MAX_SAFE_INTEGER)
   })
 
-  test('have steps with names of any length', async () => {
+  test('may have steps with names of any length', async () => {
     const engine = open({ leaseMs: 1 })
     const task = await createClaimedTask(engine)
     const key = 'step/'.repeat(10_000)
@@ -245,7 +245,7 @@ describe('a pool of the application', () => {
     await expect(engine.get('a', sampleOwner)).rejects.toThrow('The engine is closed')
   })
 
-  test('of two connections is enough for everything at the same time', async () => {
+  test('with two connections suffices for all functions at the same time', async () => {
     const small = server.pool({ max: 2 })
     const engine = postgresEngine(small)
     const stop = await engine.listen({ onWork: () => {}, onCancel: () => {} })

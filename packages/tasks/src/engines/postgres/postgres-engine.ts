@@ -11,7 +11,7 @@ export interface PostgresEngineOptions extends SqlEngineOptions {
   /** The time limit of a statement, and of the wait for a connection of the pool, in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number | undefined
   /**
-   * The pool for the connection that listens. Default: the pool of the engine. A balancer that shares sessions, such as
+   * The pool for the connection that listens. Default: the pool of the engine. A proxy that shares sessions, such as
    * PgBouncer with transaction pooling, makes LISTEN ineffective. Then give a pool that connects to PostgreSQL
    * directly.
    */

@@ -25,10 +25,10 @@ beforeEach(async () => {
 
 const done = { outcome: { status: 'completed', result: sampleResult }, lifetimeMs: sampleLifetimeMs } as const
 
-/** What is said of a connection that broke, or could not be made; which of them it is depends on the moment. */
+/** The messages of a connection that broke, or could not be opened. The moment decides between them. */
 const away = /ECONNREFUSED|ECONNRESET|terminat|shutting down|starting up|closed/i
 
-test('an engine whose database is away rejects, and works when it is there', async () => {
+test('the calls of an engine reject while its database is unreachable, and succeed after its restart', async () => {
   const engine = postgresEngine(server.url)
   await server.kill()
   await expect(engine.create(createNewTask('a'))).rejects.toThrow(away)
@@ -38,7 +38,7 @@ test('an engine whose database is away rejects, and works when it is there', asy
   await engine.close()
 })
 
-test('a database that is restarted in the middle costs a task nothing', async () => {
+test('a task completes although the database restarts during it', async () => {
   const engine = postgresEngine(server.url, { leaseMs: 60_000 })
   const task = await createClaimedTask(engine)
   await engine.record(task, createRelease({ entries: [{ member: 'steps', key: 'one', value: 1 }] }))
@@ -61,7 +61,7 @@ test('a listener is notified of work again after a restart of the database', asy
   await there.listen({ onWork: () => heard++, onCancel: (id) => cancelled.push(id) })
   await server.kill()
   await server.restart()
-  // What was lost meanwhile is made good by one word that there may be work.
+  // One call replaces the notifications that were lost in the meantime.
   await expect.poll(() => heard).toBe(1)
   await here.create(createNewTask('a'))
   await expect.poll(() => heard).toBe(2)
@@ -71,13 +71,13 @@ test('a listener is notified of work again after a restart of the database', asy
   await Promise.all([here.close(), there.close()])
 })
 
-test('an instance that is frozen in a transaction does not keep others from its task', async () => {
+test('an instance that is suspended in a transaction does not block the claim of its task by others', async () => {
   const engine = postgresEngine(server.url, { leaseMs: 50, timeoutMs: 500 })
   await createClaimedTask(engine)
   const pool = server.pool()
   const frozen = await pool.connect()
   frozen.on('error', () => {})
-  // What the engine sends first of all in a transaction of such an instance.
+  // The first statement of the engine in a transaction of such an instance.
   await frozen.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 500; SET LOCAL statement_timeout = 500')
   await frozen.query('SELECT FROM mcp_tasks.task FOR UPDATE')
   expect(await claimTasks(engine, 1)).toEqual([])
@@ -87,7 +87,7 @@ test('an instance that is frozen in a transaction does not keep others from its 
   await engine.close()
 })
 
-test('a database that does not answer is waited for no longer than was said', async () => {
+test('the wait for a database that does not answer has the given time limit', async () => {
   const engine = postgresEngine(server.url, { timeoutMs: 300 })
   const task = await createClaimedTask(engine)
   const pool = server.pool()
@@ -103,7 +103,7 @@ test('a database that does not answer is waited for no longer than was said', as
   await engine.close()
 })
 
-test('instances that claim, answer and end at the same time do not lock each other out', async () => {
+test('instances that claim, answer and end tasks at the same time do not deadlock', async () => {
   const engines = Array.from({ length: 3 }, () => postgresEngine(server.url, { leaseMs: 60_000 }))
   const [first] = engines
   if (first === undefined) throw new Error('There is an engine')

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const advice = 'give `listenPool` a pool that connects to PostgreSQL directly'
 
-/** An engine that listens, with what it reports and how often its worker was called. */
+/** A listening engine, with its reported errors and the number of calls of its worker. */
 async function openListening(listenPool: PostgresPool) {
   const reported: string[] = []
   const engine = postgresEngine(shared, { listenPool, log: ({ message }) => void reported.push(message) })
@@ -63,8 +63,8 @@ async function expectCancellationSeen(seen: { readonly cancelled: readonly strin
   await other.close()
 }
 
-describe('through a balancer that shares sessions', () => {
-  test('notifications do not pass, which is reported once, and work is found by polls [ENG-007]', async () => {
+describe('through a proxy that shares sessions', () => {
+  test('notifications do not arrive, which is reported once, and polls find the work [ENG-007]', async () => {
     const { seen, close } = await openListening(shared)
     await expect.poll(seen.advices).toBe(1)
     await expectWorkSeen(seen, 'shared')
@@ -72,13 +72,13 @@ describe('through a balancer that shares sessions', () => {
     await close()
   })
 
-  test('notifications pass over a listenPool that connects directly [ENG-007]', async () => {
+  test('notifications arrive over a listenPool that connects directly [ENG-007]', async () => {
     const { seen, close } = await openListening(direct)
     await expectCancellationSeen(seen, 'direct')
     await close()
   })
 
-  test('LISTEN proves itself again after its connection was lost [ENG-007]', async () => {
+  test('LISTEN is tested again after its connection was lost [ENG-007]', async () => {
     const isDirect = { value: true }
     const { seen, close } = await openListening({
       query: (query) => direct.query(query),
@@ -93,7 +93,7 @@ describe('through a balancer that shares sessions', () => {
     await close()
   })
 
-  describe('with a listenPool that connects directly the engine keeps the contract [ENG-007]', () => {
+  describe('the engine passes the contract with a listenPool that connects directly [ENG-007]', () => {
     const setUp = async (): Promise<EngineUnderTest> => {
       const engines: TaskEngine[] = []
       await direct.query('DROP SCHEMA IF EXISTS mcp_tasks CASCADE')

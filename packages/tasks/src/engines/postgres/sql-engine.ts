@@ -107,8 +107,8 @@ const proofTimeoutMs = 2000
 const pollIntervalMs = 1000
 
 /**
- * Listens to the database. Behind a balancer that shares sessions, LISTEN succeeds but has no effect. So after each
- * LISTEN a test notification is sent. Until a test notification arrives, `onWork` is called each second.
+ * Listens to the database. Behind a proxy that shares sessions, LISTEN succeeds but has no effect. So after each LISTEN
+ * a test notification is sent. Until a test notification arrives, `onWork` is called each second.
  */
 async function listenToDatabase(
   { database }: SqlStore,
@@ -144,7 +144,7 @@ function createListenProof(bus: ChangeBus, onWork: () => void, onError: (error: 
   const startPolling = (): void => {
     if (!isAwaited || timers.poll !== undefined) return
     const advice = 'give `listenPool` a pool that connects to PostgreSQL directly'
-    onError(new Error(`Notifications of PostgreSQL do not pass: ${advice}. Until then workers poll each second`))
+    onError(new Error(`Notifications of PostgreSQL do not arrive: ${advice}. Until then workers poll each second`))
     timers.poll = setInterval(onWork, pollIntervalMs).unref()
   }
   const confirm = (): void => {

@@ -185,6 +185,6 @@ function isCurrentVersion(version: number, { schema }: TableNames): boolean {
   if (version <= migrations.length) return version === migrations.length
   const advice = 'deploy that version of @x/tasks everywhere, or give this one another schema'
   throw new Error(
-    `The tables of schema ${schema} are of version ${version}, and this knows ${migrations.length} at most: ${advice}`,
+    `The tables of schema ${schema} are of version ${version}, and this version knows ${migrations.length} at most: ${advice}`,
   )
 }

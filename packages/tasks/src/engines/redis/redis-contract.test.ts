@@ -17,7 +17,7 @@ afterAll(async () => {
   await server.close()
 })
 
-/** The engines of some instances, each with a client of its own, over a Redis without keys. */
+/** The engines of several instances, each with a separate client, over a Redis without keys. */
 async function instances(): Promise<EngineUnderTest> {
   await client.sendCommand(['FLUSHALL'])
   const engines: TaskEngine[] = []
@@ -38,6 +38,6 @@ async function instances(): Promise<EngineUnderTest> {
   }
 }
 
-describe('the engine over Redis keeps the contract', () => {
+describe('the engine over Redis passes the contract', () => {
   for (const { title, run } of engineContract(instances)) test(title, run)
 })

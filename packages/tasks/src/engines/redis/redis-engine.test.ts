@@ -47,7 +47,7 @@ describe('the settings of Redis', () => {
     },
   )
 
-  test('a Redis whose memory is used up rejects new tasks, and keeps those that it has', async () => {
+  test('a Redis without free memory rejects new tasks, and keeps its stored tasks', async () => {
     const engine = redisEngine(client)
     const task = await createClaimedTask(engine)
     await client.sendCommand(['CONFIG', 'SET', 'maxmemory', '1'])
@@ -63,7 +63,7 @@ describe('the settings of Redis', () => {
   })
 })
 
-test('two services with prefixes of their own share a Redis, and neither has tasks of the other', async () => {
+test('two services with different prefixes can share a Redis, and their tasks are separate', async () => {
   const [one, other] = [redisEngine(client, { prefix: '{one}:' }), redisEngine(client, { prefix: '{other}:' })]
   let calls = 0
   await other.listen({ onWork: () => calls++, onCancel: () => calls++ })
@@ -98,7 +98,7 @@ test('an address at which no Redis listens is an error within the time limit', a
 describe('the keys of a task', () => {
   const keys = async (): Promise<readonly string[]> => (await client.keys('*')).toSorted()
 
-  test('are deleted by the sweep, and nothing of the task is left [ENG-008]', async () => {
+  test('are all deleted by the sweep [ENG-008]', async () => {
     const engine = redisEngine(client)
     await createSuspendedTask(engine, 'waiting')
     await engine.create(createNewTask('ready'))
@@ -144,7 +144,7 @@ async function createClaimedTaskOf(engine: ReturnType<typeof redisEngine>, id: s
 }
 
 describe('a list', () => {
-  test('that few tasks match is read in several scripts, and has every match', async () => {
+  test('that few tasks match is read in several scripts, and contains every match', async () => {
     const engine = redisEngine(client)
     const ids = Array.from({ length: 2500 }, (_, index) => `task-${index}`)
     await Promise.all(
@@ -163,7 +163,7 @@ describe('a list', () => {
     await engine.close()
   })
 
-  test('rejects a cursor that comes from no page', async () => {
+  test('rejects a cursor that is not from a page', async () => {
     const engine = redisEngine(client)
     await expect(engine.list({ limit: 1, cursor: 'x' })).rejects.toThrow('cursor is not the nextCursor of a page')
     await engine.close()

@@ -36,7 +36,7 @@ async function openEngine(options: Parameters<typeof redisEngine>[1] = {}) {
   return redisEngine(client, { log: () => {}, ...options })
 }
 
-test('a Redis that is killed and restarted costs a task nothing', async () => {
+test('a task completes although Redis is killed and restarted', async () => {
   const engine = await openEngine({ leaseMs: 60_000, timeoutMs: 500 })
   const task = await createClaimedTask(engine)
   await engine.record(task, stepOne)
@@ -60,7 +60,7 @@ test('a listener is notified of work again after a restart of Redis', async () =
   await here.ping()
   await server.kill()
   await server.restart()
-  // The notifications of the meantime are replaced by one call.
+  // One call replaces the notifications that were lost in the meantime.
   await expect.poll(() => heard).toBe(1)
   await here.create(createNewTask('a'))
   await expect.poll(() => heard).toBe(2)
@@ -70,7 +70,7 @@ test('a listener is notified of work again after a restart of Redis', async () =
   await Promise.all([here.close(), there.close()])
 })
 
-test('a Redis that does not answer is waited for no longer than the time limit', async () => {
+test('the wait for a Redis that does not answer has a time limit', async () => {
   const engine = await openEngine({ timeoutMs: 300 })
   const task = await createClaimedTask(engine)
   server.freeze()
@@ -90,7 +90,7 @@ async function readAppendFile(): Promise<{ readonly path: string; readonly size:
   return { path, size: (await stat(path)).size }
 }
 
-test('writes that Redis has lost are made again, and the worker of a lost claim cannot write [ENG-001]', async () => {
+test('writes that Redis has lost are repeated, and the worker of a lost claim cannot write [ENG-001]', async () => {
   const engine = await openEngine()
   const early = await createClaimedTask(engine, 'early')
   await engine.record(early, stepOne)
@@ -107,7 +107,7 @@ test('writes that Redis has lost are made again, and the worker of a lost claim 
   await expect.poll(() => engine.ping().catch(String)).toBeUndefined()
 
   expect(await engine.get('unconfirmed', sampleOwner)).toBeUndefined()
-  // The claim was lost, so its number is given out twice, and the token decides.
+  // The claim was lost, so two claims have the same number, and the token decides.
   const claim = await claimOne(engine)
   expect([claim.id, claim.attempt, lostClaim.attempt]).toEqual(['late', 1, 1])
   expect(await writeAllWithLease(engine, lostClaim)).toEqual(['lost', 'lost', 'lost', 'lost', false])

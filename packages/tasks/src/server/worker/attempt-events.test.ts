@@ -31,7 +31,7 @@ describe('The events of an attempt', () => {
     ])
   })
 
-  test('of a task that asks are those of two attempts', async () => {
+  test('of a task with a question are those of two attempts', async () => {
     const { events, instance } = addObserved(createFleet())
     const taskId = await instance.start('ask')
     await instance.reach(taskId, 'input_required')

@@ -39,7 +39,7 @@ test.each([
   }
 })
 
-test.each(Object.values(stops))('a claim that has ended is not $kind any more', (stop) => {
+test.each(Object.values(stops))('a claim that has ended is no longer $kind', (stop) => {
   const attempt = openAttempt(claimed, new AbortController().signal)
   endClaim(attempt)
   stopAttempt(attempt, stop)

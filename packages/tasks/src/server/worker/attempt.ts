@@ -103,7 +103,7 @@ const stopMessages: Readonly<Record<AttemptStop['kind'], string>> = {
   too_large: 'The task has recorded more than its limit',
 }
 
-/** Releases the task of an attempt at the end of its present step. */
+/** Releases the task of an attempt at the end of its current step. */
 export function requestRelease(attempt: Attempt): void {
   attempt.isReleasing = true
 }

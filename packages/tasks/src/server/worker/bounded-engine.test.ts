@@ -15,7 +15,7 @@ const quick = tool('quick', {
   run: (_, ctx) => ctx.step('one', () => 'done'),
 })
 
-/** Lets time pass at the instance and the engine, and everything happen that happens by itself. */
+/** Moves the clocks of the instance and the engine forward, and runs all work that is due. */
 async function live(fleet: Fleet, instance: Instance, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 1000) {
     fleet.pass(1000)
@@ -55,7 +55,7 @@ describe('a call of the engine that never settles', () => {
     },
   )
 
-  test('counts as rejected: suspend is repeated, and the task asks [ENG-003]', async () => {
+  test('counts as rejected: suspend is repeated, and the task waits for its answer [ENG-003]', async () => {
     const { around, isSilent } = silentOnce('suspend')
     const fleet = createFleet(around)
     const ask = tool('ask', {
@@ -76,7 +76,7 @@ describe('a call of the engine that never settles', () => {
     await instance.server.close()
   })
 
-  test('counts as rejected: listDue is rejected, so that a runner asks again [ENG-003]', async () => {
+  test('counts as rejected: listDue is rejected, so that a runner retries [ENG-003]', async () => {
     const clock = manualClock()
     const engine = boundEngineCalls({ ...memoryEngine(), listDue: never }, clock, () => {})
     const listing = engine.listDue(1)
@@ -84,7 +84,7 @@ describe('a call of the engine that never settles', () => {
     await expect(listing).rejects.toThrow('did not answer to listDue within 60000 ms')
   })
 
-  test('has a minute until the engine has answered once, for the first call opens the store [ENG-003]', async () => {
+  test('has a limit of a minute until the engine has answered once, because the first call opens the store [ENG-003]', async () => {
     const clock = manualClock()
     const pings: (() => void)[] = []
     const heartbeat = (): Promise<[]> => new Promise((resolve) => pings.push(() => resolve([])))

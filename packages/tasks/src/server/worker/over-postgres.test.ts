@@ -16,9 +16,9 @@ afterAll(() => server.close())
 
 const names = Array.from({ length: 12 }, (_, index) => `task-${index}`)
 
-test('after a fail-over that lost the claims every task ends right, and no step has two keys [ENG-002]', async () => {
+test('after a fail-over that lost the claims every task completes, and no step has two keys [ENG-002]', async () => {
   const promoted = { pool: server.pool() }
-  // As a name of the database that leads to another server after the fail-over.
+  // Like a database name that resolves to another server after the fail-over.
   const pool: PostgresPool = {
     query: (query) => promoted.pool.query(query),
     connect: () => promoted.pool.connect(),

@@ -42,7 +42,7 @@ export function planRequeue(requeueCount: number, { code, description }: Missing
   if (waitedMs < unsupportedTaskTimeoutMs)
     return { entry: { member: requeuePart, value: requeueCount + 1 }, pauseMs: computeRequeuePauseMs(requeueCount) }
   const seconds = Math.floor(waitedMs / 1000)
-  return { code, message: `For ${seconds} seconds no instance that had the task has known ${description}` }
+  return { code, message: `For ${seconds} seconds no instance that claimed the task supported ${description}` }
 }
 
 function computeRequeuePauseMs(requeueIndex: number): number {

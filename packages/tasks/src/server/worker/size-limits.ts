@@ -50,7 +50,7 @@ export function checkJournalSize(journal: JsonObject): WireError | undefined {
   const bytes = jsonByteLengthOf(journal)
   if (bytes <= maxJournalBytes) return undefined
   return tooLargeError(
-    `What the call recorded before it became a task has ${bytes} bytes`,
+    `The journal of the call that becomes a task has ${bytes} bytes`,
     maxJournalBytes,
     smallerRecordAdvice,
   )
@@ -60,7 +60,11 @@ export function checkJournalSize(journal: JsonObject): WireError | undefined {
 export function checkRequestsSize(requests: JsonObject): WireError | undefined {
   const bytes = jsonByteLengthOf(requests)
   if (bytes <= maxJournalBytes) return undefined
-  return tooLargeError(`What the task asks has ${bytes} bytes`, maxJournalBytes, 'ask less at once')
+  return tooLargeError(
+    `The questions of the task have ${bytes} bytes`,
+    maxJournalBytes,
+    'ask fewer or shorter questions at once',
+  )
 }
 
 /** Returns an error if the outcome of a task is too large. */
@@ -68,17 +72,17 @@ export function checkResultSize({ outcome }: Pick<TaskEnd, 'outcome'>): WireErro
   const bytes = jsonByteLengthOf(outcome)
   if (bytes <= maxResultBytes) return undefined
   const outcomeName = outcome.status === 'failed' ? 'error' : 'result'
-  const advice = 'give less, or links to the rest'
+  const advice = 'return less, or links to the rest'
   return tooLargeError(`The ${outcomeName} of the task has ${bytes} bytes`, maxResultBytes, advice)
 }
 
-const smallerRecordAdvice = 'let a step give what names a large thing, and keep the thing elsewhere'
+const smallerRecordAdvice = 'let a step return a reference to a large value, and store the value elsewhere'
 
 function journalLimitError(entries: readonly JournalEntry[], totalBytes: number): WireError {
   const [largest] = entries.toSorted((one, other) => jsonByteLengthOf(other) - jsonByteLengthOf(one))
   const { member = '', key = '' } = largest ?? {}
   const entryLabel = `${member} ${JSON.stringify(key.slice(0, 100))}`
-  const description = `What the task records has ${totalBytes} bytes with ${entryLabel}, which has ${jsonByteLengthOf(largest ?? {})}`
+  const description = `The journal of the task has ${totalBytes} bytes with ${entryLabel}, which has ${jsonByteLengthOf(largest ?? {})}`
   return tooLargeError(description, maxJournalBytes, smallerRecordAdvice)
 }
 
