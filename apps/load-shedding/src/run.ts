@@ -20,7 +20,7 @@ const overloadedMs = 8_000
 /** Starts everything, and shows it until it is stopped; or, with `--once`, makes a trial. Resolves to the exit code. */
 export async function run(options: Options, context: RunContext): Promise<number> {
   try {
-    return options.once ? await tryOnce(options, context) : await show(options, context)
+    return options.once ? await runOnce(options, context) : await serveUntilStopped(options, context)
   } catch (error) {
     const { signal } = context.stop
     // Being stopped is a good end; its reason is then a DOMException, or else the error that ended the run.
@@ -29,7 +29,7 @@ export async function run(options: Options, context: RunContext): Promise<number
   }
 }
 
-async function show(options: Options, { stop, view }: RunContext): Promise<number> {
+async function serveUntilStopped(options: Options, { stop, view }: RunContext): Promise<number> {
   const { balancer, instances: size, mcpPort: port, sheds } = options
   const stage = await openStage({ balancer, size, port, sheds, onFailure: (error) => stop.abort(error) })
   try {
@@ -48,7 +48,7 @@ async function show(options: Options, { stop, view }: RunContext): Promise<numbe
   }
 }
 
-async function tryOnce(options: Options, { stop, view }: RunContext): Promise<number> {
+async function runOnce(options: Options, { stop, view }: RunContext): Promise<number> {
   const { balancer, instances: size, sheds } = options
   try {
     view.print(`${size} instances behind ${balancer}, shedding ${sheds ? 'on' : 'off'}`)
@@ -65,13 +65,13 @@ async function tryOnce(options: Options, { stop, view }: RunContext): Promise<nu
       },
     })
     view.print(formatTrial(trial))
-    return isGood(trial) ? 0 : 1
+    return hasPassed(trial) ? 0 : 1
   } finally {
     view.stop()
   }
 }
 
-function isGood({ completed, lost, wrong, repeated, moved, sheds }: Trial): boolean {
+function hasPassed({ completed, lost, wrong, repeated, moved, sheds }: Trial): boolean {
   return completed > 0 && lost === 0 && wrong === 0 && repeated === 0 && (moved > 0 || !sheds)
 }
 
@@ -82,6 +82,6 @@ function formatTrial(trial: Trial): string {
     `${lost} calls lost, ${lostInRestarts} of them in restarts`,
     `${repeated} of ${chunks} chunks of work done twice`,
     `calls sent while an instance was overloaded took p50 ${formatMs(p50Ms)}, p99 ${formatMs(p99Ms)}`,
-    isGood(trial) ? pc.green('Nothing was lost, and nothing done twice.') : pc.red('Not everything went well.'),
+    hasPassed(trial) ? pc.green('Nothing was lost, and nothing done twice.') : pc.red('Not everything went well.'),
   ].join('\n')
 }

@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CallView, Point } from '../src/board/snapshot.ts'
 import { serveControl } from '../src/control/serve-control.ts'
-import { stillStage } from '../src/testing/still-stage.ts'
+import { createFakeStage } from '../src/testing/fake-stage.ts'
 import type { TelemetryView } from '../src/telemetry/telemetry-view.ts'
 import { type BuiltPage, buildPage } from './build-page.ts'
 import { launchBrowser, openPage } from './open-page.ts'
@@ -32,7 +32,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
   })
 
   const openStill = async (options: BrowserContextOptions = {}) => {
-    const stage = stillStage()
+    const stage = createFakeStage()
     const control = await serveControl(stage, 0, built.root)
     const opened = await openPage(browser, control.url, options)
     const close = async (): Promise<void> => {
@@ -45,13 +45,13 @@ describeNeeding('chromium', 'the page', (executablePath) => {
   test('everything can be done with the keyboard alone, and is announced to screen readers', async () => {
     await using fixture = await openStill()
     const { page, stage, complaints } = fixture
-    const said = () => page.locator('[data-announcement]').innerText()
+    const announcement = () => page.locator('[data-announcement]').innerText()
     await tabTo(page, 'Shedding')
     await page.keyboard.press('Space')
-    await expect.poll(said).toBe('Shedding is off')
+    await expect.poll(announcement).toBe('Shedding is off')
     await tabTo(page, 'Steady')
     await page.keyboard.press('ArrowRight')
-    await expect.poll(said).toBe('Load: Heavy')
+    await expect.poll(announcement).toBe('Load: Heavy')
     for (const [name, words] of [
       ['Burst of heavy calls', 'A burst of heavy calls was sent'],
       ['Restart all in turn', 'Every instance is restarted in turn'],
@@ -61,10 +61,18 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     ] as const) {
       await tabTo(page, name)
       await page.keyboard.press('Enter')
-      await expect.poll(said).toBe(words)
+      await expect.poll(announcement).toBe(words)
     }
-    const asked = ['shedding false', 'level heavy', 'burst 4', 'roll', 'overload 1 true', 'restart 1', 'kill 2']
-    expect(stage.asked).toEqual(asked)
+    const expected = [
+      'shedding false',
+      'level heavy',
+      'burst 4',
+      'restartAll',
+      'overload 1 true',
+      'restart 1',
+      'kill 2',
+    ]
+    expect(stage.commands).toEqual(expected)
     expect(complaints).toEqual([])
   })
 
@@ -73,16 +81,16 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     const { page, stage } = fixture
     const block = page.locator('[data-call=a]')
     const isInLane = (instance: number) => overlaps(page, '[data-call=a]', `[data-track="${instance}"]`)
-    stage.change({ calls: [call('a', {}), call('b', { size: 'light' })] })
+    stage.update({ calls: [call('a', {}), call('b', { size: 'light' })] })
     await expect.poll(() => isInLane(1)).toBe(true)
-    stage.change({ calls: [call('a', { instance: 0, moves: 1 })] })
+    stage.update({ calls: [call('a', { instance: 0, moves: 1 })] })
     await expect.poll(() => isInLane(0)).toBe(true)
-    stage.change({ calls: [call('a', { instance: 2, moves: 1 })] })
+    stage.update({ calls: [call('a', { instance: 2, moves: 1 })] })
     await expect.poll(() => isInLane(2)).toBe(true)
     expect(await block.innerText()).toBe('1')
-    stage.change({ calls: [call('a', { instance: 2, state: 'lost' })] })
+    stage.update({ calls: [call('a', { instance: 2, state: 'lost' })] })
     await expect.poll(() => block.innerText()).toBe('×')
-    stage.change({ calls: [] })
+    stage.update({ calls: [] })
     await expect.poll(() => block.count()).toBe(0)
   })
 
@@ -99,13 +107,13 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     }))
     const [first, second] = stage.snapshot().lanes
     if (first === undefined || second === undefined) throw new Error('there are two instances')
-    stage.change({
+    stage.update({
       points,
       totals: { completed: 41, lost: 3, wrong: 0, moved: 17, chunks: 90, repeated: 12 },
       recent: { perSecond: 2.04, p50Ms: 120, p99Ms: 2300 },
       lanes: [
         { ...first, isOverloaded: true, isReady: false, eventLoopDelayMs: 181.4, moved: 17 },
-        { ...second, status: 'leaving' },
+        { ...second, status: 'draining' },
       ],
     })
     await page.getByText('draining').waitFor()
@@ -136,7 +144,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
       'instance 2 –',
     ])
     expect(await page.locator('.chart canvas').count()).toBe(3)
-    expect(stage.asked).toEqual([])
+    expect(stage.commands).toEqual([])
     expect(complaints).toEqual([])
   })
 
@@ -156,15 +164,15 @@ describeNeeding('chromium', 'the page', (executablePath) => {
   ] as const)('nothing runs over the edge of a %s window', async (_, width, colorScheme) => {
     await using fixture = await openStill({ viewport: { width, height: 800 }, colorScheme })
     const { page, stage } = fixture
-    const calls = Array.from({ length: 60 }, (__, place) => call(`call-${place}`, { instance: place % 3 }))
-    stage.change({ calls })
+    const calls = Array.from({ length: 60 }, (__, index) => call(`call-${index}`, { instance: index % 3 }))
+    stage.update({ calls })
     await page.locator('.block').first().waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
   })
 
   test.each([1280, 390])('the trace and the metrics fit a window of %i pixels', async (width) => {
-    const stage = stillStage()
-    stage.record(recordedCall)
+    const stage = createFakeStage()
+    stage.setTelemetry(recordedCall)
     await using control = await serveControl(stage, 0, built.root)
     const page = await browser.newPage({ viewport: { width, height: 800 } })
     await page.goto(`${control.url}trace.html`)

@@ -66,9 +66,9 @@ export async function compareWithDemo({ seed, share, withinMs, sheds }: DemoLoad
     demo: {
       completed: trial.completed,
       movesPerCall: trial.moves / Math.max(1, trial.completed),
-      meanMs: meanOf(trial.took),
-      p50Ms: quantileOf(trial.took, 0.5),
-      p99Ms: quantileOf(trial.took, 0.99),
+      meanMs: meanOf(trial.latenciesMs),
+      p50Ms: quantileOf(trial.latenciesMs, 0.5),
+      p99Ms: quantileOf(trial.latenciesMs, 0.99),
     },
     simulation: { completed, movesPerCall, meanMs, p50Ms, p99Ms },
   }

@@ -1,25 +1,25 @@
 import type { InstanceMessage } from '../instance/instance-message.ts'
 import { type Completion, timingOf } from './latency.ts'
-import { createLedger } from './ledger.ts'
+import { createChunkCounter } from './chunk-counter.ts'
 import { createOpenCalls } from './open-calls.ts'
 import type { CallView, LaneStatus, LaneView, Point, Timing, Totals } from './snapshot.ts'
 
 /** The state of the fleet and its calls, from the messages of instances and the results of clients. */
 export interface Board {
   /** An instance has another status. */
-  status(instance: number, status: LaneStatus, isOverloaded: boolean): void
+  setStatus(instance: number, status: LaneStatus, isOverloaded: boolean): void
   /** Records a report of an instance. */
-  hear(instance: number, message: InstanceMessage): void
+  receiveMessage(instance: number, message: InstanceMessage): void
   /** A client sends a call for the first time. */
-  sent(call: string, size: CallView['size']): void
+  recordSent(call: string, size: CallView['size']): void
   /** Records that a client has to send its call to another instance. */
-  moved(call: string): void
+  recordMoved(call: string): void
   /** A client's attempt ended without a result. */
-  lost(call: string): void
+  recordLost(call: string): void
   /** A client has its result. */
-  completed(call: string, isRight: boolean): void
+  recordCompleted(call: string, isExpectedResult: boolean): void
   /** The client no longer waits for the call. */
-  dropped(call: string): void
+  recordDropped(call: string): void
   lanes(): readonly LaneView[]
   calls(): readonly CallView[]
   totals(): Totals
@@ -28,65 +28,69 @@ export interface Board {
   /** The calls that have ended lately, at least those of a few minutes. */
   completions(): readonly Completion[]
   /** Returns the statistics of the last second; called once a second. */
-  point(): Point
+  takePoint(): Point
 }
 
-const keptCompletions = 5_000
+const minCompletions = 5_000
 
 /** A board for so many instances; `now` gives milliseconds from any beginning. */
 export function createBoard(size: number, now: () => number = () => performance.now()): Board {
   const started = now()
-  const lanes = Array.from({ length: size }, (_, place) => emptyLane(place + 1))
+  const lanes = Array.from({ length: size }, (_, index) => emptyLane(index + 1))
   const calls = createOpenCalls(now)
-  const ledger = createLedger()
+  const chunkCounter = createChunkCounter()
   const counts = { completed: 0, lost: 0, wrong: 0, moved: 0 }
   let completions: Completion[] = []
   let movedBefore = 0
 
-  const change = (instance: number, changes: Partial<LaneView>): void => {
+  const updateLane = (instance: number, changes: Partial<LaneView>): void => {
     const lane = lanes[instance - 1]
     if (lane !== undefined) lanes[instance - 1] = { ...lane, ...changes }
   }
   return {
-    status(instance, status, isOverloaded) {
-      const isGone = status === 'down' || status === 'starting'
-      change(instance, { status, isOverloaded, ...(isGone && { pid: 0, eventLoopDelayMs: 0, isReady: false }) })
+    setStatus(instance, status, isOverloaded) {
+      const hasNoProcess = status === 'down' || status === 'starting'
+      updateLane(instance, {
+        status,
+        isOverloaded,
+        ...(hasNoProcess && { pid: 0, eventLoopDelayMs: 0, isReady: false }),
+      })
     },
-    hear(instance, message) {
-      if (message.kind === 'listening') change(instance, { pid: message.pid, isReady: true })
+    receiveMessage(instance, message) {
+      if (message.kind === 'listening') updateLane(instance, { pid: message.pid, isReady: true })
       else if (message.kind === 'load') {
-        change(instance, { eventLoopDelayMs: message.eventLoopDelayMs, isReady: message.isReady })
+        updateLane(instance, { eventLoopDelayMs: message.eventLoopDelayMs, isReady: message.isReady })
       } else if ('call' in message) {
-        if (message.kind === 'work') ledger.note(message.call, message.from)
-        calls.hear(instance, message)
+        if (message.kind === 'work') chunkCounter.add(message.call, message.from)
+        calls.receiveMessage(instance, message)
       }
     },
-    sent: calls.send,
-    moved(call) {
+    recordSent: calls.add,
+    recordMoved(call) {
       counts.moved++
-      const from = lanes[calls.move(call) - 1]
-      if (from !== undefined) change(from.instance, { moved: from.moved + 1 })
+      const from = lanes[calls.recordMove(call) - 1]
+      if (from !== undefined) updateLane(from.instance, { moved: from.moved + 1 })
     },
-    lost(call) {
+    recordLost(call) {
       counts.lost++
-      calls.lose(call)
+      calls.recordLoss(call)
     },
-    completed(call, isRight) {
-      counts[isRight ? 'completed' : 'wrong']++
-      completions.push({ at: now(), tookMs: calls.complete(call) })
-      if (completions.length > 2 * keptCompletions) completions = completions.slice(-keptCompletions)
-      ledger.forget(call)
+    recordCompleted(call, isExpectedResult) {
+      counts[isExpectedResult ? 'completed' : 'wrong']++
+      completions.push({ at: now(), latencyMs: calls.complete(call) })
+      if (completions.length > 2 * minCompletions) completions = completions.slice(-minCompletions)
+      chunkCounter.remove(call)
     },
-    dropped(call) {
-      calls.drop(call)
-      ledger.forget(call)
+    recordDropped(call) {
+      calls.remove(call)
+      chunkCounter.remove(call)
     },
     lanes: () => lanes.slice(),
     calls: calls.views,
-    totals: () => ({ ...counts, chunks: ledger.chunks, repeated: ledger.repeated }),
+    totals: () => ({ ...counts, chunks: chunkCounter.chunks, repeated: chunkCounter.repeated }),
     completions: () => completions,
     timing: (lastMs) => timingOf(completions, now() - lastMs, now()),
-    point() {
+    takePoint() {
       const at = now()
       const movesPerSecond = counts.moved - movedBefore
       movedBefore = counts.moved

@@ -5,7 +5,7 @@ export interface Completion {
   /** Time, in milliseconds. */
   readonly at: number
   /** The latency since the client's first attempt, in milliseconds. */
-  readonly tookMs: number
+  readonly latencyMs: number
 }
 
 /** The value below which that share of the values lies, by nearest rank; null for no values. */
@@ -16,10 +16,10 @@ export function quantile(values: readonly number[], share: number): number | nul
 
 /** The latencies of the calls that ended after `from` and up to `to`. */
 export function timingOf(completions: readonly Completion[], from: number, to: number): Timing {
-  const took = completions.flatMap(({ at, tookMs }) => (at > from && at <= to ? [tookMs] : []))
+  const latencies = completions.flatMap(({ at, latencyMs }) => (at > from && at <= to ? [latencyMs] : []))
   return {
-    perSecond: (took.length * 1000) / (to - from),
-    p50Ms: quantile(took, 0.5),
-    p99Ms: quantile(took, 0.99),
+    perSecond: (latencies.length * 1000) / (to - from),
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
   }
 }

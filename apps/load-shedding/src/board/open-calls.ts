@@ -3,16 +3,16 @@ import type { CallView } from './snapshot.ts'
 
 /** The calls that are under way, and for a moment those that were. */
 export interface OpenCalls {
-  send(call: string, size: CallView['size']): void
+  add(call: string, size: CallView['size']): void
   /** An instance starts a call, continues it, or has ended it. */
-  hear(instance: number, message: CallMessage): void
+  receiveMessage(instance: number, message: CallMessage): void
   /** It was handed back to its client to go on elsewhere; gives the instance that it was at last. */
-  move(call: string): number
+  recordMove(call: string): number
   /** Its completed work is lost. */
-  lose(call: string): void
+  recordLoss(call: string): void
   /** It has its result; gives for how many milliseconds it was under way. */
   complete(call: string): number
-  drop(call: string): void
+  remove(call: string): void
   views(): readonly CallView[]
 }
 
@@ -22,76 +22,81 @@ export type CallMessage = Extract<InstanceMessage, { readonly call: string }>
 interface OpenCall {
   readonly sentAt: number
   /** The instance that it was at last, though it may be there no more. */
-  last: number
+  lastInstance: number
   /** The number that it counts up to. */
   limit: number
   view: CallView
 }
 
-interface Ghost {
+interface EndedCall {
   readonly view: CallView
-  readonly until: number
+  readonly shownUntil: number
 }
 
 /** The time for which an ended call is shown, in milliseconds. */
-const shownMs = 900
+const endedCallMs = 900
 
 /** No calls; `now` gives milliseconds from any beginning. */
 export function createOpenCalls(now: () => number): OpenCalls {
-  const open = new Map<string, OpenCall>()
-  let ghosts: readonly Ghost[] = []
-  let losses = 0
+  const openCalls = new Map<string, OpenCall>()
+  let endedCalls: readonly EndedCall[] = []
+  let lostCount = 0
 
-  const change = (call: string, changes: Partial<CallView>): OpenCall | undefined => {
-    const known = open.get(call)
-    if (known !== undefined) known.view = { ...known.view, ...changes }
-    return known
+  const updateView = (call: string, changes: Partial<CallView>): OpenCall | undefined => {
+    const openCall = openCalls.get(call)
+    if (openCall !== undefined) openCall.view = { ...openCall.view, ...changes }
+    return openCall
   }
-  const show = (view: CallView): void => {
+  const addEndedCall = (view: CallView): void => {
     const at = now()
-    ghosts = [...ghosts.filter(({ until }) => until > at), { view, until: at + shownMs }]
+    endedCalls = [...endedCalls.filter(({ shownUntil }) => shownUntil > at), { view, shownUntil: at + endedCallMs }]
   }
   return {
-    send(call, size) {
+    add(call, size) {
       const view: CallView = { call, size, instance: 0, origin: 0, progress: 0, moves: 0, state: 'open' }
-      open.set(call, { sentAt: now(), last: 0, limit: 1, view })
+      openCalls.set(call, { sentAt: now(), lastInstance: 0, limit: 1, view })
     },
-    hear(instance, message) {
-      const known = open.get(message.call)
-      if (known === undefined) return
-      if (message.kind === 'begin') Object.assign(known, { last: instance, limit: message.limit })
+    receiveMessage(instance, message) {
+      const openCall = openCalls.get(message.call)
+      if (openCall === undefined) return
+      if (message.kind === 'begin') Object.assign(openCall, { lastInstance: instance, limit: message.limit })
       // A message of an instance about a call that has left it arrives late.
-      else if (known.view.instance !== instance) return
-      const origin = known.view.origin === 0 ? instance : known.view.origin
-      change(message.call, { origin, ...toldBy(instance, message, known.limit) })
+      else if (openCall.view.instance !== instance) return
+      const origin = openCall.view.origin === 0 ? instance : openCall.view.origin
+      updateView(message.call, { origin, ...reportedState(instance, message, openCall.limit) })
     },
-    move(call) {
-      const moves = (open.get(call)?.view.moves ?? 0) + 1
-      return change(call, { instance: 0, moves })?.last ?? 0
+    recordMove(call) {
+      const moves = (openCalls.get(call)?.view.moves ?? 0) + 1
+      return updateView(call, { instance: 0, moves })?.lastInstance ?? 0
     },
-    lose(call) {
-      const known = open.get(call)
-      if (known === undefined) return
-      losses++
-      show({ ...known.view, call: `${call}/lost/${losses}`, instance: known.last, state: 'lost' })
-      change(call, { instance: 0, origin: 0, progress: 0 })
+    recordLoss(call) {
+      const openCall = openCalls.get(call)
+      if (openCall === undefined) return
+      lostCount++
+      addEndedCall({
+        ...openCall.view,
+        call: `${call}/lost/${lostCount}`,
+        instance: openCall.lastInstance,
+        state: 'lost',
+      })
+      updateView(call, { instance: 0, origin: 0, progress: 0 })
     },
     complete(call) {
-      const known = open.get(call)
-      if (known === undefined) return 0
-      open.delete(call)
-      show({ ...known.view, instance: known.last, progress: 1, state: 'done' })
-      return now() - known.sentAt
+      const openCall = openCalls.get(call)
+      if (openCall === undefined) return 0
+      openCalls.delete(call)
+      addEndedCall({ ...openCall.view, instance: openCall.lastInstance, progress: 1, state: 'done' })
+      return now() - openCall.sentAt
     },
-    drop: (call) => void open.delete(call),
+    remove: (call) => void openCalls.delete(call),
     views() {
       const at = now()
-      const shown = ghosts.flatMap(({ view, until }) => (until > at ? [view] : []))
-      return [...Array.from(open.values(), ({ view }) => view), ...shown]
+      const shown = endedCalls.flatMap(({ view, shownUntil }) => (shownUntil > at ? [view] : []))
+      return [...Array.from(openCalls.values(), ({ view }) => view), ...shown]
     },
   }
 }
 
-function toldBy(instance: number, message: CallMessage, limit: number): Partial<CallView> {
+function reportedState(instance: number, message: CallMessage, limit: number): Partial<CallView> {
   return message.kind === 'end' ? { instance: 0 } : { instance, progress: message.next / limit }
 }

@@ -1,5 +1,5 @@
 /** The state of an instance. */
-export type LaneStatus = 'starting' | 'ready' | 'leaving' | 'down'
+export type LaneStatus = 'starting' | 'ready' | 'draining' | 'down'
 
 /** The amount of load. */
 export type LoadLevel = 'off' | 'steady' | 'heavy'

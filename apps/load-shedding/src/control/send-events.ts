@@ -2,28 +2,28 @@ import type { ServerResponse } from 'node:http'
 import type { Point, Snapshot } from '../board/snapshot.ts'
 
 /** The source of snapshots. */
-export interface Look {
+export interface SnapshotSource {
   snapshot(): Omit<Snapshot, 'points'>
   points(): readonly Point[]
 }
 
-const everyMs = 150
+const sendIntervalMs = 150
 
 /**
  * Sends snapshots as events until the reader goes away. A reader that is behind misses moments, and no point of the
  * history.
  */
-export function sendEvents(response: ServerResponse, look: Look): void {
+export function sendEvents(response: ServerResponse, source: SnapshotSource): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
   let last = -1
   const send = (): void => {
     if (response.writableNeedDrain) return
-    const points = look.points().filter(({ at }) => at > last)
+    const points = source.points().filter(({ at }) => at > last)
     last = points.at(-1)?.at ?? last
-    const snapshot: Snapshot = { ...look.snapshot(), points }
+    const snapshot: Snapshot = { ...source.snapshot(), points }
     response.write(`data: ${JSON.stringify(snapshot)}\n\n`)
   }
-  const timer = setInterval(send, everyMs)
+  const timer = setInterval(send, sendIntervalMs)
   response.once('close', () => clearInterval(timer))
   send()
 }

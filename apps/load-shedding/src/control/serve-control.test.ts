@@ -1,74 +1,74 @@
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
-import { stillStage } from '../testing/still-stage.ts'
+import { createFakeStage } from '../testing/fake-stage.ts'
 import { serveControl } from './serve-control.ts'
 
 const nowhere = '/nowhere'
 
-async function served() {
-  const stage = stillStage()
+async function openControl() {
+  const stage = createFakeStage()
   const control = await serveControl(stage, 0, nowhere)
-  const order = (body: string, headers: Readonly<Record<string, string>> = {}) =>
+  const postCommand = (body: string, headers: Readonly<Record<string, string>> = {}) =>
     fetch(`${control.url}api/commands`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body,
     })
-  return { stage, control, order, [Symbol.asyncDispose]: () => control[Symbol.asyncDispose]() }
+  return { stage, control, postCommand, [Symbol.asyncDispose]: () => control[Symbol.asyncDispose]() }
 }
 
 test.each([
-  [{ do: 'overload', instance: 2, on: true }, 'overload 2 true'],
-  [{ do: 'kill', instance: 1 }, 'kill 1'],
-  [{ do: 'restart', instance: 2 }, 'restart 2'],
-  [{ do: 'roll' }, 'roll'],
-  [{ do: 'shedding', on: false }, 'shedding false'],
-  [{ do: 'burst' }, 'burst 4'],
-  [{ do: 'level', level: 'heavy' }, 'level heavy'],
-])('%j is done', async (command, asked) => {
-  await using fixture = await served()
-  expect((await fixture.order(JSON.stringify(command))).status).toBe(204)
-  expect(fixture.stage.asked).toEqual([asked])
+  [{ kind: 'overload', instance: 2, on: true }, 'overload 2 true'],
+  [{ kind: 'kill', instance: 1 }, 'kill 1'],
+  [{ kind: 'restart', instance: 2 }, 'restart 2'],
+  [{ kind: 'restartAll' }, 'restartAll'],
+  [{ kind: 'shedding', on: false }, 'shedding false'],
+  [{ kind: 'burst' }, 'burst 4'],
+  [{ kind: 'level', level: 'heavy' }, 'level heavy'],
+])('%j is done', async (command, expected) => {
+  await using fixture = await openControl()
+  expect((await fixture.postCommand(JSON.stringify(command))).status).toBe(204)
+  expect(fixture.stage.commands).toEqual([expected])
 })
 
 test.each([
   ['no JSON', 'kill 1', 400],
   ['nothing', '', 400],
-  ['a command that there is not', '{"do":"explode"}', 400],
-  ['an instance that there is not', '{"do":"kill","instance":3}', 400],
-  ['an instance that none can be', '{"do":"kill","instance":-1}', 400],
-  ['an instance that is no number', '{"do":"kill","instance":"1"}', 400],
-  ['a body beyond the bound', `{"do":"roll","more":"${'x'.repeat(1024)}"}`, 413],
+  ['a command that there is not', '{"kind":"explode"}', 400],
+  ['an instance that there is not', '{"kind":"kill","instance":3}', 400],
+  ['an instance that none can be', '{"kind":"kill","instance":-1}', 400],
+  ['an instance that is no number', '{"kind":"kill","instance":"1"}', 400],
+  ['a body beyond the bound', `{"kind":"restartAll","more":"${'x'.repeat(1024)}"}`, 413],
 ])('%s is refused, and nothing is done', async (_, body, status) => {
-  await using fixture = await served()
-  expect((await fixture.order(body)).status).toBe(status)
-  expect(fixture.stage.asked).toEqual([])
+  await using fixture = await openControl()
+  expect((await fixture.postCommand(body)).status).toBe(status)
+  expect(fixture.stage.commands).toEqual([])
 })
 
 test('the trace and the metrics are JSON that no cache stores', async () => {
-  await using fixture = await served()
+  await using fixture = await openControl()
   const view = { spans: [], metrics: [{ name: 'runs', attributes: 'tool=a', count: 2 }] }
-  fixture.stage.record(view)
+  fixture.stage.setTelemetry(view)
   const response = await fetch(`${fixture.control.url}api/telemetry`)
   expect([response.headers.get('cache-control'), await response.json()]).toEqual(['no-store', view])
   expect(await statusFor(`${fixture.control.url}api/telemetry`, 'evil.example')).toBe(403)
 })
 
 test('another site can neither see nor do anything, and only commands are posted', async () => {
-  await using fixture = await served()
-  expect((await fixture.order('{"do":"roll"}', { origin: 'https://evil.example' })).status).toBe(403)
-  expect((await fixture.order('{"do":"roll"}', { 'content-type': 'text/plain' })).status).toBe(415)
+  await using fixture = await openControl()
+  expect((await fixture.postCommand('{"kind":"restartAll"}', { origin: 'https://evil.example' })).status).toBe(403)
+  expect((await fixture.postCommand('{"kind":"restartAll"}', { 'content-type': 'text/plain' })).status).toBe(415)
   expect(await statusFor(`${fixture.control.url}api/events`, 'evil.example')).toBe(403)
   const headers = { 'content-type': 'application/json' }
   expect((await fetch(`${fixture.control.url}api/commands`, { headers })).status).toBe(405)
   expect((await fetch(`${fixture.control.url}api/other`)).status).toBe(404)
-  expect(fixture.stage.asked).toEqual([])
+  expect(fixture.stage.commands).toEqual([])
 })
 
 test('a reader gets all of the history first, and then what is new', async () => {
-  await using fixture = await served()
+  await using fixture = await openControl()
   const point = { perSecond: 1, movesPerSecond: 0, p50Ms: 5, p99Ms: 9, delays: [0, null] }
-  fixture.stage.change({
+  fixture.stage.update({
     points: [
       { at: 1, ...point },
       { at: 2, ...point },
@@ -88,7 +88,7 @@ test('a reader gets all of the history first, and then what is new', async () =>
       seen.push(points.map(({ at }: { at: number }) => at))
     }
     if (seen.length === 2)
-      fixture.stage.change({
+      fixture.stage.update({
         points: [
           { at: 2, ...point },
           { at: 3, ...point },

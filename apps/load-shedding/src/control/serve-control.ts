@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { fileURLToPath } from 'node:url'
 import { type PageHandler, servePage } from '@apps/front/serve-page'
 import { portRefusal } from '@apps/front/usage'
-import { refusalOf } from './admit.ts'
-import { readCommand } from './command.ts'
-import { type Commanded, obey } from './obey.ts'
+import { rejectionStatusOf } from './check-request.ts'
+import { parseCommand } from './command.ts'
+import { type CommandTarget, runCommand } from './run-command.ts'
 import type { TelemetryView } from '../telemetry/telemetry-view.ts'
-import { type Look, sendEvents } from './send-events.ts'
+import { type SnapshotSource, sendEvents } from './send-events.ts'
 
 /** The page's server. */
 export interface Control extends AsyncDisposable {
@@ -16,10 +16,10 @@ export interface Control extends AsyncDisposable {
 }
 
 /** The state that the pages show, and their commands. */
-export type Controlled = Look & Commanded & { telemetry(): TelemetryView }
+export type ControlTarget = SnapshotSource & CommandTarget & { telemetry(): TelemetryView }
 
-const mostBytes = 1_024
-const mostReaders = 16
+const maxBodyBytes = 1_024
+const maxReaders = 16
 
 // It is as far from the source as from the build.
 const built = fileURLToPath(new URL('../../dist-web', import.meta.url))
@@ -28,23 +28,27 @@ const built = fileURLToPath(new URL('../../dist-web', import.meta.url))
  * Serves the page, its events and its commands, to this machine alone. Throws a `UsageError` when the port is not to be
  * had.
  */
-export async function serveControl(stage: Controlled, wanted: number, folder: string = built): Promise<Control> {
+export async function serveControl(
+  stage: ControlTarget,
+  requestedPort: number,
+  folder: string = built,
+): Promise<Control> {
   const page: PageHandler = existsSync(folder) ? servePage(folder) : () => false
   let readers = 0
   let port = 0
   const server = createServer((request, response) => {
     const path = request.url?.split('?', 1)[0]
-    const refused = refusalOf(request.headers, port, path === '/api/commands')
-    if (refused !== undefined) return answer(response, refused)
-    if (path === '/api/commands') return void command(request, response, stage)
+    const rejectionStatus = rejectionStatusOf(request.headers, port, path === '/api/commands')
+    if (rejectionStatus !== undefined) return sendStatus(response, rejectionStatus)
+    if (path === '/api/commands') return void handleCommand(request, response, stage)
     if (path === '/api/telemetry') return sendTelemetry(response, stage.telemetry())
-    if (path !== '/api/events') return page(request, response) ? undefined : answer(response, 404)
-    if (readers >= mostReaders) return answer(response, 503)
+    if (path !== '/api/events') return page(request, response) ? undefined : sendStatus(response, 404)
+    if (readers >= maxReaders) return sendStatus(response, 503)
     readers++
     response.once('close', () => readers--)
     sendEvents(response, stage)
   })
-  port = await listen(server, wanted)
+  port = await listen(server, requestedPort)
   const close = async (): Promise<void> => {
     const closed = once(server, 'close')
     server.close()
@@ -54,13 +58,13 @@ export async function serveControl(stage: Controlled, wanted: number, folder: st
   return { url: `http://127.0.0.1:${port}/`, [Symbol.asyncDispose]: close }
 }
 
-async function command(request: IncomingMessage, response: ServerResponse, stage: Commanded): Promise<void> {
-  if (request.method !== 'POST') return answer(response, 405)
+async function handleCommand(request: IncomingMessage, response: ServerResponse, stage: CommandTarget): Promise<void> {
+  if (request.method !== 'POST') return sendStatus(response, 405)
   const text = await readText(request).catch(() => undefined)
-  if (text === undefined) return answer(response, 413)
-  const asked = readCommand(text)
-  const isDone = asked !== undefined && obey(asked, stage, (error) => console.error(error))
-  answer(response, isDone ? 204 : 400)
+  if (text === undefined) return sendStatus(response, 413)
+  const command = parseCommand(text)
+  const isDone = command !== undefined && runCommand(command, stage, (error) => console.error(error))
+  sendStatus(response, isDone ? 204 : 400)
 }
 
 function sendTelemetry(response: ServerResponse, view: TelemetryView): void {
@@ -74,13 +78,13 @@ async function readText(request: IncomingMessage): Promise<string | undefined> {
   let size = 0
   for await (const chunk of request) {
     size += chunk.length
-    if (size > mostBytes) return undefined
+    if (size > maxBodyBytes) return undefined
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
-function answer(response: ServerResponse, status: number): void {
+function sendStatus(response: ServerResponse, status: number): void {
   response.writeHead(status, { 'Cache-Control': 'no-store', ...(status === 413 && { Connection: 'close' }) }).end()
 }
 

@@ -12,7 +12,7 @@ export interface Balancer {
   /** Starts an instance in one of the lanes, which count from 0. */
   start(lane: number, environment: InstanceEnvironment): ChildProcess
   /** Says which lanes have an instance that takes calls. */
-  offer(lanes: readonly number[]): void
+  setReadyLanes(lanes: readonly number[]): void
   stop(): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export interface Balancer {
 export type BalancerName = 'cluster' | 'nginx' | 'haproxy'
 
 /** Options of a balancer. */
-export interface BalancerSetup {
+export interface BalancerOptions {
   /** The port of the endpoint; 0 picks a free one. */
   readonly port: number
   readonly lanes: number

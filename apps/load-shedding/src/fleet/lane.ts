@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { LaneStatus } from '../board/snapshot.ts'
-import { type InstanceMessage, type InstanceOrder, readMessage } from '../instance/instance-message.ts'
+import { type InstanceMessage, type InstanceCommand, parseInstanceMessage } from '../instance/instance-message.ts'
 
 /** A place for an instance: when one is gone, another takes its place. */
 export interface Lane {
@@ -11,7 +11,7 @@ export interface Lane {
   restart(): Promise<void>
   kill(): void
   overload(on: boolean): void
-  tell(order: InstanceOrder): void
+  send(command: InstanceCommand): void
   /** Ends the instance for good. */
   stop(): Promise<void>
 }
@@ -29,9 +29,9 @@ export interface LaneOptions {
 /** The share of time for which an overloaded instance is blocked. */
 const overloadedShare = 0.9
 
-const downMs = 1_000
+const restartDelayMs = 1_000
 
-interface Running {
+interface InstanceProcess {
   readonly child: ChildProcess
   readonly exited: Promise<void>
 }
@@ -40,7 +40,7 @@ interface Running {
 interface LaneState {
   readonly options: LaneOptions
   status: LaneStatus
-  running: Running | undefined
+  running: InstanceProcess | undefined
   isOverloaded: boolean
   isStopped: boolean
   restarting: Promise<void> | undefined
@@ -58,18 +58,18 @@ export function createLane(options: LaneOptions): Lane {
   }
   return {
     status: () => lane.status,
-    start: () => start(lane),
+    start: () => startInstance(lane),
     restart() {
-      lane.restarting ??= leaveAndReturn(lane).finally(() => {
+      lane.restarting ??= restartInstance(lane).finally(() => {
         lane.restarting = undefined
       })
       return lane.restarting
     },
-    tell: (order) => tell(lane, order),
+    send: (command) => sendCommand(lane, command),
     kill: () => void lane.running?.child.kill('SIGKILL'),
     overload(on) {
       lane.isOverloaded = on
-      tell(lane, { order: 'throttle', share: on ? overloadedShare : 0 })
+      sendCommand(lane, { kind: 'throttle', share: on ? overloadedShare : 0 })
       setStatus(lane, lane.status)
     },
     async stop() {
@@ -85,59 +85,59 @@ function setStatus(lane: LaneState, status: LaneStatus): void {
   lane.options.onStatus(status, lane.isOverloaded)
 }
 
-function tell({ running }: LaneState, order: InstanceOrder): void {
-  if (running?.child.connected === true) running.child.send(order, () => {})
+function sendCommand({ running }: LaneState, command: InstanceCommand): void {
+  if (running?.child.connected === true) running.child.send(command, () => {})
 }
 
-async function start(lane: LaneState): Promise<void> {
+async function startInstance(lane: LaneState): Promise<void> {
   const child = lane.options.start()
-  const running: Running = { child, exited: new Promise((resolve) => child.once('exit', () => resolve())) }
+  const running: InstanceProcess = { child, exited: new Promise((resolve) => child.once('exit', () => resolve())) }
   lane.running = running
   lane.isOverloaded = false
   setStatus(lane, 'starting')
   child.on('message', (value) => {
-    const message = readMessage(value)
+    const message = parseInstanceMessage(value)
     if (message !== undefined) lane.options.onMessage(message)
   })
-  await listening(running).catch((error: unknown) => {
+  await untilListening(running).catch((error: unknown) => {
     // One that was ended while it started has not failed.
     if (!lane.isStopped) throw error
   })
   if (lane.isStopped) return
   setStatus(lane, 'ready')
-  void running.exited.then(() => replace(lane, running))
+  void running.exited.then(() => replaceInstance(lane, running))
 }
 
 /** After an instance that ended by itself, or was killed. */
-function replace(lane: LaneState, ended: Running): void {
-  const isOver = (): boolean => lane.isStopped || lane.running !== ended
-  if (isOver() || lane.restarting !== undefined) return
+function replaceInstance(lane: LaneState, ended: InstanceProcess): void {
+  const isObsolete = (): boolean => lane.isStopped || lane.running !== ended
+  if (isObsolete() || lane.restarting !== undefined) return
   setStatus(lane, 'down')
   setTimeout(() => {
-    if (!isOver()) start(lane).catch(lane.options.onFailure)
-  }, downMs)
+    if (!isObsolete()) startInstance(lane).catch(lane.options.onFailure)
+  }, restartDelayMs)
 }
 
-async function leaveAndReturn(lane: LaneState): Promise<void> {
+async function restartInstance(lane: LaneState): Promise<void> {
   const { running } = lane
   if (running === undefined || lane.status !== 'ready') return
-  setStatus(lane, 'leaving')
+  setStatus(lane, 'draining')
   await terminate(running, lane.options.stopMs)
-  if (!lane.isStopped) await start(lane)
+  if (!lane.isStopped) await startInstance(lane)
 }
 
-async function terminate({ child, exited }: Running, stopMs: number): Promise<void> {
+async function terminate({ child, exited }: InstanceProcess, stopMs: number): Promise<void> {
   child.kill('SIGTERM')
-  const late = setTimeout(() => child.kill('SIGKILL'), stopMs)
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), stopMs)
   await exited
-  clearTimeout(late)
+  clearTimeout(killTimer)
 }
 
-function listening({ child, exited }: Running): Promise<void> {
+function untilListening({ child, exited }: InstanceProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     void exited.then(() => reject(new Error('an instance ended before it listened; its output says why')))
     child.on('message', (value) => {
-      if (readMessage(value)?.kind === 'listening') resolve()
+      if (parseInstanceMessage(value)?.kind === 'listening') resolve()
     })
   })
 }

@@ -1,10 +1,10 @@
 import cluster from 'node:cluster'
 import { freePort } from './free-port.ts'
-import { type Balancer, type BalancerSetup, builtArguments } from './balancer.ts'
+import { type Balancer, type BalancerOptions, builtArguments } from './balancer.ts'
 
 /** Node's own cluster: this process listens, and hands connections to the instances by turns. */
-export async function openCluster({ port: wanted, module }: BalancerSetup): Promise<Balancer> {
-  const port = await freePort(wanted)
+export async function openCluster({ port: requestedPort, module }: BalancerOptions): Promise<Balancer> {
+  const port = await freePort(requestedPort)
   cluster.schedulingPolicy = cluster.SCHED_RR
   cluster.setupPrimary({ exec: module, args: [], execArgv: [...builtArguments] })
   return {
@@ -18,7 +18,7 @@ export async function openCluster({ port: wanted, module }: BalancerSetup): Prom
       worker.on('error', () => {})
       return worker.process
     },
-    offer() {},
+    setReadyLanes() {},
     async stop() {},
   }
 }

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { fillIn } from './open-proxy.ts'
+import { fillTemplate } from './open-proxy.ts'
 
 test('every name between braces is filled in', () => {
-  expect(fillIn('listen {{port}}; {{servers}} {not this}', { port: '80', servers: '$& a' })).toBe(
+  expect(fillTemplate('listen {{port}}; {{servers}} {not this}', { port: '80', servers: '$& a' })).toBe(
     'listen 80; $& a {not this}',
   )
 })
 
 test('a name without a value is refused', () => {
-  expect(() => fillIn('{{port}}', {})).toThrow('the configuration names {{port}}, for which there is no value')
-  expect(() => fillIn('{{constructor}}', {})).toThrow('{{constructor}}')
+  expect(() => fillTemplate('{{port}}', {})).toThrow('the configuration names {{port}}, for which there is no value')
+  expect(() => fillTemplate('{{constructor}}', {})).toThrow('{{constructor}}')
 })
 
 test.each(['nginx.conf', 'haproxy.cfg'])(

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Balancer, type BalancerSetup, builtArguments } from './balancer.ts'
+import { type Balancer, type BalancerOptions, builtArguments } from './balancer.ts'
 import { freePort, freePorts } from './free-port.ts'
 import { findProgram, startProxy } from './proxy-process.ts'
 
@@ -12,16 +12,16 @@ import { findProgram, startProxy } from './proxy-process.ts'
 const balancers = fileURLToPath(new URL('../../balancers', import.meta.url))
 
 /** The differences between proxies. */
-interface ProxyKind {
+interface ProxyAdapter {
   readonly file: string
   readonly noticeMs: number
   parameters(folder: string, config: string): readonly string[]
   values(ports: readonly number[]): Readonly<Record<string, string>>
   /** `true` when it needs a list of instances, because it does not check their health. */
-  readonly isTold: boolean
+  readonly needsReadyLanes: boolean
 }
 
-const nginx: ProxyKind = {
+const nginx: ProxyAdapter = {
   file: 'nginx.conf',
   // New workers take over within this time, and the old ones have sent what they had.
   noticeMs: 1_000,
@@ -30,10 +30,10 @@ const nginx: ProxyKind = {
     user: process.getuid?.() === 0 ? `user ${userInfo().username};` : '',
     servers: (ports.length > 0 ? ports : [9]).map((port) => `server 127.0.0.1:${port};`).join(' '),
   }),
-  isTold: true,
+  needsReadyLanes: true,
 }
 
-const haproxy: ProxyKind = {
+const haproxy: ProxyAdapter = {
   file: 'haproxy.cfg',
   // Ten checks, because an overloaded instance answers the first of them late.
   noticeMs: 1_000,
@@ -42,44 +42,44 @@ const haproxy: ProxyKind = {
     servers: ports.map((port, lane) => `  server instance${lane + 1} 127.0.0.1:${port} check`).join('\n'),
     spares: ports.map((port, lane) => `  server spare${lane + 1} 127.0.0.1:${port} backup`).join('\n'),
   }),
-  isTold: false,
+  needsReadyLanes: false,
 }
 
 /** Nginx, with instances on ports of their own. Throws a `UsageError` where it is not installed. */
-export function openNginx(setup: BalancerSetup): Promise<Balancer> {
-  return openProxy(findProgram('nginx'), nginx, setup)
+export function openNginx(options: BalancerOptions): Promise<Balancer> {
+  return openProxy(findProgram('nginx'), nginx, options)
 }
 
 /** HAProxy, with instances on ports of their own. Throws a `UsageError` where it is not installed. */
-export function openHaproxy(setup: BalancerSetup): Promise<Balancer> {
-  return openProxy(findProgram('haproxy'), haproxy, setup)
+export function openHaproxy(options: BalancerOptions): Promise<Balancer> {
+  return openProxy(findProgram('haproxy'), haproxy, options)
 }
 
 async function openProxy(
   program: string,
-  kind: ProxyKind,
-  { port: wanted, lanes, module }: BalancerSetup,
+  proxyAdapter: ProxyAdapter,
+  { port: requestedPort, lanes, module }: BalancerOptions,
 ): Promise<Balancer> {
   const folder = await mkdtemp(join(tmpdir(), 'load-shedding-'))
   const ports = await freePorts(lanes)
-  const port = await freePort(wanted)
-  const config = join(folder, kind.file)
-  const template = readFileSync(join(balancers, kind.file), 'utf8')
-  const configure = (offered: readonly number[]): void => {
-    writeFileSync(config, fillIn(template, { folder, port: String(port), ...kind.values(offered) }))
+  const port = await freePort(requestedPort)
+  const config = join(folder, proxyAdapter.file)
+  const template = readFileSync(join(balancers, proxyAdapter.file), 'utf8')
+  const configure = (readyPorts: readonly number[]): void => {
+    writeFileSync(config, fillTemplate(template, { folder, port: String(port), ...proxyAdapter.values(readyPorts) }))
   }
   configure(ports)
-  const proxy = await startProxy(program, kind.parameters(folder, config), port)
+  const proxy = await startProxy(program, proxyAdapter.parameters(folder, config), port)
   return {
     url: `http://127.0.0.1:${port}/mcp`,
-    noticeMs: kind.noticeMs,
+    noticeMs: proxyAdapter.noticeMs,
     start(lane, environment) {
       const env = { ...process.env, ...environment, PORT: String(ports[lane]) }
       return fork(module, [], { env, execArgv: [...builtArguments] })
     },
-    offer(offered) {
-      if (!kind.isTold) return
-      configure(offered.flatMap((lane) => ports[lane] ?? []))
+    setReadyLanes(readyLanes) {
+      if (!proxyAdapter.needsReadyLanes) return
+      configure(readyLanes.flatMap((lane) => ports[lane] ?? []))
       proxy.signal('SIGHUP')
     },
     async stop() {
@@ -90,7 +90,7 @@ async function openProxy(
 }
 
 /** The text with each `{{name}}` replaced. Throws an `Error` for a name without a value. */
-export function fillIn(template: string, values: Readonly<Record<string, string>>): string {
+export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
   return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => {
     if (Object.hasOwn(values, name)) return values[name] ?? ''
     throw new Error(`the configuration names {{${name}}}, for which there is no value`)

@@ -26,16 +26,17 @@ export interface ProxyProcess {
 /** Starts a proxy, and resolves when its port takes connections. Rejects with what it said when it ends before that. */
 export async function startProxy(program: string, parameters: readonly string[], port: number): Promise<ProxyProcess> {
   const child = spawn(program, parameters, { stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
+  let errorOutput = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    if (said.length < 4000) said += text
+    if (errorOutput.length < 4000) errorOutput += text
   })
   const ended = once(child, 'close')
   // A supervisor that is killed cannot stop it, but one that ends can.
   const kill = (): void => void child.kill()
   process.once('exit', kill)
   while (!(await isOpen(port))) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${program} does not start: ${said}`)
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`${program} does not start: ${errorOutput}`)
     await setTimeout(20)
   }
   return {

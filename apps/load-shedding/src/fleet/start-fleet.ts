@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import type { LaneStatus } from '../board/snapshot.ts'
 import type { InstanceMessage } from '../instance/instance-message.ts'
-import type { Balancer, BalancerName, BalancerSetup, InstanceEnvironment } from './balancer.ts'
+import type { Balancer, BalancerName, BalancerOptions, InstanceEnvironment } from './balancer.ts'
 import { createLane, type Lane } from './lane.ts'
 import { openCluster } from './open-cluster.ts'
 import { openHaproxy, openNginx } from './open-proxy.ts'
@@ -41,14 +41,14 @@ export interface FleetOptions {
   readonly onFailure: (error: unknown) => void
 }
 
-const openers: Readonly<Record<BalancerName, (setup: BalancerSetup) => Promise<Balancer>>> = {
+const openers: Readonly<Record<BalancerName, (setup: BalancerOptions) => Promise<Balancer>>> = {
   cluster: openCluster,
   nginx: openNginx,
   haproxy: openHaproxy,
 }
 
 /** The time that a stop takes in addition to its own limits, before the instance is killed. */
-const spareMs = 3_000
+const extraStopMs = 3_000
 
 // Also where this file runs from its source, as in tests: only what was built can be a process.
 const module = fileURLToPath(new URL('../../dist/instance/instance.js', import.meta.url))
@@ -59,8 +59,9 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const balancer = await openers[options.balancer]({ port: options.port, lanes: size, module })
   const shared = { stateKey: randomBytes(32).toString('hex'), sheds: options.sheds }
   const lanes: Lane[] = []
-  const offer = offerer(balancer, lanes)
-  for (let place = 0; place < size; place++) lanes.push(laneAt(place, { options, balancer, shared, offer }))
+  const updateReadyLanes = createReadyLanesListener(balancer, lanes)
+  for (let index = 0; index < size; index++)
+    lanes.push(createFleetLane(index, { options, balancer, shared, updateReadyLanes }))
   const laneOf = (instance: number): Lane => {
     const lane = lanes[instance - 1]
     if (lane === undefined) throw new RangeError(`there is no instance ${instance}: there are 1 to ${size}`)
@@ -82,7 +83,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     overload: (instance, on) => laneOf(instance).overload(on),
     setShedding(on) {
       shared.sheds = on
-      for (const lane of lanes) lane.tell({ order: 'shedding', on })
+      for (const lane of lanes) lane.send({ kind: 'shedding', on })
     },
     kill: (instance) => laneOf(instance).kill(),
     restart: (instance) => laneOf(instance).restart(),
@@ -93,17 +94,17 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   }
 }
 
-interface LaneParts {
+interface LaneContext {
   readonly options: FleetOptions
   readonly balancer: Balancer
   /** Options of the next instance. */
   readonly shared: { readonly stateKey: string; sheds: boolean }
-  readonly offer: () => void
+  readonly updateReadyLanes: () => void
 }
 
-function laneAt(place: number, { options, balancer, shared, offer }: LaneParts): Lane {
+function createFleetLane(index: number, { options, balancer, shared, updateReadyLanes }: LaneContext): Lane {
   const { graceMs, chunkMs, onFailure } = options
-  const instance = place + 1
+  const instance = index + 1
   const environment = (): InstanceEnvironment => ({
     STATE_KEYS: shared.stateKey,
     SHEDDING: shared.sheds ? 'on' : 'off',
@@ -112,11 +113,11 @@ function laneAt(place: number, { options, balancer, shared, offer }: LaneParts):
     ...(chunkMs !== undefined && { CHUNK_MS: String(chunkMs) }),
   })
   return createLane({
-    start: () => balancer.start(place, environment()),
-    stopMs: balancer.noticeMs + graceMs + spareMs,
+    start: () => balancer.start(index, environment()),
+    stopMs: balancer.noticeMs + graceMs + extraStopMs,
     onStatus(status, isOverloaded) {
       options.onStatus(instance, status, isOverloaded)
-      offer()
+      updateReadyLanes()
     },
     onMessage: (message) => options.onMessage(instance, message),
     onFailure,
@@ -124,12 +125,12 @@ function laneAt(place: number, { options, balancer, shared, offer }: LaneParts):
 }
 
 /** Notifies the balancer of each change of the list of instances. */
-function offerer(balancer: Balancer, lanes: readonly Lane[]): () => void {
-  let offered = ''
+function createReadyLanesListener(balancer: Balancer, lanes: readonly Lane[]): () => void {
+  let lastReady = ''
   return () => {
-    const ready = lanes.flatMap((lane, place) => (lane.status() === 'ready' ? [place] : []))
-    if (ready.join() === offered) return
-    offered = ready.join()
-    balancer.offer(ready)
+    const ready = lanes.flatMap((lane, index) => (lane.status() === 'ready' ? [index] : []))
+    if (ready.join() === lastReady) return
+    lastReady = ready.join()
+    balancer.setReadyLanes(ready)
   }
 }

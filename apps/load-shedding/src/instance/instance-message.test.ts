@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readMessage, readOrder } from './instance-message.ts'
+import { parseInstanceMessage, parseInstanceCommand } from './instance-message.ts'
 
 test.each([
   { kind: 'listening', pid: 1 },
@@ -9,7 +9,7 @@ test.each([
   { kind: 'end', call: 'a' },
   { kind: 'paced', chunks: 10, busyMs: 57.5 },
 ])('$kind is understood', (message) => {
-  expect(readMessage(message)).toEqual(message)
+  expect(parseInstanceMessage(message)).toEqual(message)
 })
 
 test.each([
@@ -21,15 +21,15 @@ test.each([
   { kind: 'end', call: 'x'.repeat(65) },
   { kind: 'work' },
 ])('the message %j is none', (message) => {
-  expect(readMessage(message)).toBeUndefined()
+  expect(parseInstanceMessage(message)).toBeUndefined()
 })
 
 test.each([
-  [{ order: 'throttle', share: 0.9 }, true],
-  [{ order: 'shedding', on: false }, true],
-  [{ order: 'throttle', share: 1 }, false],
-  [{ order: 'stop' }, false],
+  [{ kind: 'throttle', share: 0.9 }, true],
+  [{ kind: 'shedding', on: false }, true],
+  [{ kind: 'throttle', share: 1 }, false],
+  [{ kind: 'stop' }, false],
   [undefined, false],
-])('whether %j is an order is %j', (order, isOrder) => {
-  expect(readOrder(order)).toEqual(isOrder ? order : undefined)
+])('whether %j is a command is %j', (command, isCommand) => {
+  expect(parseInstanceCommand(command)).toEqual(isCommand ? command : undefined)
 })

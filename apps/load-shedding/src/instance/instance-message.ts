@@ -15,9 +15,9 @@ const instanceMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('metrics'), metrics: z.array(metricView).max(500).readonly() }),
 ])
 
-const instanceOrder = z.discriminatedUnion('order', [
-  z.object({ order: z.literal('throttle'), share: z.number().min(0).max(0.95) }),
-  z.object({ order: z.literal('shedding'), on: z.boolean() }),
+const instanceCommand = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('throttle'), share: z.number().min(0).max(0.95) }),
+  z.object({ kind: z.literal('shedding'), on: z.boolean() }),
 ])
 
 /**
@@ -28,14 +28,14 @@ const instanceOrder = z.discriminatedUnion('order', [
 export type InstanceMessage = z.infer<typeof instanceMessage>
 
 /** A command to an instance: the share of time to be blocked, and whether it sheds load. */
-export type InstanceOrder = z.infer<typeof instanceOrder>
+export type InstanceCommand = z.infer<typeof instanceCommand>
 
 /** Reads what came from an instance; undefined for anything else. */
-export function readMessage(value: unknown): InstanceMessage | undefined {
+export function parseInstanceMessage(value: unknown): InstanceMessage | undefined {
   return instanceMessage.safeParse(value).data
 }
 
 /** Reads what came from the supervisor; undefined for anything else. */
-export function readOrder(value: unknown): InstanceOrder | undefined {
-  return instanceOrder.safeParse(value).data
+export function parseInstanceCommand(value: unknown): InstanceCommand | undefined {
+  return instanceCommand.safeParse(value).data
 }

@@ -1,8 +1,8 @@
 import cluster from 'node:cluster'
 import { AlwaysOffSampler, ParentBasedSampler } from '@opentelemetry/sdk-trace-base'
 import { recordTelemetry } from '../telemetry/record-telemetry.ts'
-import { type InstanceMessage, readOrder } from './instance-message.ts'
-import { watchLateness } from './lateness.ts'
+import { type InstanceMessage, parseInstanceCommand } from './instance-message.ts'
+import { watchEventLoopDelay } from './event-loop-delay.ts'
 import { serveInstance } from './serve-instance.ts'
 import { createThrottle } from './throttle.ts'
 
@@ -30,9 +30,9 @@ const instance = await serveInstance({
 const throttle = createThrottle()
 
 process.on('message', (value) => {
-  const order = readOrder(value)
-  if (order?.order === 'throttle') throttle(order.share)
-  if (order?.order === 'shedding') instance.setShedding(order.on)
+  const command = parseInstanceCommand(value)
+  if (command?.kind === 'throttle') throttle(command.share)
+  if (command?.kind === 'shedding') instance.setShedding(command.on)
 })
 // The cluster knows no readiness: told like this, it hands nothing over any more, and what it has handed over is
 // served.
@@ -40,7 +40,7 @@ process.once('SIGTERM', () => void cluster.worker?.disconnect())
 // The parent process has ended.
 process.once('disconnect', () => process.exit(0))
 
-watchLateness((eventLoopDelayMs) => {
+watchEventLoopDelay((eventLoopDelayMs) => {
   const { running, ready: isReady } = instance.load()
   report({ kind: 'load', eventLoopDelayMs, running, isReady })
 })

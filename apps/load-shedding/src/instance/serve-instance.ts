@@ -40,17 +40,17 @@ export interface ServedInstance {
 export async function serveInstance(options: InstanceOptions): Promise<ServedInstance> {
   const { port, host, allowedHosts, stateKeys, report, stop, chunkMs } = options
   let { sheds } = options
-  const stay: Middleware = (next) => (request, call) =>
+  const disableHandOff: Middleware = (next) => (request, call) =>
     next(request, sheds ? call : withContext(call, canHandOffKey, false))
-  const tellPace = (work: PacedWork): void => report({ kind: 'paced', ...work })
-  const count = chunkMs === undefined ? undefined : createPacedCount(chunkMs, tellPace)
+  const reportPacedWork = (work: PacedWork): void => report({ kind: 'paced', ...work })
+  const count = chunkMs === undefined ? undefined : createPacedCount(chunkMs, reportPacedWork)
   const server = createServer({
     name: 'load-shedding',
     version: '0.1.0',
     state: sealedState({ keys: [...stateKeys], audience: 'load-shedding' }),
     tools: [countPrimes(report, count)],
     shedding: sheddingSettings(shedding),
-    use: [stay],
+    use: [disableHandOff],
     extensions: [telemetry()],
   })
   const { url } = await serveHttp(server, { port, host, allowedHosts, stopOnSignals: stop })

@@ -7,17 +7,17 @@ const periodMs = 200
  */
 export function createThrottle(): (share: number) => void {
   const cell = new Int32Array(new SharedArrayBuffer(4))
-  let stillMs = 0
+  let blockedMs = 0
   let timer: NodeJS.Timeout | undefined
-  const run = (): void => {
+  const scheduleBlock = (): void => {
     timer = setTimeout(() => {
-      Atomics.wait(cell, 0, 0, stillMs)
-      run()
-    }, periodMs - stillMs).unref()
+      Atomics.wait(cell, 0, 0, blockedMs)
+      scheduleBlock()
+    }, periodMs - blockedMs).unref()
   }
   return (share) => {
     clearTimeout(timer)
-    stillMs = share * periodMs
-    if (stillMs > 0) run()
+    blockedMs = share * periodMs
+    if (blockedMs > 0) scheduleBlock()
   }
 }

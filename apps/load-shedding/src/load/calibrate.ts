@@ -1,6 +1,6 @@
 import { heavy, light } from '../primes/job.ts'
 import { countChunk, emptyTally } from '../primes/tally.ts'
-import { oneHeavyIn } from './plan.ts'
+import { callsPerHeavyCall } from './plan.ts'
 
 /**
  * For how many milliseconds one call of the plan computes on this machine, on average, as it is now: with what else
@@ -13,5 +13,5 @@ export function millisecondsPerCall(now: () => number = () => performance.now())
   const lightMs = now() - start
   // Of trial divisions a number needs as many as its root.
   const heavyMs = lightMs * (heavy.limit / light.limit) ** 1.3
-  return lightMs + (heavyMs - lightMs) / oneHeavyIn
+  return lightMs + (heavyMs - lightMs) / callsPerHeavyCall
 }

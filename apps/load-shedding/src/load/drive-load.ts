@@ -4,7 +4,7 @@ import { telemetry } from '@x/client/otel'
 import { connectHttp } from '@x/transport-http/client'
 import { Agent } from 'undici'
 import type { Board } from '../board/board.ts'
-import { heavy, isRight, type Job } from '../primes/job.ts'
+import { heavy, isExpectedResult, type Job } from '../primes/job.ts'
 import { callKey } from '../primes/prime-tool.ts'
 import { createPlan } from './plan.ts'
 
@@ -15,7 +15,7 @@ export interface Load {
   /** Sends so many heavy calls at once. */
   burst(count: number): void
   /** Resolves when no call is under way; calls that come meanwhile are waited for too. */
-  settled(): Promise<void>
+  whenIdle(): Promise<void>
   /** Ends every call. */
   stop(): Promise<void>
 }
@@ -28,14 +28,14 @@ export interface LoadOptions {
 }
 
 /** Calls beyond the limit are not sent, as at a provider that limits its concurrency. */
-const mostCalls = 60
-const mostAttempts = 10
+const maxConcurrentCalls = 60
+const maxAttempts = 10
 /**
  * Node's cluster leaves a connection open that was on its way to an instance when this was killed: its client waits for
  * so long.
  */
 const timeoutMs = 30_000
-const pauseMs = 250
+const retryDelayMs = 250
 
 /** Makes clients that are quiet until they are given a rate. */
 export function driveLoad({ url, board, seed }: LoadOptions): Load {
@@ -48,82 +48,83 @@ export function driveLoad({ url, board, seed }: LoadOptions): Load {
   const { signal } = stopping
   // Every call that is under way listens.
   setMaxListeners(0, signal)
-  const underWay = new Set<Promise<void>>()
-  const next = createPlan(seed)
+  const runningCalls = new Set<Promise<void>>()
+  const nextArrival = createPlan(seed)
   let timer: NodeJS.Timeout | undefined
   let sent = 0
 
   const send = (job: Job): void => {
-    if (underWay.size >= mostCalls || signal.aborted) return
-    const over = insist(`call-${++sent}`, job, { client, board, signal })
-    underWay.add(over)
-    void over.finally(() => underWay.delete(over))
+    if (runningCalls.size >= maxConcurrentCalls || signal.aborted) return
+    const ended = callUntilDone(`call-${++sent}`, job, { client, board, signal })
+    runningCalls.add(ended)
+    void ended.finally(() => runningCalls.delete(ended))
   }
   const setRate = (perSecond: number): void => {
     clearTimeout(timer)
     if (perSecond <= 0 || signal.aborted) return
-    const { afterMs, job } = next(perSecond)
+    const { afterMs, job } = nextArrival(perSecond)
     timer = setTimeout(() => {
       send(job)
       setRate(perSecond)
     }, afterMs)
   }
-  const settled = async (): Promise<void> => {
-    while (underWay.size > 0) await Promise.race(underWay)
+  const whenIdle = async (): Promise<void> => {
+    while (runningCalls.size > 0) await Promise.race(runningCalls)
   }
   return {
     setRate,
     burst(count) {
-      for (let place = 0; place < count; place++) send(heavy)
+      for (let index = 0; index < count; index++) send(heavy)
     },
-    settled,
+    whenIdle,
     async stop() {
       clearTimeout(timer)
       stopping.abort()
-      await settled()
+      await whenIdle()
       await connection.close()
       await agent.destroy()
     },
   }
 }
 
-interface Caller {
+interface CallContext {
   readonly client: Client
   readonly board: Board
   readonly signal: AbortSignal
 }
 
 /** Calls as a user does: who gets no result tries again. */
-async function insist(call: string, job: Job, caller: Caller): Promise<void> {
-  const { board, signal } = caller
-  board.sent(call, job.size)
-  for (let attempts = 0; attempts < mostAttempts && !signal.aborted; attempts++) {
-    const isDone = await attempt(call, job, caller).then(
+async function callUntilDone(call: string, job: Job, context: CallContext): Promise<void> {
+  const { board, signal } = context
+  board.recordSent(call, job.size)
+  for (let attempts = 0; attempts < maxAttempts && !signal.aborted; attempts++) {
+    const isDone = await sendCall(call, job, context).then(
       () => true,
       () => false,
     )
     if (isDone) return
-    if (!signal.aborted) board.lost(call)
-    await pause(pauseMs, signal)
+    if (!signal.aborted) board.recordLost(call)
+    await sleep(retryDelayMs, signal)
   }
-  board.dropped(call)
+  board.recordDropped(call)
 }
 
-async function attempt(call: string, job: Job, { client, board, signal }: Caller): Promise<void> {
+async function sendCall(call: string, job: Job, { client, board, signal }: CallContext): Promise<void> {
   const options = { signal, meta: { [callKey]: call } }
   const result = await client.callTool('count_primes', { limit: job.limit }, options)
-  board.completed(call, isRight(job, result.structuredContent))
+  board.recordCompleted(call, isExpectedResult(job, result.structuredContent))
 }
 
 /** Reports each call that an instance hands off to the board. */
 function reportMoves(board: Board): ClientExtension {
   const observe = (event: ClientEvent): void => {
-    if (event.type === 'round' && event.status === 'input_required') board.moved(String(event.options.meta?.[callKey]))
+    if (event.type === 'round' && event.status === 'input_required')
+      board.recordMoved(String(event.options.meta?.[callKey]))
   }
   return { side: 'client', name: 'reportMoves', start: () => ({ observe }) }
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve()
     const end = (): void => {

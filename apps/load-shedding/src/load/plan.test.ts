@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 import { createPlan } from './plan.ts'
 
-function arrivals(seed: number, count: number, perSecond = 2) {
+function planArrivals(seed: number, count: number, perSecond = 2) {
   const next = createPlan(seed)
   return Array.from({ length: count }, () => next(perSecond))
 }
 
 test('the same seed gives the same calls, another one gives others', () => {
-  expect(arrivals(7, 50)).toEqual(arrivals(7, 50))
-  expect(arrivals(8, 50)).not.toEqual(arrivals(7, 50))
+  expect(planArrivals(7, 50)).toEqual(planArrivals(7, 50))
+  expect(planArrivals(8, 50)).not.toEqual(planArrivals(7, 50))
 })
 
 test('so many calls come in a second as are asked for, one in four of them heavy, and they come unevenly', () => {
-  const plan = arrivals(1, 4000)
+  const plan = planArrivals(1, 4000)
   const pauses = plan.map(({ afterMs }) => afterMs)
   const mean = pauses.reduce((sum, pause) => sum + pause, 0) / pauses.length
   expect(mean).toBeGreaterThan(450)

@@ -8,7 +8,7 @@ export interface Arrival {
 }
 
 /** Of so many calls one is heavy, on average. */
-export const oneHeavyIn = 4
+export const callsPerHeavyCall = 4
 
 /**
  * Calls of independent clients, without end: the pauses between them are random, so that they come in clusters, and now
@@ -19,7 +19,7 @@ export function createPlan(seed: number): (perSecond: number) => Arrival {
   return (perSecond) => ({
     // Exponential pauses, but for none that would leave everything idle.
     afterMs: (Math.min(-Math.log(1 - random()), 4) * 1000) / perSecond,
-    job: random() * oneHeavyIn < 1 ? heavy : light,
+    job: random() * callsPerHeavyCall < 1 ? heavy : light,
   })
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { heavy, isRight, light } from './job.ts'
+import { heavy, isExpectedResult, light } from './job.ts'
 import { countChunk, emptyTally } from './tally.ts'
 
 test.each([light, heavy])('what a $size job has to give is what counting gives', ({ limit, primes, checksum }) => {
@@ -15,5 +15,5 @@ test.each([
   ['one with other primes', { limit: light.limit, primes: light.primes, checksum: '00000000' }, false],
   ['none', undefined, false],
 ])('of the results of a light job, %s is judged', (_, result, verdict) => {
-  expect(isRight(light, result)).toBe(verdict)
+  expect(isExpectedResult(light, result)).toBe(verdict)
 })

@@ -15,7 +15,7 @@ export const light: Job = { size: 'light', limit: 1_000_000, primes: 78_498, che
 export const heavy: Job = { size: 'heavy', limit: 6_000_000, primes: 412_849, checksum: '16ef5725' }
 
 /** Returns true if a structured result is as expected. */
-export function isRight(job: Job, result: unknown): boolean {
+export function isExpectedResult(job: Job, result: unknown): boolean {
   if (!isJsonObject(result)) return false
   return result['limit'] === job.limit && result['primes'] === job.primes && result['checksum'] === job.checksum
 }

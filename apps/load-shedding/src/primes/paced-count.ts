@@ -5,7 +5,7 @@ import { countChunk } from './tally.ts'
 export const pacedNumbers = 500
 
 /** Reports of the time come after so many chunks. */
-const reportedChunks = 10
+const chunksPerReport = 10
 
 /** Chunks that were counted, and the time for which the event loop was busy with them and all around them. */
 export interface PacedWork {
@@ -15,21 +15,21 @@ export interface PacedWork {
 
 /**
  * Makes a count whose chunks take a given time on any machine: after a few numbers the process stands still, with its
- * event loop, as if it computed. `tell` is given what was done since the report before.
+ * event loop, as if it computed. `report` is given what was done since the report before.
  */
-export function createPacedCount(chunkMs: number, tell: (work: PacedWork) => void): CountChunk {
+export function createPacedCount(chunkMs: number, report: (work: PacedWork) => void): CountChunk {
   const cell = new Int32Array(new SharedArrayBuffer(4))
   let chunks = 0
-  let before = performance.eventLoopUtilization()
+  let last = performance.eventLoopUtilization()
   return (tally, limit) => {
     const start = performance.now()
     const counted = countChunk(tally, limit, pacedNumbers)
     Atomics.wait(cell, 0, 0, Math.max(0, chunkMs - (performance.now() - start)))
     chunks++
-    if (chunks === reportedChunks) {
+    if (chunks === chunksPerReport) {
       const now = performance.eventLoopUtilization()
-      tell({ chunks, busyMs: now.active - before.active })
-      before = now
+      report({ chunks, busyMs: now.active - last.active })
+      last = now
       chunks = 0
     }
     return counted

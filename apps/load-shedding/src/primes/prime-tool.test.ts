@@ -3,7 +3,7 @@ import { sheddingSettings } from '@x/server/internals'
 import { killAtEveryStep, type ServerKit, testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import type { InstanceMessage } from '../instance/instance-message.ts'
-import { isRight, light } from './job.ts'
+import { isExpectedResult, light } from './job.ts'
 import { callKey, countPrimes } from './prime-tool.ts'
 
 /** Instances of which another one answers each round, and what they reported. */
@@ -30,7 +30,7 @@ test('a call that is shed five times gives the same bytes as one that never move
   const moved = await moving.client.callTool('count_primes', { limit: light.limit }, { meta })
   const stayed = await still.client.callTool('count_primes', { limit: light.limit }, { meta })
   expect(JSON.stringify(moved)).toBe(JSON.stringify(stayed))
-  expect(isRight(light, moved.structuredContent)).toBe(true)
+  expect(isExpectedResult(light, moved.structuredContent)).toBe(true)
 
   const begins = moving.reported.filter(({ message }) => message.kind === 'begin')
   expect(begins.map(({ instance }) => instance)).toEqual([0, 1, 2, 3, 4, 5])

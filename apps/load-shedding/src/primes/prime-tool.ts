@@ -23,7 +23,7 @@ export function countPrimes(report: (message: InstanceMessage) => void, count: C
     input: z.object({ limit: z.number().int().min(2).max(50_000_000) }),
     output,
     async run({ limit }, ctx) {
-      const call = nameOf(ctx.meta[callKey]) ?? ctx.uuid('call')
+      const call = parseCallId(ctx.meta[callKey]) ?? ctx.uuid('call')
       const tally = ctx.checkpoint('tally', emptyTally)
       report({ kind: 'begin', call, limit, next: tally.value.next })
       try {
@@ -41,6 +41,6 @@ export function countPrimes(report: (message: InstanceMessage) => void, count: C
   })
 }
 
-function nameOf(value: unknown): string | undefined {
+function parseCallId(value: unknown): string | undefined {
   return typeof value === 'string' && value.length <= 64 ? value : undefined
 }

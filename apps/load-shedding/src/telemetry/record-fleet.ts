@@ -3,7 +3,7 @@ import type { InstanceMessage } from '../instance/instance-message.ts'
 import { sampleOnceASecond } from './once-a-second.ts'
 import { recordTelemetry } from './record-telemetry.ts'
 import type { TelemetryView } from './telemetry-view.ts'
-import { createTraceBook } from './trace-book.ts'
+import { createTelemetryStore } from './telemetry-store.ts'
 
 /** The telemetry of the client in this process and of all instances. */
 export interface FleetTelemetry extends Disposable {
@@ -14,19 +14,19 @@ export interface FleetTelemetry extends Disposable {
 
 /** Records the telemetry of a fleet until the result is disposed. */
 export function recordFleet(): FleetTelemetry {
-  const book = createTraceBook()
+  const store = createTelemetryStore()
   const recording = recordTelemetry(new ParentBasedSampler({ root: sampleOnceASecond() }), {
-    onSpan: (span) => book.addSpan(0, span),
-    onMetrics: (metrics) => book.setMetrics(0, metrics),
+    onSpan: (span) => store.addSpan(0, span),
+    onMetrics: (metrics) => store.setMetrics(0, metrics),
   })
   return {
     onMessage(instance, message) {
-      if (message.kind === 'span') book.addSpan(instance, message.span)
-      if (message.kind === 'metrics') book.setMetrics(instance, message.metrics)
+      if (message.kind === 'span') store.addSpan(instance, message.span)
+      if (message.kind === 'metrics') store.setMetrics(instance, message.metrics)
       // Another process listens in the place of this instance.
-      if (message.kind === 'listening') book.retire(instance)
+      if (message.kind === 'listening') store.retire(instance)
     },
-    view: () => book.view(),
+    view: () => store.view(),
     [Symbol.dispose]: () => recording[Symbol.dispose](),
   }
 }

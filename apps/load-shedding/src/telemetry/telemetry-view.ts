@@ -30,13 +30,13 @@ export type SpanView = z.infer<typeof spanView>
 export type MetricView = z.infer<typeof metricView>
 
 /** A span with the process that recorded it: 0 for the client, and otherwise the number of the instance. */
-export interface PlacedSpan extends SpanView {
+export interface ProcessSpan extends SpanView {
   readonly process: number
 }
 
 /** The spans of one call, and the metrics of all instances. */
 export interface TelemetryView {
   /** The spans of the shown trace in the order of their start. Empty before the first sampled call. */
-  readonly spans: readonly PlacedSpan[]
+  readonly spans: readonly ProcessSpan[]
   readonly metrics: readonly MetricView[]
 }

@@ -22,7 +22,7 @@ const view: TerminalView = {
   isRolling: false,
   lanes: [
     { ...lane, instance: 1, status: 'ready', isOverloaded: true, eventLoopDelayMs: 171.4, moved: 12 },
-    { ...lane, instance: 2, status: 'leaving' },
+    { ...lane, instance: 2, status: 'draining' },
   ],
   calls: [
     call({}),
@@ -40,7 +40,7 @@ test('a table has a row for each instance with its calls, those that are with cl
   expect(formatTable(view).map((line) => stripVTControlCharacters(line).trimEnd())).toEqual([
     'instance  status      late      moved on  calls',
     '   1      overloaded  171 ms       12   ▁█·×',
-    '   2      leaving       0 ms        0',
+    '   2      draining      0 ms        0',
     '   ·      with clients, or on their way   ▅',
     '',
     'shedding on  31 completed, 0 lost, 12 moved, 0 chunks done twice',
@@ -50,7 +50,7 @@ test('a table has a row for each instance with its calls, those that are with cl
 
 test('a line says the same in short, and what is wrong only where something is', () => {
   expect(stripVTControlCharacters(formatLine(view))).toBe(
-    '1:overloaded 2:leaving  31 completed, 0 lost, 12 moved, 0 chunks done twice  last 10 s: 2.0 calls/s, p50 240 ms, p99 1.8 s',
+    '1:overloaded 2:draining  31 completed, 0 lost, 12 moved, 0 chunks done twice  last 10 s: 2.0 calls/s, p50 240 ms, p99 1.8 s',
   )
   const wrong = { ...view, totals: { ...view.totals, wrong: 2 } }
   expect(stripVTControlCharacters(formatLine(wrong))).toContain('0 chunks done twice, 2 wrong')

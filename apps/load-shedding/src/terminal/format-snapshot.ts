@@ -5,7 +5,7 @@ import type { CallView, LaneView, Snapshot, Timing, Totals } from '../board/snap
 /** Formats a snapshot for the terminal. */
 export type TerminalView = Omit<Snapshot, 'points'>
 
-const shownCalls = 24
+const maxShownCalls = 24
 
 /** A table of the moment, a line each: a row per instance, and the sums. */
 export function formatTable(view: TerminalView): readonly string[] {
@@ -28,14 +28,14 @@ export function formatLine({ lanes, totals, recent }: TerminalView): string {
 }
 
 function formatLane(lane: LaneView, calls: readonly CallView[]): string {
-  const here = calls.filter(({ instance, state }) => instance === lane.instance && state !== 'done')
-  const late = `${Math.round(lane.eventLoopDelayMs)} ms`.padStart(7)
+  const laneCalls = calls.filter(({ instance, state }) => instance === lane.instance && state !== 'done')
+  const delay = `${Math.round(lane.eventLoopDelayMs)} ms`.padStart(7)
   const cells = [
     `   ${lane.instance}     `,
     colorOf(lane)(stateOf(lane).padEnd(10)),
-    late,
+    delay,
     String(lane.moved).padStart(8),
-    `  ${formatCalls(here)}`,
+    `  ${formatCalls(laneCalls)}`,
   ]
   return cells.join(' ')
 }
@@ -51,20 +51,26 @@ function colorOf({ status, isOverloaded }: LaneView): (text: string) => string {
 
 /** A sign for each call: how far it is, larger for heavy ones. */
 function formatCalls(calls: readonly CallView[]): string {
-  const signs = calls.slice(0, shownCalls).map(signOf).join('')
-  return calls.length > shownCalls ? `${signs} +${calls.length - shownCalls}` : signs
+  const symbols = calls.slice(0, maxShownCalls).map(symbolOf).join('')
+  return calls.length > maxShownCalls ? `${symbols} +${calls.length - maxShownCalls}` : symbols
 }
 
-function signOf({ size, progress, state }: CallView): string {
+function symbolOf({ size, progress, state }: CallView): string {
   if (state === 'lost') return pc.red('×')
   if (size === 'light') return '·'
   return '▁▂▃▄▅▆▇█'[Math.min(7, Math.floor(progress * 8))] ?? '▁'
 }
 
 function formatTotals({ completed, lost, wrong, moved, repeated }: Totals): string {
-  const bad = (count: number, what: string): string => (count === 0 ? `${count} ${what}` : pc.red(`${count} ${what}`))
-  const parts = [`${completed} completed`, bad(lost, 'lost'), `${moved} moved`, bad(repeated, 'chunks done twice')]
-  return wrong === 0 ? parts.join(', ') : [...parts, bad(wrong, 'wrong')].join(', ')
+  const formatProblem = (count: number, label: string): string =>
+    count === 0 ? `${count} ${label}` : pc.red(`${count} ${label}`)
+  const parts = [
+    `${completed} completed`,
+    formatProblem(lost, 'lost'),
+    `${moved} moved`,
+    formatProblem(repeated, 'chunks done twice'),
+  ]
+  return wrong === 0 ? parts.join(', ') : [...parts, formatProblem(wrong, 'wrong')].join(', ')
 }
 
 function formatTiming({ perSecond, p50Ms, p99Ms }: Timing): string {

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { stillStage } from '../testing/still-stage.ts'
+import { createFakeStage } from '../testing/fake-stage.ts'
 import { liveLines, liveTable } from './live-table.ts'
 
 beforeEach(() => {
@@ -17,7 +17,7 @@ function openOutput(columns: number) {
 
 test('a table is drawn over the one before, and what is printed stands above it', () => {
   const { stream, written } = openOutput(120)
-  const stage = stillStage()
+  const stage = createFakeStage()
   const table = liveTable(stream)
   table.watch(stage.snapshot)
   const first = written()
@@ -36,7 +36,7 @@ test('a table is drawn over the one before, and what is printed stands above it'
 test('no line is wider than the terminal', () => {
   const { stream, written } = openOutput(30)
   const table = liveTable(stream)
-  table.watch(stillStage().snapshot)
+  table.watch(createFakeStage().snapshot)
   table.stop()
   expect(
     Math.max(
@@ -50,7 +50,7 @@ test('no line is wider than the terminal', () => {
 test('where there is no terminal, a line comes every two seconds', () => {
   const { stream, written } = openOutput(80)
   const lines = liveLines(stream)
-  lines.watch(stillStage().snapshot)
+  lines.watch(createFakeStage().snapshot)
   vi.advanceTimersByTime(4000)
   lines.stop()
   const [first, second, ...others] = written().split('\n')

@@ -7,7 +7,7 @@ export interface LiveView {
   /** Writes a line that stays. */
   print(text: string): void
   /** From now on shows this, again and again. */
-  watch(look: () => TerminalView): void
+  watch(getView: () => TerminalView): void
   stop(): void
 }
 
@@ -21,7 +21,7 @@ export interface TableOutput extends NodeJS.WritableStream {
 
 /** A table that is drawn over itself. */
 export function liveTable(output: TableOutput): LiveView {
-  let look: (() => TerminalView) | undefined
+  let getView: (() => TerminalView) | undefined
   let drawn = 0
   const erase = (): void => {
     if (drawn === 0) return
@@ -30,8 +30,8 @@ export function liveTable(output: TableOutput): LiveView {
     drawn = 0
   }
   const draw = (): void => {
-    if (look === undefined) return
-    const lines = formatTable(look()).map((line) => fit(line, output.columns))
+    if (getView === undefined) return
+    const lines = formatTable(getView()).map((line) => truncate(line, output.columns))
     erase()
     output.write(`${lines.join('\n')}\n`)
     drawn = lines.length
@@ -43,8 +43,8 @@ export function liveTable(output: TableOutput): LiveView {
       output.write(`${text}\n`)
       draw()
     },
-    watch(next) {
-      look = next
+    watch(nextView) {
+      getView = nextView
       draw()
     },
     stop: () => clearInterval(timer),
@@ -53,21 +53,21 @@ export function liveTable(output: TableOutput): LiveView {
 
 /** A line now and then, for output that goes into a file. */
 export function liveLines(output: NodeJS.WritableStream): LiveView {
-  let look: (() => TerminalView) | undefined
+  let getView: (() => TerminalView) | undefined
   const timer = setInterval(() => {
-    if (look !== undefined) output.write(`${formatLine(look())}\n`)
+    if (getView !== undefined) output.write(`${formatLine(getView())}\n`)
   }, linesMs)
   return {
     print: (text) => void output.write(`${text}\n`),
-    watch(next) {
-      look = next
+    watch(nextView) {
+      getView = nextView
     },
     stop: () => clearInterval(timer),
   }
 }
 
 /** A line that is wider than the terminal would be two, and what is drawn over it too little. */
-function fit(line: string, columns: number): string {
+function truncate(line: string, columns: number): string {
   const plain = stripVTControlCharacters(line)
   return plain.length < columns ? line : plain.slice(0, Math.max(0, columns - 1))
 }

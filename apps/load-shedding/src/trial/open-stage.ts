@@ -18,7 +18,7 @@ export interface Stage {
   setLevel(level: LoadLevel): void
   setShedding(on: boolean): void
   /** Restarts every instance in turn; resolves when the last one is back. */
-  roll(): Promise<void>
+  restartAll(): Promise<void>
   /** Returns the current snapshot, without points. */
   snapshot(): Omit<Snapshot, 'points'>
   /** The history, by seconds, at most two minutes. */
@@ -45,8 +45,8 @@ export interface StageOptions {
  * The time for which a stopping instance waits for its calls. Everything here is ten times as fast as in a deployment.
  */
 const graceMs = 1_000
-const keptPoints = 120
-const lately = 10_000
+const maxPoints = 120
+const recentMs = 10_000
 
 /** Starts everything, with no load yet. Rejects with a `UsageError` when a port or a program is not to be had. */
 export async function openStage({
@@ -59,10 +59,10 @@ export async function openStage({
   const load = driveLoad({ url: fleet.url, board, seed })
   let { sheds } = options
   let level: LoadLevel = 'off'
-  let rolling: Promise<void> | undefined
+  let rollingRestart: Promise<void> | undefined
   let points: readonly Point[] = []
   const seconds = setInterval(() => {
-    points = [...points, board.point()].slice(-keptPoints)
+    points = [...points, board.takePoint()].slice(-maxPoints)
   }, 1_000)
   return {
     board,
@@ -71,28 +71,28 @@ export async function openStage({
     callMs,
     setLevel(next) {
       level = next
-      load.setRate(rateOf(next, options.size, callMs))
+      load.setRate(callsPerSecond(next, options.size, callMs))
     },
     setShedding(on) {
       sheds = on
       fleet.setShedding(on)
     },
-    roll() {
-      rolling ??= fleet.restartAll().finally(() => {
-        rolling = undefined
+    restartAll() {
+      rollingRestart ??= fleet.restartAll().finally(() => {
+        rollingRestart = undefined
       })
-      return rolling
+      return rollingRestart
     },
     snapshot: () => ({
       balancer: options.balancer,
       url: fleet.url,
       sheds,
       level,
-      isRolling: rolling !== undefined,
+      isRolling: rollingRestart !== undefined,
       lanes: board.lanes(),
       calls: board.calls(),
       totals: board.totals(),
-      recent: board.timing(lately),
+      recent: board.timing(recentMs),
     }),
     points: () => points,
     telemetry: telemetry.view,
@@ -112,11 +112,11 @@ async function startRecordedFleet(
 ): Promise<{ readonly fleet: Fleet; readonly telemetry: FleetTelemetry }> {
   const telemetry = recordFleet()
   const onMessage = (instance: number, message: InstanceMessage): void => {
-    board.hear(instance, message)
+    board.receiveMessage(instance, message)
     telemetry.onMessage(instance, message)
   }
   try {
-    return { fleet: await startFleet({ ...options, graceMs, onStatus: board.status, onMessage }), telemetry }
+    return { fleet: await startFleet({ ...options, graceMs, onStatus: board.setStatus, onMessage }), telemetry }
   } catch (error) {
     telemetry[Symbol.dispose]()
     throw error
@@ -124,7 +124,7 @@ async function startRecordedFleet(
 }
 
 /** Returns the rate of calls per second that keeps the available cores busy for this share of the time. */
-function rateOf(level: LoadLevel, size: number, callMs: number): number {
+function callsPerSecond(level: LoadLevel, size: number, callMs: number): number {
   const cores = Math.min(availableParallelism(), size)
   const share = { off: 0, steady: 0.25, heavy: 0.75 }[level]
   return (share * cores * 1000) / callMs

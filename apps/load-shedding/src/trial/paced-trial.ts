@@ -25,7 +25,7 @@ export interface PacedTrial {
   /** Hand-offs of all calls. */
   readonly moves: number
   /** The latency of each completed call. */
-  readonly took: readonly number[]
+  readonly latenciesMs: readonly number[]
   /** The time for which an event loop was busy, by chunk: with the chunk, and with its share of all around it. */
   readonly chunkMs: number
 }
@@ -93,21 +93,21 @@ export async function runPacedTrial({ calls, ...options }: PacedTrialOptions): P
     cache: false,
     extensions: [countMoves],
   })
-  const took: number[] = []
-  const begun = performance.now()
-  const make = async ({ at, chunks }: PacedCall): Promise<void> => {
-    await setTimeout(Math.max(0, begun + at - performance.now()))
+  const latenciesMs: number[] = []
+  const startedAt = performance.now()
+  const sendCall = async ({ at, chunks }: PacedCall): Promise<void> => {
+    await setTimeout(Math.max(0, startedAt + at - performance.now()))
     const sentAt = performance.now()
     // The first number is 2.
     const limit = chunks * pacedNumbers + 1
     await client.callTool('count_primes', { limit }).then(
-      () => took.push(performance.now() - sentAt),
+      () => latenciesMs.push(performance.now() - sentAt),
       () => counts.failed++,
     )
   }
   try {
-    await Promise.all(calls.map(make))
-    return { ...counts, completed: took.length, took, chunkMs: work.busyMs / work.chunks }
+    await Promise.all(calls.map(sendCall))
+    return { ...counts, completed: latenciesMs.length, latenciesMs, chunkMs: work.busyMs / work.chunks }
   } finally {
     await connection.close()
     await agent.destroy()

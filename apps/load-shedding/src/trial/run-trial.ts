@@ -27,7 +27,7 @@ export interface TrialOptions extends Omit<StageOptions, 'onFailure'> {
 }
 
 const warmUpMs = 2_000
-const reportsMs = 300
+const messageDelayMs = 300
 
 /** So many heavy calls are more than an instance can finish while it stops. */
 const heavyPerInstance = 5
@@ -45,34 +45,34 @@ export async function runTrial({ overloadedMs, onPhase, signal, ...options }: Tr
   try {
     phase('steady load')
     stage.setLevel('steady')
-    await unlessEnded(setTimeout(warmUpMs), ended)
+    await rejectOnAbort(setTimeout(warmUpMs), ended)
     phase('instance 1 is overloaded')
     const from = performance.now()
     stage.fleet.overload(1, true)
     stage.load.burst(options.size)
-    await unlessEnded(setTimeout(overloadedMs), ended)
+    await rejectOnAbort(setTimeout(overloadedMs), ended)
     const to = performance.now()
     stage.fleet.overload(1, false)
     const lostBefore = stage.board.totals().lost
     phase('every instance is restarted in turn')
     stage.load.burst(options.size * heavyPerInstance)
-    await unlessEnded(stage.roll(), ended)
+    await rejectOnAbort(stage.restartAll(), ended)
     stage.setLevel('off')
     phase('the last calls come to their end')
-    await unlessEnded(stage.load.settled(), ended)
+    await rejectOnAbort(stage.load.whenIdle(), ended)
     // Messages of instances about the last chunks may arrive after the responses.
-    await setTimeout(reportsMs)
+    await setTimeout(messageDelayMs)
     const totals = stage.board.totals()
-    const took = stage.board
+    const latencies = stage.board
       .completions()
-      .flatMap(({ at, tookMs }) => (isWithin(at - tookMs, from, to) ? [tookMs] : []))
+      .flatMap(({ at, latencyMs }) => (isWithin(at - latencyMs, from, to) ? [latencyMs] : []))
     return {
       ...totals,
       balancer: options.balancer,
       sheds: options.sheds,
       callMs: stage.callMs,
-      p50Ms: quantile(took, 0.5) ?? Number.NaN,
-      p99Ms: quantile(took, 0.99) ?? Number.NaN,
+      p50Ms: quantile(latencies, 0.5) ?? Number.NaN,
+      p99Ms: quantile(latencies, 0.99) ?? Number.NaN,
       lostInRestarts: totals.lost - lostBefore,
     }
   } finally {
@@ -80,11 +80,11 @@ export async function runTrial({ overloadedMs, onPhase, signal, ...options }: Tr
   }
 }
 
-function isWithin(moment: number, from: number, to: number): boolean {
-  return moment >= from && moment < to
+function isWithin(time: number, from: number, to: number): boolean {
+  return time >= from && time < to
 }
 
-async function unlessEnded<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+async function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   // Events after the end are ignored.
   work.catch(() => {})

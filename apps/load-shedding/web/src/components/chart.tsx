@@ -23,23 +23,23 @@ const height = 150
 
 /** Lines over time. What they say now stands above them in words. */
 export function Chart({ title, note, at, series, format }: ChartProps): VNode {
-  const holder = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot | undefined>(undefined)
   const lines = series.map(({ name, tone }) => `${name}/${tone}`).join()
   useEffect(() => {
-    const element = holder.current
+    const element = container.current
     if (element === null) return
-    const made = new UPlot(optionsOf(element, series, format), [[]], element)
-    plot.current = made
-    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }))
+    const chart = new UPlot(optionsOf(element, series, format), [[]], element)
+    plot.current = chart
+    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }))
     observer.observe(element)
     const scheme = matchMedia('(prefers-color-scheme: dark)')
-    const repaint = (): void => made.redraw(false)
+    const repaint = (): void => chart.redraw(false)
     scheme.addEventListener('change', repaint)
     return () => {
       observer.disconnect()
       scheme.removeEventListener('change', repaint)
-      made.destroy()
+      chart.destroy()
     }
     // Other values are no other chart: only other lines are.
   }, [lines])
@@ -55,17 +55,17 @@ export function Chart({ title, note, at, series, format }: ChartProps): VNode {
           {series.map(({ name, tone, values }) => (
             <li key={name}>
               <span class={`swatch ${tone}`} aria-hidden="true" />
-              {name} <strong>{shown(values.at(-1), format)}</strong>
+              {name} <strong>{formatLatest(values.at(-1), format)}</strong>
             </li>
           ))}
         </ul>
       </figcaption>
-      <div ref={holder} class="plot" aria-hidden="true" />
+      <div ref={container} class="plot" aria-hidden="true" />
     </figure>
   )
 }
 
-function shown(value: number | null | undefined, format: (value: number) => string): string {
+function formatLatest(value: number | null | undefined, format: (value: number) => string): string {
   return value === null || value === undefined ? '–' : format(value)
 }
 

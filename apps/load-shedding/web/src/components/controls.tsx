@@ -16,8 +16,8 @@ const levels: readonly (readonly [LoadLevel, string])[] = [
 /** The commands for the whole fleet. */
 export function Controls({ session, snapshot }: ControlsProps): VNode {
   const { sheds, isRolling } = snapshot
-  const roll = (): void => {
-    if (!isRolling) void session.ask({ do: 'roll' }, 'Every instance is restarted in turn')
+  const restartAll = (): void => {
+    if (!isRolling) void session.sendCommand({ kind: 'restartAll' }, 'Every instance is restarted in turn')
   }
   return (
     <section class="card controls" aria-label="The whole fleet">
@@ -26,7 +26,9 @@ export function Controls({ session, snapshot }: ControlsProps): VNode {
         role="switch"
         class="switch"
         aria-checked={sheds}
-        onClick={() => void session.ask({ do: 'shedding', on: !sheds }, `Shedding is ${sheds ? 'off' : 'on'}`)}
+        onClick={() =>
+          void session.sendCommand({ kind: 'shedding', on: !sheds }, `Shedding is ${sheds ? 'off' : 'on'}`)
+        }
       >
         <span class="track" aria-hidden="true" />
         Shedding
@@ -39,16 +41,19 @@ export function Controls({ session, snapshot }: ControlsProps): VNode {
               type="radio"
               name="level"
               checked={snapshot.level === level}
-              onChange={() => void session.ask({ do: 'level', level }, `Load: ${name}`)}
+              onChange={() => void session.sendCommand({ kind: 'level', level }, `Load: ${name}`)}
             />
             <span>{name}</span>
           </label>
         ))}
       </fieldset>
-      <button type="button" onClick={() => void session.ask({ do: 'burst' }, 'A burst of heavy calls was sent')}>
+      <button
+        type="button"
+        onClick={() => void session.sendCommand({ kind: 'burst' }, 'A burst of heavy calls was sent')}
+      >
         Burst of heavy calls
       </button>
-      <button type="button" aria-disabled={isRolling} onClick={roll}>
+      <button type="button" aria-disabled={isRolling} onClick={restartAll}>
         {isRolling ? 'Restarting in turn …' : 'Restart all in turn'}
       </button>
     </section>

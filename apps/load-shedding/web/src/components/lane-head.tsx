@@ -8,7 +8,7 @@ interface LaneHeadProps {
   readonly calls: number
 }
 
-const words = { starting: 'starting', ready: 'running', leaving: 'draining', down: 'down' } as const
+const statusLabels = { starting: 'starting', ready: 'running', draining: 'draining', down: 'down' } as const
 
 /** The state of an instance, and its commands. */
 export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
@@ -19,7 +19,7 @@ export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
       <h2>
         <span class={`swatch tone-${instance}`} aria-hidden="true" />
         {name} <span class="status">{stateOf(lane)}</span>
-        {asksForLess(lane) && <span class="status warning">not ready</span>}
+        {isNotReady(lane) && <span class="status warning">not ready</span>}
       </h2>
       <p class="hint">
         {calls === 1 ? '1 call' : `${calls} calls`} · {Math.round(lane.eventLoopDelayMs)} ms late · {lane.moved} moved
@@ -28,11 +28,11 @@ export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
       <div class="lane-actions">
         <LaneButton
           lane={lane}
-          act={`Overload ${instance}`}
+          label={`Overload ${instance}`}
           isPressed={isOverloaded}
-          onAsk={() =>
-            session.ask(
-              { do: 'overload', instance, on: !isOverloaded },
+          onPress={() =>
+            session.sendCommand(
+              { kind: 'overload', instance, on: !isOverloaded },
               `${name} is ${isOverloaded ? 'itself again' : 'overloaded'}`,
             )
           }
@@ -41,15 +41,15 @@ export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
         </LaneButton>
         <LaneButton
           lane={lane}
-          act={`Drain and restart ${instance}`}
-          onAsk={() => session.ask({ do: 'restart', instance }, `${name} is restarted`)}
+          label={`Drain and restart ${instance}`}
+          onPress={() => session.sendCommand({ kind: 'restart', instance }, `${name} is restarted`)}
         >
           Restart
         </LaneButton>
         <LaneButton
           lane={lane}
-          act={`Kill ${instance}`}
-          onAsk={() => session.ask({ do: 'kill', instance }, `${name} is killed`)}
+          label={`Kill ${instance}`}
+          onPress={() => session.sendCommand({ kind: 'kill', instance }, `${name} is killed`)}
         >
           Kill
         </LaneButton>
@@ -61,24 +61,24 @@ export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
 interface LaneButtonProps {
   readonly lane: LaneView
   /** Its activity, for people who do not see the lane. */
-  readonly act: string
+  readonly label: string
   readonly isPressed?: boolean
-  readonly onAsk: () => Promise<void>
+  readonly onPress: () => Promise<void>
   readonly children: string
 }
 
 // A button that is disabled keeps its place in the focus order, so that the focus of a keyboard user is not lost.
-function LaneButton({ lane, act, isPressed, onAsk, children }: LaneButtonProps): VNode {
+function LaneButton({ lane, label, isPressed, onPress, children }: LaneButtonProps): VNode {
   const isOff = lane.status !== 'ready'
   return (
     <button
       type="button"
       class="small"
-      aria-label={act}
+      aria-label={label}
       aria-disabled={isOff}
       aria-pressed={isPressed}
       onClick={() => {
-        if (!isOff) void onAsk()
+        if (!isOff) void onPress()
       }}
     >
       {children}
@@ -87,10 +87,10 @@ function LaneButton({ lane, act, isPressed, onAsk, children }: LaneButtonProps):
 }
 
 function stateOf({ status, isOverloaded }: LaneView): string {
-  return status === 'ready' && isOverloaded ? 'overloaded' : words[status]
+  return status === 'ready' && isOverloaded ? 'overloaded' : statusLabels[status]
 }
 
 /** `true` when it asks balancers for less load, as it does after a long overload. */
-function asksForLess({ status, isReady }: LaneView): boolean {
+function isNotReady({ status, isReady }: LaneView): boolean {
   return status === 'ready' && !isReady
 }

@@ -39,14 +39,14 @@ export function Lanes({ session, snapshot }: LanesProps): VNode {
 
   const columns = Math.max(3, Math.floor(geometry.value.width / cellWidth))
   places.current = placeCalls(places.current, snapshot.calls, { columns, rows })
-  const here = (instance: number): number =>
+  const countOpenCalls = (instance: number): number =>
     snapshot.calls.filter((call) => call.instance === instance && call.state === 'open').length
   return (
     <section class="card lanes" aria-label="Instances" ref={section}>
       <div class="lane clients">
         <div class="lane-head">
           <h2>Clients</h2>
-          <p class="hint">{countOf(here(0), 'call')} with them, or on the way</p>
+          <p class="hint">{formatCount(countOpenCalls(0), 'call')} with them, or on the way</p>
         </div>
         <div class="lane-track" data-track="0" />
       </div>
@@ -57,7 +57,7 @@ export function Lanes({ session, snapshot }: LanesProps): VNode {
           data-lane={lane.instance}
           data-pid={lane.pid}
         >
-          <LaneHead session={session} lane={lane} calls={here(lane.instance)} />
+          <LaneHead session={session} lane={lane} calls={countOpenCalls(lane.instance)} />
           <div class="lane-track" data-track={lane.instance} />
         </div>
       ))}
@@ -111,6 +111,6 @@ function measure(section: HTMLElement): Geometry {
   return { left, width, tops }
 }
 
-function countOf(count: number, noun: string): string {
+function formatCount(count: number, noun: string): string {
   return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
 }

@@ -12,24 +12,24 @@ const call = (name: string, instance: number, size: CallView['size'] = 'light'):
   moves: 0,
   state: 'open',
 })
-const room = { columns: 6, rows: 2 }
+const laneSize = { columns: 6, rows: 2 }
 const cellsOf = (places: ReadonlyMap<string, Place>) =>
   Object.fromEntries(Array.from(places, ([name, { instance, cell }]) => [name, `${instance}/${cell}`]))
 
 test('calls stand side by side in their lanes, and a heavy one is not broken over two rows', () => {
   const calls = [call('a', 1), call('b', 1, 'heavy'), call('c', 2), call('d', 1, 'heavy'), call('e', 1)]
-  expect(cellsOf(placeCalls(new Map(), calls, room))).toEqual({ a: '1/0', b: '1/1', c: '2/0', d: '1/6', e: '1/4' })
+  expect(cellsOf(placeCalls(new Map(), calls, laneSize))).toEqual({ a: '1/0', b: '1/1', c: '2/0', d: '1/6', e: '1/4' })
 })
 
 test('a call keeps its place when others leave, and one that moves takes the first free place', () => {
-  const before = placeCalls(new Map(), [call('a', 1), call('b', 1), call('c', 1)], room)
-  const after = placeCalls(before, [call('b', 1), call('c', 2), call('d', 1), call('e', 1)], room)
+  const before = placeCalls(new Map(), [call('a', 1), call('b', 1), call('c', 1)], laneSize)
+  const after = placeCalls(before, [call('b', 1), call('c', 2), call('d', 1), call('e', 1)], laneSize)
   expect(cellsOf(after)).toEqual({ b: '1/1', c: '2/0', d: '1/0', e: '1/2' })
 })
 
 test('a call without room has no place', () => {
-  const calls = Array.from({ length: 14 }, (_, place) => call(`call-${place}`, 1))
-  expect(placeCalls(new Map(), calls, room).size).toBe(12)
+  const calls = Array.from({ length: 14 }, (_, index) => call(`call-${index}`, 1))
+  expect(placeCalls(new Map(), calls, laneSize).size).toBe(12)
 })
 
 test('no two calls ever cover the same cell, after any sequence of calls', () => {

@@ -7,7 +7,7 @@ export interface Place {
 }
 
 /** The size of a lane. */
-export interface Room {
+export interface LaneSize {
   readonly columns: number
   readonly rows: number
 }
@@ -24,7 +24,7 @@ export function widthOf({ size }: Pick<CallView, 'size'>): number {
 export function placeCalls(
   before: ReadonlyMap<string, Place>,
   calls: readonly CallView[],
-  room: Room,
+  laneSize: LaneSize,
 ): ReadonlyMap<string, Place> {
   const taken = new Map<number, Set<number>>()
   const places = new Map<string, Place>()
@@ -35,20 +35,20 @@ export function placeCalls(
     places.set(call.call, { instance: call.instance, cell })
   }
   const fits = (call: CallView, cell: number): boolean => {
-    const column = cell % room.columns
-    if (column + widthOf(call) > room.columns || cell >= room.columns * room.rows) return false
+    const column = cell % laneSize.columns
+    if (column + widthOf(call) > laneSize.columns || cell >= laneSize.columns * laneSize.rows) return false
     const cells = taken.get(call.instance)
     for (let offset = 0; offset < widthOf(call); offset++) if (cells?.has(cell + offset) === true) return false
     return true
   }
-  const comers = calls.filter((call) => {
+  const newCalls = calls.filter((call) => {
     const known = before.get(call.call)
     if (known?.instance !== call.instance || !fits(call, known.cell)) return true
     take(call, known.cell)
     return false
   })
-  for (const call of comers) {
-    for (let cell = 0; cell < room.columns * room.rows; cell++) {
+  for (const call of newCalls) {
+    for (let cell = 0; cell < laneSize.columns * laneSize.rows; cell++) {
       if (!fits(call, cell)) continue
       take(call, cell)
       break

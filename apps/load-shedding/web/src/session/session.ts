@@ -13,51 +13,51 @@ export interface Session {
   /** The last command, for people who do not see its effect, or the reason for its failure. */
   readonly announcement: ReadonlySignal<string>
   /** Asks for something, and says so in words. */
-  ask(command: Command, words: string): Promise<void>
+  sendCommand(command: Command, description: string): Promise<void>
 }
 
 /** The handlers of the snapshot stream. */
-export interface FeedListener {
+export interface SnapshotListener {
   /** A moment, as JSON. */
-  moment(text: string): void
-  interrupted(): void
+  onSnapshot(text: string): void
+  onInterrupt(): void
 }
 
 /** Listens to the stream of moments. After an interruption it opens again, and sends the whole history. */
-export type Follow = (listener: FeedListener) => void
+export type Subscribe = (listener: SnapshotListener) => void
 
 /** Sends a command; whether it was done. */
-export type Send = (command: Command) => Promise<boolean>
+export type SendCommand = (command: Command) => Promise<boolean>
 
-const keptPoints = 120
+const maxPoints = 120
 
 /** Opens the page's session. */
-export function openSession(follow: Follow, send: Send): Session {
+export function openSession(subscribe: Subscribe, send: SendCommand): Session {
   const snapshot = signal<Snapshot | undefined>(undefined)
   const points = signal<readonly Point[]>([])
   const isLive = signal(false)
   const announcement = signal('')
-  follow({
-    moment(text) {
+  subscribe({
+    onSnapshot(text) {
       // It comes from the server that this page comes from, which is compiled from the same type.
       const next = JSON.parse(text) as Snapshot
       snapshot.value = next
       isLive.value = true
-      if (next.points.length > 0) points.value = joined(points.value, next.points)
+      if (next.points.length > 0) points.value = mergePoints(points.value, next.points)
     },
-    interrupted() {
+    onInterrupt() {
       isLive.value = false
     },
   })
-  const ask = async (command: Command, words: string): Promise<void> => {
+  const sendCommand = async (command: Command, description: string): Promise<void> => {
     const isDone = await send(command).catch(() => false)
-    announcement.value = isDone ? words : 'That could not be done. Is the server still running?'
+    announcement.value = isDone ? description : 'That could not be done. Is the server still running?'
   }
-  return { snapshot, points, isLive, announcement, ask }
+  return { snapshot, points, isLive, announcement, sendCommand }
 }
 
 /** The history with what is new in it; a server that has begun again begins it again. */
-function joined(known: readonly Point[], more: readonly Point[]): readonly Point[] {
+function mergePoints(known: readonly Point[], more: readonly Point[]): readonly Point[] {
   const first = more[0]?.at ?? 0
-  return [...known.filter(({ at }) => at < first), ...more].slice(-keptPoints)
+  return [...known.filter(({ at }) => at < first), ...more].slice(-maxPoints)
 }

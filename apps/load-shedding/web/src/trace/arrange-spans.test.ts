@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { PlacedSpan } from '../../../src/telemetry/telemetry-view.ts'
+import type { ProcessSpan } from '../../../src/telemetry/telemetry-view.ts'
 import { arrangeSpans } from './arrange-spans.ts'
 
-const span = (spanId: string, parentId: string | undefined, startedAt: number, durationMs: number): PlacedSpan => ({
+const span = (spanId: string, parentId: string | undefined, startedAt: number, durationMs: number): ProcessSpan => ({
   traceId: 'trace',
   spanId,
   ...(parentId !== undefined && { parentId }),

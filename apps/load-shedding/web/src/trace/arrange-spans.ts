@@ -1,8 +1,8 @@
-import type { PlacedSpan } from '../../../src/telemetry/telemetry-view.ts'
+import type { ProcessSpan } from '../../../src/telemetry/telemetry-view.ts'
 
 /** A span in the tree of its trace. */
 export interface ArrangedSpan {
-  readonly span: PlacedSpan
+  readonly span: ProcessSpan
   /** The number of its ancestors. */
   readonly depth: number
   /** The start and the duration, as shares of the whole trace from 0 to 1. */
@@ -11,13 +11,13 @@ export interface ArrangedSpan {
 }
 
 /** Arranges the spans of a trace as a tree: each span is followed by its children, in the order of their start. */
-export function arrangeSpans(spans: readonly PlacedSpan[]): readonly ArrangedSpan[] {
+export function arrangeSpans(spans: readonly ProcessSpan[]): readonly ArrangedSpan[] {
   if (spans.length === 0) return []
   const ids = new Set(spans.map(({ spanId }) => spanId))
   const beginsAt = Math.min(...spans.map(({ startedAt }) => startedAt))
   const endsAt = Math.max(...spans.map(({ startedAt, durationMs }) => startedAt + durationMs))
   const totalMs = Math.max(endsAt - beginsAt, 1)
-  const childrenOf = (parentId: string | undefined): readonly PlacedSpan[] =>
+  const childrenOf = (parentId: string | undefined): readonly ProcessSpan[] =>
     spans
       .filter((span) => (parentId === undefined ? !ids.has(span.parentId ?? '') : span.parentId === parentId))
       .toSorted((one, other) => one.startedAt - other.startedAt)

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
  * machine (DNS rebinding) is known by its Host; one that sends a form or a script's request by its Origin and by a type
  * that forms cannot send.
  */
-export function refusalOf(headers: IncomingHttpHeaders, port: number, isCommand: boolean): number | undefined {
+export function rejectionStatusOf(headers: IncomingHttpHeaders, port: number, isCommand: boolean): number | undefined {
   const host = headers.host?.toLowerCase() ?? ''
   if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`) return 403
   if (!isOwn(headers.origin, host) || headers['sec-fetch-site'] === 'cross-site') return 403

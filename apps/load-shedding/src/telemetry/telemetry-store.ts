@@ -1,7 +1,7 @@
-import type { MetricView, PlacedSpan, SpanView, TelemetryView } from './telemetry-view.ts'
+import type { MetricView, ProcessSpan, SpanView, TelemetryView } from './telemetry-view.ts'
 
 /** The last traces, and the metrics of the client and of all instances. */
-export interface TraceBook {
+export interface TelemetryStore {
   /** Adds a span that has ended. `process` is 0 for the client, and otherwise the number of the instance. */
   addSpan(process: number, span: SpanView): void
   /** Replaces the metrics of a process by its newest values. */
@@ -15,9 +15,9 @@ export interface TraceBook {
 const maxTraces = 30
 const maxSpansOfTrace = 200
 
-/** Creates a {@link TraceBook} without a trace. */
-export function createTraceBook(): TraceBook {
-  const traces = new Map<string, PlacedSpan[]>()
+/** Creates a {@link TelemetryStore} without a trace. */
+export function createTelemetryStore(): TelemetryStore {
+  const traces = new Map<string, ProcessSpan[]>()
   const metricsByProcess = new Map<number, readonly MetricView[]>()
   let retiredMetrics: readonly MetricView[] = []
   return {
@@ -30,25 +30,25 @@ export function createTraceBook(): TraceBook {
     },
     setMetrics: (process, metrics) => void metricsByProcess.set(process, metrics),
     retire(process) {
-      retiredMetrics = addUp([...retiredMetrics, ...(metricsByProcess.get(process) ?? [])])
+      retiredMetrics = sumMetrics([...retiredMetrics, ...(metricsByProcess.get(process) ?? [])])
       metricsByProcess.delete(process)
     },
     view: () => ({
       spans: chooseTrace([...traces.values()]).toSorted((one, other) => one.startedAt - other.startedAt),
-      metrics: addUp([...retiredMetrics, ...Array.from(metricsByProcess.values()).flat()]),
+      metrics: sumMetrics([...retiredMetrics, ...Array.from(metricsByProcess.values()).flat()]),
     }),
   }
 }
 
 /** Returns the complete trace of most processes. A trace is complete once the span of the whole call has ended. */
-function chooseTrace(traces: readonly (readonly PlacedSpan[])[]): readonly PlacedSpan[] {
+function chooseTrace(traces: readonly (readonly ProcessSpan[])[]): readonly ProcessSpan[] {
   const complete = traces.filter((spans) => spans.some(({ parentId }) => parentId === undefined))
-  const countProcesses = (spans: readonly PlacedSpan[]): number => new Set(spans.map(({ process }) => process)).size
+  const countProcesses = (spans: readonly ProcessSpan[]): number => new Set(spans.map(({ process }) => process)).size
   return complete.reduce((best, spans) => (countProcesses(spans) >= countProcesses(best) ? spans : best), [])
 }
 
 /** Adds the values of the same metric with the same attributes, in the order of their names. */
-function addUp(metrics: readonly MetricView[]): readonly MetricView[] {
+function sumMetrics(metrics: readonly MetricView[]): readonly MetricView[] {
   const sums = new Map<string, MetricView>()
   for (const metric of metrics) {
     const key = `${metric.name} ${metric.attributes}`

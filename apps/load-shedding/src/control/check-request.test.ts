@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { refusalOf } from './admit.ts'
+import { rejectionStatusOf } from './check-request.ts'
 
 const own = { host: '127.0.0.1:4530' }
 const json = { ...own, 'content-type': 'application/json' }
@@ -17,7 +17,7 @@ test.each([
   ['a page in a sandbox', { ...own, origin: 'null' }, 403],
   ['a picture of another site', { ...own, 'sec-fetch-site': 'cross-site' }, 403],
 ])('of what asks to see, %s is judged', (_, headers, status) => {
-  expect(refusalOf(headers, 4530, false)).toBe(status)
+  expect(rejectionStatusOf(headers, 4530, false)).toBe(status)
 })
 
 test.each([
@@ -28,5 +28,5 @@ test.each([
   ['no type', own, 415],
   ['JSON of another site', { ...json, origin: 'https://evil.example' }, 403],
 ])('of what gives a command, %s is judged', (_, headers, status) => {
-  expect(refusalOf(headers, 4530, true)).toBe(status)
+  expect(rejectionStatusOf(headers, 4530, true)).toBe(status)
 })

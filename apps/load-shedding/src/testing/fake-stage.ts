@@ -1,22 +1,22 @@
 import type { Point, Snapshot } from '../board/snapshot.ts'
-import type { Controlled } from '../control/serve-control.ts'
+import type { ControlTarget } from '../control/serve-control.ts'
 import type { TelemetryView } from '../telemetry/telemetry-view.ts'
 
 /** A stage on which nothing happens but what a test says. */
-export interface StillStage extends Controlled {
+export interface FakeStage extends ControlTarget {
   /** The received commands, in order. */
-  readonly asked: readonly string[]
+  readonly commands: readonly string[]
   /** Shows something else from now on. */
-  change(changes: Partial<Snapshot>): void
+  update(changes: Partial<Snapshot>): void
   /** Replaces the trace and the metrics. */
-  record(view: TelemetryView): void
+  setTelemetry(view: TelemetryView): void
 }
 
 const lane = { status: 'ready', isOverloaded: false, eventLoopDelayMs: 4, isReady: true, moved: 0 } as const
 
 /** Makes a stage with two instances and no calls. */
-export function stillStage(): StillStage {
-  const asked: string[] = []
+export function createFakeStage(): FakeStage {
+  const commands: string[] = []
   let points: readonly Point[] = []
   let recorded: TelemetryView = { spans: [], metrics: [] }
   let shown: Omit<Snapshot, 'points'> = {
@@ -33,28 +33,28 @@ export function stillStage(): StillStage {
     totals: { completed: 0, lost: 0, wrong: 0, moved: 0, chunks: 0, repeated: 0 },
     recent: { perSecond: 0, p50Ms: null, p99Ms: null },
   }
-  const note = (...words: readonly unknown[]): void => void asked.push(words.join(' '))
+  const recordCommand = (...words: readonly unknown[]): void => void commands.push(words.join(' '))
   return {
-    asked,
-    change({ points: more = points, ...changes }) {
+    commands,
+    update({ points: more = points, ...changes }) {
       points = more
       shown = { ...shown, ...changes }
     },
-    record(view) {
+    setTelemetry(view) {
       recorded = view
     },
     telemetry: () => recorded,
     snapshot: () => shown,
     points: () => points,
-    setLevel: (level) => note('level', level),
-    setShedding: (on) => note('shedding', on),
-    roll: async () => note('roll'),
-    load: { burst: (count) => note('burst', count) },
+    setLevel: (level) => recordCommand('level', level),
+    setShedding: (on) => recordCommand('shedding', on),
+    restartAll: async () => recordCommand('restartAll'),
+    load: { burst: (count) => recordCommand('burst', count) },
     fleet: {
       size: 2,
-      overload: (instance, on) => note('overload', instance, on),
-      kill: (instance) => note('kill', instance),
-      restart: async (instance) => note('restart', instance),
+      overload: (instance, on) => recordCommand('overload', instance, on),
+      kill: (instance) => recordCommand('kill', instance),
+      restart: async (instance) => recordCommand('restart', instance),
     },
   }
 }

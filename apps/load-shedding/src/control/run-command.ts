@@ -2,7 +2,7 @@ import type { Stage } from '../trial/open-stage.ts'
 import type { Command } from './command.ts'
 
 /** The targets of a command. */
-export interface Commanded extends Pick<Stage, 'setLevel' | 'setShedding' | 'roll'> {
+export interface CommandTarget extends Pick<Stage, 'setLevel' | 'setShedding' | 'restartAll'> {
   readonly fleet: Pick<Stage['fleet'], 'size' | 'overload' | 'kill' | 'restart'>
   readonly load: Pick<Stage['load'], 'burst'>
 }
@@ -14,30 +14,30 @@ const burstPerInstance = 2
  * Does what is asked, without waiting for its end; false where there is no such instance. `onFailure` is told what goes
  * wrong later.
  */
-export function obey(asked: Command, stage: Commanded, onFailure: (error: unknown) => void): boolean {
+export function runCommand(command: Command, stage: CommandTarget, onFailure: (error: unknown) => void): boolean {
   const { fleet, load } = stage
-  if ('instance' in asked && asked.instance > fleet.size) return false
-  switch (asked.do) {
+  if ('instance' in command && command.instance > fleet.size) return false
+  switch (command.kind) {
     case 'overload':
-      fleet.overload(asked.instance, asked.on)
+      fleet.overload(command.instance, command.on)
       break
     case 'kill':
-      fleet.kill(asked.instance)
+      fleet.kill(command.instance)
       break
     case 'restart':
-      fleet.restart(asked.instance).catch(onFailure)
+      fleet.restart(command.instance).catch(onFailure)
       break
-    case 'roll':
-      stage.roll().catch(onFailure)
+    case 'restartAll':
+      stage.restartAll().catch(onFailure)
       break
     case 'shedding':
-      stage.setShedding(asked.on)
+      stage.setShedding(command.on)
       break
     case 'burst':
       load.burst(burstPerInstance * fleet.size)
       break
     case 'level':
-      stage.setLevel(asked.level)
+      stage.setLevel(command.level)
   }
   return true
 }
