@@ -2,5 +2,5 @@ import base from '@tooling/vitest'
 import { withAloneTests } from '@tooling/vitest/alone'
 import { mergeConfig } from 'vitest/config'
 
-// The page's logic is tested where it stands, beside the source of the page.
+// The tests of the page's logic are beside its source, in `web`.
 export default withAloneTests(mergeConfig(base, { test: { include: ['web/src/**/*.test.ts'] } }))

@@ -5,8 +5,8 @@ import { setTimeout } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { chromium } from 'playwright-core'
 
-// Takes the pictures of the README from the application as it was built: pnpm --filter @apps/load-shedding screenshots
-// [browser]
+// Takes the screenshots of the README from the built application:
+// pnpm --filter @apps/load-shedding screenshots [browser]
 
 const folder = import.meta.dirname
 const [executablePath = '/usr/bin/chromium'] = process.argv.slice(2)
@@ -54,14 +54,14 @@ try {
 }
 
 /**
- * The page's address, from what the application prints when it is ready.
+ * Reads the address of the page from the output of the application.
  * @param {NodeJS.ReadableStream} output
  */
 async function addressIn(output) {
   let printed = ''
   for await (const text of output.iterator({ destroyOnReturn: false })) {
     printed += stripVTControlCharacters(String(text))
-    const [, address] = /disturb them at (\S+?),/.exec(printed) ?? []
+    const [, address] = /Control page: (\S+)\s/.exec(printed) ?? []
     if (address !== undefined) {
       output.resume()
       return address

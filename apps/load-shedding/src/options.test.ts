@@ -18,7 +18,7 @@ test.each([
   [['--balancer=haproxy', '--no-shedding'], { balancer: 'haproxy', sheds: false }],
   [['--port', '0', '--mcp-port', '8080', '--instances', '8'], { port: 0, mcpPort: 8080, instances: 8 }],
   [['-h'], { help: true }],
-])('%j is understood', (args, expected) => {
+])('%j is parsed', (args, expected) => {
   expect(parseOptions(args)).toEqual({ ...defaults, ...expected })
 })
 
@@ -27,7 +27,7 @@ test.each([
   [['--balancer', 'envoy'], '--balancer is "envoy"; it should be cluster, nginx or haproxy'],
   [['--port', 'page'], '--port is "page"'],
   [['--twice'], "Unknown option '--twice'"],
-])('%j is refused, with what would be right', (args, message) => {
+])('%j is rejected, and the message states the valid values', (args, message) => {
   expect(() => parseOptions(args)).toThrow(UsageError)
   expect(() => parseOptions(args)).toThrow(message)
 })

@@ -4,7 +4,7 @@ import type { BalancerName } from './fleet/balancer.ts'
 
 /** The parsed command line. */
 export interface Options {
-  /** Runs a trial and ends, in place of a page. */
+  /** Runs one trial without a page, and exits. */
   readonly once: boolean
   /** The port of the page; 0 picks a free one. */
   readonly port: number
@@ -19,20 +19,20 @@ export interface Options {
 /** The text of `--help`. */
 export const usage = `Usage: npm run start:shedding -- [options]
 
-Starts several instances of a server whose calls take long, puts uneven load on them, and shows on a page and in the terminal
-how running calls move from overloaded and stopping instances to others.
+Starts several instances of a server with long calls, and generates uneven load. A page and the terminal show how
+overloaded and stopping instances hand running calls off to other instances.
 
-  --once             overload an instance, restart every one in turn, and end; the exit code is 0 when no call was
-                     lost, every result was right and nothing was done twice
+  --once             overload an instance, restart every one in turn, and exit; the exit code is 0 if no call was
+                     lost, every result was correct and no work was repeated
   --balancer <name>  cluster (Node's own, the default), nginx or haproxy
   --no-shedding      start with shedding switched off
-  --instances <n>    how many processes there are, 2 to 8 (3)
+  --instances <n>    the number of instances, 2 to 8 (3)
   --port <number>    the port of the page (4530); 0 picks a free one
-  --mcp-port <n>     the port of the server (4531); 0 picks a free one
-  --help             show this
+  --mcp-port <n>     the port of the MCP endpoint (4531); 0 picks a free one
+  --help             print this text
 `
 
-/** The options in the arguments of a command line. Throws a `UsageError`. */
+/** Parses the arguments of the command line. Throws a `UsageError` for invalid ones. */
 export function parseOptions(args: readonly string[]): Options {
   const { values } = parse(args)
   return {

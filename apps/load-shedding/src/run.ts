@@ -7,23 +7,24 @@ import type { LiveView } from './terminal/live-table.ts'
 import { openStage } from './trial/open-stage.ts'
 import { runTrial, type Trial } from './trial/run-trial.ts'
 
-/** The part of its process that a run uses. */
+/** The parts of the process that a run uses. */
 export interface RunContext {
   /** Ends the run. */
   readonly stop: AbortController
+  /** Shows the state of the run. */
   readonly view: LiveView
 }
 
-/** For how long `--once` overloads an instance, in milliseconds. */
+/** The duration of the overload with `--once`, in milliseconds. */
 const overloadedMs = 8_000
 
-/** Starts everything, and shows it until it is stopped; or, with `--once`, makes a trial. Resolves to the exit code. */
+/** Runs the application until a signal stops it or, with `--once`, runs one trial. Resolves to the exit code. */
 export async function run(options: Options, context: RunContext): Promise<number> {
   try {
     return options.once ? await runOnce(options, context) : await serveUntilStopped(options, context)
   } catch (error) {
     const { signal } = context.stop
-    // Being stopped is a good end; its reason is then a DOMException, or else the error that ended the run.
+    // A stop by the user is a success, and aborts with a DOMException. A failure aborts with its error.
     if (signal.aborted && signal.reason instanceof DOMException) return 0
     throw signal.aborted ? signal.reason : error
   }
@@ -35,8 +36,8 @@ async function serveUntilStopped(options: Options, { stop, view }: RunContext): 
   try {
     await using control = await serveControl(stage, options.port)
     view.print(
-      `\n${pc.bold('Load shedding over MCP')}\n${size} instances share ${stage.fleet.url} behind ${balancer}. ` +
-        `Watch and disturb them at ${pc.bold(control.url)}, until Ctrl-C.\n`,
+      `\n${pc.bold('Load shedding over MCP')}\n${size} instances share ${stage.fleet.url} behind ${balancer}.\n` +
+        `Control page: ${pc.bold(control.url)}\nCtrl-C stops all of them.\n`,
     )
     stage.setLevel('steady')
     view.watch(stage.snapshot)
@@ -78,10 +79,12 @@ function hasPassed({ completed, lost, wrong, repeated, moved, sheds }: Trial): b
 function formatTrial(trial: Trial): string {
   const { completed, lost, lostInRestarts, wrong, moved, chunks, repeated, p50Ms, p99Ms } = trial
   return [
-    `${completed} calls completed, ${wrong} came to a wrong result; they moved ${moved} times`,
+    `${completed} calls completed, ${wrong} with a wrong result, ${moved} handoffs`,
     `${lost} calls lost, ${lostInRestarts} of them in restarts`,
-    `${repeated} of ${chunks} chunks of work done twice`,
-    `calls sent while an instance was overloaded took p50 ${formatMs(p50Ms)}, p99 ${formatMs(p99Ms)}`,
-    hasPassed(trial) ? pc.green('Nothing was lost, and nothing done twice.') : pc.red('Not everything went well.'),
+    `${repeated} of ${chunks} chunks of work repeated`,
+    `latency of calls sent during the overload: p50 ${formatMs(p50Ms)}, p99 ${formatMs(p99Ms)}`,
+    hasPassed(trial)
+      ? pc.green('Passed: no call was lost, and no work was repeated.')
+      : pc.red('Failed: see the counts above.'),
   ].join('\n')
 }

@@ -1,9 +1,12 @@
 import { ConfigurationError, listIn, readVariables, serverVariables } from '@apps/front/environment'
 import { serveInstance } from './instance/serve-instance.ts'
 
-// One instance of the server, as a deployment runs it: its environment alone configures it, and SIGTERM stops it.
+// Runs one instance of the server, as in a deployment. Environment variables configure it, and SIGTERM stops it.
 
-/** The balancer has noticed a stop after three seconds, and calls then leave within ten. */
+/**
+ * A balancer detects a stop within three seconds. After that, running calls have ten seconds to end or to be handed
+ * off.
+ */
 const stop = { noticeMs: 3_000, graceMs: 10_000 }
 
 try {

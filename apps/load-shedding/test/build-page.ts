@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 
-/** The page as `dist-web` holds it. */
+/** A build of the page, as in `dist-web`. */
 export interface BuiltPage {
   readonly root: string
   remove(): Promise<void>
 }
 
-/** Builds the page into a folder that is gone afterwards. */
+/** Builds the page into a temporary folder, which `remove` deletes. */
 export async function buildPage(): Promise<BuiltPage> {
   const root = await mkdtemp(join(tmpdir(), 'load-shedding-page-'))
   const configFile = fileURLToPath(new URL('../web/vite.config.ts', import.meta.url))

@@ -18,7 +18,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     await built?.remove()
   })
 
-  test('with a real fleet, calls leave the instance that is overloaded', async () => {
+  test('with a real fleet, an overloaded instance hands calls off', async () => {
     const stage = await openStage({ balancer: 'cluster', sheds: true, size: 3, port: 0, onFailure: () => {} })
     const control = await serveControl(stage, 0, built.root)
     try {
@@ -26,8 +26,8 @@ describeNeeding('chromium', 'the page', (executablePath) => {
       await page.getByRole('button', { name: 'Overload 1' }).click()
       await page.locator('[data-lane="1"]').getByText('overloaded').waitFor()
       await page.getByRole('button', { name: 'Burst of heavy calls' }).click()
-      const movedOn = page.locator('[data-lane="1"] .lane-head').getByText(/[1-9]\d* moved on/)
-      await movedOn.waitFor()
+      const handedOff = page.locator('[data-lane="1"] .lane-head').getByText(/[1-9]\d* handed off/)
+      await handedOff.waitFor()
       await page
         .locator('.block', { hasText: /^[1-9]$/ })
         .first()

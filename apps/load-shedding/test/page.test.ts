@@ -42,7 +42,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     return { stage, control, ...opened, [Symbol.asyncDispose]: close }
   }
 
-  test('everything can be done with the keyboard alone, and is announced to screen readers', async () => {
+  test('every command works with the keyboard, and is announced to screen readers', async () => {
     await using fixture = await openStill()
     const { page, stage, complaints } = fixture
     const announcement = () => page.locator('[data-announcement]').innerText()
@@ -76,7 +76,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     expect(complaints).toEqual([])
   })
 
-  test('a call is a block in the lane of its instance, and goes to another lane when it moves', async () => {
+  test('a call is a block in the lane of its instance, and changes lanes after a handoff', async () => {
     await using fixture = await openStill({ reducedMotion: 'reduce' })
     const { page, stage } = fixture
     const block = page.locator('[data-call=a]')
@@ -94,7 +94,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     await expect.poll(() => block.count()).toBe(0)
   })
 
-  test('numbers and states stand there in words, and what went wrong stands out', async () => {
+  test('totals and states are shown as text, and problems are highlighted', async () => {
     await using fixture = await openStill()
     const { page, stage, complaints } = fixture
     const points: Point[] = [1, 2, 3].map((at) => ({
@@ -120,16 +120,16 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     const sums = (await page.locator('.sum').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))
     expect(sums).toEqual([
       'calls completed 41',
-      'times a call moved 17',
+      'handoffs 17',
       'calls lost 3',
-      'chunks of work done twice 12',
-      'calls a second, last 10 s 2.0',
-      'half of them within (p50) 120 ms',
-      '99 of 100 within (p99) 2.3 s',
+      'chunks of work repeated 12',
+      'calls per second, last 10 s 2.0',
+      'p50 latency, last 10 s 120 ms',
+      'p99 latency, last 10 s 2.3 s',
     ])
     expect(await page.locator('.sum.bad').count()).toBe(2)
     expect(await page.locator('[data-lane="1"] .lane-head').innerText()).toMatch(
-      /overloaded\s+not ready\s+0 calls · 181 ms late · 17 moved on/,
+      /overloaded\s+not ready\s+0 calls · 181 ms delay · 17 handed off/,
     )
     expect(await page.getByRole('button', { name: 'Overload 1' }).getAttribute('aria-pressed')).toBe('true')
     expect(await page.getByRole('button', { name: 'Kill 2' }).getAttribute('aria-disabled')).toBe('true')
@@ -137,7 +137,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     const legends = await page.locator('.chart li').allInnerTexts()
     expect(legends.map((text) => text.trim())).toEqual([
       'calls completed 3.0',
-      'moves 0.0',
+      'handoffs 0.0',
       'p50 120 ms',
       'p99 2.3 s',
       'instance 1 3 ms',
@@ -148,20 +148,20 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     expect(complaints).toEqual([])
   })
 
-  test('shows that the server is unreachable, and that an action failed', async () => {
+  test('the page shows that the server is unreachable, and that a command failed', async () => {
     await using fixture = await openStill()
     const { page, control } = fixture
     await page.getByText('Live').waitFor()
     await control[Symbol.asyncDispose]()
     await page.getByText('Not connected').waitFor()
     await page.getByRole('button', { name: 'Kill 1' }).click()
-    await expect.poll(() => page.locator('[data-announcement]').innerText()).toContain('Is the server still running?')
+    await expect.poll(() => page.locator('[data-announcement]').innerText()).toContain('The command failed.')
   })
 
   test.each([
     ['wide', 1440, 'light'],
     ['narrow', 340, 'dark'],
-  ] as const)('nothing runs over the edge of a %s window', async (_, width, colorScheme) => {
+  ] as const)('the page fits a %s window without horizontal scrolling', async (_, width, colorScheme) => {
     await using fixture = await openStill({ viewport: { width, height: 800 }, colorScheme })
     const { page, stage } = fixture
     const calls = Array.from({ length: 60 }, (__, index) => call(`call-${index}`, { instance: index % 3 }))
@@ -189,7 +189,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
 })
 
 const span = { traceId: 't', kind: 'server', hasFailed: false } as const
-/** A call that moved from one instance to another. */
+/** The telemetry of a call that one instance handed off to another. */
 const recordedCall: TelemetryView = {
   spans: [
     { ...span, spanId: 'a', name: 'call walk', kind: 'internal', startedAt: 0, durationMs: 900, process: 0 },
@@ -211,10 +211,10 @@ async function tabTo(page: Page, name: string): Promise<void> {
     if ((await focused(page)) === name) return
     await page.keyboard.press('Tab')
   }
-  throw new Error(`The focus never came to "${name}"`)
+  throw new Error(`"${name}" did not receive the focus`)
 }
 
-/** The name of what has the focus. */
+/** Returns the accessible name of the focused element. */
 function focused(page: Page): Promise<string> {
   return page.evaluate<string>(`{
     const { ariaLabel, labels, innerText } = document.activeElement

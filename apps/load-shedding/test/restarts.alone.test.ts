@@ -6,7 +6,7 @@ import type { CallView } from '../src/board/snapshot.ts'
 import type { BalancerName } from '../src/fleet/balancer.ts'
 import { openStage } from '../src/trial/open-stage.ts'
 
-// The instances run as they were built, in processes of their own.
+// The tests run the built instances in child processes.
 beforeAll(() => {
   if (!existsSync(join(import.meta.dirname, '../dist/instance/instance.js')))
     throw new Error('dist is missing: run "pnpm turbo run build --filter=@apps/load-shedding..."')
@@ -20,7 +20,7 @@ async function open(balancer: BalancerName, sheds = true) {
 }
 
 function restartsLoseNothing(balancer: BalancerName): void {
-  test('every instance is restarted in turn under load: no call is lost, and no finished work is done again', async () => {
+  test('every instance is restarted in turn under load: no call is lost, and no work is repeated', async () => {
     await using fixture = await open(balancer)
     const { stage, failures, pids } = fixture
     const before = pids()
@@ -41,7 +41,7 @@ function restartsLoseNothing(balancer: BalancerName): void {
 describe("behind Node's cluster", () => {
   restartsLoseNothing('cluster')
 
-  test('without shedding, an overloaded instance that is restarted loses its calls, and their work is done again', async () => {
+  test('without shedding, a restart of an overloaded instance loses calls, and work is repeated', async () => {
     await using fixture = await open('cluster', false)
     const { stage } = fixture
     stage.fleet.overload(1, true)
@@ -56,7 +56,7 @@ describe("behind Node's cluster", () => {
     expect(repeated).toBeGreaterThan(0)
   })
 
-  test('an instance that is killed is replaced, and the calls that it had begin again', async () => {
+  test('a killed instance is replaced, and its calls start again from the beginning', async () => {
     await using fixture = await open('cluster')
     const { stage, pids } = fixture
     const [killed] = pids()
@@ -72,7 +72,7 @@ describe("behind Node's cluster", () => {
     await stage.load.whenIdle()
     const { completed, repeated, wrong } = stage.board.totals()
     expect({ completed, wrong }).toEqual({ completed: 9, wrong: 0 })
-    // The client sends such a call again, and the next instance does its work a second time.
+    // The client sends a lost call again, and the next instance repeats its work.
     expect(repeated).toBeGreaterThan(0)
   })
 })

@@ -14,7 +14,7 @@ function openBoard() {
   return { clock, board, begin, work, end, view }
 }
 
-test('a call is with its client, at an instance, on its way, at another instance, and done', () => {
+test('a call moves from its client to an instance, back to the client, to another instance, and completes', () => {
   const { board, clock, begin, work, end, view } = openBoard()
   board.recordSent('a', 'heavy')
   expect(view('a')).toMatchObject({ instance: 0, origin: 0, progress: 0, moves: 0, state: 'open' })
@@ -36,7 +36,7 @@ test('a call is with its client, at an instance, on its way, at another instance
   expect(board.totals()).toEqual({ completed: 1, lost: 0, wrong: 0, moved: 1, chunks: 1, repeated: 0 })
 })
 
-test('a report of an instance about a call that has left it changes nothing', () => {
+test('a late message about a call that another instance has continued is ignored', () => {
   const { board, begin, work, end, view } = openBoard()
   board.recordSent('a', 'light')
   begin('a', 1)
@@ -46,7 +46,7 @@ test('a report of an instance about a call that has left it changes nothing', ()
   expect(view('a')).toMatchObject({ instance: 2, progress: 0.02 })
 })
 
-test('a lost attempt is shown where it was lost, and work that is done again is counted', () => {
+test('a lost attempt is shown at its instance, and repeated chunks are counted', () => {
   const { board, begin, work } = openBoard()
   board.recordSent('a', 'light')
   begin('a', 1)
@@ -64,14 +64,14 @@ test('a lost attempt is shown where it was lost, and work that is done again is 
   expect(board.totals()).toMatchObject({ completed: 1, lost: 1, chunks: 5, repeated: 2 })
 })
 
-test('a wrong result is counted apart', () => {
+test('a wrong result is counted separately', () => {
   const { board } = openBoard()
   board.recordSent('a', 'light')
   board.recordCompleted('a', false)
   expect(board.totals()).toMatchObject({ completed: 0, wrong: 1 })
 })
 
-test('an instance that is gone has no delay and no process', () => {
+test('a stopped instance has no delay and no process', () => {
   const { board } = openBoard()
   board.setStatus(1, 'ready', false)
   board.receiveMessage(1, { kind: 'listening', pid: 7 })
@@ -83,7 +83,7 @@ test('an instance that is gone has no delay and no process', () => {
   expect(board.takePoint().delays).toEqual([null, null])
 })
 
-test('a second of the history contains the calls of that second alone', () => {
+test('a point of the history contains only the calls of its second', () => {
   const { board, clock } = openBoard()
   for (const call of ['a', 'b', 'c']) board.recordSent(call, 'light')
   clock.advance(100)
@@ -98,7 +98,7 @@ test('a second of the history contains the calls of that second alone', () => {
   expect(board.timing(10_000)).toMatchObject({ perSecond: 0.2, p50Ms: 100, p99Ms: 1500 })
 })
 
-test('reports of unknown calls are ignored', () => {
+test('messages about unknown calls are ignored', () => {
   const { board, begin, work, end } = openBoard()
   begin('unknown', 1)
   work('unknown', 1, 2)

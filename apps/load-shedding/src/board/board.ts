@@ -6,34 +6,34 @@ import type { CallView, LaneStatus, LaneView, Point, Timing, Totals } from './sn
 
 /** The state of the fleet and its calls, from the messages of instances and the results of clients. */
 export interface Board {
-  /** An instance has another status. */
+  /** Records a new status of an instance. */
   setStatus(instance: number, status: LaneStatus, isOverloaded: boolean): void
-  /** Records a report of an instance. */
+  /** Applies a message of an instance. */
   receiveMessage(instance: number, message: InstanceMessage): void
-  /** A client sends a call for the first time. */
+  /** Records that a client sends a call for the first time. */
   recordSent(call: string, size: CallView['size']): void
-  /** Records that a client has to send its call to another instance. */
+  /** Records that an instance handed a call off, so that its client sends it to another instance. */
   recordMoved(call: string): void
-  /** A client's attempt ended without a result. */
+  /** Records that an attempt of a client ended without a result. */
   recordLost(call: string): void
-  /** A client has its result. */
+  /** Records that a client received a result. */
   recordCompleted(call: string, isExpectedResult: boolean): void
-  /** The client no longer waits for the call. */
+  /** Records that a client stopped waiting for a call. */
   recordDropped(call: string): void
   lanes(): readonly LaneView[]
   calls(): readonly CallView[]
   totals(): Totals
-  /** The calls that ended within the last so many milliseconds. */
+  /** Returns the latencies of the calls that ended within the last `lastMs` milliseconds. */
   timing(lastMs: number): Timing
-  /** The calls that have ended lately, at least those of a few minutes. */
+  /** Returns the last completed calls, at least 5000 if there are as many. */
   completions(): readonly Completion[]
-  /** Returns the statistics of the last second; called once a second. */
+  /** Returns the statistics of the last second, and starts the next one. Called once a second. */
   takePoint(): Point
 }
 
 const minCompletions = 5_000
 
-/** A board for so many instances; `now` gives milliseconds from any beginning. */
+/** Creates a board for a number of instances. `now` returns monotonic time in milliseconds. */
 export function createBoard(size: number, now: () => number = () => performance.now()): Board {
   const started = now()
   const lanes = Array.from({ length: size }, (_, index) => emptyLane(index + 1))
@@ -49,12 +49,8 @@ export function createBoard(size: number, now: () => number = () => performance.
   }
   return {
     setStatus(instance, status, isOverloaded) {
-      const hasNoProcess = status === 'down' || status === 'starting'
-      updateLane(instance, {
-        status,
-        isOverloaded,
-        ...(hasNoProcess && { pid: 0, eventLoopDelayMs: 0, isReady: false }),
-      })
+      const isDown = status === 'down' || status === 'starting'
+      updateLane(instance, { status, isOverloaded, ...(isDown && { pid: 0, eventLoopDelayMs: 0, isReady: false }) })
     },
     receiveMessage(instance, message) {
       if (message.kind === 'listening') updateLane(instance, { pid: message.pid, isReady: true })

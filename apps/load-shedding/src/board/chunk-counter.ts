@@ -1,17 +1,17 @@
-/** The processed chunks of each call, so that repeated work is detected. */
+/** Counts the processed chunks of work, and those that the same call had processed before. */
 export interface ChunkCounter {
-  /** Notes a chunk by the number that it begins with. */
+  /** Adds a chunk, identified by its first number. */
   add(call: string, from: number): void
-  /** The call is over: nothing is kept of it after a while. */
+  /** Marks a call as ended. Its chunks are deleted after 200 more ended calls. */
   remove(call: string): void
   readonly chunks: number
   readonly repeated: number
 }
 
-/** Messages of an instance may come after the answer of the call that they are about. */
+/** The number of ended calls whose chunks are retained, because messages of instances may arrive after the response. */
 const maxEndedCalls = 200
 
-/** Makes an empty counter. */
+/** Creates a counter at 0. */
 export function createChunkCounter(): ChunkCounter {
   const chunksByCall = new Map<string, Set<number>>()
   const endedCalls: string[] = []

@@ -8,6 +8,6 @@ test.each([
   [999.4, '999 ms'],
   [1000, '1.0 s'],
   [61_250, '61.3 s'],
-])('%d milliseconds read %s', (ms, text) => {
+])('%d milliseconds are formatted as %s', (ms, text) => {
   expect(formatMs(ms)).toBe(text)
 })

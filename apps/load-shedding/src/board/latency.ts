@@ -1,20 +1,20 @@
 import type { Timing } from './snapshot.ts'
 
-/** A call that came to its end. */
+/** A completed call. */
 export interface Completion {
-  /** Time, in milliseconds. */
+  /** The time of completion, in milliseconds. */
   readonly at: number
   /** The latency since the client's first attempt, in milliseconds. */
   readonly latencyMs: number
 }
 
-/** The value below which that share of the values lies, by nearest rank; null for no values. */
+/** Returns a quantile by the nearest-rank method; null if there are no values. `share` is from 0 to 1. */
 export function quantile(values: readonly number[], share: number): number | null {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null
 }
 
-/** The latencies of the calls that ended after `from` and up to `to`. */
+/** Returns the latency quantiles of the calls that completed after `from` and up to `to`. */
 export function timingOf(completions: readonly Completion[], from: number, to: number): Timing {
   const latencies = completions.flatMap(({ at, latencyMs }) => (at > from && at <= to ? [latencyMs] : []))
   return {

@@ -1,29 +1,29 @@
 import type { InstanceMessage } from '../instance/instance-message.ts'
 import type { CallView } from './snapshot.ts'
 
-/** The calls that are under way, and for a moment those that were. */
+/** The running calls, and for a short time the ended ones. */
 export interface OpenCalls {
   add(call: string, size: CallView['size']): void
-  /** An instance starts a call, continues it, or has ended it. */
+  /** Applies a message of an instance about a call. */
   receiveMessage(instance: number, message: CallMessage): void
-  /** It was handed back to its client to go on elsewhere; gives the instance that it was at last. */
+  /** Records a handoff. Returns the instance that handed the call off, or 0 for an unknown call. */
   recordMove(call: string): number
-  /** Its completed work is lost. */
+  /** Records the loss of an attempt and its progress. */
   recordLoss(call: string): void
-  /** It has its result; gives for how many milliseconds it was under way. */
+  /** Ends a call that has a result. Returns its latency in milliseconds. */
   complete(call: string): number
   remove(call: string): void
   views(): readonly CallView[]
 }
 
-/** An instance's message about a call. */
+/** A message of an instance about a call. */
 export type CallMessage = Extract<InstanceMessage, { readonly call: string }>
 
 interface OpenCall {
   readonly sentAt: number
-  /** The instance that it was at last, though it may be there no more. */
+  /** The last instance that ran the call. */
   lastInstance: number
-  /** The number that it counts up to. */
+  /** The number that the call counts up to. */
   limit: number
   view: CallView
 }
@@ -36,7 +36,7 @@ interface EndedCall {
 /** The time for which an ended call is shown, in milliseconds. */
 const endedCallMs = 900
 
-/** No calls; `now` gives milliseconds from any beginning. */
+/** Creates an empty collection of calls. `now` returns monotonic time in milliseconds. */
 export function createOpenCalls(now: () => number): OpenCalls {
   const openCalls = new Map<string, OpenCall>()
   let endedCalls: readonly EndedCall[] = []
@@ -60,7 +60,7 @@ export function createOpenCalls(now: () => number): OpenCalls {
       const openCall = openCalls.get(message.call)
       if (openCall === undefined) return
       if (message.kind === 'begin') Object.assign(openCall, { lastInstance: instance, limit: message.limit })
-      // A message of an instance about a call that has left it arrives late.
+      // The message is late: the call has left this instance.
       else if (openCall.view.instance !== instance) return
       const origin = openCall.view.origin === 0 ? instance : openCall.view.origin
       updateView(message.call, { origin, ...reportedState(instance, message, openCall.limit) })

@@ -1,50 +1,52 @@
 /** The state of an instance. */
 export type LaneStatus = 'starting' | 'ready' | 'draining' | 'down'
 
-/** The amount of load. */
+/** The amount of load that clients generate. */
 export type LoadLevel = 'off' | 'steady' | 'heavy'
 
-/** An instance, as it is shown. */
+/** An instance in a snapshot. */
 export interface LaneView {
   readonly instance: number
   readonly status: LaneStatus
-  /** Its process; 0 while there is none. */
+  /** The process id; 0 while no process runs. */
   readonly pid: number
   readonly isOverloaded: boolean
-  /** By how many milliseconds a timer was late there lately. */
+  /** The event-loop delay in milliseconds, smoothed. */
   readonly eventLoopDelayMs: number
-  /** `true` when `/readyz` reports it. */
+  /** `true` if `/readyz` of the instance responds with 200. */
   readonly isReady: boolean
-  /** The number of calls handed off to another instance. */
+  /** The number of calls that it handed off. */
   readonly moved: number
 }
 
-/** A call, as it is shown. */
+/** A call in a snapshot. */
 export interface CallView {
   readonly call: string
   readonly size: 'light' | 'heavy'
-  /** The instance that works on it; 0 while it is with the client or on its way. */
+  /** The instance that runs the call; 0 while its client holds it or a request is in transit. */
   readonly instance: number
-  /** The instance that began it; 0 before that. */
+  /** The instance that started the call; 0 before the start. */
   readonly origin: number
   /** The completed share, from 0 to 1. */
   readonly progress: number
+  /** The number of handoffs. */
   readonly moves: number
   readonly state: 'open' | 'done' | 'lost'
 }
 
-/** Counts since the start. */
+/** Counts since the start of the run. */
 export interface Totals {
-  /** Calls whose clients have the right result. */
+  /** Calls with the expected result. */
   readonly completed: number
-  /** Attempts of clients that ended without a result; the client then tries again from the beginning. */
+  /** Attempts that ended without a result. The client then calls again from the beginning. */
   readonly lost: number
-  /** Calls whose results were not what they should be. */
+  /** Calls with an unexpected result. */
   readonly wrong: number
-  /** The number of handoffs of a call. */
+  /** The number of handoffs of all calls. */
   readonly moved: number
-  /** Chunks of work that were done, and how many of them had been done before. */
+  /** Processed chunks of work. */
   readonly chunks: number
+  /** Chunks that the same call had processed before. */
   readonly repeated: number
 }
 
@@ -60,11 +62,11 @@ export interface Point extends Timing {
   /** Seconds since the start. */
   readonly at: number
   readonly movesPerSecond: number
-  /** The event loop's delay of each instance in milliseconds; null while there is none. */
+  /** The event-loop delay of each instance in milliseconds; null while no process runs. */
   readonly delays: readonly (number | null)[]
 }
 
-/** Everything that is shown at one moment. */
+/** The state of the whole run at one time. */
 export interface Snapshot {
   readonly balancer: string
   readonly url: string
@@ -75,8 +77,8 @@ export interface Snapshot {
   readonly lanes: readonly LaneView[]
   readonly calls: readonly CallView[]
   readonly totals: Totals
-  /** The last ten seconds. */
+  /** The statistics of the last ten seconds. */
   readonly recent: Timing
-  /** The seconds that are over since the last snapshot; with the first one, all that are kept. */
+  /** The points that are new since the previous snapshot; in the first snapshot, the whole history. */
   readonly points: readonly Point[]
 }

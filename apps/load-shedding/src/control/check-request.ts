@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /**
- * Returns the status with which a request is rejected; undefined when it is served. The page can end processes, and it listens where
- * every program of this machine and every site in its user's browser can knock. A site that has its name point at this
- * machine (DNS rebinding) is known by its Host; one that sends a form or a script's request by its Origin and by a type
- * that forms cannot send.
+ * Returns the status with which a request is rejected, or undefined if the request is valid. Commands end processes,
+ * and every site in the user's browser can send requests to a loopback port. DNS rebinding is detected by `Host`.
+ * Requests of other sites are detected by `Origin` and `Sec-Fetch-Site`, and forms by `Content-Type`: they cannot send
+ * JSON.
  */
 export function rejectionStatusOf(headers: IncomingHttpHeaders, port: number, isCommand: boolean): number | undefined {
   const host = headers.host?.toLowerCase() ?? ''

@@ -12,10 +12,10 @@ const command = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('level'), level: z.enum(['off', 'steady', 'heavy']) }),
 ])
 
-/** The commands of the page. */
+/** A command of the page. */
 export type Command = z.infer<typeof command>
 
-/** Reads a command; undefined for text that is none. */
+/** Parses a command from JSON. Returns undefined for any other text. */
 export function parseCommand(text: string): Command | undefined {
   try {
     return command.safeParse(JSON.parse(text)).data

@@ -1,18 +1,18 @@
 import type { Stage } from '../trial/open-stage.ts'
 import type { Command } from './command.ts'
 
-/** The targets of a command. */
+/** The parts of a stage that commands use. */
 export interface CommandTarget extends Pick<Stage, 'setLevel' | 'setShedding' | 'restartAll'> {
   readonly fleet: Pick<Stage['fleet'], 'size' | 'overload' | 'kill' | 'restart'>
   readonly load: Pick<Stage['load'], 'burst'>
 }
 
-/** Heavy calls of a burst, per instance. */
+/** The number of heavy calls in a burst, per instance. */
 const burstPerInstance = 2
 
 /**
- * Does what is asked, without waiting for its end; false where there is no such instance. `onFailure` is told what goes
- * wrong later.
+ * Starts a command, and does not wait for its end. Returns false if the instance does not exist. `onFailure` receives
+ * the errors of restarts.
  */
 export function runCommand(command: Command, stage: CommandTarget, onFailure: (error: unknown) => void): boolean {
   const { fleet, load } = stage

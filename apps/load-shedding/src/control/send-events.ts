@@ -10,8 +10,8 @@ export interface SnapshotSource {
 const sendIntervalMs = 150
 
 /**
- * Sends snapshots as events until the reader goes away. A reader that is behind misses moments, and no point of the
- * history.
+ * Sends snapshots as server-sent events until the connection closes. A slow client misses snapshots, but no point of
+ * the history.
  */
 export function sendEvents(response: ServerResponse, source: SnapshotSource): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })

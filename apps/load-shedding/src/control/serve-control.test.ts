@@ -25,21 +25,21 @@ test.each([
   [{ kind: 'shedding', on: false }, 'shedding false'],
   [{ kind: 'burst' }, 'burst 4'],
   [{ kind: 'level', level: 'heavy' }, 'level heavy'],
-])('%j is done', async (command, expected) => {
+])('the command %j is run', async (command, expected) => {
   await using fixture = await openControl()
   expect((await fixture.postCommand(JSON.stringify(command))).status).toBe(204)
   expect(fixture.stage.commands).toEqual([expected])
 })
 
 test.each([
-  ['no JSON', 'kill 1', 400],
-  ['nothing', '', 400],
-  ['a command that there is not', '{"kind":"explode"}', 400],
-  ['an instance that there is not', '{"kind":"kill","instance":3}', 400],
-  ['an instance that none can be', '{"kind":"kill","instance":-1}', 400],
-  ['an instance that is no number', '{"kind":"kill","instance":"1"}', 400],
-  ['a body beyond the bound', `{"kind":"restartAll","more":"${'x'.repeat(1024)}"}`, 413],
-])('%s is refused, and nothing is done', async (_, body, status) => {
+  ['text that is not JSON', 'kill 1', 400],
+  ['an empty body', '', 400],
+  ['an unknown command', '{"kind":"explode"}', 400],
+  ['an unknown instance', '{"kind":"kill","instance":3}', 400],
+  ['a negative instance', '{"kind":"kill","instance":-1}', 400],
+  ['an instance that is not a number', '{"kind":"kill","instance":"1"}', 400],
+  ['a body above the size limit', `{"kind":"restartAll","more":"${'x'.repeat(1024)}"}`, 413],
+])('%s is rejected, and no command is run', async (_, body, status) => {
   await using fixture = await openControl()
   expect((await fixture.postCommand(body)).status).toBe(status)
   expect(fixture.stage.commands).toEqual([])
@@ -54,7 +54,7 @@ test('the trace and the metrics are JSON that no cache stores', async () => {
   expect(await statusFor(`${fixture.control.url}api/telemetry`, 'evil.example')).toBe(403)
 })
 
-test('another site can neither see nor do anything, and only commands are posted', async () => {
+test('requests of another site are rejected, and commands must be posted', async () => {
   await using fixture = await openControl()
   expect((await fixture.postCommand('{"kind":"restartAll"}', { origin: 'https://evil.example' })).status).toBe(403)
   expect((await fixture.postCommand('{"kind":"restartAll"}', { 'content-type': 'text/plain' })).status).toBe(415)
@@ -65,7 +65,7 @@ test('another site can neither see nor do anything, and only commands are posted
   expect(fixture.stage.commands).toEqual([])
 })
 
-test('a reader gets all of the history first, and then what is new', async () => {
+test('the first event has the whole history, and later events have the new points', async () => {
   await using fixture = await openControl()
   const point = { perSecond: 1, movesPerSecond: 0, p50Ms: 5, p99Ms: 9, delays: [0, null] }
   fixture.stage.update({
@@ -100,7 +100,7 @@ test('a reader gets all of the history first, and then what is new', async () =>
   expect(seen.flat()).toEqual([1, 2, 3])
 })
 
-/** The status for a request that calls the server by another name, as a site does whose name was made to point here. */
+/** Returns the status of a request with another host name, as in DNS rebinding. */
 function statusFor(url: string, host: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { headers: { host }, agent: false }, (response) => {

@@ -10,23 +10,22 @@ import { type CommandTarget, runCommand } from './run-command.ts'
 import type { TelemetryView } from '../telemetry/telemetry-view.ts'
 import { type SnapshotSource, sendEvents } from './send-events.ts'
 
-/** The page's server. */
+/** The HTTP server of the page. */
 export interface Control extends AsyncDisposable {
   readonly url: string
 }
 
-/** The state that the pages show, and their commands. */
+/** The data that the pages show, and the target of their commands. */
 export type ControlTarget = SnapshotSource & CommandTarget & { telemetry(): TelemetryView }
 
 const maxBodyBytes = 1_024
 const maxReaders = 16
 
-// It is as far from the source as from the build.
+// The relative path is the same from `src` and from `dist`.
 const built = fileURLToPath(new URL('../../dist-web', import.meta.url))
 
 /**
- * Serves the page, its events and its commands, to this machine alone. Throws a `UsageError` when the port is not to be
- * had.
+ * Serves the page, its events and its commands on the loopback address. Throws a `UsageError` if the port is in use.
  */
 export async function serveControl(
   stage: ControlTarget,
@@ -72,7 +71,7 @@ function sendTelemetry(response: ServerResponse, view: TelemetryView): void {
   response.end(JSON.stringify(view))
 }
 
-/** The body, or undefined when it is too long. */
+/** Reads the body of a request. Returns undefined if it exceeds the limit. */
 async function readText(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let size = 0

@@ -1,17 +1,17 @@
 import type { ChildProcess } from 'node:child_process'
 
-/** The environment of an instance. */
+/** The environment variables of an instance. */
 export type InstanceEnvironment = Readonly<Record<string, string>>
 
-/** Starts instances and distributes requests over them. */
+/** Starts instances and distributes requests among them. */
 export interface Balancer {
-  /** The endpoint that all instances share. */
+  /** The URL of the endpoint that all instances share. */
   readonly url: string
-  /** The time for which a leaving instance still serves, until it receives no more requests. */
+  /** The time in milliseconds until a draining instance receives no more requests. It serves requests for as long. */
   readonly noticeMs: number
-  /** Starts an instance in one of the lanes, which count from 0. */
+  /** Starts an instance in a lane. The first lane is 0. */
   start(lane: number, environment: InstanceEnvironment): ChildProcess
-  /** Says which lanes have an instance that takes calls. */
+  /** Replaces the list of lanes whose instances accept requests. */
   setReadyLanes(lanes: readonly number[]): void
   stop(): Promise<void>
 }
@@ -24,9 +24,9 @@ export interface BalancerOptions {
   /** The port of the endpoint; 0 picks a free one. */
   readonly port: number
   readonly lanes: number
-  /** The module that is an instance. */
+  /** The path of the module that runs an instance. */
   readonly module: string
 }
 
-/** The arguments with which Node runs a built module, with built packages too. */
+/** The Node arguments that run a built module with built packages. */
 export const builtArguments = ['--conditions=dist'] as const

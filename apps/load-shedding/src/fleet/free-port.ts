@@ -3,7 +3,8 @@ import { createServer } from 'node:net'
 import { portRefusal } from '@apps/front/usage'
 
 /**
- * The port of this machine, or a free one for 0, after a look whether it can be had. Throws a `UsageError` when not.
+ * Checks that a loopback port is free, and returns it. For 0 it returns any free port. Throws a `UsageError` if another
+ * program uses the port.
  */
 export async function freePort(requestedPort = 0): Promise<number> {
   const server = createServer()
@@ -19,7 +20,7 @@ export async function freePort(requestedPort = 0): Promise<number> {
   return address !== null && typeof address === 'object' ? address.port : requestedPort
 }
 
-/** As many free ports, all different. */
+/** Returns distinct free ports. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const ports = new Set<number>()
   while (ports.size < count) ports.add(await freePort())

@@ -2,33 +2,41 @@ import type { ChildProcess } from 'node:child_process'
 import type { LaneStatus } from '../board/snapshot.ts'
 import { type InstanceMessage, type InstanceCommand, parseInstanceMessage } from '../instance/instance-message.ts'
 
-/** A place for an instance: when one is gone, another takes its place. */
+/** A slot of the fleet. It runs one instance at a time, and starts another one when the instance ends. */
 export interface Lane {
   status(): LaneStatus
-  /** Resolves when the instance listens; rejects when it ends before that. */
+  /** Starts an instance. Resolves when it listens; rejects if its process ends before that. */
   start(): Promise<void>
-  /** Stops the instance with a signal and starts another one; at once when one is on its way already. */
+  /**
+   * Stops the instance with SIGTERM and starts another one. Resolves when that listens. A call during a restart returns
+   * the promise of that restart.
+   */
   restart(): Promise<void>
+  /** Ends the instance with SIGKILL. */
   kill(): void
+  /** Starts or ends the blocking of the instance for nine tenths of the time. */
   overload(on: boolean): void
+  /** Sends a command to the instance, if it runs. */
   send(command: InstanceCommand): void
-  /** Ends the instance for good. */
+  /** Ends the instance with SIGKILL, and starts no other one. Resolves when its process has ended. */
   stop(): Promise<void>
 }
 
 /** Options of a lane. */
 export interface LaneOptions {
   readonly start: () => ChildProcess
-  /** The time limit of an instance's stop in milliseconds, after which it is killed. */
+  /** The time limit of a stop in milliseconds. After it the process receives SIGKILL. */
   readonly stopMs: number
   readonly onStatus: (status: LaneStatus, isOverloaded: boolean) => void
   readonly onMessage: (message: InstanceMessage) => void
+  /** Called when a replacement instance cannot start. */
   readonly onFailure: (error: unknown) => void
 }
 
 /** The share of time for which an overloaded instance is blocked. */
 const overloadedShare = 0.9
 
+/** The delay before an instance that ended unexpectedly is replaced, in milliseconds. */
 const restartDelayMs = 1_000
 
 interface InstanceProcess {
@@ -46,7 +54,7 @@ interface LaneState {
   restarting: Promise<void> | undefined
 }
 
-/** Makes an empty lane. */
+/** Creates a lane without an instance. */
 export function createLane(options: LaneOptions): Lane {
   const lane: LaneState = {
     options,
@@ -100,7 +108,7 @@ async function startInstance(lane: LaneState): Promise<void> {
     if (message !== undefined) lane.options.onMessage(message)
   })
   await untilListening(running).catch((error: unknown) => {
-    // One that was ended while it started has not failed.
+    // `stop()` ended the instance during its start, which is no failure.
     if (!lane.isStopped) throw error
   })
   if (lane.isStopped) return
@@ -108,7 +116,7 @@ async function startInstance(lane: LaneState): Promise<void> {
   void running.exited.then(() => replaceInstance(lane, running))
 }
 
-/** After an instance that ended by itself, or was killed. */
+/** Starts another instance after one that crashed or was killed. */
 function replaceInstance(lane: LaneState, ended: InstanceProcess): void {
   const isObsolete = (): boolean => lane.isStopped || lane.running !== ended
   if (isObsolete() || lane.restarting !== undefined) return
@@ -135,7 +143,7 @@ async function terminate({ child, exited }: InstanceProcess, stopMs: number): Pr
 
 function untilListening({ child, exited }: InstanceProcess): Promise<void> {
   return new Promise((resolve, reject) => {
-    void exited.then(() => reject(new Error('an instance ended before it listened; its output says why')))
+    void exited.then(() => reject(new Error('an instance ended before it listened; see its output for the reason')))
     child.on('message', (value) => {
       if (parseInstanceMessage(value)?.kind === 'listening') resolve()
     })

@@ -8,7 +8,7 @@ import { type Balancer, type BalancerOptions, builtArguments } from './balancer.
 import { freePort, freePorts } from './free-port.ts'
 import { findProgram, startProxy } from './proxy-process.ts'
 
-/** The folder of the configuration files; it is as far from the source as from the build. */
+/** The folder of the configuration files. The relative path is the same from `src` and from `dist`. */
 const balancers = fileURLToPath(new URL('../../balancers', import.meta.url))
 
 /** The differences between proxies. */
@@ -17,13 +17,13 @@ interface ProxyAdapter {
   readonly noticeMs: number
   parameters(folder: string, config: string): readonly string[]
   values(ports: readonly number[]): Readonly<Record<string, string>>
-  /** `true` when it needs a list of instances, because it does not check their health. */
+  /** `true` for a proxy without health checks, whose configuration must list the ready instances. */
   readonly needsReadyLanes: boolean
 }
 
 const nginx: ProxyAdapter = {
   file: 'nginx.conf',
-  // New workers take over within this time, and the old ones have sent what they had.
+  // After a reload, new worker processes accept connections and old ones forward their last requests within this time.
   noticeMs: 1_000,
   parameters: (folder, config) => ['-p', folder, '-c', config, '-e', join(folder, 'error.log'), '-g', 'daemon off;'],
   values: (ports) => ({
@@ -35,7 +35,7 @@ const nginx: ProxyAdapter = {
 
 const haproxy: ProxyAdapter = {
   file: 'haproxy.cfg',
-  // Ten checks, because an overloaded instance answers the first of them late.
+  // The time of ten health checks, because an overloaded instance responds late to the first of them.
   noticeMs: 1_000,
   parameters: (_, config) => ['-db', '-f', config],
   values: (ports) => ({
@@ -45,12 +45,12 @@ const haproxy: ProxyAdapter = {
   needsReadyLanes: false,
 }
 
-/** Nginx, with instances on ports of their own. Throws a `UsageError` where it is not installed. */
+/** Starts nginx in front of instances that listen on a port each. Throws a `UsageError` if nginx is not installed. */
 export function openNginx(options: BalancerOptions): Promise<Balancer> {
   return openProxy(findProgram('nginx'), nginx, options)
 }
 
-/** HAProxy, with instances on ports of their own. Throws a `UsageError` where it is not installed. */
+/** Starts HAProxy in front of instances that listen on a port each. Throws a `UsageError` if it is not installed. */
 export function openHaproxy(options: BalancerOptions): Promise<Balancer> {
   return openProxy(findProgram('haproxy'), haproxy, options)
 }
@@ -89,10 +89,10 @@ async function openProxy(
   }
 }
 
-/** The text with each `{{name}}` replaced. Throws an `Error` for a name without a value. */
+/** Replaces each `{{name}}` of a template by its value. Throws an `Error` for a name without a value. */
 export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
   return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => {
     if (Object.hasOwn(values, name)) return values[name] ?? ''
-    throw new Error(`the configuration names {{${name}}}, for which there is no value`)
+    throw new Error(`the configuration template contains {{${name}}}, which has no value`)
   })
 }

@@ -8,22 +8,24 @@ import { UsageError } from '@apps/front/usage'
 
 /**
  * Finds the path of a program. Debian installs servers in folders outside the PATH of an ordinary user. Throws a
- * `UsageError` where it is missing.
+ * `UsageError` if the program is missing.
  */
 export function findProgram(name: string): string {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
   const found = folders.map((folder) => join(folder, name)).find((path) => existsSync(path))
   if (found !== undefined) return found
-  throw new UsageError(`--balancer ${name} needs ${name}: apt-get install ${name}, or leave it out for Node's cluster`)
+  throw new UsageError(
+    `--balancer ${name} needs ${name}: apt-get install ${name}, or omit the option for Node's cluster`,
+  )
 }
 
-/** A program that was started, and listens. */
+/** A running proxy that listens. */
 export interface ProxyProcess {
   signal(name: NodeJS.Signals): void
   stop(): Promise<void>
 }
 
-/** Starts a proxy, and resolves when its port takes connections. Rejects with what it said when it ends before that. */
+/** Starts a proxy. Resolves when its port accepts connections; rejects with its error output if it ends before that. */
 export async function startProxy(program: string, parameters: readonly string[], port: number): Promise<ProxyProcess> {
   const child = spawn(program, parameters, { stdio: ['ignore', 'ignore', 'pipe'] })
   let errorOutput = ''
@@ -31,12 +33,12 @@ export async function startProxy(program: string, parameters: readonly string[],
     if (errorOutput.length < 4000) errorOutput += text
   })
   const ended = once(child, 'close')
-  // A supervisor that is killed cannot stop it, but one that ends can.
+  // The proxy must not outlive this process. Only after SIGKILL to this process would it continue.
   const kill = (): void => void child.kill()
   process.once('exit', kill)
   while (!(await isOpen(port))) {
     if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error(`${program} does not start: ${errorOutput}`)
+      throw new Error(`${program} did not start: ${errorOutput}`)
     await setTimeout(20)
   }
   return {

@@ -7,19 +7,20 @@ import { createLane, type Lane } from './lane.ts'
 import { openCluster } from './open-cluster.ts'
 import { openHaproxy, openNginx } from './open-proxy.ts'
 
-/** Several instances behind a balancer, and what can be done to them. Instances count from 1. */
+/** Several instances behind a balancer. The first instance is 1. */
 export interface Fleet {
   readonly url: string
   /** The number of lanes. */
   readonly size: number
-  /** Lets an instance stand still for nine tenths of the time, or ends that. */
+  /** Starts or ends the overload of an instance, which blocks it for nine tenths of the time. */
   overload(instance: number, on: boolean): void
+  /** Switches load shedding on or off at every instance. */
   setShedding(on: boolean): void
-  /** Ends an instance without warning; another one takes its place after a second. */
+  /** Ends an instance with SIGKILL. Another one starts in its lane after a second. */
   kill(instance: number): void
-  /** Stops an instance as a deployment does, and starts another one in its place. Resolves when that listens. */
+  /** Stops an instance with SIGTERM, and starts another one in its lane. Resolves when that listens. */
   restart(instance: number): Promise<void>
-  /** Restarts every instance, one after another. */
+  /** Restarts every instance, one after another. Resolves when the last one listens. */
   restartAll(): Promise<void>
   stop(): Promise<void>
 }
@@ -33,11 +34,13 @@ export interface FleetOptions {
   readonly sheds: boolean
   /** The time for which a stopping instance waits for calls that it cannot hand off, in milliseconds. */
   readonly graceMs: number
-  /** For how many milliseconds each chunk of work holds an event loop; as long as counting takes when absent. */
+  /**
+   * The time in milliseconds for which each chunk of work blocks the event loop. Default: the time that counting takes.
+   */
   readonly chunkMs?: number | undefined
   readonly onStatus: (instance: number, status: LaneStatus, isOverloaded: boolean) => void
   readonly onMessage: (instance: number, message: InstanceMessage) => void
-  /** Called when an instance cannot be started. */
+  /** Called when a replacement instance cannot start. */
   readonly onFailure: (error: unknown) => void
 }
 
@@ -47,10 +50,10 @@ const openers: Readonly<Record<BalancerName, (setup: BalancerOptions) => Promise
   haproxy: openHaproxy,
 }
 
-/** The time that a stop takes in addition to its own limits, before the instance is killed. */
+/** The time that a stop may take beyond its own limits before the instance is killed, in milliseconds. */
 const extraStopMs = 3_000
 
-// Also where this file runs from its source, as in tests: only what was built can be a process.
+// Instances run from the build, even if this file runs from its source, as in tests.
 const module = fileURLToPath(new URL('../../dist/instance/instance.js', import.meta.url))
 
 /** Starts the balancer and the instances. Rejects when one of them cannot start. */
@@ -64,7 +67,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     lanes.push(createFleetLane(index, { options, balancer, shared, updateReadyLanes }))
   const laneOf = (instance: number): Lane => {
     const lane = lanes[instance - 1]
-    if (lane === undefined) throw new RangeError(`there is no instance ${instance}: there are 1 to ${size}`)
+    if (lane === undefined) throw new RangeError(`there is no instance ${instance}; it should be from 1 to ${size}`)
     return lane
   }
   const stop = async (): Promise<void> => {
@@ -97,7 +100,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 interface LaneContext {
   readonly options: FleetOptions
   readonly balancer: Balancer
-  /** Options of the next instance. */
+  /** Values for the environment of each new instance. */
   readonly shared: { readonly stateKey: string; sheds: boolean }
   readonly updateReadyLanes: () => void
 }
@@ -124,7 +127,7 @@ function createFleetLane(index: number, { options, balancer, shared, updateReady
   })
 }
 
-/** Notifies the balancer of each change of the list of instances. */
+/** Creates a function that sets the ready lanes of the balancer when they have changed. */
 function createReadyLanesListener(balancer: Balancer, lanes: readonly Lane[]): () => void {
   let lastReady = ''
   return () => {

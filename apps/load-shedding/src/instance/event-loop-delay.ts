@@ -1,8 +1,8 @@
 const intervalMs = 100
 
 /**
- * Measures ten times a second by how many milliseconds a timer is late, smoothed, and hands each reading on. It keeps
- * no process alive.
+ * Measures the event-loop delay ten times a second: by how many milliseconds a timer fires late, smoothed. Calls
+ * `report` with each value. The timer does not keep the process alive.
  */
 export function watchEventLoopDelay(report: (delayMs: number) => void): void {
   let delayMs = 0
@@ -10,7 +10,7 @@ export function watchEventLoopDelay(report: (delayMs: number) => void): void {
   setInterval(() => {
     const now = performance.now()
     delayMs = (delayMs + Math.max(0, now - dueAt)) / 2
-    // An interval that was held up counts from when it ran.
+    // After a late callback, Node schedules the next one from the time of that callback.
     dueAt = now + intervalMs
     report(delayMs)
   }, intervalMs).unref()

@@ -8,7 +8,7 @@ test.each([
   { kind: 'work', call: 'a', from: 2, next: 10 },
   { kind: 'end', call: 'a' },
   { kind: 'paced', chunks: 10, busyMs: 57.5 },
-])('$kind is understood', (message) => {
+])('a message of the kind $kind is parsed', (message) => {
   expect(parseInstanceMessage(message)).toEqual(message)
 })
 
@@ -20,7 +20,7 @@ test.each([
   { kind: 'ended' },
   { kind: 'end', call: 'x'.repeat(65) },
   { kind: 'work' },
-])('the message %j is none', (message) => {
+])('%j is rejected as a message', (message) => {
   expect(parseInstanceMessage(message)).toBeUndefined()
 })
 
@@ -30,6 +30,6 @@ test.each([
   [{ kind: 'throttle', share: 1 }, false],
   [{ kind: 'stop' }, false],
   [undefined, false],
-])('whether %j is a command is %j', (command, isCommand) => {
+])('%j is a valid command: %j', (command, isCommand) => {
   expect(parseInstanceCommand(command)).toEqual(isCommand ? command : undefined)
 })

@@ -21,21 +21,28 @@ const instanceCommand = z.discriminatedUnion('kind', [
 ])
 
 /**
- * A report of an instance: that it listens, how it is doing, that a call began here, that numbers of a call from `from`
- * up to `next` have been looked at, that a call is here no more, how long its event loop was busy with so many paced
- * chunks, a span that has ended, and the values of its metrics.
+ * A message from an instance to the process that started it.
+ * - `listening`: the instance listens.
+ * - `load`: its load and its readiness.
+ * - `begin`: the tool handler of a call starts here, at the number `next`.
+ * - `work`: the call has counted the numbers from `from` up to, but without, `next`.
+ * - `end`: the tool handler of the call has ended here, with a result or a handoff.
+ * - `paced`: the time for which the event loop was busy with a number of paced chunks.
+ * - `span` and `metrics`: an ended span, and the current values of all metrics.
  */
 export type InstanceMessage = z.infer<typeof instanceMessage>
 
-/** A command to an instance: the share of time to be blocked, and whether it sheds load. */
+/**
+ * A command to an instance. `throttle` blocks it for a share of the time; `shedding` switches load shedding on or off.
+ */
 export type InstanceCommand = z.infer<typeof instanceCommand>
 
-/** Reads what came from an instance; undefined for anything else. */
+/** Parses a message of an instance. Returns undefined for any other value. */
 export function parseInstanceMessage(value: unknown): InstanceMessage | undefined {
   return instanceMessage.safeParse(value).data
 }
 
-/** Reads what came from the supervisor; undefined for anything else. */
+/** Parses a command to an instance. Returns undefined for any other value. */
 export function parseInstanceCommand(value: unknown): InstanceCommand | undefined {
   return instanceCommand.safeParse(value).data
 }

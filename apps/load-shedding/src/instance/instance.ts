@@ -6,7 +6,7 @@ import { watchEventLoopDelay } from './event-loop-delay.ts'
 import { serveInstance } from './serve-instance.ts'
 import { createThrottle } from './throttle.ts'
 
-// One instance of the server, as a process of its own: behind Node's cluster, or on a port that a proxy knows.
+// Runs one instance of the server in its own process, behind Node's cluster or on a port that a proxy forwards to.
 
 const { PORT, STATE_KEYS = '', SHEDDING, NOTICE_MS, GRACE_MS, CHUNK_MS } = process.env
 
@@ -34,8 +34,8 @@ process.on('message', (value) => {
   if (command?.kind === 'throttle') throttle(command.share)
   if (command?.kind === 'shedding') instance.setShedding(command.on)
 })
-// The cluster knows no readiness: told like this, it hands nothing over any more, and what it has handed over is
-// served.
+// Node's cluster does not check readiness. After `disconnect()` it sends no new connection to this worker, and the
+// worker serves the connections that it has.
 process.once('SIGTERM', () => void cluster.worker?.disconnect())
 // The parent process has ended.
 process.once('disconnect', () => process.exit(0))

@@ -7,35 +7,44 @@ import { createPacedCount, type PacedWork } from '../primes/paced-count.ts'
 import { countPrimes } from '../primes/prime-tool.ts'
 import type { InstanceMessage } from './instance-message.ts'
 
-/** Settings with which an instance is started. */
+/** Options of an instance. */
 export interface InstanceOptions {
   readonly port: number
-  /** The address to listen on, and the names by which clients call it. Default: this machine. */
+  /** The address to listen on. Default: the loopback address. */
   readonly host?: string | undefined
+  /** The host names that requests may contain in `Host`. Default: the names of the loopback address. */
   readonly allowedHosts?: readonly string[] | undefined
-  /** The same at every instance, so that each opens what another one sealed. */
+  /**
+   * The keys that seal the state of calls. All instances have the same keys, so that each opens state of the others.
+   */
   readonly stateKeys: readonly string[]
   readonly sheds: boolean
-  /** The notice of a stop before calls are refused, and the time that running calls then have, in milliseconds. */
+  /**
+   * The time limits of a stop in milliseconds. During `noticeMs` the instance accepts new calls; after that, running
+   * calls have `graceMs` to end.
+   */
   readonly stop: { readonly noticeMs: number; readonly graceMs: number }
   readonly report: (message: InstanceMessage) => void
-  /** For how many milliseconds each chunk of work holds the event loop; as long as counting takes when absent. */
+  /**
+   * The time in milliseconds for which each chunk of work blocks the event loop. Default: the time that counting takes.
+   */
   readonly chunkMs?: number | undefined
 }
 
-/** Everything is ten times as quick as in a deployment: calls of seconds instead of minutes. */
+/** The limits above which an instance sheds calls. All times are a tenth of those in a deployment. */
 export const shedding = { maxRunningCalls: 6, maxEventLoopDelayMs: 80, minWorkMs: 150 } as const
 
-/** An instance that listens until SIGTERM or SIGINT. */
+/** An instance that listens until the process receives SIGTERM or SIGINT. */
 export interface ServedInstance {
   readonly url: string
-  /** Switches shedding, for calls that come from now on. */
+  /** Switches load shedding on or off for new calls. */
   setShedding(on: boolean): void
   load(): ServerLoad
 }
 
 /**
- * Serves the tool. Without shedding, a call counts as one whose retry reaches no other instance, and stays to its end.
+ * Serves the tool over HTTP. While shedding is off, calls are marked as impossible to hand off, and run to their end
+ * here.
  */
 export async function serveInstance(options: InstanceOptions): Promise<ServedInstance> {
   const { port, host, allowedHosts, stateKeys, report, stop, chunkMs } = options

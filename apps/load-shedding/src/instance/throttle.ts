@@ -1,9 +1,9 @@
 const periodMs = 200
 
 /**
- * Lets this process stand still for a share of the time, as a container does whose CPU quota is used up: nothing runs,
- * no timer and no answer. It takes no CPU itself, so that other instances on this machine are as fast as before. A
- * share of 0 ends it.
+ * Creates a function that blocks this process for a share of the time, from 0 to below 1. It imitates a container with
+ * an exhausted CPU quota: no timer fires and no response is sent. A blocked process uses no CPU, so the other instances
+ * on this machine keep their speed. The share 0 ends the blocking.
  */
 export function createThrottle(): (share: number) => void {
   const cell = new Int32Array(new SharedArrayBuffer(4))

@@ -8,45 +8,46 @@ import { heavy, isExpectedResult, type Job } from '../primes/job.ts'
 import { callKey } from '../primes/prime-tool.ts'
 import { createPlan } from './plan.ts'
 
-/** Clients that call the fleet. */
+/** The clients that call the fleet. */
 export interface Load {
-  /** The average number of calls per second; 0 for none. */
+  /** Sets the mean number of calls per second. The rate 0 sends no calls. */
   setRate(perSecond: number): void
-  /** Sends so many heavy calls at once. */
+  /** Sends a number of heavy calls at once. */
   burst(count: number): void
-  /** Resolves when no call is under way; calls that come meanwhile are waited for too. */
+  /** Resolves when no call is running, including calls that start while it waits. */
   whenIdle(): Promise<void>
-  /** Ends every call. */
+  /** Cancels every call, and closes the connections. */
   stop(): Promise<void>
 }
 
-/** The events of clients. */
+/** Options of the clients. */
 export interface LoadOptions {
   readonly url: string
   readonly board: Board
+  /** The seed of the random arrivals. */
   readonly seed: number
 }
 
-/** Calls beyond the limit are not sent, as at a provider that limits its concurrency. */
+/** The limit of concurrent calls. Further calls are not sent. */
 const maxConcurrentCalls = 60
 const maxAttempts = 10
 /**
- * Node's cluster leaves a connection open that was on its way to an instance when this was killed: its client waits for
- * so long.
+ * The timeout of a request in milliseconds. Node's cluster does not close a connection that it was passing to an
+ * instance when that instance was killed, so its client waits until this timeout.
  */
 const timeoutMs = 30_000
 const retryDelayMs = 250
 
-/** Makes clients that are quiet until they are given a rate. */
+/** Creates clients that send no calls before a rate is set. */
 export function driveLoad({ url, board, seed }: LoadOptions): Load {
-  // A connection for each request, as if each came from another client: none sticks to an instance.
+  // A new connection for each request, so that the balancer chooses an instance for each request.
   const agent = new Agent({ pipelining: 0 })
   const connection = connectHttp(url, { dispatcher: agent })
   const extensions = [telemetry(), reportMoves(board)]
   const client = createClient(connection, { name: 'load', version: '0.1.0', cache: false, timeoutMs, extensions })
   const stopping = new AbortController()
   const { signal } = stopping
-  // Every call that is under way listens.
+  // Each running call adds a listener to the signal.
   setMaxListeners(0, signal)
   const runningCalls = new Set<Promise<void>>()
   const nextArrival = createPlan(seed)
@@ -93,7 +94,7 @@ interface CallContext {
   readonly signal: AbortSignal
 }
 
-/** Calls as a user does: who gets no result tries again. */
+/** Sends a call, and sends it again from the beginning after each attempt without a result. */
 async function callUntilDone(call: string, job: Job, context: CallContext): Promise<void> {
   const { board, signal } = context
   board.recordSent(call, job.size)
@@ -115,7 +116,7 @@ async function sendCall(call: string, job: Job, { client, board, signal }: CallC
   board.recordCompleted(call, isExpectedResult(job, result.structuredContent))
 }
 
-/** Reports each call that an instance hands off to the board. */
+/** Creates a client extension that records each handoff on the board. */
 function reportMoves(board: Board): ClientExtension {
   const observe = (event: ClientEvent): void => {
     if (event.type === 'round' && event.status === 'input_required')

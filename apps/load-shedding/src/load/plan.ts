@@ -1,29 +1,29 @@
 import { heavy, type Job, light } from '../primes/job.ts'
 
-/** A call that is to be made. */
+/** A planned call. */
 export interface Arrival {
-  /** Milliseconds after the one before. */
+  /** The time since the previous arrival, in milliseconds. */
   readonly afterMs: number
   readonly job: Job
 }
 
-/** Of so many calls one is heavy, on average. */
+/** One of this number of calls is heavy, on average. */
 export const callsPerHeavyCall = 4
 
 /**
- * Calls of independent clients, without end: the pauses between them are random, so that they come in clusters, and now
- * and then one is heavy. The same seed gives the same calls.
+ * Creates an endless plan of calls by independent clients: a Poisson process with limited intervals, in which one in
+ * four calls is heavy. A seed determines the plan.
  */
 export function createPlan(seed: number): (perSecond: number) => Arrival {
   const random = randomFrom(seed)
   return (perSecond) => ({
-    // Exponential pauses, but for none that would leave everything idle.
+    // Exponential intervals, limited to four times the mean so that the fleet is never idle for long.
     afterMs: (Math.min(-Math.log(1 - random()), 4) * 1000) / perSecond,
     job: random() * callsPerHeavyCall < 1 ? heavy : light,
   })
 }
 
-/** Mulberry32: small, and the same everywhere. */
+/** Creates a Mulberry32 generator, whose values are the same on every platform. */
 function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

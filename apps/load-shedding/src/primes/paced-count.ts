@@ -1,21 +1,21 @@
 import type { CountChunk } from './prime-tool.ts'
 import { countChunk } from './tally.ts'
 
-/** The numbers of a paced chunk: counting them takes next to no time. */
+/** The numbers of a paced chunk. Counting them takes less than a millisecond. */
 export const pacedNumbers = 500
 
-/** Reports of the time come after so many chunks. */
+/** The number of chunks in a report. */
 const chunksPerReport = 10
 
-/** Chunks that were counted, and the time for which the event loop was busy with them and all around them. */
+/** A number of counted chunks, and the time for which the event loop was busy meanwhile, in milliseconds. */
 export interface PacedWork {
   readonly chunks: number
   readonly busyMs: number
 }
 
 /**
- * Makes a count whose chunks take a given time on any machine: after a few numbers the process stands still, with its
- * event loop, as if it computed. `report` is given what was done since the report before.
+ * Creates a count whose chunks take a given time on any machine. After a few numbers it blocks the event loop for the
+ * rest of that time. `report` receives the work since the previous report.
  */
 export function createPacedCount(chunkMs: number, report: (work: PacedWork) => void): CountChunk {
   const cell = new Int32Array(new SharedArrayBuffer(4))

@@ -6,7 +6,7 @@ import type { InstanceMessage } from '../instance/instance-message.ts'
 import { isExpectedResult, light } from './job.ts'
 import { callKey, countPrimes } from './prime-tool.ts'
 
-/** Instances of which another one answers each round, and what they reported. */
+/** Opens a fleet in which another instance serves each round, and records its messages. */
 function openFleet(shedding: false | SheddingOptions) {
   const reported: { readonly instance: number; readonly message: InstanceMessage }[] = []
   let instances = 0
@@ -18,13 +18,13 @@ function openFleet(shedding: false | SheddingOptions) {
   return { client: testClient(createInstance, { shedding, restartBetweenRounds: true, cache: false }), reported }
 }
 
-/** Sheds each call so often, at its first chances. */
+/** Returns settings that shed each call a number of times, as soon as possible. */
 const shedTimes = (times: number): SheddingOptions =>
   sheddingSettings({ calls: 'all', minWorkMs: 0, policy: (_, { shedCount }) => shedCount < times })
 
 const meta = { [callKey]: 'call-1' }
 
-test('a call that is shed five times gives the same bytes as one that never moved', async () => {
+test('a call that is shed five times has the same result, byte by byte, as one that was never shed', async () => {
   const moving = openFleet(shedTimes(5))
   const still = openFleet(false)
   const moved = await moving.client.callTool('count_primes', { limit: light.limit }, { meta })
@@ -42,7 +42,7 @@ test('a call that is shed five times gives the same bytes as one that never move
   expect(ends).toHaveLength(begins.length)
 })
 
-test('a call gives the same result, after whichever chunk its instance stops', async () => {
+test('a call has the same result, whichever chunk its instance stops after', async () => {
   const createInstance = (kit: ServerKit) =>
     createServer({ name: 'primes', version: '1.0.0', tools: [countPrimes(() => {})], ...kit })
   const { stoppedSteps } = await killAtEveryStep(createInstance, {
@@ -51,14 +51,14 @@ test('a call gives the same result, after whichever chunk its instance stops', a
   expect(stoppedSteps.length).toBeGreaterThan(1)
 })
 
-test('a call without a name is given one that it keeps', async () => {
+test('a call without an id gets one that all of its instances use', async () => {
   const { client, reported } = openFleet(shedTimes(1))
   await client.callTool('count_primes', { limit: 200_000 }, { meta: { [callKey]: 'x'.repeat(65) } })
   const names = new Set(reported.flatMap(({ message }) => ('call' in message ? [message.call] : [])))
   expect([...names]).toEqual([expect.stringMatching(/^[\da-f-]{36}$/)])
 })
 
-test.each([1, 50_000_001, 2.5])('the limit %d is refused before anything is counted', async (limit) => {
+test.each([1, 50_000_001, 2.5])('the limit %d is rejected before the count starts', async (limit) => {
   const { client, reported } = openFleet(false)
   expect(await client.callTool('count_primes', { limit })).toMatchObject({ isError: true })
   expect(reported).toEqual([])

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { InstanceMessage } from '../instance/instance-message.ts'
 import { countChunk, emptyTally, type Tally } from './tally.ts'
 
-/** The `_meta` key under which a request says what its call is to be called on the board. */
+/** The `_meta` key of the id that identifies a call on the board. */
 export const callKey = 'dev.x/call'
 
 const output = z.object({
@@ -12,10 +12,10 @@ const output = z.object({
   checksum: z.string().describe('Depends on every prime and on their order'),
 })
 
-/** Counts the next chunk of numbers, up to a limit. */
+/** Counts the primes of the next chunk, up to a limit. */
 export type CountChunk = (tally: Tally, limit: number) => Tally
 
-/** The tool: counts primes chunk by chunk. Any instance can continue from the checkpoint after each chunk. */
+/** Creates the tool, which saves a checkpoint after each chunk. Any instance can continue from a checkpoint. */
 export function countPrimes(report: (message: InstanceMessage) => void, count: CountChunk = countChunk): Tool {
   return tool('count_primes', {
     description: 'Counts the primes up to a number, one by one',

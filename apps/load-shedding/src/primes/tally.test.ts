@@ -19,21 +19,21 @@ test.each([
   expect(countTo(limit)).toMatchObject({ next: limit + 1, primes })
 })
 
-test('a count that was written down and read between any two chunks ends the same', () => {
+test('a tally that is serialized and parsed between any two chunks has the same result', () => {
   const limit = 350_000
-  const still = countTo(limit)
+  const expected = countTo(limit)
   const moves = fc.array(fc.boolean(), { minLength: 4, maxLength: 4 })
   fc.assert(
     fc.property(moves, (plan) => {
-      let place = 0
-      const moved = countTo(limit, (tally) => (plan[place++] === true ? JSON.parse(JSON.stringify(tally)) : tally))
-      expect(moved).toEqual(still)
+      let index = 0
+      const moved = countTo(limit, (tally) => (plan[index++] === true ? JSON.parse(JSON.stringify(tally)) : tally))
+      expect(moved).toEqual(expected)
     }),
     { numRuns: 8 },
   )
 })
 
-test('other primes have another checksum', () => {
+test('different primes have different checksums', () => {
   expect(countTo(10).checksum).not.toBe(countTo(11).checksum)
   expect(countTo(11).checksum).toBe(countTo(12).checksum)
 })

@@ -1,19 +1,19 @@
 /** The state of a prime count. It is plain JSON, so that it can be a checkpoint. */
 export type Tally = {
-  /** The first number that was not looked at. */
+  /** The next number to check. */
   readonly next: number
   readonly primes: number
-  /** Depends on each prime and on their order: two counts that agree in it have found the same. */
+  /** A hash over the primes in their order, so that two counts with the same hash found the same primes. */
   readonly checksum: number
 }
 
-/** Before the first number. */
+/** The tally before the first number. */
 export const emptyTally: Tally = { next: 2, primes: 0, checksum: 0x811c9dc5 }
 
-/** The count of numbers between two checkpoints: a few milliseconds of work. */
+/** The count of numbers between two checkpoints, a few milliseconds of work. */
 const chunk = 50_000
 
-/** The tally after the chunk of so many numbers that it stands before, and never beyond the limit. */
+/** Counts the primes of the next `numbers` numbers, up to the limit. Returns the new tally. */
 export function countChunk(tally: Tally, limit: number, numbers = chunk): Tally {
   const end = Math.min(tally.next + numbers - 1, limit)
   let { primes, checksum } = tally
@@ -25,7 +25,7 @@ export function countChunk(tally: Tally, limit: number, numbers = chunk): Tally 
   return { next: end + 1, primes, checksum }
 }
 
-/** By trial division, because the work should be long. */
+/** Checks a number by trial division. It is slow on purpose. */
 function isPrime(number: number): boolean {
   if (number < 4) return number > 1
   if (number % 2 === 0 || number % 3 === 0) return false

@@ -7,7 +7,7 @@ import { createTelemetryStore } from './telemetry-store.ts'
 
 /** The telemetry of the client in this process and of all instances. */
 export interface FleetTelemetry extends Disposable {
-  /** Takes the telemetry of an instance from its message. Other messages have none. */
+  /** Adds the telemetry in a message of an instance. Other messages are ignored. */
   onMessage(instance: number, message: InstanceMessage): void
   view(): TelemetryView
 }
@@ -23,7 +23,7 @@ export function recordFleet(): FleetTelemetry {
     onMessage(instance, message) {
       if (message.kind === 'span') store.addSpan(instance, message.span)
       if (message.kind === 'metrics') store.setMetrics(instance, message.metrics)
-      // Another process listens in the place of this instance.
+      // A new process has replaced the instance of this number.
       if (message.kind === 'listening') store.retire(instance)
     },
     view: () => store.view(),

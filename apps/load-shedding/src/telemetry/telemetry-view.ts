@@ -2,14 +2,14 @@ import * as z from 'zod'
 
 const time = z.number().min(0)
 
-/** One span, as the page shows it. */
+/** A span on the page. */
 export const spanView = z.object({
   traceId: z.string().max(32),
   spanId: z.string().max(16),
   parentId: z.string().max(16).optional(),
   name: z.string().max(200),
   kind: z.enum(['client', 'server', 'internal']),
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   startedAt: time,
   durationMs: time,
   hasFailed: z.boolean(),

@@ -36,27 +36,27 @@ const view: TerminalView = {
   recent: { perSecond: 2.04, p50Ms: 240, p99Ms: 1820 },
 }
 
-test('a table has a row for each instance with its calls, those that are with clients, and the sums', () => {
+test('a table has a row for each instance and one for the clients, each with its calls, and the totals', () => {
   expect(formatTable(view).map((line) => stripVTControlCharacters(line).trimEnd())).toEqual([
-    'instance  status      late      moved on  calls',
-    '   1      overloaded  171 ms       12   ▁█·×',
-    '   2      draining      0 ms        0',
-    '   ·      with clients, or on their way   ▅',
+    'instance  status       delay  handed off  calls',
+    '   1      overloaded  171 ms          12  ▁█·×',
+    '   2      draining      0 ms           0',
+    '   ·      with clients or in transit      ▅',
     '',
-    'shedding on  31 completed, 0 lost, 12 moved, 0 chunks done twice',
+    'shedding on  31 completed, 0 lost, 12 handoffs, 0 chunks repeated',
     'last 10 s: 2.0 calls/s, p50 240 ms, p99 1.8 s',
   ])
 })
 
-test('a line says the same in short, and what is wrong only where something is', () => {
+test('a line has the states and the totals, and wrong results only if there are any', () => {
   expect(stripVTControlCharacters(formatLine(view))).toBe(
-    '1:overloaded 2:draining  31 completed, 0 lost, 12 moved, 0 chunks done twice  last 10 s: 2.0 calls/s, p50 240 ms, p99 1.8 s',
+    '1:overloaded 2:draining  31 completed, 0 lost, 12 handoffs, 0 chunks repeated  last 10 s: 2.0 calls/s, p50 240 ms, p99 1.8 s',
   )
   const wrong = { ...view, totals: { ...view.totals, wrong: 2 } }
-  expect(stripVTControlCharacters(formatLine(wrong))).toContain('0 chunks done twice, 2 wrong')
+  expect(stripVTControlCharacters(formatLine(wrong))).toContain('0 chunks repeated, 2 wrong')
 })
 
-test('more calls than a row has place for are counted', () => {
+test('calls beyond the length of a row are shown as a number', () => {
   const calls = Array.from({ length: 30 }, () => call({ size: 'light' }))
   const [, row = ''] = formatTable({ ...view, calls })
   expect(stripVTControlCharacters(row)).toMatch(/·{24} \+6$/)

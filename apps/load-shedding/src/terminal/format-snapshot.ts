@@ -2,26 +2,26 @@ import pc from 'picocolors'
 import { formatMs } from '../board/format-ms.ts'
 import type { CallView, LaneView, Snapshot, Timing, Totals } from '../board/snapshot.ts'
 
-/** Formats a snapshot for the terminal. */
+/** The data that the terminal shows. */
 export type TerminalView = Omit<Snapshot, 'points'>
 
 const maxShownCalls = 24
 
-/** A table of the moment, a line each: a row per instance, and the sums. */
+/** Formats a table with a row for each instance, and the totals. Returns its lines. */
 export function formatTable(view: TerminalView): readonly string[] {
   const { lanes, calls, totals, recent } = view
   const withClient = calls.filter(({ instance, state }) => instance === 0 && state === 'open')
   return [
-    `${pc.bold('instance')}  ${pc.dim('status      late      moved on  calls')}`,
+    `${pc.bold('instance')}  ${pc.dim('status       delay  handed off  calls')}`,
     ...lanes.map((lane) => formatLane(lane, calls)),
-    pc.dim(`   ·      ${'with clients, or on their way'.padEnd(32)}${formatCalls(withClient)}`),
+    pc.dim(`   ·      ${'with clients or in transit'.padEnd(32)}${formatCalls(withClient)}`),
     '',
     `shedding ${view.sheds ? pc.green('on') : pc.yellow('off')}  ${formatTotals(totals)}`,
     formatTiming(recent),
   ]
 }
 
-/** The moment in one line, for where there is no terminal. */
+/** Formats the state of the run as one line. */
 export function formatLine({ lanes, totals, recent }: TerminalView): string {
   const states = lanes.map((lane) => `${lane.instance}:${stateOf(lane)}`).join(' ')
   return `${states}  ${formatTotals(totals)}  ${formatTiming(recent)}`
@@ -34,8 +34,8 @@ function formatLane(lane: LaneView, calls: readonly CallView[]): string {
     `   ${lane.instance}     `,
     colorOf(lane)(stateOf(lane).padEnd(10)),
     delay,
-    String(lane.moved).padStart(8),
-    `  ${formatCalls(laneCalls)}`,
+    String(lane.moved).padStart(11),
+    ` ${formatCalls(laneCalls)}`,
   ]
   return cells.join(' ')
 }
@@ -49,7 +49,7 @@ function colorOf({ status, isOverloaded }: LaneView): (text: string) => string {
   return status === 'down' ? pc.red : pc.yellow
 }
 
-/** A sign for each call: how far it is, larger for heavy ones. */
+/** Formats each call as a symbol: a dot for a light call, a bar of its progress for a heavy one. */
 function formatCalls(calls: readonly CallView[]): string {
   const symbols = calls.slice(0, maxShownCalls).map(symbolOf).join('')
   return calls.length > maxShownCalls ? `${symbols} +${calls.length - maxShownCalls}` : symbols
@@ -67,8 +67,8 @@ function formatTotals({ completed, lost, wrong, moved, repeated }: Totals): stri
   const parts = [
     `${completed} completed`,
     formatProblem(lost, 'lost'),
-    `${moved} moved`,
-    formatProblem(repeated, 'chunks done twice'),
+    `${moved} handoffs`,
+    formatProblem(repeated, 'chunks repeated'),
   ]
   return wrong === 0 ? parts.join(', ') : [...parts, formatProblem(wrong, 'wrong')].join(', ')
 }

@@ -15,7 +15,7 @@ function openOutput(columns: number) {
   return { stream, written: () => String(stream.read() ?? '') }
 }
 
-test('a table is drawn over the one before, and what is printed stands above it', () => {
+test('a table replaces the previous one, and printed lines stay above it', () => {
   const { stream, written } = openOutput(120)
   const stage = createFakeStage()
   const table = liveTable(stream)
@@ -33,7 +33,7 @@ test('a table is drawn over the one before, and what is printed stands above it'
   expect(written()).toBe('')
 })
 
-test('no line is wider than the terminal', () => {
+test('every line is shorter than the width of the terminal', () => {
   const { stream, written } = openOutput(30)
   const table = liveTable(stream)
   table.watch(createFakeStage().snapshot)
@@ -47,7 +47,7 @@ test('no line is wider than the terminal', () => {
   ).toBeLessThan(30)
 })
 
-test('where there is no terminal, a line comes every two seconds', () => {
+test('without a terminal, a line is written every two seconds', () => {
   const { stream, written } = openOutput(80)
   const lines = liveLines(stream)
   lines.watch(createFakeStage().snapshot)

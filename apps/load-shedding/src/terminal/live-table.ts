@@ -2,24 +2,25 @@ import { clearScreenDown, moveCursor } from 'node:readline'
 import { stripVTControlCharacters } from 'node:util'
 import { formatLine, formatTable, type TerminalView } from './format-snapshot.ts'
 
-/** A view of the run, until it is stopped. */
+/** A view of the run in the terminal. */
 export interface LiveView {
-  /** Writes a line that stays. */
+  /** Writes a permanent line. */
   print(text: string): void
-  /** From now on shows this, again and again. */
+  /** Shows the result of `getView`, and updates it periodically. */
   watch(getView: () => TerminalView): void
+  /** Ends the updates. */
   stop(): void
 }
 
 const tableMs = 250
 const linesMs = 2_000
 
-/** A terminal, as far as a table needs it. */
+/** The members of a terminal stream that a table needs. */
 export interface TableOutput extends NodeJS.WritableStream {
   readonly columns: number
 }
 
-/** A table that is drawn over itself. */
+/** Creates a view that redraws a table in place. */
 export function liveTable(output: TableOutput): LiveView {
   let getView: (() => TerminalView) | undefined
   let drawn = 0
@@ -51,7 +52,7 @@ export function liveTable(output: TableOutput): LiveView {
   }
 }
 
-/** A line now and then, for output that goes into a file. */
+/** Creates a view that writes a line every two seconds, for output to a file or a pipe. */
 export function liveLines(output: NodeJS.WritableStream): LiveView {
   let getView: (() => TerminalView) | undefined
   const timer = setInterval(() => {
@@ -66,7 +67,7 @@ export function liveLines(output: NodeJS.WritableStream): LiveView {
   }
 }
 
-/** A line that is wider than the terminal would be two, and what is drawn over it too little. */
+/** Shortens a line to the width of the terminal. A wrapped line would break the redrawing. */
 function truncate(line: string, columns: number): string {
   const plain = stripVTControlCharacters(line)
   return plain.length < columns ? line : plain.slice(0, Math.max(0, columns - 1))

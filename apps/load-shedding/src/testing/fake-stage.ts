@@ -2,11 +2,11 @@ import type { Point, Snapshot } from '../board/snapshot.ts'
 import type { ControlTarget } from '../control/serve-control.ts'
 import type { TelemetryView } from '../telemetry/telemetry-view.ts'
 
-/** A stage on which nothing happens but what a test says. */
+/** A stage without processes. Tests set its data, and read the commands that it received. */
 export interface FakeStage extends ControlTarget {
   /** The received commands, in order. */
   readonly commands: readonly string[]
-  /** Shows something else from now on. */
+  /** Changes the snapshot and its points. */
   update(changes: Partial<Snapshot>): void
   /** Replaces the trace and the metrics. */
   setTelemetry(view: TelemetryView): void
@@ -14,7 +14,7 @@ export interface FakeStage extends ControlTarget {
 
 const lane = { status: 'ready', isOverloaded: false, eventLoopDelayMs: 4, isReady: true, moved: 0 } as const
 
-/** Makes a stage with two instances and no calls. */
+/** Creates a stage with two instances and no calls. */
 export function createFakeStage(): FakeStage {
   const commands: string[] = []
   let points: readonly Point[] = []

@@ -9,22 +9,26 @@ import { driveLoad, type Load } from '../load/drive-load.ts'
 import { type FleetTelemetry, recordFleet } from '../telemetry/record-fleet.ts'
 import type { TelemetryView } from '../telemetry/telemetry-view.ts'
 
-/** A fleet under load, all that is known of it, and what can be done to it. */
+/** A fleet, the clients that call it, and the recorded state of both. */
 export interface Stage {
   readonly board: Board
   readonly fleet: Fleet
   readonly load: Load
+  /** The mean CPU time of a call, in milliseconds. */
   readonly callMs: number
+  /** Sets the amount of load. */
   setLevel(level: LoadLevel): void
+  /** Switches load shedding on or off at every instance. */
   setShedding(on: boolean): void
-  /** Restarts every instance in turn; resolves when the last one is back. */
+  /** Restarts every instance in turn. Resolves when the last new instance listens. */
   restartAll(): Promise<void>
   /** Returns the current snapshot, without points. */
   snapshot(): Omit<Snapshot, 'points'>
-  /** The history, by seconds, at most two minutes. */
+  /** Returns the history, one point per second, for at most two minutes. */
   points(): readonly Point[]
   /** Returns the trace of a call and the metrics of all instances. */
   telemetry(): TelemetryView
+  /** Stops the clients, the instances and the balancer. */
   stop(): Promise<void>
 }
 
@@ -36,19 +40,20 @@ export interface StageOptions {
   readonly port: number
   readonly sheds: boolean
   readonly seed?: number | undefined
-  /** For how many milliseconds a call of the load computes, on average; measured when absent. */
+  /** The mean CPU time of a call in milliseconds. Default: measured at the start. */
   readonly callMs?: number | undefined
   readonly onFailure: (error: unknown) => void
 }
 
-/**
- * The time for which a stopping instance waits for its calls. Everything here is ten times as fast as in a deployment.
- */
+/** The time for which a stopping instance waits for its calls, in milliseconds: a tenth of that in a deployment. */
 const graceMs = 1_000
 const maxPoints = 120
 const recentMs = 10_000
 
-/** Starts everything, with no load yet. Rejects with a `UsageError` when a port or a program is not to be had. */
+/**
+ * Starts the fleet and the clients, without load. Rejects with a `UsageError` if a port is in use or a program is
+ * missing.
+ */
 export async function openStage({
   seed = 1,
   callMs = millisecondsPerCall(),
@@ -105,7 +110,7 @@ export async function openStage({
   }
 }
 
-/** Starts the fleet, and records its telemetry. */
+/** Starts the fleet, and records its messages and its telemetry. */
 async function startRecordedFleet(
   options: Omit<StageOptions, 'seed' | 'callMs'>,
   board: Board,

@@ -7,14 +7,14 @@ import { startFleet } from '../fleet/start-fleet.ts'
 import { createPlan } from '../load/plan.ts'
 import { pacedNumbers } from '../primes/paced-count.ts'
 
-/** The limits from which on an instance of the demo sheds. */
+/** The limits above which an instance of the demo sheds calls. */
 export { shedding } from '../instance/serve-instance.ts'
 
 /** A call of a paced trial. */
 export interface PacedCall {
-  /** Milliseconds after the beginning at which its client sends it. */
+  /** The time at which its client sends the call, in milliseconds since the start. */
   readonly at: number
-  /** Its chunks of work. */
+  /** The number of chunks of work. */
   readonly chunks: number
 }
 
@@ -22,18 +22,18 @@ export interface PacedCall {
 export interface PacedTrial {
   readonly completed: number
   readonly failed: number
-  /** Hand-offs of all calls. */
+  /** The number of handoffs of all calls. */
   readonly moves: number
   /** The latency of each completed call. */
   readonly latenciesMs: readonly number[]
-  /** The time for which an event loop was busy, by chunk: with the chunk, and with its share of all around it. */
+  /** The mean time for which an event loop was busy per chunk, including the handling of requests. */
   readonly chunkMs: number
 }
 
-/** The numbers of chunks that light and heavy calls have, as in the demo. */
+/** The number of chunks of a light and of a heavy call, as in the demo. */
 const chunksOf = { light: 20, heavy: 120 } as const
 
-/** Returns the calls of the demo's clients within so many milliseconds: the same for the same seed. */
+/** Returns the calls that the demo's clients send within a time in milliseconds. A seed determines the calls. */
 export function planCalls(seed: number, perSecond: number, withinMs: number): readonly PacedCall[] {
   const next = createPlan(seed)
   const calls: PacedCall[] = []
@@ -52,13 +52,13 @@ export interface PacedTrialOptions {
   readonly size: number
   readonly sheds: boolean
   readonly calls: readonly PacedCall[]
-  /** For how many milliseconds each chunk of work holds an event loop. */
+  /** The time for which each chunk of work blocks the event loop, in milliseconds. */
   readonly chunkMs: number
 }
 
 /**
- * Runs given calls on a new fleet whose chunks of work take a given time and no CPU, so that a busy machine changes
- * little. Rejects when an instance cannot start.
+ * Runs the given calls on a new fleet. Chunks of work take a given time and no CPU, so that other programs on the
+ * machine hardly change the result. Rejects if an instance cannot start.
  */
 export async function runPacedTrial({ calls, ...options }: PacedTrialOptions): Promise<PacedTrial> {
   const work = { chunks: 0, busyMs: 0 }
@@ -74,7 +74,7 @@ export async function runPacedTrial({ calls, ...options }: PacedTrialOptions): P
     },
     onFailure: () => {},
   })
-  // A connection for each request, as if each came from another client.
+  // A new connection for each request, so that the balancer chooses an instance for each request.
   const agent = new Agent({ pipelining: 0 })
   const connection = connectHttp(fleet.url, { dispatcher: agent })
   const counts = { failed: 0, moves: 0 }

@@ -8,20 +8,21 @@ import { openStage, type Stage, type StageOptions } from './open-stage.ts'
 export interface Trial extends Totals {
   readonly balancer: BalancerName
   readonly sheds: boolean
-  /** For how many milliseconds a call computed, on average, which decides how many calls came. */
+  /** The mean CPU time of a call in milliseconds, from which the rate of calls is computed. */
   readonly callMs: number
-  /** The latencies of calls that were sent while an instance was overloaded, in milliseconds. */
+  /** The median latency of the calls that were sent during the overload, in milliseconds. */
   readonly p50Ms: number
+  /** The 99th percentile of the same latencies. */
   readonly p99Ms: number
-  /** The number of calls lost while every instance was stopped in turn. */
+  /** The number of calls that were lost during the rolling restart. */
   readonly lostInRestarts: number
 }
 
 /** Options of a trial. */
 export interface TrialOptions extends Omit<StageOptions, 'onFailure'> {
-  /** The duration of an instance's overload, in milliseconds. */
+  /** The duration of the overload of instance 1, in milliseconds. */
   readonly overloadedMs: number
-  /** Receives the progress of the trial. */
+  /** Called at the start of each phase. */
   readonly onPhase?: ((phase: string, stage: Stage) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -29,13 +30,13 @@ export interface TrialOptions extends Omit<StageOptions, 'onFailure'> {
 const warmUpMs = 2_000
 const messageDelayMs = 300
 
-/** So many heavy calls are more than an instance can finish while it stops. */
+/** The number of heavy calls per instance, more than it can finish while it stops. */
 const heavyPerInstance = 5
 
 /**
- * Runs uneven load on a new fleet: the first instance is overloaded for a while, then every instance is restarted in
- * turn, then the calls that are left come to their end. The same seed gives the same calls. Rejects when an instance
- * cannot start, and with the signal's reason.
+ * Runs a trial under uneven load on a new fleet. First instance 1 is overloaded, then every instance is restarted in
+ * turn, then the remaining calls complete. A seed determines the calls. Rejects if an instance cannot start, and with
+ * the signal's reason if it is aborted.
  */
 export async function runTrial({ overloadedMs, onPhase, signal, ...options }: TrialOptions): Promise<Trial> {
   const failed = new AbortController()
@@ -58,7 +59,7 @@ export async function runTrial({ overloadedMs, onPhase, signal, ...options }: Tr
     stage.load.burst(options.size * heavyPerInstance)
     await rejectOnAbort(stage.restartAll(), ended)
     stage.setLevel('off')
-    phase('the last calls come to their end')
+    phase('the remaining calls complete')
     await rejectOnAbort(stage.load.whenIdle(), ended)
     // Messages of instances about the last chunks may arrive after the responses.
     await setTimeout(messageDelayMs)
@@ -86,7 +87,7 @@ function isWithin(time: number, from: number, to: number): boolean {
 
 async function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
-  // Events after the end are ignored.
+  // After an abort, a rejection of the work is ignored.
   work.catch(() => {})
   const ended = new AbortController()
   const end = new Promise<never>((_, reject) => {

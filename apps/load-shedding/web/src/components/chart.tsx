@@ -5,7 +5,7 @@ import UPlot from 'uplot'
 /** A line of a chart. */
 export interface Series {
   readonly name: string
-  /** The class that has its colour as `--tone`. */
+  /** The CSS class that sets its colour as `--tone`. */
   readonly tone: string
   readonly values: readonly (number | null)[]
 }
@@ -13,7 +13,7 @@ export interface Series {
 interface ChartProps {
   readonly title: string
   readonly note: string
-  /** Seconds since the start, one a point. */
+  /** The time of each point, in seconds since the start. */
   readonly at: readonly number[]
   readonly series: readonly Series[]
   readonly format: (value: number) => string
@@ -21,7 +21,7 @@ interface ChartProps {
 
 const height = 150
 
-/** Lines over time. What they say now stands above them in words. */
+/** A line chart over time. Its legend has the current values as text. */
 export function Chart({ title, note, at, series, format }: ChartProps): VNode {
   const container = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot | undefined>(undefined)
@@ -41,7 +41,7 @@ export function Chart({ title, note, at, series, format }: ChartProps): VNode {
       scheme.removeEventListener('change', repaint)
       chart.destroy()
     }
-    // Other values are no other chart: only other lines are.
+    // Only a change of the lines needs a new chart; new values are set below.
   }, [lines])
   useEffect(() => {
     plot.current?.setData([[...at], ...series.map(({ values }) => [...values])])
@@ -98,7 +98,7 @@ function optionsOf(element: HTMLElement, series: readonly Series[], format: (val
   }
 }
 
-/** The colour of a tone, in the scheme of now. */
+/** Returns the colour of a tone in the current colour scheme. */
 function toneColor(element: HTMLElement, tone: string): string {
   const swatch = element.parentElement?.querySelector(`.swatch.${tone}`)
   return swatch === null || swatch === undefined ? 'gray' : getComputedStyle(swatch).getPropertyValue('--tone').trim()

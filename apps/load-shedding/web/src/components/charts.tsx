@@ -10,24 +10,24 @@ interface ChartsProps {
 
 const perSecond = (value: number): string => value.toFixed(1)
 
-/** Throughput, latency and the event loops' delay over the last two minutes. */
+/** Charts of the throughput, the latency and the event-loop delays of the last two minutes. */
 export function Charts({ points, lanes }: ChartsProps): VNode {
   const at = points.map((point) => point.at)
   return (
     <section class="charts" aria-label="The last two minutes">
       <Chart
         title="Throughput"
-        note="a second"
+        note="per second"
         at={at}
         format={perSecond}
         series={[
           { name: 'calls completed', tone: 'tone-a', values: points.map((point) => point.perSecond) },
-          { name: 'moves', tone: 'tone-b', values: points.map((point) => point.movesPerSecond) },
+          { name: 'handoffs', tone: 'tone-b', values: points.map((point) => point.movesPerSecond) },
         ]}
       />
       <Chart
         title="Latency"
-        note="of calls that ended, by the second"
+        note="of the calls that completed in each second"
         at={at}
         format={formatMs}
         series={[
@@ -37,7 +37,7 @@ export function Charts({ points, lanes }: ChartsProps): VNode {
       />
       <Chart
         title="Event-loop delay"
-        note="by how much a timer is late"
+        note="the delay of a 100 ms timer"
         at={at}
         format={formatMs}
         series={lanes.map(({ instance }) => ({

@@ -10,7 +10,7 @@ interface LaneHeadProps {
 
 const statusLabels = { starting: 'starting', ready: 'running', draining: 'draining', down: 'down' } as const
 
-/** The state of an instance, and its commands. */
+/** The state of an instance, and the buttons of its commands. */
 export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
   const { instance, isOverloaded } = lane
   const name = `Instance ${instance}`
@@ -22,8 +22,8 @@ export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
         {isNotReady(lane) && <span class="status warning">not ready</span>}
       </h2>
       <p class="hint">
-        {calls === 1 ? '1 call' : `${calls} calls`} · {Math.round(lane.eventLoopDelayMs)} ms late · {lane.moved} moved
-        on
+        {calls === 1 ? '1 call' : `${calls} calls`} · {Math.round(lane.eventLoopDelayMs)} ms delay · {lane.moved} handed
+        off
       </p>
       <div class="lane-actions">
         <LaneButton
@@ -33,7 +33,7 @@ export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
           onPress={() =>
             session.sendCommand(
               { kind: 'overload', instance, on: !isOverloaded },
-              `${name} is ${isOverloaded ? 'itself again' : 'overloaded'}`,
+              `${name} is ${isOverloaded ? 'no longer overloaded' : 'overloaded'}`,
             )
           }
         >
@@ -60,14 +60,14 @@ export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
 
 interface LaneButtonProps {
   readonly lane: LaneView
-  /** Its activity, for people who do not see the lane. */
+  /** The accessible name, which includes the instance. */
   readonly label: string
   readonly isPressed?: boolean
   readonly onPress: () => Promise<void>
   readonly children: string
 }
 
-// A button that is disabled keeps its place in the focus order, so that the focus of a keyboard user is not lost.
+// `aria-disabled` keeps a disabled button focusable, so that a keyboard user does not lose the focus.
 function LaneButton({ lane, label, isPressed, onPress, children }: LaneButtonProps): VNode {
   const isOff = lane.status !== 'ready'
   return (
@@ -90,7 +90,7 @@ function stateOf({ status, isOverloaded }: LaneView): string {
   return status === 'ready' && isOverloaded ? 'overloaded' : statusLabels[status]
 }
 
-/** `true` when it asks balancers for less load, as it does after a long overload. */
+/** Returns true if a running instance is not ready, as after a long overload. Balancers then send it fewer requests. */
 function isNotReady({ status, isReady }: LaneView): boolean {
   return status === 'ready' && !isReady
 }

@@ -11,7 +11,7 @@ interface LanesProps {
   readonly snapshot: Snapshot
 }
 
-/** The positions of the lanes' tracks by instance, in pixels from the corner of the section. */
+/** The positions of the tracks of all lanes, in pixels from the top left corner of the section. */
 interface Geometry {
   readonly left: number
   readonly width: number
@@ -22,7 +22,7 @@ const rows = 2
 const cellWidth = 30
 const cellHeight = 30
 
-/** A lane for the clients and for each instance, and the calls as blocks that move between them. */
+/** The lanes of the clients and of all instances, with the calls as blocks. */
 export function Lanes({ session, snapshot }: LanesProps): VNode {
   const section = useRef<HTMLElement>(null)
   const geometry = useSignal<Geometry>({ left: 0, width: 0, tops: new Map() })
@@ -46,7 +46,7 @@ export function Lanes({ session, snapshot }: LanesProps): VNode {
       <div class="lane clients">
         <div class="lane-head">
           <h2>Clients</h2>
-          <p class="hint">{formatCount(countOpenCalls(0), 'call')} with them, or on the way</p>
+          <p class="hint">{formatCount(countOpenCalls(0), 'call')} with clients or in transit</p>
         </div>
         <div class="lane-track" data-track="0" />
       </div>
@@ -72,8 +72,8 @@ export function Lanes({ session, snapshot }: LanesProps): VNode {
         ))}
       </div>
       <p class="legend hint">
-        A wide block is a heavy call, a narrow one a light call; it is filled as far as it is done. Its colour is that
-        of the instance that began it, and its number how often it has moved.
+        A wide block is a heavy call, a narrow block a light call. The filled part is its progress. The colour is that
+        of the instance that started it, and the number counts its handoffs.
       </p>
     </section>
   )

@@ -38,7 +38,7 @@ function PageHeader({ session }: { readonly session: Session }): VNode {
       <img src="/icon.svg" alt="" width="36" height="36" />
       <div>
         <h1>Load shedding over MCP</h1>
-        <p>Calls leave overloaded and stopping instances, and continue at other instances</p>
+        <p>Overloaded and stopping instances hand running calls off to other instances</p>
       </div>
       <p class="server">
         <span class={isLive ? 'lamp lit' : 'lamp'} aria-hidden="true" />

@@ -2,17 +2,17 @@ import type { VNode } from 'preact'
 import { formatMs } from '../../../src/board/format-ms.ts'
 import type { Timing, Totals } from '../../../src/board/snapshot.ts'
 
-/** The sums since the start, and what the last ten seconds were like. */
+/** The totals since the start, and the statistics of the last ten seconds. */
 export function Sums({ totals, recent }: { readonly totals: Totals; readonly recent: Timing }): VNode {
   return (
     <dl class="sums">
       <Sum name="calls completed" value={totals.completed} />
-      <Sum name="times a call moved" value={totals.moved} />
+      <Sum name="handoffs" value={totals.moved} />
       <Sum name="calls lost" value={totals.lost} isBad={totals.lost > 0} />
-      <Sum name="chunks of work done twice" value={totals.repeated} isBad={totals.repeated > 0} />
-      <Sum name="calls a second, last 10 s" value={recent.perSecond.toFixed(1)} />
-      <Sum name="half of them within (p50)" value={formatMs(recent.p50Ms)} />
-      <Sum name="99 of 100 within (p99)" value={formatMs(recent.p99Ms)} />
+      <Sum name="chunks of work repeated" value={totals.repeated} isBad={totals.repeated > 0} />
+      <Sum name="calls per second, last 10 s" value={recent.perSecond.toFixed(1)} />
+      <Sum name="p50 latency, last 10 s" value={formatMs(recent.p50Ms)} />
+      <Sum name="p99 latency, last 10 s" value={formatMs(recent.p99Ms)} />
       {totals.wrong > 0 && <Sum name="wrong results" value={totals.wrong} isBad />}
     </dl>
   )

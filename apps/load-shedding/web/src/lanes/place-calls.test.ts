@@ -16,18 +16,18 @@ const laneSize = { columns: 6, rows: 2 }
 const cellsOf = (places: ReadonlyMap<string, Place>) =>
   Object.fromEntries(Array.from(places, ([name, { instance, cell }]) => [name, `${instance}/${cell}`]))
 
-test('calls stand side by side in their lanes, and a heavy one is not broken over two rows', () => {
+test('calls get positions side by side in their lanes, and a heavy call does not wrap', () => {
   const calls = [call('a', 1), call('b', 1, 'heavy'), call('c', 2), call('d', 1, 'heavy'), call('e', 1)]
   expect(cellsOf(placeCalls(new Map(), calls, laneSize))).toEqual({ a: '1/0', b: '1/1', c: '2/0', d: '1/6', e: '1/4' })
 })
 
-test('a call keeps its place when others leave, and one that moves takes the first free place', () => {
+test('a call keeps its position when others end, and a call in a new lane gets the first free position', () => {
   const before = placeCalls(new Map(), [call('a', 1), call('b', 1), call('c', 1)], laneSize)
   const after = placeCalls(before, [call('b', 1), call('c', 2), call('d', 1), call('e', 1)], laneSize)
   expect(cellsOf(after)).toEqual({ b: '1/1', c: '2/0', d: '1/0', e: '1/2' })
 })
 
-test('a call without room has no place', () => {
+test('a call in a full lane has no position', () => {
   const calls = Array.from({ length: 14 }, (_, index) => call(`call-${index}`, 1))
   expect(placeCalls(new Map(), calls, laneSize).size).toBe(12)
 })

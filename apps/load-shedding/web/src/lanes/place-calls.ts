@@ -1,25 +1,25 @@
 import type { CallView } from '../../../src/board/snapshot.ts'
 
-/** The position of a call: its lane, and the first of its cells there. */
+/** The position of a call: its lane, and its first cell in the lane. */
 export interface Place {
   readonly instance: number
   readonly cell: number
 }
 
-/** The size of a lane. */
+/** The size of a lane, in cells. */
 export interface LaneSize {
   readonly columns: number
   readonly rows: number
 }
 
-/** The number of cells of a call. */
+/** Returns the width of a call, in cells. */
 export function widthOf({ size }: Pick<CallView, 'size'>): number {
   return size === 'heavy' ? 3 : 1
 }
 
 /**
- * Gives each call a place in its lane. One that stays in its lane keeps its place, so that it does not jump when
- * another one ends; one that comes takes the first free place. Those for which there is no room have none.
+ * Assigns each call a position in its lane. A call that stays in its lane keeps its position. A new call in a lane gets
+ * the first free position, or none if the lane is full.
  */
 export function placeCalls(
   before: ReadonlyMap<string, Place>,

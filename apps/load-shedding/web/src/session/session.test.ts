@@ -10,7 +10,7 @@ function open(isDone: () => Promise<boolean> = async () => true) {
   return { session, receive, interrupt, seconds: () => session.points.value.map(({ at }) => at) }
 }
 
-test('seconds are added to the history, and those that come again after an interruption are not there twice', () => {
+test('new points are added to the history, and repeated points after a reconnection are not duplicated', () => {
   const { receive, seconds } = open()
   receive([{ at: 1 }, { at: 2 }])
   receive([])
@@ -22,13 +22,13 @@ test('seconds are added to the history, and those that come again after an inter
   expect(seconds()).toEqual([1])
 })
 
-test('two minutes are kept', () => {
+test('the history has at most two minutes', () => {
   const { receive, seconds } = open()
   for (let at = 1; at <= 130; at++) receive([{ at }])
   expect([seconds().length, seconds()[0]]).toEqual([120, 11])
 })
 
-test('the page is live while moments come', () => {
+test('the page is live while snapshots arrive', () => {
   const { session, receive, interrupt } = open()
   expect(session.isLive.value).toBe(false)
   receive([])
@@ -39,13 +39,13 @@ test('the page is live while moments come', () => {
 
 test.each([
   ['done', async () => true, 'Instance 1 is killed'],
-  ['refused', async () => false, 'That could not be done. Is the server still running?'],
+  ['rejected', async () => false, 'The command failed. Check that the server is running.'],
   [
-    'without an answer',
+    'without a response',
     () => Promise.reject(new TypeError('fetch failed')),
-    'That could not be done. Is the server still running?',
+    'The command failed. Check that the server is running.',
   ],
-])('shows the outcome of an action that is %s', async (_, send, words) => {
+])('a command is announced: %s', async (_, send, words) => {
   const { session } = open(send)
   await session.sendCommand({ kind: 'kill', instance: 1 }, 'Instance 1 is killed')
   expect(session.announcement.value).toBe(words)

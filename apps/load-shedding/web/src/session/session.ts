@@ -4,29 +4,30 @@ import type { Command } from '../../../src/control/command.ts'
 
 /** The state of the page, and its commands. */
 export interface Session {
-  /** Undefined until the first moment came. */
+  /** The current snapshot; undefined before the first one. */
   readonly snapshot: ReadonlySignal<Snapshot | undefined>
-  /** The last two minutes, by seconds. */
+  /** The points of the last two minutes, one per second. */
   readonly points: ReadonlySignal<readonly Point[]>
   /** `true` while snapshots arrive. */
   readonly isLive: ReadonlySignal<boolean>
-  /** The last command, for people who do not see its effect, or the reason for its failure. */
+  /** The text for screen readers: the last command, or the failure of it. */
   readonly announcement: ReadonlySignal<string>
-  /** Asks for something, and says so in words. */
+  /** Sends a command. Announces its description, or that it failed. */
   sendCommand(command: Command, description: string): Promise<void>
 }
 
 /** The handlers of the snapshot stream. */
 export interface SnapshotListener {
-  /** A moment, as JSON. */
+  /** Receives a snapshot as JSON. */
   onSnapshot(text: string): void
+  /** Called when the connection is interrupted. */
   onInterrupt(): void
 }
 
-/** Listens to the stream of moments. After an interruption it opens again, and sends the whole history. */
+/** Subscribes to the stream of snapshots. After a reconnection, the first snapshot has the whole history. */
 export type Subscribe = (listener: SnapshotListener) => void
 
-/** Sends a command; whether it was done. */
+/** Sends a command to the server. Resolves to true if the server ran it. */
 export type SendCommand = (command: Command) => Promise<boolean>
 
 const maxPoints = 120
@@ -39,7 +40,7 @@ export function openSession(subscribe: Subscribe, send: SendCommand): Session {
   const announcement = signal('')
   subscribe({
     onSnapshot(text) {
-      // It comes from the server that this page comes from, which is compiled from the same type.
+      // The server of this page sends this type.
       const next = JSON.parse(text) as Snapshot
       snapshot.value = next
       isLive.value = true
@@ -51,12 +52,12 @@ export function openSession(subscribe: Subscribe, send: SendCommand): Session {
   })
   const sendCommand = async (command: Command, description: string): Promise<void> => {
     const isDone = await send(command).catch(() => false)
-    announcement.value = isDone ? description : 'That could not be done. Is the server still running?'
+    announcement.value = isDone ? description : 'The command failed. Check that the server is running.'
   }
   return { snapshot, points, isLive, announcement, sendCommand }
 }
 
-/** The history with what is new in it; a server that has begun again begins it again. */
+/** Appends new points to the history, and replaces those of the same time. A restarted server starts a new history. */
 function mergePoints(known: readonly Point[], more: readonly Point[]): readonly Point[] {
   const first = more[0]?.at ?? 0
   return [...known.filter(({ at }) => at < first), ...more].slice(-maxPoints)

@@ -12,10 +12,10 @@ async function show(): Promise<void> {
   const response = await fetch('/api/telemetry')
   // The server of this page sends this type.
   if (response.ok) render(<TracePage view={(await response.json()) as TelemetryView} />, element)
-  else throw new Error(`The server answered ${response.status}`)
+  else throw new Error(`The server responded with ${response.status}`)
 }
 
-/** Shows the telemetry again and again. A trace that the user reads stays until another one reaches more instances. */
+/** Updates the telemetry every two seconds. The shown trace stays until another one reaches more instances. */
 async function refresh(): Promise<void> {
   await show().catch((error: unknown) => render(<p class="hint">Not connected: {String(error)}</p>, element))
   setTimeout(() => void refresh(), refreshMs)

@@ -11,7 +11,7 @@ export function TracePage({ view }: { readonly view: TelemetryView }): VNode {
         <img src="/icon.svg" alt="" width="36" height="36" />
         <div>
           <h1>Trace and metrics</h1>
-          <p>Recorded by this run with OpenTelemetry, and sent to no other service</p>
+          <p>Recorded by this run with OpenTelemetry, and not exported to other services</p>
         </div>
         <p class="server">
           <a href="/">Instances and calls</a>
@@ -31,7 +31,7 @@ function Trace({ spans }: { readonly spans: readonly ArrangedSpan[] }): VNode {
     <section class="card telemetry" aria-labelledby="trace">
       <h2 id="trace">The trace of one call</h2>
       {spans.length === 0 ? (
-        <p class="hint">No call has been traced yet. One call a second is.</p>
+        <p class="hint">No call has been traced yet. One call per second is traced.</p>
       ) : (
         <>
           <p class="hint">
@@ -89,7 +89,7 @@ function Metrics({ metrics }: { readonly metrics: readonly MetricView[] }): VNod
     <section class="card telemetry" aria-labelledby="metrics">
       <h2 id="metrics">The metrics of the client and all instances</h2>
       {metrics.length === 0 ? (
-        <p class="hint">No metric has been read yet.</p>
+        <p class="hint">No metrics have been read yet.</p>
       ) : (
         <div class="scroll">
           <table data-metrics>
