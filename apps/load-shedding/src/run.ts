@@ -37,7 +37,7 @@ async function serveUntilStopped(options: Options, { stop, view }: RunContext): 
     await using control = await serveControl(stage, options.port)
     view.print(
       `\n${pc.bold('Load shedding over MCP')}\n${size} instances share ${stage.fleet.url} behind ${balancer}.\n` +
-        `Control page: ${pc.bold(control.url)}\nCtrl-C stops all of them.\n`,
+        `Control page: ${pc.bold(control.url)}\nCtrl-C stops the application.\n`,
     )
     stage.setLevel('steady')
     view.watch(stage.snapshot)

@@ -8,14 +8,14 @@ const start = builtProgram(join(import.meta.dirname, '../dist/main.js'), /Contro
 
 test('a trial overloads an instance, restarts every one, loses no call, and exits with 0', async () => {
   const { code, output } = await start(['--once']).ended
-  for (const landmark of [
+  for (const text of [
     '3 instances behind cluster, shedding on',
     'instance 1 is overloaded',
     'every instance is restarted in turn',
     '0 calls lost, 0 of them in restarts',
     'Passed: no call was lost, and no work was repeated.',
   ]) {
-    expect(output).toContain(landmark)
+    expect(output).toContain(text)
   }
   expect(output).toMatch(/[1-9]\d* calls completed, 0 with a wrong result, [1-9]\d* handoffs/)
   expect(output).toMatch(/^0 of \d+ chunks of work repeated$/m)
@@ -43,9 +43,9 @@ test('a signal stops the application and all of its processes', async () => {
 test.each([
   [['--help'], 0, 'Usage: npm run start:shedding'],
   [['--instances', '9'], 1, 'Cannot start: --instances is "9"; it should be a whole number from 2 to 8'],
-])('%j exits with %i and prints the expected text', async (args, code, words) => {
+])('%j exits with %i and prints the expected text', async (args, code, text) => {
   const ended = await start(args).ended
-  expect([ended.code, ended.output]).toEqual([code, expect.stringContaining(words)])
+  expect([ended.code, ended.output]).toEqual([code, expect.stringContaining(text)])
 })
 
 test('a port in use is rejected with a remedy', async () => {

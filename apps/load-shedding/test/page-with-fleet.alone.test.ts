@@ -22,7 +22,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     const stage = await openStage({ balancer: 'cluster', sheds: true, size: 3, port: 0, onFailure: () => {} })
     const control = await serveControl(stage, 0, built.root)
     try {
-      const { page, complaints } = await openPage(browser, control.url)
+      const { page, problems } = await openPage(browser, control.url)
       await page.getByRole('button', { name: 'Overload 1' }).click()
       await page.locator('[data-lane="1"]').getByText('overloaded').waitFor()
       await page.getByRole('button', { name: 'Burst of heavy calls' }).click()
@@ -38,7 +38,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
       const instances = page.locator('[data-trace] [data-process]:not([data-process="0"]) td:first-child')
       expect(new Set(await instances.allInnerTexts()).size).toBeGreaterThanOrEqual(2)
       await page.locator('[data-metrics]', { hasText: 'mcp.server.operation.duration' }).waitFor()
-      expect(complaints).toEqual([])
+      expect(problems).toEqual([])
       await page.close()
     } finally {
       await control[Symbol.asyncDispose]()

@@ -31,7 +31,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     await built?.remove()
   })
 
-  const openStill = async (options: BrowserContextOptions = {}) => {
+  const openFakeStage = async (options: BrowserContextOptions = {}) => {
     const stage = createFakeStage()
     const control = await serveControl(stage, 0, built.root)
     const opened = await openPage(browser, control.url, options)
@@ -43,8 +43,8 @@ describeNeeding('chromium', 'the page', (executablePath) => {
   }
 
   test('every command works with the keyboard, and is announced to screen readers', async () => {
-    await using fixture = await openStill()
-    const { page, stage, complaints } = fixture
+    await using fixture = await openFakeStage()
+    const { page, stage, problems } = fixture
     const announcement = () => page.locator('[data-announcement]').innerText()
     await tabTo(page, 'Shedding')
     await page.keyboard.press('Space')
@@ -52,7 +52,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     await tabTo(page, 'Steady')
     await page.keyboard.press('ArrowRight')
     await expect.poll(announcement).toBe('Load: Heavy')
-    for (const [name, words] of [
+    for (const [name, text] of [
       ['Burst of heavy calls', 'A burst of heavy calls was sent'],
       ['Restart all in turn', 'Every instance is restarted in turn'],
       ['Overload 1', 'Instance 1 is overloaded'],
@@ -61,7 +61,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     ] as const) {
       await tabTo(page, name)
       await page.keyboard.press('Enter')
-      await expect.poll(announcement).toBe(words)
+      await expect.poll(announcement).toBe(text)
     }
     const expected = [
       'shedding false',
@@ -73,11 +73,11 @@ describeNeeding('chromium', 'the page', (executablePath) => {
       'kill 2',
     ]
     expect(stage.commands).toEqual(expected)
-    expect(complaints).toEqual([])
+    expect(problems).toEqual([])
   })
 
   test('a call is a block in the lane of its instance, and changes lanes after a handoff', async () => {
-    await using fixture = await openStill({ reducedMotion: 'reduce' })
+    await using fixture = await openFakeStage({ reducedMotion: 'reduce' })
     const { page, stage } = fixture
     const block = page.locator('[data-call=a]')
     const isInLane = (instance: number) => overlaps(page, '[data-call=a]', `[data-track="${instance}"]`)
@@ -95,8 +95,8 @@ describeNeeding('chromium', 'the page', (executablePath) => {
   })
 
   test('totals and states are shown as text, and problems are highlighted', async () => {
-    await using fixture = await openStill()
-    const { page, stage, complaints } = fixture
+    await using fixture = await openFakeStage()
+    const { page, stage, problems } = fixture
     const points: Point[] = [1, 2, 3].map((at) => ({
       at,
       perSecond: at,
@@ -145,11 +145,11 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     ])
     expect(await page.locator('.chart canvas').count()).toBe(3)
     expect(stage.commands).toEqual([])
-    expect(complaints).toEqual([])
+    expect(problems).toEqual([])
   })
 
   test('the page shows that the server is unreachable, and that a command failed', async () => {
-    await using fixture = await openStill()
+    await using fixture = await openFakeStage()
     const { page, control } = fixture
     await page.getByText('Live').waitFor()
     await control[Symbol.asyncDispose]()
@@ -162,7 +162,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     ['wide', 1440, 'light'],
     ['narrow', 340, 'dark'],
   ] as const)('the page fits a %s window without horizontal scrolling', async (_, width, colorScheme) => {
-    await using fixture = await openStill({ viewport: { width, height: 800 }, colorScheme })
+    await using fixture = await openFakeStage({ viewport: { width, height: 800 }, colorScheme })
     const { page, stage } = fixture
     const calls = Array.from({ length: 60 }, (__, index) => call(`call-${index}`, { instance: index % 3 }))
     stage.update({ calls })

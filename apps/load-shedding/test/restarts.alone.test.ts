@@ -46,8 +46,9 @@ describe("behind Node's cluster", () => {
     const { stage } = fixture
     stage.fleet.overload(1, true)
     stage.load.burst(9)
-    const begun = () => stage.board.calls().filter(({ instance, progress }) => instance === 1 && progress > 0.05)
-    await expect.poll(() => begun().length).toBeGreaterThan(0)
+    const callsInProgress = () =>
+      stage.board.calls().filter(({ instance, progress }) => instance === 1 && progress > 0.05)
+    await expect.poll(() => callsInProgress().length).toBeGreaterThan(0)
     await stage.fleet.restart(1)
     await stage.load.whenIdle()
     const { completed, lost, wrong, moved, repeated } = stage.board.totals()

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { createFakeStage } from '../testing/fake-stage.ts'
 import { serveControl } from './serve-control.ts'
 
-const nowhere = '/nowhere'
+const missingFolder = '/missing'
 
 async function openControl() {
   const stage = createFakeStage()
-  const control = await serveControl(stage, 0, nowhere)
+  const control = await serveControl(stage, 0, missingFolder)
   const postCommand = (body: string, headers: Readonly<Record<string, string>> = {}) =>
     fetch(`${control.url}api/commands`, {
       method: 'POST',

@@ -22,7 +22,7 @@ const maxBodyBytes = 1_024
 const maxReaders = 16
 
 // The relative path is the same from `src` and from `dist`.
-const built = fileURLToPath(new URL('../../dist-web', import.meta.url))
+const builtPage = fileURLToPath(new URL('../../dist-web', import.meta.url))
 
 /**
  * Serves the page, its events and its commands on the loopback address. Throws a `UsageError` if the port is in use.
@@ -30,7 +30,7 @@ const built = fileURLToPath(new URL('../../dist-web', import.meta.url))
 export async function serveControl(
   stage: ControlTarget,
   requestedPort: number,
-  folder: string = built,
+  folder: string = builtPage,
 ): Promise<Control> {
   const page: PageHandler = existsSync(folder) ? servePage(folder) : () => false
   let readers = 0

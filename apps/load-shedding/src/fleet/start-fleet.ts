@@ -44,7 +44,7 @@ export interface FleetOptions {
   readonly onFailure: (error: unknown) => void
 }
 
-const openers: Readonly<Record<BalancerName, (setup: BalancerOptions) => Promise<Balancer>>> = {
+const openBalancer: Readonly<Record<BalancerName, (options: BalancerOptions) => Promise<Balancer>>> = {
   cluster: openCluster,
   nginx: openNginx,
   haproxy: openHaproxy,
@@ -56,10 +56,10 @@ const extraStopMs = 3_000
 // Instances run from the build, even if this file runs from its source, as in tests.
 const module = fileURLToPath(new URL('../../dist/instance/instance.js', import.meta.url))
 
-/** Starts the balancer and the instances. Rejects when one of them cannot start. */
+/** Starts the balancer and the instances. Rejects if one of them cannot start. */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const { size } = options
-  const balancer = await openers[options.balancer]({ port: options.port, lanes: size, module })
+  const balancer = await openBalancer[options.balancer]({ port: options.port, lanes: size, module })
   const shared = { stateKey: randomBytes(32).toString('hex'), sheds: options.sheds }
   const lanes: Lane[] = []
   const updateReadyLanes = createReadyLanesListener(balancer, lanes)

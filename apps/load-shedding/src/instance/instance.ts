@@ -45,7 +45,7 @@ watchEventLoopDelay((eventLoopDelayMs) => {
   report({ kind: 'load', eventLoopDelayMs, running, isReady })
 })
 report({ kind: 'listening', pid: process.pid })
-// The channel must not keep the process alive: the server alone does.
+// The channel must not keep the process alive. Only the server does.
 process.channel?.unref()
 
 function ignoreFailure(): void {}

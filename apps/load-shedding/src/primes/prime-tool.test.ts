@@ -25,19 +25,19 @@ const shedTimes = (times: number): SheddingOptions =>
 const meta = { [callKey]: 'call-1' }
 
 test('a call that is shed five times has the same result, byte by byte, as one that was never shed', async () => {
-  const moving = openFleet(shedTimes(5))
-  const still = openFleet(false)
-  const moved = await moving.client.callTool('count_primes', { limit: light.limit }, { meta })
-  const stayed = await still.client.callTool('count_primes', { limit: light.limit }, { meta })
-  expect(JSON.stringify(moved)).toBe(JSON.stringify(stayed))
+  const sheddingFleet = openFleet(shedTimes(5))
+  const plainFleet = openFleet(false)
+  const moved = await sheddingFleet.client.callTool('count_primes', { limit: light.limit }, { meta })
+  const expected = await plainFleet.client.callTool('count_primes', { limit: light.limit }, { meta })
+  expect(JSON.stringify(moved)).toBe(JSON.stringify(expected))
   expect(isExpectedResult(light, moved.structuredContent)).toBe(true)
 
-  const begins = moving.reported.filter(({ message }) => message.kind === 'begin')
+  const begins = sheddingFleet.reported.filter(({ message }) => message.kind === 'begin')
   expect(begins.map(({ instance }) => instance)).toEqual([0, 1, 2, 3, 4, 5])
-  const chunksOf = (reported: typeof moving.reported) =>
+  const chunksOf = (reported: typeof sheddingFleet.reported) =>
     reported.flatMap(({ message }) => (message.kind === 'work' ? [message.from] : []))
-  expect(chunksOf(moving.reported)).toEqual(chunksOf(still.reported))
-  const ends = moving.reported.filter(({ message }) => message.kind === 'end')
+  expect(chunksOf(sheddingFleet.reported)).toEqual(chunksOf(plainFleet.reported))
+  const ends = sheddingFleet.reported.filter(({ message }) => message.kind === 'end')
   expect(ends.map(({ message }) => message)).toEqual(ends.map(() => ({ kind: 'end', call: 'call-1' })))
   expect(ends).toHaveLength(begins.length)
 })
@@ -54,8 +54,8 @@ test('a call has the same result, whichever chunk its instance stops after', asy
 test('a call without an id gets one that all of its instances use', async () => {
   const { client, reported } = openFleet(shedTimes(1))
   await client.callTool('count_primes', { limit: 200_000 }, { meta: { [callKey]: 'x'.repeat(65) } })
-  const names = new Set(reported.flatMap(({ message }) => ('call' in message ? [message.call] : [])))
-  expect([...names]).toEqual([expect.stringMatching(/^[\da-f-]{36}$/)])
+  const ids = new Set(reported.flatMap(({ message }) => ('call' in message ? [message.call] : [])))
+  expect([...ids]).toEqual([expect.stringMatching(/^[\da-f-]{36}$/)])
 })
 
 test.each([1, 50_000_001, 2.5])('the limit %d is rejected before the count starts', async (limit) => {

@@ -2,7 +2,7 @@ import { type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace-base'
 
 const intervalMs = 1000
 
-/** Creates a sampler that samples at most one trace a second, so that the load does not measure its telemetry. */
+/** Creates a sampler that samples at most one trace per second, so that telemetry adds little to the load. */
 export function sampleOnceASecond(now: () => number = () => performance.now()): Sampler {
   let nextAt = Number.NEGATIVE_INFINITY
   return {

@@ -5,7 +5,7 @@ import { sampleOnceASecond } from './once-a-second.ts'
 import { recordTelemetry } from './record-telemetry.ts'
 import { metricView, type MetricView, type SpanView, spanView } from './telemetry-view.ts'
 
-test('one trace a second is recorded, with all of its spans', async () => {
+test('one trace per second is recorded, with all of its spans', async () => {
   let time = 0
   const spans: SpanView[] = []
   const values: MetricView[] = []

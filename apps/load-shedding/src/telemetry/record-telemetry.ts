@@ -12,14 +12,14 @@ export interface TelemetryListener {
 
 const metricsIntervalMs = 1000
 
-class PulledMetrics extends MetricReader {
+class OnDemandMetricReader extends MetricReader {
   protected override async onShutdown(): Promise<void> {}
   protected override async onForceFlush(): Promise<void> {}
 }
 
-/** Registers the SDK of OpenTelemetry in this process until the result is disposed. It exports to `listener` alone. */
+/** Registers the OpenTelemetry SDK in this process until the result is disposed. It exports only to `listener`. */
 export function recordTelemetry(sampler: Sampler, listener: TelemetryListener): Disposable {
-  const reader = new PulledMetrics()
+  const reader = new OnDemandMetricReader()
   const processor = {
     onStart: () => {},
     onEnd: (span: ReadableSpan) => listener.onSpan(toSpanView(span)),
@@ -56,7 +56,7 @@ async function readMetrics(reader: MetricReader): Promise<readonly MetricView[]>
 function toMetricView(name: string, { attributes, value }: DataPoint<unknown>): MetricView {
   const text = formatAttributes(attributes)
   if (typeof value === 'number') return { name, attributes: text, count: value }
-  // Only numbers and histograms exist, because the packages create counters and histograms alone.
+  // The packages create only counters and histograms, so any other value is a histogram.
   const { count, sum = 0 } = value as Histogram
   return { name, attributes: text, count, sum }
 }

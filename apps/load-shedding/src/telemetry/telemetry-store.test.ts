@@ -13,7 +13,7 @@ const span = (traceId: string, spanId: string, changes: Partial<SpanView> = {}):
   ...changes,
 })
 
-test('the trace that reached the most processes is shown, once its call has ended', () => {
+test('the trace that reached the most processes is shown after its call has ended', () => {
   const store = createTelemetryStore()
   store.addSpan(1, span('moved', 'a', { parentId: 'call', startedAt: 2 }))
   store.addSpan(2, span('moved', 'b', { parentId: 'call', startedAt: 5 }))
@@ -43,7 +43,7 @@ test('30 traces of at most 200 spans are kept', () => {
   expect(store.view().spans[0]?.traceId).toBe('trace 30')
 })
 
-test('metrics are added over all processes, also over those that have ended', () => {
+test('metrics are added up over all processes, including ended ones', () => {
   const store = createTelemetryStore()
   store.setMetrics(1, [{ name: 'runs', attributes: 'tool=a', count: 2 }])
   store.setMetrics(1, [{ name: 'runs', attributes: 'tool=a', count: 3 }])

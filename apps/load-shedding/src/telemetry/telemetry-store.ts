@@ -4,7 +4,7 @@ import type { MetricView, ProcessSpan, SpanView, TelemetryView } from './telemet
 export interface TelemetryStore {
   /** Adds a span that has ended. `process` is 0 for the client, and otherwise the number of the instance. */
   addSpan(process: number, span: SpanView): void
-  /** Replaces the metrics of a process by its newest values. */
+  /** Replaces the metrics of a process with its newest values. */
   setMetrics(process: number, metrics: readonly MetricView[]): void
   /** Keeps the metrics of a process that has ended. Another process continues under its number. */
   retire(process: number): void
@@ -40,14 +40,17 @@ export function createTelemetryStore(): TelemetryStore {
   }
 }
 
-/** Returns the complete trace of most processes. A trace is complete once the span of the whole call has ended. */
+/**
+ * Returns the complete trace that reached the most processes, and the newest one of equal traces. A trace is complete
+ * after the span of the whole call has ended.
+ */
 function chooseTrace(traces: readonly (readonly ProcessSpan[])[]): readonly ProcessSpan[] {
   const complete = traces.filter((spans) => spans.some(({ parentId }) => parentId === undefined))
   const countProcesses = (spans: readonly ProcessSpan[]): number => new Set(spans.map(({ process }) => process)).size
   return complete.reduce((best, spans) => (countProcesses(spans) >= countProcesses(best) ? spans : best), [])
 }
 
-/** Adds the values of the same metric with the same attributes, in the order of their names. */
+/** Adds up the values of each metric with the same attributes. Returns the sums, sorted by name. */
 function sumMetrics(metrics: readonly MetricView[]): readonly MetricView[] {
   const sums = new Map<string, MetricView>()
   for (const metric of metrics) {

@@ -12,8 +12,8 @@ export interface LiveView {
   stop(): void
 }
 
-const tableMs = 250
-const linesMs = 2_000
+const tableIntervalMs = 250
+const lineIntervalMs = 2_000
 
 /** The members of a terminal stream that a table needs. */
 export interface TableOutput extends NodeJS.WritableStream {
@@ -23,21 +23,21 @@ export interface TableOutput extends NodeJS.WritableStream {
 /** Creates a view that redraws a table in place. */
 export function liveTable(output: TableOutput): LiveView {
   let getView: (() => TerminalView) | undefined
-  let drawn = 0
+  let drawnLines = 0
   const erase = (): void => {
-    if (drawn === 0) return
-    moveCursor(output, 0, -drawn)
+    if (drawnLines === 0) return
+    moveCursor(output, 0, -drawnLines)
     clearScreenDown(output)
-    drawn = 0
+    drawnLines = 0
   }
   const draw = (): void => {
     if (getView === undefined) return
     const lines = formatTable(getView()).map((line) => truncate(line, output.columns))
     erase()
     output.write(`${lines.join('\n')}\n`)
-    drawn = lines.length
+    drawnLines = lines.length
   }
-  const timer = setInterval(draw, tableMs)
+  const timer = setInterval(draw, tableIntervalMs)
   return {
     print(text) {
       erase()
@@ -57,7 +57,7 @@ export function liveLines(output: NodeJS.WritableStream): LiveView {
   let getView: (() => TerminalView) | undefined
   const timer = setInterval(() => {
     if (getView !== undefined) output.write(`${formatLine(getView())}\n`)
-  }, linesMs)
+  }, lineIntervalMs)
   return {
     print: (text) => void output.write(`${text}\n`),
     watch(nextView) {

@@ -18,8 +18,8 @@ const lane = { status: 'ready', isOverloaded: false, eventLoopDelayMs: 4, isRead
 export function createFakeStage(): FakeStage {
   const commands: string[] = []
   let points: readonly Point[] = []
-  let recorded: TelemetryView = { spans: [], metrics: [] }
-  let shown: Omit<Snapshot, 'points'> = {
+  let telemetry: TelemetryView = { spans: [], metrics: [] }
+  let snapshot: Omit<Snapshot, 'points'> = {
     balancer: 'cluster',
     url: 'http://127.0.0.1:4531/mcp',
     sheds: true,
@@ -36,15 +36,15 @@ export function createFakeStage(): FakeStage {
   const recordCommand = (...words: readonly unknown[]): void => void commands.push(words.join(' '))
   return {
     commands,
-    update({ points: more = points, ...changes }) {
-      points = more
-      shown = { ...shown, ...changes }
+    update({ points: nextPoints = points, ...changes }) {
+      points = nextPoints
+      snapshot = { ...snapshot, ...changes }
     },
     setTelemetry(view) {
-      recorded = view
+      telemetry = view
     },
-    telemetry: () => recorded,
-    snapshot: () => shown,
+    telemetry: () => telemetry,
+    snapshot: () => snapshot,
     points: () => points,
     setLevel: (level) => recordCommand('level', level),
     setShedding: (on) => recordCommand('shedding', on),

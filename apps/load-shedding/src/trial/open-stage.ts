@@ -66,7 +66,7 @@ export async function openStage({
   let level: LoadLevel = 'off'
   let rollingRestart: Promise<void> | undefined
   let points: readonly Point[] = []
-  const seconds = setInterval(() => {
+  const pointTimer = setInterval(() => {
     points = [...points, board.takePoint()].slice(-maxPoints)
   }, 1_000)
   return {
@@ -102,7 +102,7 @@ export async function openStage({
     points: () => points,
     telemetry: telemetry.view,
     async stop() {
-      clearInterval(seconds)
+      clearInterval(pointTimer)
       await load.stop()
       await fleet.stop()
       telemetry[Symbol.dispose]()

@@ -41,7 +41,7 @@ export function Chart({ title, note, at, series, format }: ChartProps): VNode {
       scheme.removeEventListener('change', repaint)
       chart.destroy()
     }
-    // Only a change of the lines needs a new chart; new values are set below.
+    // Only a change of the lines needs a new chart. The next effect sets new values.
   }, [lines])
   useEffect(() => {
     plot.current?.setData([[...at], ...series.map(({ values }) => [...values])])
@@ -81,7 +81,7 @@ function optionsOf(element: HTMLElement, series: readonly Series[], format: (val
     height,
     legend: { show: false },
     cursor: { show: false },
-    scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(most, 1) * 1.1] } },
+    scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(max, 1) * 1.1] } },
     axes: [
       { ...axis, size: 22, incrs: [1, 5, 10, 30, 60], values: (_, marks) => marks.map((mark) => `${mark} s`) },
       { ...axis, size: 52, values: (_, marks) => marks.map(format) },

@@ -38,12 +38,14 @@ test('no two calls ever cover the same cell, after any sequence of calls', () =>
     instance: fc.integer({ min: 0, max: 2 }),
     heavy: fc.boolean(),
   })
-  const moments = fc.array(fc.uniqueArray(one, { selector: ({ name }) => name }), { maxLength: 6 })
+  const snapshots = fc.array(fc.uniqueArray(one, { selector: ({ name }) => name }), { maxLength: 6 })
   fc.assert(
-    fc.property(moments, fc.integer({ min: 1, max: 8 }), (all, columns) => {
+    fc.property(snapshots, fc.integer({ min: 1, max: 8 }), (all, columns) => {
       let places: ReadonlyMap<string, Place> = new Map()
-      for (const moment of all) {
-        const calls = moment.map(({ name, instance, heavy }) => call(String(name), instance, heavy ? 'heavy' : 'light'))
+      for (const snapshot of all) {
+        const calls = snapshot.map(({ name, instance, heavy }) =>
+          call(String(name), instance, heavy ? 'heavy' : 'light'),
+        )
         places = placeCalls(places, calls, { columns, rows: 2 })
         const covered = calls.flatMap((each) => {
           const place = places.get(each.call)

@@ -22,7 +22,7 @@ export function widthOf({ size }: Pick<CallView, 'size'>): number {
  * the first free position, or none if the lane is full.
  */
 export function placeCalls(
-  before: ReadonlyMap<string, Place>,
+  previousPlaces: ReadonlyMap<string, Place>,
   calls: readonly CallView[],
   laneSize: LaneSize,
 ): ReadonlyMap<string, Place> {
@@ -42,9 +42,9 @@ export function placeCalls(
     return true
   }
   const newCalls = calls.filter((call) => {
-    const known = before.get(call.call)
-    if (known?.instance !== call.instance || !fits(call, known.cell)) return true
-    take(call, known.cell)
+    const previous = previousPlaces.get(call.call)
+    if (previous?.instance !== call.instance || !fits(call, previous.cell)) return true
+    take(call, previous.cell)
     return false
   })
   for (const call of newCalls) {

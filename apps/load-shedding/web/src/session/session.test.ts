@@ -45,8 +45,8 @@ test.each([
     () => Promise.reject(new TypeError('fetch failed')),
     'The command failed. Check that the server is running.',
   ],
-])('a command is announced: %s', async (_, send, words) => {
+])('a command is announced: %s', async (_, send, text) => {
   const { session } = open(send)
   await session.sendCommand({ kind: 'kill', instance: 1 }, 'Instance 1 is killed')
-  expect(session.announcement.value).toBe(words)
+  expect(session.announcement.value).toBe(text)
 })

@@ -10,7 +10,7 @@ export interface Session {
   readonly points: ReadonlySignal<readonly Point[]>
   /** `true` while snapshots arrive. */
   readonly isLive: ReadonlySignal<boolean>
-  /** The text for screen readers: the last command, or the failure of it. */
+  /** The text for screen readers: the last command, or its failure. */
   readonly announcement: ReadonlySignal<string>
   /** Sends a command. Announces its description, or that it failed. */
   sendCommand(command: Command, description: string): Promise<void>
@@ -58,7 +58,7 @@ export function openSession(subscribe: Subscribe, send: SendCommand): Session {
 }
 
 /** Appends new points to the history, and replaces those of the same time. A restarted server starts a new history. */
-function mergePoints(known: readonly Point[], more: readonly Point[]): readonly Point[] {
-  const first = more[0]?.at ?? 0
-  return [...known.filter(({ at }) => at < first), ...more].slice(-maxPoints)
+function mergePoints(history: readonly Point[], newPoints: readonly Point[]): readonly Point[] {
+  const first = newPoints[0]?.at ?? 0
+  return [...history.filter(({ at }) => at < first), ...newPoints].slice(-maxPoints)
 }

@@ -26,7 +26,7 @@ test('each span is followed by its children in the order of their start', () => 
   expect(arranged[3]).toMatchObject({ start: 0.6, length: 0.4 })
 })
 
-test('a span whose parent was not recorded begins a tree, and a trace without spans is empty', () => {
-  expect(arrangeSpans([span('orphan', 'unknown', 5, 0)])).toMatchObject([{ depth: 0, start: 0, length: 0 }])
+test('a span without a recorded parent is the root of a tree, and a trace without spans is empty', () => {
+  expect(arrangeSpans([span('root', 'unknown', 5, 0)])).toMatchObject([{ depth: 0, start: 0, length: 0 }])
   expect(arrangeSpans([])).toEqual([])
 })

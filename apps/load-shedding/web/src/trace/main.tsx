@@ -15,7 +15,7 @@ async function show(): Promise<void> {
   else throw new Error(`The server responded with ${response.status}`)
 }
 
-/** Updates the telemetry every two seconds. The shown trace stays until another one reaches more instances. */
+/** Updates the telemetry every two seconds. The server chooses the trace. */
 async function refresh(): Promise<void> {
   await show().catch((error: unknown) => render(<p class="hint">Not connected: {String(error)}</p>, element))
   setTimeout(() => void refresh(), refreshMs)

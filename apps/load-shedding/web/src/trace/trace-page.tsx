@@ -120,7 +120,7 @@ function Metrics({ metrics }: { readonly metrics: readonly MetricView[] }): VNod
   )
 }
 
-/** Durations are in seconds, and all other histograms have no unit. */
+/** Formats a mean. Durations are in seconds, and all other histograms have no unit. */
 function formatMean(name: string, mean: number): string {
   return name.endsWith('duration') ? formatMs(mean * 1000) : mean.toFixed(1)
 }
