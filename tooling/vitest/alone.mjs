@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
-/** The files whose tests start fleets, and compare what these do within times: they need the machine for themselves. */
+/** The files whose tests start fleets and depend on times, so that no other test may run beside them. */
 const aloneFiles = '{src,test}/**/*.alone.test.ts'
 
 /**
- * The configuration of a package with files named `*.alone.test.ts`: they run after its other tests, one at a time.
- * `npm test` runs the project "side by side" beside the tests of other packages, and leaves them to `test-alone`.
+ * Returns the configuration of a package with files named `*.alone.test.ts`, which run after its other tests, one at a
+ * time. `npm test` runs the project "side by side" beside the tests of other packages. The script `test-alone` runs
+ * these files afterwards.
  * @param {import('vitest/config').ViteUserConfig} config
  */
 export function withAloneTests({ test = {} }) {
@@ -40,8 +41,8 @@ export function withAloneTests({ test = {} }) {
 }
 
 /**
- * The configuration of the script `test-alone`, which runs after the tests of all packages. It measures no coverage,
- * because these tests start processes.
+ * Returns the configuration of the script `test-alone`, which runs after the tests of all packages. Coverage is
+ * disabled, because these tests start processes.
  * @param {import('vitest/config').ViteUserConfig} config
  */
 export function onlyAloneTests({ test = {} }) {

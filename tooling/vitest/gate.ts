@@ -1,10 +1,10 @@
-/** A promise that a test settles by hand, in place of waiting for some time. */
+/** A promise that a test resolves, instead of waiting for a time. */
 export interface Gate<T = void> {
   readonly opened: Promise<T>
   open(value: T): void
 }
 
-/** Makes a gate that is closed. */
+/** Creates a closed gate. */
 export function createGate<T = void>(): Gate<T> {
   let open: (value: T) => void = () => {}
   const opened = new Promise<T>((resolve) => {

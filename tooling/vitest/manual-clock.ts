@@ -1,16 +1,16 @@
-/** The time of a runtime in the test's hand: time of day and monotonic time are the same here. */
+/** The time of a runtime under the control of a test. Time of day and monotonic time are equal. */
 export interface ManualClock {
   now(): number
   monotonicNow(): number
   setTimeout(callback: () => void, ms: number): unknown
   clearTimeout(timer: unknown): void
-  /** Moves time on and fires what is due, in order. */
+  /** Advances the time, and calls the callbacks of due timers in order. */
   advance(ms: number): void
   /** Returns the number of pending timers. */
   readonly waiting: number
 }
 
-/** Makes a {@link ManualClock} that stands at 0. */
+/** Creates a {@link ManualClock} that starts at 0. */
 export function manualClock(): ManualClock {
   const timers = new Map<number, { readonly at: number; readonly callback: () => void }>()
   let time = 0

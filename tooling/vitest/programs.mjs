@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 /**
- * The programs that some tests run against: what each is called, and the Debian package that brings it.
+ * The programs that some tests run against: the names of each, and the Debian package that installs it.
  * @type {ReadonlyMap<string, { names: readonly string[], install: string }>}
  */
 export const programs = new Map([
@@ -18,7 +18,7 @@ export const programs = new Map([
 ])
 
 /**
- * Finds the path of a program. Debian installs servers in folders outside the PATH of an ordinary user.
+ * Finds the path of a program. Debian installs servers in folders that are not on the PATH of an ordinary user.
  * @param {string} need
  * @returns {string | undefined}
  */

@@ -1,4 +1,4 @@
-/** Returns a source of numbers from 0 to below 1 that a seed decides, each of 32 bits (Mulberry32). */
+/** Returns a generator of pseudorandom numbers of 32 bits in [0, 1), which depend only on the seed (Mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

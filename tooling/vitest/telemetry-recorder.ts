@@ -17,7 +17,7 @@ export interface RecordedPoint {
   readonly value: number
 }
 
-/** The SDK of OpenTelemetry, with exporters in memory. */
+/** The recorded spans and metrics of a test. */
 export interface TelemetryRecorder extends Disposable {
   spans(): readonly ReadableSpan[]
   points(): Promise<readonly RecordedPoint[]>
@@ -28,7 +28,7 @@ class MemoryReader extends MetricReader {
   protected override async onForceFlush(): Promise<void> {}
 }
 
-/** Registers the SDK of OpenTelemetry until the recorder is disposed. */
+/** Registers the SDK of OpenTelemetry, with exporters in memory, until the recorder is disposed. */
 export function recordTelemetry(sampler?: Sampler): TelemetryRecorder {
   const exporter = new InMemorySpanExporter()
   const reader = new MemoryReader()

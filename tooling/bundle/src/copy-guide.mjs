@@ -4,7 +4,7 @@ import { join, posix } from 'node:path'
 const guides = 'docs/guides'
 
 /**
- * Copies a guide of the repository into a package, where it is read without a network. Its relative links become
+ * Copies a guide of the repository into a package, so that it can be read without a network. Relative links become
  * absolute.
  * @param {string} directory The folder of the package.
  * @param {string} name The file's name in `docs/guides`.
@@ -18,9 +18,9 @@ export async function copyGuide(directory, name) {
 }
 
 /**
- * Makes the relative links of a guide absolute, and leaves out the markers of the files that its code is drawn from.
+ * Makes the relative links of a guide absolute, and removes the markers that name the source files of its code.
  * @param {string} text
- * @param {string} base The address of the repository's root, with a slash at its end.
+ * @param {string} base The URL of the repository's root, with a slash at its end.
  * @returns {string}
  */
 export function absoluteLinks(text, base) {

@@ -3,18 +3,18 @@ import { Session } from 'node:inspector/promises'
 import { register } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-// Started by measure.mjs with the folder of a workspace. It serves two tools over node:http from the sources, and
-// prints as JSON the files of which a warm request called at least one function.
+// A program that `measureCalls` starts with the folder of a workspace. It serves two tools over node:http from the
+// sources. It prints the files of which a warm request called at least one function, as JSON.
 
 /**
  * @typedef {{ resultType?: string, requestState?: string, isError?: boolean }} CallResult
  * @typedef {{ name: string, inputResponses?: object, requestState?: string | undefined }} CallParams
  */
 
-/** Requests before the measured one: caches fill, and what is made once is made. */
+/** The number of requests before the measured one, which fill caches and run one-time initialization. */
 const warmUpRequests = 20
 
-/** Measured requests; a file counts that each of them reaches. */
+/** The number of measured requests. A file counts if each of them calls it. */
 const samples = 5
 
 const packages = new URL('packages/', `${pathToFileURL(process.argv[2] ?? '.').href}/`).href
@@ -62,15 +62,15 @@ async function ask(_, ctx) {
 }
 
 /**
- * Lists the files that a warm request calls. V8 counts the calls of a function from the last reading on.
+ * Lists the files that a warm request calls. V8 counts the calls of a function since the last reading.
  * @param {(before: CallResult) => Promise<CallResult>} send
- * @param {() => Promise<CallResult>} prepare Makes the request before, which is not measured.
+ * @param {() => Promise<CallResult>} prepare Sends the request before, which is not measured.
  * @returns {Promise<string[]>}
  */
 async function filesCalledBy(send, prepare = async () => ({})) {
   for (let sent = 0; sent < warmUpRequests; sent += 1) await send(await prepare())
   let files = await sampleFiles(send, prepare)
-  // A timer of the server may run during one request; it does not during each.
+  // A timer of the server may run during one request, but not during each.
   for (let sample = 1; sample < samples; sample += 1) {
     const others = new Set(await sampleFiles(send, prepare))
     files = files.filter((file) => others.has(file))

@@ -10,8 +10,8 @@ import { pick } from './resolve.mjs'
  */
 
 /**
- * The entry points that a published manifest names, with the declarations that each one is built to: twice, where
- * Node gets others than the rest.
+ * Returns the entry points of a published manifest with their built declarations. An entry has two results if its
+ * declarations on Node differ.
  * @param {Package} one
  * @returns {{ specifier: string, file: string }[]}
  */
@@ -90,7 +90,7 @@ function exportsOf(program, file) {
     .flatMap((symbol) => {
       const declarations = target(checker, symbol).declarations ?? []
       const [first] = declarations
-      // The declaration of `export * as name` is a file, of which every export is one of the namespace.
+      // The declaration of `export * as name` is a file, whose exports are the members of the namespace.
       if (first !== undefined && ts.isSourceFile(first)) {
         return exportsOf(program, first.fileName).map((one) => ({ ...one, name: `${symbol.name}.${one.name}` }))
       }
@@ -118,7 +118,7 @@ function printed(name, node) {
 }
 
 /**
- * The types that a declaration mentions and that no entry point of their package exports.
+ * Returns the types that a declaration mentions but that no entry point of their package exports.
  * @param {Surface} surface
  * @param {Exported} exported
  * @returns {string[]}

@@ -6,12 +6,13 @@ import { parseSource } from './imports.mjs'
 import { listFiles } from './workspace.mjs'
 
 /**
- * @typedef {{ names: Set<string>, declared: Set<string>, globals: Set<string>, extensions: Set<string> }} Names
- *   `names` has the identifiers and the words of the strings of every source. `declared` has the declarations at the top
- *   of the packages' modules and the members of their types. `globals` has what the
- *   libraries declare, and `extensions` the members that extensions add to servers and clients.
+ * @typedef {{ names: Set<string>, declared: Set<string>, globals: Set<string>, extensions: Set<string> }} Names `names`
+ *   has the identifiers and the words of the strings of every source. `declared` has the top-level declarations of the
+ *   packages' modules and the members of their types. `globals` has the declarations of the libraries. `extensions` has
+ *   the members that extensions add to servers and clients.
  * @typedef {{ names: Set<string>, statements: readonly { pos: number, end: number, names: Set<string> }[] }} FileNames
- *   `names` has what every comment of a file may use: its imports, declarations and strings; a statement has the rest.
+ *   `names` has the names that every comment of a file may use: its imports, declarations and strings. Each statement
+ *   has the names that only its comments may use.
  */
 
 const sourceFile = /^(?:packages|apps|tooling)\/(?!checks\/test\/)(?!.*\/dist\/).*\.(?:ts|tsx|mts|mjs|js|jsx)$/
@@ -129,7 +130,7 @@ function declaredBy(statement) {
 }
 
 /**
- * Returns the keys of a table: of an object that a constant holds.
+ * Returns the keys of a table, which is an object as the value of a constant.
  * @param {ts.Expression | undefined} value
  * @returns {string[]}
  */

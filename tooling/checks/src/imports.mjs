@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import ts from 'typescript'
 
 /**
- * @typedef {{ specifier: string, line: number, typeOnly: boolean, star: boolean }} Import
- *   `typeOnly` imports leave nothing behind at run time; `star` marks an `export *`.
+ * @typedef {{ specifier: string, line: number, typeOnly: boolean, star: boolean }} Import A `typeOnly` import does not
+ *   exist at run time. `star` marks an `export *`.
  */
 
 /**
@@ -15,7 +15,7 @@ export function parseSource(file) {
 }
 
 /**
- * Everything that a file imports, statically, dynamically or in a type.
+ * Returns all static and dynamic imports of a file, and its imports in types.
  * @param {ts.SourceFile} source
  * @returns {Import[]}
  */
@@ -70,7 +70,8 @@ function named(node, typeOnly) {
 const nodeGlobals = new Set(['process', 'Buffer', 'require', '__dirname', '__filename', 'setImmediate', 'global'])
 
 /**
- * The names that only Node defines and that a file uses as values. `globalThis.process` is a question, not a use.
+ * Returns the names that only Node defines and that a file uses as values. `globalThis.process` does not count, because
+ * it may be undefined.
  * @param {ts.SourceFile} source
  * @returns {{ name: string, line: number }[]}
  */

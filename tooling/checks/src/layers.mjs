@@ -1,13 +1,11 @@
 /**
- * The allowed imports of each package. A package without a row fails the check of borders.
+ * The allowed imports of each package. A package without a row is a problem.
  *
  * `imports`: the siblings that it may import. `dependencies`: its allowed dependencies, each with a page in
  * docs/decisions. `portable`: the entry points that must run without Node. `without`: modules that an entry point must
- * not reach even indirectly, because a cold start or a bundle would pay for it.
- * @typedef {{
- *   imports: readonly string[], dependencies: readonly string[], portable: readonly string[],
- *   without?: { readonly [entry: string]: readonly string[] },
- * }} Layer
+ * not import, even indirectly, because they slow down a cold start or enlarge a bundle.
+ * @typedef {{ imports: readonly string[], dependencies: readonly string[], portable: readonly string[], without?: {
+ *   readonly [entry: string]: readonly string[] }, }} Layer
  * @type {ReadonlyMap<string, Layer>}
  */
 export const layers = new Map([
@@ -69,7 +67,7 @@ export const layers = new Map([
       },
     },
   ],
-  // It is Node's whole: streams, processes and signals.
+  // This package requires Node: it uses streams, processes and signals.
   [
     '@x/transport-stdio',
     { imports: ['@x/core', '@x/schema'], dependencies: ['cross-spawn'], portable: [], without: { '.': ['zod'] } },
@@ -148,7 +146,7 @@ export const layers = new Map([
       without: { '.': ['zod', '@redis/client', '@x/auth', '@x/legacy', '@x/transport-http', '@x/transport-stdio'] },
     },
   ],
-  // A program, and what a program at a terminal asks with.
+  // A program, and the prompts for programs at a terminal.
   [
     '@x/cli',
     {

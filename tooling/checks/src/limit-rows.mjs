@@ -6,15 +6,14 @@ export const limitList = 'tooling/checks/limits.tsv'
 
 /**
  * One limit of the table in `docs/limits.md`.
- * @typedef {{
- *   package: string, option: string, unit: 'count' | 'ms' | 'bytes' | 'characters' | 'share', bounds: string,
- *   beyond: string, name?: string, file?: string, isFixed?: boolean
- * }} Limit `name` is the name of the default in the source when it is not the last part of `option`, `file` a part of
- *   the path where several files have a default of that name. A fixed limit has no option.
+ * @typedef {{ package: string, option: string, unit: 'count' | 'ms' | 'bytes' | 'characters' | 'share', bounds: string,
+ *   beyond: string, name?: string, file?: string, isFixed?: boolean }} Limit `name` is the name of the default in the
+ *   source, if it differs from the last part of `option`. `file` is a part of the path, if several files have a default
+ *   of that name. A fixed limit has no option.
  */
 
 /**
- * Reads the limits of the list, in its order. The head of the list has the names of the members.
+ * Reads the limits of the list, in its order. The first line of the list has the names of the members.
  * @param {string} root
  * @returns {Limit[]}
  */

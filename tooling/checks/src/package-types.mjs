@@ -3,11 +3,11 @@ import ts from 'typescript'
 import { listFiles } from './workspace.mjs'
 
 /**
- * @typedef {{ texts: Set<string>, isOpen: boolean }} Values `texts` are the strings that a member may be, and `isOpen`
- *   members may be something else too.
- * @typedef {{ members: Map<string, Values>, types: Map<string, Set<string>>, options: Map<string, Set<string>> }} PackageTypes
- *   `members` are those of every type of the packages, `types` the members of a type by its name, and `options` what the
- *   objects given to a function may have.
+ * @typedef {{ texts: Set<string>, isOpen: boolean }} Values `texts` are the string values of a member. An `isOpen`
+ *   member may also have other values.
+ * @typedef {{ members: Map<string, Values>, types: Map<string, Set<string>>, options: Map<string, Set<string>> }}
+ *   PackageTypes `members` has the members of every type of the packages, `types` the members of a type by its name,
+ *   and `options` the keys of a function's object arguments by its name.
  */
 
 const source = /^packages\/[^/]+\/src\/.*(?<!\.test|\.d)\.ts$/

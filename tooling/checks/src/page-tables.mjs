@@ -2,12 +2,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { problem } from './report.mjs'
 
-/** The page with the tables that are drawn from the source. */
+/** The page with the tables that are generated from the source. */
 const limitsPage = 'docs/limits.md'
 
 /**
- * Compares a table of the page with the one that the source has, between two comments of its name. With `writes`, the
- * table is written anew.
+ * Compares a table of the page with the generated one. The table is between two comments with its name. With `writes`,
+ * it is updated.
  * @param {string} root
  * @param {{ name: string, table: string }} table
  * @param {boolean} writes
@@ -28,7 +28,7 @@ export function tableProblems(root, { name, table }, writes) {
 }
 
 /**
- * Draws a table in Markdown.
+ * Formats a table in Markdown.
  * @param {readonly string[]} head
  * @param {readonly (readonly string[])[]} rows
  */

@@ -5,13 +5,13 @@ import { problem, runCheck } from './report.mjs'
 import { listFiles } from './workspace.mjs'
 
 const index = 'docs/README.md'
-// The decisions have an index of their own.
+// The decisions have their own index.
 const page = /^docs\/(?!README\.md$|reference\/|decisions\/).*\.md$/
 const audience = /^# .+\n\n_For [^_]+\._\n/
 
 /**
- * Finds each page of the documentation that does not begin with its audience, and each one that the index does not
- * list: the site has its menus from the index.
+ * Reports each page of the documentation that does not begin with its audience or that the index does not list. The
+ * site generates its menus from the index.
  * @param {string} root
  */
 export function checkPages(root) {

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { workspaceRoot } from './workspace.mjs'
 
 /**
- * A check returns its problems: each says what is wrong and, on its second line, what to do.
+ * A check returns its problems. The first line of a problem describes it, and the second line is the remedy.
  * @typedef {(root: string, flags: readonly string[]) => string[] | Promise<string[]>} Check
  */
 
@@ -16,7 +16,7 @@ export function problem(what, remedy) {
 }
 
 /**
- * Tells if a module is the started program, and not imported by another.
+ * Returns true if a module is the started program.
  * @param {string} url The module's `import.meta.url`.
  */
 export function isProgram(url) {
@@ -25,7 +25,7 @@ export function isProgram(url) {
 }
 
 /**
- * Runs a check over the workspace when its file is the program; prints what it finds and sets the exit code.
+ * Runs a check over the workspace if its file is the started program. Prints its problems, and sets the exit code.
  * @param {string} url
  * @param {Check} check
  */

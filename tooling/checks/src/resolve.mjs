@@ -5,12 +5,12 @@ import { dirname, join, resolve } from 'node:path'
 /**
  * @typedef {import('./workspace.mjs').Package} Package
  * @typedef {import('./workspace.mjs').Target} Target
- * @typedef {{ file: string } | { outside: string } | { missing: string }} Resolved
- *   A file of the workspace, a package (or `node:` module) from outside, or nothing that exists.
+ * @typedef {{ file: string } | { outside: string } | { missing: string }} Resolved A file of the workspace, an outside
+ *   package or `node:` module, or a target that does not exist.
  */
 
 /**
- * Resolves a specifier without Node's conditions: `imports` and `exports` use `default`.
+ * Resolves a specifier without the conditions of Node: `imports` and `exports` use `default`.
  * @param {string} specifier
  * @param {string} from The importing file, absolute.
  * @param {readonly Package[]} packages
@@ -30,7 +30,7 @@ export function resolveImport(specifier, from, packages) {
 }
 
 /**
- * The package that a bare specifier names.
+ * Returns the package that a bare specifier names.
  * @param {string} specifier
  */
 export function packageName(specifier) {

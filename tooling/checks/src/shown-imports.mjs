@@ -4,9 +4,9 @@ import { parseSource } from './imports.mjs'
 const width = 90
 
 /**
- * Puts the imports from packages that a part of a file uses before it.
- * @param {string} shown The part; one that has imports is returned as it is.
- * @param {string} path The file that it is of.
+ * Returns a part of a file after the imports from packages that it uses.
+ * @param {string} shown The part. A part with imports is returned unchanged.
+ * @param {string} path The path of the file.
  * @returns {string}
  */
 export function withImports(shown, path) {

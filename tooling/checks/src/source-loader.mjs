@@ -9,7 +9,7 @@ const compilerOptions = {
 }
 
 /**
- * Loads a TypeScript module without its types, so that a program runs from the sources.
+ * Loads a TypeScript module without its types, so that a program can run from the sources.
  * @type {import('node:module').LoadHook}
  */
 export async function load(url, context, nextLoad) {

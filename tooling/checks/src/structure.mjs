@@ -14,7 +14,7 @@ const measuredFile = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dis
 const smallFileLines = 20
 
 /**
- * Counts the imports between folders that point against the layers.
+ * Counts the imports against the order of layers.
  * @param {string} root
  * @returns {LayerRow[]}
  */
@@ -52,7 +52,7 @@ export function measureSize(root) {
 }
 
 /**
- * Measures the files that a warm request reaches; it takes seconds, because it starts a server from the sources.
+ * Counts the files that a warm request calls. It takes seconds, because it starts a server from the sources.
  * @param {string} root
  * @returns {Measured[]}
  */
@@ -67,7 +67,7 @@ export function measureCalls(root) {
 }
 
 /**
- * Counts the lines that hold a token.
+ * Counts the lines that contain a token.
  * @param {import('typescript').SourceFile} source
  * @returns {number}
  */

@@ -6,8 +6,8 @@ import { listFiles } from './workspace.mjs'
 
 /**
  * @typedef {import('./structure.mjs').Measured} Measured
- * @typedef {{ name: string, folder: string, parameter: number }} OptionsOf The function, its package, and which of its
- *   parameters holds the options.
+ * @typedef {{ name: string, folder: string, parameter: number }} OptionsOf The function, its package, and the index of
+ *   its parameter with the options.
  */
 
 /** @type {readonly OptionsOf[]} */
@@ -28,13 +28,12 @@ const otherFunctions = [
 
 const source = /^packages\/[^/]+\/src\/.*(?<!\.test|\.d)\.ts$/
 
-/** The functions whose options are counted together, and those whose options are counted alone. */
+/** The functions whose options are summed, and those whose options are counted separately. */
 const counted = { together: serverFunctions, alone: otherFunctions }
 
 /**
- * Measures what a user of the packages sees: the options of the functions that every program calls, nested ones
- * included, and the distinct names that the entries of a package export. It takes seconds, because the compiler reads
- * all packages.
+ * Measures the public surface. It counts the options of the functions that every program calls, with nested ones, and
+ * the distinct names that the entries of a package export. It takes seconds, because the compiler reads all packages.
  * @param {string} root
  * @param {{ together: readonly OptionsOf[], alone: readonly OptionsOf[] }} functions
  * @returns {Measured[]}
@@ -64,7 +63,7 @@ function measureOptions(program, root, { name, folder, parameter }) {
 }
 
 /**
- * Returns the exported function with a name. Of overloads it is the last declaration, which has the widest options.
+ * Returns the exported function with a name. For overloads it is the last declaration, which has the widest options.
  * @param {ts.Program} program
  * @param {string} folder
  * @param {string} name
@@ -84,8 +83,8 @@ function isExported({ modifiers }) {
 }
 
 /**
- * Lists the options of a type. A group counts as its members: an object of the packages whose members are data and all
- * optional. A value that the protocol defines, such as capabilities, counts as one option.
+ * Lists the options of a type. An object of the packages with only optional data members counts as its members. A value
+ * that the protocol defines, such as capabilities, counts as one option.
  * @param {ts.Type} type
  * @param {{ checker: ts.TypeChecker, node: ts.Node, prefix: string }} place
  * @returns {string[]}

@@ -2,19 +2,20 @@ import ts from 'typescript'
 import { codeBlocks } from './markdown.mjs'
 
 /**
- * @typedef {{ kind: 'comment' | 'message' | 'page', line: number, text: string }} Prose A text for readers, with its line
- *   breaks; `line` is the line of its first character. Code within it is the one word `x`, and `boundary` ends a sentence.
+ * @typedef {{ kind: 'comment' | 'message' | 'page', line: number, text: string }} Prose A text for readers, with its
+ *   line breaks. `line` is the line of its first character. Code is replaced with the word `x`, and `boundary` ends a
+ *   sentence.
  * @typedef {{ pos: number, end: number }} Range
  */
 
-/** Ends a sentence where the text has no mark: between table cells, before a tag, after a heading. */
+/** Ends a sentence without punctuation: between table cells, before a tag, and after a heading. */
 export const boundary = '\u0001'
 
 const errorFunction = /(?:Error|Problem|Warning|warn)$/
 const directive = /^\s*(?:oxlint-|biome-|@ts-|#region|#endregion|v8 ignore|c8 ignore|eslint-|<reference)/
 
 /**
- * Reads the comments of a source and the texts of the errors that it throws.
+ * Returns the comments of a source and the texts of the errors that it throws.
  * @param {ts.SourceFile} source
  * @returns {Prose[]}
  */
@@ -29,7 +30,7 @@ export function proseOfSource(source) {
 }
 
 /**
- * Reads the text of a Markdown page without its code.
+ * Returns the text of a Markdown page without its code.
  * @param {string} page
  * @returns {Prose}
  */
@@ -41,7 +42,7 @@ export function proseOfPage(page) {
 }
 
 /**
- * Lists the comments of a source; line comments that follow each other are one.
+ * Lists the comments of a source. Consecutive line comments are one comment.
  * @param {ts.SourceFile} source
  * @returns {Range[]}
  */

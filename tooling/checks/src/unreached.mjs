@@ -6,9 +6,9 @@ import { shown } from './workspace.mjs'
 /** @typedef {import('./workspace.mjs').Target} Target */
 
 /**
- * The scripts under `dist` that no entry of `exports` or `bin` imports, directly or through others. An earlier build left
- * them.
- * @param {string} directory A package as it is shipped.
+ * Returns the scripts in `dist` that no entry of `exports` or `bin` imports, directly or indirectly. They remain from
+ * an earlier build.
+ * @param {string} directory The unpacked package.
  * @param {Target | undefined} exports
  * @returns {string[]}
  */

@@ -3,28 +3,26 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The folder that the repository was checked out to. */
+/** The folder of the repository. */
 export const workspaceRoot = fileURLToPath(new URL('../../..', import.meta.url)).replace(/[/\\]$/, '')
 
 const skippedFolders = new Set(['node_modules', 'dist', 'coverage', '.git', '.turbo', '.results'])
 
 /**
- * @typedef {string | null | { readonly [condition: string]: Target }} Target What an entry of `exports` points at.
+ * @typedef {string | null | { readonly [condition: string]: Target }} Target The value of an entry of `exports`.
  * @typedef {{ readonly [subpath: string]: Target }} Targets
- * @typedef {{
- *   name: string, version?: string, private?: boolean, type?: string, description?: string, license?: string,
+ * @typedef {{ name: string, version?: string, private?: boolean, type?: string, description?: string, license?: string,
  *   sideEffects?: boolean, files?: string[], engines?: { node?: string }, exports?: Targets, imports?: Targets,
- *   publishConfig?: { access?: string, exports?: Targets }, scripts?: Record<string, string>,
- *   dependencies?: Record<string, string>, devDependencies?: Record<string, string>,
- *   peerDependencies?: Record<string, string>, optionalDependencies?: Record<string, string>,
- *   keywords?: string[], homepage?: string, bugs?: string, repository?: { directory?: string },
- * }} Manifest
- * @typedef {{ name: string, folder: string, directory: string, manifest: Manifest }} Package
- *   `folder` is relative to the root with forward slashes, `directory` is absolute.
+ *   publishConfig?: { access?: string, exports?: Targets }, scripts?: Record<string, string>, dependencies?:
+ *   Record<string, string>, devDependencies?: Record<string, string>, peerDependencies?: Record<string, string>,
+ *   optionalDependencies?: Record<string, string>, keywords?: string[], homepage?: string, bugs?: string, repository?:
+ *   { directory?: string }, }} Manifest
+ * @typedef {{ name: string, folder: string, directory: string, manifest: Manifest }} Package `folder` is relative to
+ *   the root with forward slashes, `directory` is absolute.
  */
 
 /**
- * Every package of the given groups, in order of their folders.
+ * Lists the packages of the given groups, in the order of their folders.
  * @param {string} root
  * @param {readonly string[]} groups
  * @returns {Package[]}
@@ -54,7 +52,8 @@ function readPackage(root, folder) {
 }
 
 /**
- * The files that belong to the repository, relative to its root with forward slashes. A tree without git is walked.
+ * Lists the files of the repository, relative to its root with forward slashes. Without git it lists all files of the
+ * tree.
  * @param {string} root
  * @returns {string[]}
  */
@@ -83,7 +82,7 @@ function walk(root, folder) {
 }
 
 /**
- * A path as the messages show it: relative to the root, with forward slashes.
+ * Returns a path for messages: relative to the root, with forward slashes.
  * @param {string} root
  * @param {string} path
  */
@@ -92,7 +91,7 @@ export function shown(root, path) {
 }
 
 /**
- * Tells if a file of a package is never shipped.
+ * Returns true if a file of a package is not published.
  * @param {string} file
  */
 export function isTest(file) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** Writes files to a folder of its own, which goes when the test ends; an object is written as JSON. */
+/** Writes files to a temporary folder, which is removed when the test ends. An object is written as JSON. */
 export function tree(files: Readonly<Record<string, string | object>>): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'checks-')))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))

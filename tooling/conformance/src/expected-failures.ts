@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import * as z from 'zod'
 import type { Leg, Requirements } from './requirements.ts'
 
-/** A scenario that is known to fail, or to pass without proving anything, and why. */
+/** A scenario that is known to fail, or to pass without proof, with the reason. */
 export interface Expectation {
   readonly scenario: string
-  /** It passes because what it tests is not there: it has to go on passing, and is not counted. */
+  /** True if it passes only because the tested feature is absent. It must pass, and is not counted. */
   readonly vacuous?: boolean | undefined
-  /** The ids of the checks that fail; every other check has to pass. Without it, any failure is expected. */
+  /** The ids of the checks that fail. Every other check must pass. Without this list any failure is expected. */
   readonly checks?: readonly string[] | undefined
   readonly reason: string
 }
@@ -22,9 +22,9 @@ const legs = z.strictObject({ server: z.array(expectation), client: z.array(expe
 const file = z.record(z.string(), legs)
 
 /**
- * The expected failures of one leg at one revision, by scenario.
+ * Parses the expected failures of one leg at one revision, by scenario.
  *
- * @throws Error when the text is not of the form of `expected-failures.json`, or names a scenario twice.
+ * @throws Error if the text is not valid, or lists a scenario twice.
  */
 export function parseExpectedFailures(text: string, revision: string, leg: Leg): ReadonlyMap<string, Expectation> {
   const revisions = new Map(Object.entries(file.parse(JSON.parse(text))))
@@ -38,13 +38,13 @@ export function parseExpectedFailures(text: string, revision: string, leg: Leg):
   return byScenario
 }
 
-/** Reads the expected failures that lie beside this package. */
+/** Reads the expected failures of this package. */
 export function readExpectedFailures(revision: string, leg: Leg): ReadonlyMap<string, Expectation> {
   const path = new URL('../expected-failures.json', import.meta.url)
   return parseExpectedFailures(readFileSync(path, 'utf8'), revision, leg)
 }
 
-/** Entries for scenarios that the suite does not have: they would never turn stale by themselves. */
+/** Returns the entries whose scenario the suite does not have. They are never reported as stale. */
 export function unknownExpectations(
   expected: ReadonlyMap<string, Expectation>,
   { scored, others }: Requirements,

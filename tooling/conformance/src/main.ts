@@ -33,13 +33,13 @@ async function run(command: Command): Promise<boolean> {
 }
 
 async function serve(port: number | undefined): Promise<void> {
-  // The fixture is loaded here alone, so that the legs' own process does not hold a second one.
+  // The fixture is imported only here, so that the process of a leg does not load it.
   const { serveFixture } = await import('./server/serve.ts')
   const server = await serveFixture(await freePort(port))
   print(`the fixture server listens at ${server.url}`)
   const stop = (): void => void server.close()
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
-  // A leg holds a channel to this process: when the leg is gone, however it ended, so is the fixture.
+  // The process of a leg has an IPC channel to this process, which closes when that process ends.
   process.once('disconnect', stop)
 }

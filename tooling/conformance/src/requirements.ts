@@ -1,7 +1,7 @@
 /** The side of the protocol that a run tests. */
 export type Leg = 'server' | 'client'
 
-/** One revision's scenarios for one leg: those that are scored, and those that are only reported. */
+/** The scenarios of one revision and one leg: the scored ones, and those that are only reported. */
 export interface Requirements {
   readonly scored: readonly string[]
   readonly others: readonly string[]
@@ -14,9 +14,9 @@ const headings: readonly (readonly [string, Leg | 'others'])[] = [
 ]
 
 /**
- * Reads what `conformance list --requirements <revision>` prints.
+ * Parses the output of `conformance list --requirements <revision>`.
  *
- * @throws Error when the listing holds no scored scenario for the leg, because an empty run would pass.
+ * @throws Error if the listing has no scored scenario for the leg, because an empty run passes.
  */
 export function readRequirements(listing: string, leg: Leg): Requirements {
   const scored: string[] = []
@@ -35,9 +35,9 @@ export function readRequirements(listing: string, leg: Leg): Requirements {
 }
 
 /**
- * The part of the requirements that was asked for by name; all of them when no name was given.
+ * Selects scenarios by name. Without names it returns all of them.
  *
- * @throws Error that lists the known names when one is unknown.
+ * @throws Error with the known names if a name is unknown.
  */
 export function selectScenarios(requirements: Requirements, names: readonly string[]): Requirements {
   if (names.length === 0) return requirements

@@ -4,7 +4,7 @@ import { sessions } from '@x/sessions/server'
 import { tasks } from '@x/tasks/server'
 import * as z from 'zod'
 
-// First guesses of an author that are right: each compiles and does what its author means.
+// Correct first guesses of an author: each compiles and has the intended effect.
 
 interface Issue {
   readonly id: number

@@ -4,7 +4,7 @@ import { taskCalls } from '@x/tasks/client'
 import * as z from 'zod'
 import { client } from './accepted.ts'
 
-// First guesses of an author that are wrong: the error in the line says what is right.
+// Wrong first guesses of an author: the error of each line names the correct form.
 
 export function dateInStep(ctx: Context): void {
   const load = async () => ({ list: [{ id: 1, created: new Date() }] })

@@ -1,7 +1,7 @@
 import { createServer, prompt, resource, resourceTemplate, tool } from '@x/server'
 import * as z from 'zod'
 
-// Results as the specification writes them, which is what an author of another SDK returns first. Each compiles.
+// Results in the form of the specification, which authors of other SDKs return first. Each compiles.
 
 const description = 'Echoes'
 const input = z.object({ text: z.string() })

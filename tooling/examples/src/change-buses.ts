@@ -20,11 +20,11 @@ export async function createTickets(redisUrl: string, templates: readonly Resour
 }
 // #endregion redis
 
-/** Makes the same server over PostgreSQL. */
+/** Creates the same server with PostgreSQL. */
 export function createTicketsOnPostgres(connectionString: string, templates: readonly ResourceTemplate[]): McpServer {
-  // While there are subscriptions, one connection listens. So the pool needs at least two.
+  // While there are subscriptions, one connection listens. So the pool requires at least two.
   const pool = new Pool({ connectionString, max: 10 })
-  // pg ends the process when an idle connection breaks and the pool has no listener.
+  // pg ends the process if an idle connection breaks and the pool has no listener of `error`.
   pool.on('error', (error) => console.error('postgres', error))
   return createServer({
     name: 'tickets',

@@ -5,7 +5,7 @@ import { connectAny } from '@x/legacy/client'
 import { sealedState } from '@x/server'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 
-/** The addresses, keys and secrets of one installation. */
+/** The URLs, keys and secrets of one installation. */
 export interface Installation {
   readonly resource: string
   readonly issuer: string

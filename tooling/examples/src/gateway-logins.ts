@@ -7,7 +7,7 @@ import { sealedState } from '@x/server'
 import { type RedisClient, redisStore } from '@x/state-codec/redis'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 
-/** The addresses, the keys and the Redis client of one installation. */
+/** The URLs, the keys and the Redis client of one installation. */
 export interface Installation {
   readonly origin: string
   readonly port: number

@@ -12,7 +12,7 @@ export const server = createServer({
   prompts: [review],
   resources: [changelog],
   resourceTemplates: [note],
-  // None of these asks its client for anything, so that no keys are needed.
+  // No handler asks the user, so no keys are needed.
   state: false,
   log: (record) => process.stderr.write(`${JSON.stringify(record)}\n`),
 })

@@ -3,7 +3,7 @@ import { measureLoad } from '@x/server/node'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
 
-/** The data of the tool below; a stand-in for a real archive. */
+/** The data of the tool below. */
 export interface Archive {
   readonly pages: (book: string) => Promise<number>
   readonly index: (book: string, page: number, idempotencyKey: string) => Promise<number>

@@ -6,8 +6,8 @@ import { isSkillError, type Skill, type SkillsClient } from '@x/skills/client'
 export type Approve = (skill: Skill, serverLabel: string) => Promise<boolean>
 
 /**
- * Returns the instructions of a skill for a model. The text names the server, because a model must not take a skill of a
- * server for one of the host.
+ * Returns the instructions of a skill for a model. The text names the server, because a model must not confuse a skill
+ * of a server with one of the host.
  */
 export async function loadSkill(
   client: Client & { readonly skills: SkillsClient },

@@ -4,7 +4,7 @@ import { type SkillFile, skills, type SkillsApi } from '@x/skills/server'
 import * as z from 'zod'
 
 // #region server
-/** Creates a server with one tool, and with skills that explain how a model uses the tool. */
+/** Creates a server with one tool, and with skills that explain the tool to a model. */
 export function createSkillsServer(files: readonly SkillFile[]): McpServer & { readonly skills: SkillsApi } {
   return createServer({
     name: 'work-items',
@@ -23,7 +23,7 @@ export function createSkillsServer(files: readonly SkillFile[]): McpServer & { r
 // #endregion
 
 // #region watch
-/** Serves the files of a folder as they are now, for a server that is being developed. */
+/** Serves the current files of a folder, for a server in development. */
 export function watchFolder(folder: string, server: ReturnType<typeof createSkillsServer>): () => void {
   return watchSkills(folder, (files) => server.skills.replace(files), { log: server.log })
 }

@@ -16,7 +16,7 @@ export async function connectRedisStore(url: string): Promise<StateStore> {
 // #region postgres
 export async function connectPostgresStore(connectionString: string): Promise<PostgresStore> {
   const pool = new Pool({ connectionString })
-  // pg ends the process when an idle connection breaks and the pool has no listener.
+  // pg ends the process if an idle connection breaks and the pool has no listener of `error`.
   pool.on('error', (error) => console.error('postgres', error))
   await createStateTable(pool)
   const store = postgresStore(pool)

@@ -11,7 +11,7 @@ export const restateRunner = (ingress: string): TaskRunner => ({
   },
 })
 
-/** Creates the object that runs tasks. Restate makes one call at a time for each key, and repeats a call that is lost. */
+/** Creates the object that runs tasks. Restate makes one call at a time for each key, and repeats a lost call. */
 export const taskObject = (tasks: TasksApi): restate.VirtualObjectDefinition<'task', unknown> =>
   restate.object({
     name: 'task',

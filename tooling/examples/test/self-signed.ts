@@ -13,7 +13,7 @@ const version3 = Buffer.from('a003020102', 'hex')
 /** OIDs with their tags and lengths: ecdsa-with-SHA256 and commonName. */
 const [ecdsa, commonName] = [Buffer.from('06082a8648ce3d040302', 'hex'), Buffer.from('0603550403', 'hex')]
 
-/** Makes a key and a certificate that it signs itself (RFC 5280, section 4.1), valid from 2020 to 2049. */
+/** Creates a key and a self-signed certificate (RFC 5280, section 4.1), valid from 2020 to 2049. */
 export function selfSigned(name: string): SelfSigned {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const subject = der(sequence, der(set, der(sequence, commonName, der(0x0c, Buffer.from(name)))))

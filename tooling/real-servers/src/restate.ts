@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { findFreePort } from './find-free-port.ts'
 
-/** A Restate server that its program may kill and start again. */
+/** A Restate server that a test may kill and start again. */
 export interface RealRestate {
-  /** The address for callers of handlers. */
+  /** The URL for callers of handlers. */
   readonly ingress: string
   /** Registers the handlers that an endpoint serves, over HTTP/2 or over HTTP/1.1. */
   register(endpoint: string, options?: { readonly isHttp1?: boolean }): Promise<void>
@@ -70,7 +70,7 @@ async function launch(folder: string, ports: Ports): Promise<ChildProcess> {
     RESTATE_INGRESS__BIND_PORT: String(ports.ingress),
     RESTATE_ADMIN__BIND_PORT: String(ports.admin),
     RESTATE_DISABLE_TELEMETRY: 'true',
-    // One machine runs the server and its tests.
+    // The server shares one machine with the tests.
     RESTATE_DEFAULT_NUM_PARTITIONS: '2',
     RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE: '256MB',
     RESTATE_LOG_FILTER: 'off',

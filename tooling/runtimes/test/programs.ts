@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** The folders of a runtime's programs by platform, and the program's path in its package. */
+/** The packages of a runtime by platform, and the path of the program in its package. */
 interface PlatformPackages {
   readonly path: string
   readonly packages: Readonly<Record<string, string>>
 }
 
-// The packages with the programs are installed as they are: no script of a package downloads or links anything.
+// These packages contain the programs, so no install script has to download or link them.
 const platformPackages = {
   bun: {
     path: 'bin/bun',
@@ -38,7 +38,10 @@ const platformPackages = {
   },
 } as const satisfies Record<string, PlatformPackages>
 
-/** Returns the path of a runtime's program. Throws where the runtime has none for this platform: nothing is skipped. */
+/**
+ * Returns the path of a runtime's program. Throws if the runtime has none for this platform, so that no test is
+ * skipped.
+ */
 export function programOf(runtime: keyof typeof platformPackages): string {
   const { path, packages }: PlatformPackages = platformPackages[runtime]
   const name = packages[`${process.platform}-${process.arch}`]

@@ -11,7 +11,7 @@ export const builtProgram = (name: string): string => `${folder}dist/programs/${
 
 /** A program that runs until it is disposed of. */
 export interface RunningProgram extends AsyncDisposable {
-  /** The first line that it wrote which the pattern matches: the first group of the match. */
+  /** The first group of the pattern, in the first line of output that matches. */
   readonly announced: string
 }
 
@@ -23,8 +23,8 @@ export interface Command {
 }
 
 /**
- * Starts a program, and waits for the line that announces its address. `from` is the number of the file descriptor that
- * it writes to. Rejects when it ends before.
+ * Starts a program, and waits for the line with its address. `from` is the file descriptor of that line. Rejects if the
+ * program ends before it.
  */
 export async function startProgram(command: Command, pattern: RegExp, from: 1 | 3 = 1): Promise<RunningProgram> {
   const child = spawnProgram(command)
@@ -48,7 +48,7 @@ export async function startProgram(command: Command, pattern: RegExp, from: 1 | 
   }
 }
 
-/** Runs a program to its end, and returns what it printed. Rejects when it fails. */
+/** Runs a program until it exits, and returns its output. Rejects if it fails. */
 export function runProgram(command: Command): Promise<string> {
   const child = spawnProgram(command)
   const [output, errors] = [collect(child.stdout), collect(child.stderr)]

@@ -3,7 +3,7 @@ import { meanOf, meanResult, quantileOf } from './measures.ts'
 import { optionsOf } from './options.ts'
 import { simulate } from './simulate.ts'
 
-/** Figures of one run of the demo's calls. Times are milliseconds. */
+/** The figures of one run of the demo's calls. Times are in milliseconds. */
 export interface DemoFigures {
   readonly completed: number
   readonly movesPerCall: number
@@ -12,10 +12,10 @@ export interface DemoFigures {
   readonly p99Ms: number
 }
 
-/** The same calls, at the processes of the demo and in the simulation. */
+/** The figures of the same calls in the demo and in the simulation. */
 export interface DemoComparison {
   readonly calls: number
-  /** The time for which an event loop of the demo was busy, by chunk; a chunk of the simulation takes as long. */
+  /** The time of a chunk on an event loop of the demo. A chunk of the simulation takes as long. */
   readonly chunkMs: number
   readonly demo: DemoFigures
   readonly simulation: DemoFigures
@@ -24,22 +24,22 @@ export interface DemoComparison {
 /** The load of a comparison. */
 export interface DemoLoad {
   readonly seed: number
-  /** Of the capacity of three instances, what the calls need. */
+  /** The load of the calls, as a share of the capacity of three instances. */
   readonly share: number
   readonly withinMs: number
   readonly sheds: boolean
 }
 
 const instances = 3
-/** For how many milliseconds a chunk is to hold an event loop, and the mean number of chunks of a call. */
+/** The time in milliseconds for which a chunk blocks an event loop, and the mean number of chunks of a call. */
 const chunkMs = 5
 const chunksPerCall = 45
 
 const simulatedSeeds = [1, 2, 3, 4, 5]
 
 /**
- * Runs calls of the demo's plan at three of its processes, behind Node's cluster, and then in the simulation: the same
- * calls at the same times, with chunks that take as long as they took.
+ * Runs planned calls at three processes of the demo behind Node's cluster module. Then it simulates the same calls at
+ * the same times, with chunks of the measured time.
  */
 export async function compareWithDemo({ seed, share, withinMs, sheds }: DemoLoad): Promise<DemoComparison> {
   const perSecond = (share * instances * 1000) / (chunkMs * chunksPerCall)
@@ -57,7 +57,7 @@ export async function compareWithDemo({ seed, share, withinMs, sheds }: DemoLoad
     chunkSigma: 0,
     waitingCalls: 0,
   } as const
-  // The pauses of clients are random, and decide where a call comes to.
+  // The random pauses of clients affect which instance a call reaches.
   const simulated = meanResult(simulatedSeeds.map((each) => simulate(optionsOf({ ...options, seed: each }))))
   const { completed, movesPerCall, meanMs, p50Ms, p99Ms } = simulated
   return {

@@ -1,10 +1,10 @@
-/** Runs functions in the order of their times, on a clock that jumps from one to the next. */
+/** Runs functions in the order of their times, on a virtual clock. */
 export interface EventQueue {
   readonly size: number
   /** The time of the next function. Undefined if there is none. */
   readonly nextAt: number | undefined
   at(time: number, run: (time: number) => void): void
-  /** Runs the next function; returns its time. */
+  /** Runs the next function, and returns its time. */
   step(): number
 }
 
@@ -15,7 +15,8 @@ interface Entry {
 }
 
 /**
- * A binary heap; events of the same time run in the order in which they were added, so that a seed gives one result.
+ * Creates a queue as a binary heap. Events of the same time run in the order of their addition, so that a seed has one
+ * result.
  */
 export function createEventQueue(): EventQueue {
   const entries: Entry[] = []

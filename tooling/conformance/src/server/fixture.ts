@@ -10,12 +10,14 @@ import { resources, resourceTemplates } from './resources.ts'
 import { schemaTools } from './schema-tools.ts'
 import { taskTools } from './task-tools.ts'
 
-/** The server that the official suite expects: its tools, resources and prompts go by the suite's names. */
+/**
+ * Creates the server that the official suite expects. The suite defines the names of its tools, resources and prompts.
+ */
 export function createFixture(extensions: readonly ServerExtension[]): McpServer {
   const server: McpServer = createServer({
     name: 'conformance-fixture',
     version: '1.0.0',
-    // The suite calls the first tool with no arguments and reads the first resource.
+    // The suite calls the first tool without arguments, and reads the first resource.
     tools: [
       ...contentTools,
       ...protocolTools,

@@ -1,7 +1,7 @@
 import { resource, resourceTemplate } from '@x/server'
 import { png } from './media.ts'
 
-/** The resources of the suite; the first is a text. */
+/** The resources of the suite. The first is a text. */
 export const resources = [
   resource('test://static-text', {
     name: 'static-text',

@@ -8,7 +8,7 @@ const find = tool('find', { description: 'Finds a document', run: () => 'invoice
 const server = gateway({
   name: 'company',
   version: '1.0.0',
-  // Several instances need the same key: read it from a secret.
+  // Several instances require the same key: read it from a secret.
   state: sealedState({ keys: [randomKey()] }),
   upstreams: {
     crm: createServer({ name: 'orders', version: '1.0.0', tools: [count] }),

@@ -24,7 +24,7 @@ const serve = (instance) => {
 const first = await serve(1)
 const second = await serve(2)
 
-// Plays the role of a load balancer: each request goes to the next instance.
+// Simulates a load balancer: each request goes to the next instance.
 const connections = [connectHttp(first.url), connectHttp(second.url)]
 let requests = 0
 const balance = (request, call) => connections[requests++ % 2].exchange(request, call)

@@ -3,7 +3,7 @@ import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
 import * as z from 'zod'
 
-// Plays the role of a bank, which ignores a payment whose key it has seen.
+// Simulates a bank, which ignores a payment with a known key.
 const payments = new Map()
 const pay = tool('pay', {
   description: 'Pays an amount',

@@ -2,7 +2,9 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { interactionPolicy, Provider } from 'oidc-provider'
 
-/** Starts an authorization server for one resource. It has one user, Ada, who needs no password and agrees to all. */
+/**
+ * Starts an authorization server for one resource. Its only user, Ada, has no password and consents to every request.
+ */
 export async function startIssuer({ port, resource, scope }) {
   const issuer = `http://localhost:${port}`
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -25,7 +27,7 @@ export async function startIssuer({ port, resource, scope }) {
     },
   })
 
-  // A real issuer shows pages here, on which a user logs in and agrees.
+  // A real authorization server shows pages here, on which the user logs in and consents.
   const logIn = async (request, response) => {
     const { params } = await provider.interactionDetails(request, response)
     const grant = new provider.Grant({ accountId: 'ada', clientId: params.client_id })

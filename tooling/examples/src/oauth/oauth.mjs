@@ -12,13 +12,13 @@ const port = Number(process.env.PORT ?? 3000)
 const resource = `http://localhost:${port}/mcp`
 const { issuer, close } = await startIssuer({ port: process.env.ISSUER_PORT ?? 4000, resource, scope: 'items:read' })
 
-// The server: every request needs a token of the issuer, for this resource and with this scope.
+// The server: every request requires a token of the issuer, for this resource and with this scope.
 const whoAmI = tool('who_am_i', { description: 'Names the caller', run: (_, ctx) => ctx.principal.subject })
 const server = createServer({ name: 'items', version: '1.0.0', tools: [whoAmI] })
 const auth = protect({ resource, issuers: [issuer], scopes: ['items:read'] })
 const http = await serveHttp(server, { port, host: 'localhost', auth })
 
-// The browser. Leave `open` out of `loopbackRedirect` to use your own.
+// The browser. Omit `open` of `loopbackRedirect` to use your own.
 async function browse(url) {
   console.log('\n# The browser of the user')
   const cookies = new Map()

@@ -5,7 +5,7 @@ import { connectHttp } from '@x/transport-http/client'
 import { runChecks } from '../checks.ts'
 import { createRuntimeServer } from '../server.ts'
 
-// A short interval, because workerd learns of a closed connection by writing to it.
+// The interval is short, because workerd detects a closed connection only when it writes.
 const serve = httpHandler(createRuntimeServer(), { keepAliveMs: 1000 })
 
 let serveProxy: FetchHandler | undefined

@@ -4,7 +4,7 @@ import type { StateStore } from '@x/state-codec'
 import type { ClaimedTask, Lease, TaskEngine } from '@x/tasks'
 import type { Invariant } from './invariants/violations.ts'
 
-/** Wrappers that plant a defect, with which the simulation is tested. */
+/** Wrappers that inject a defect, for tests of the simulation. */
 export interface Defects {
   readonly engine?: (engine: TaskEngine) => TaskEngine
   readonly store?: (store: StateStore) => StateStore
@@ -14,8 +14,8 @@ export interface Defects {
   readonly createPicker?: () => (items: readonly string[]) => readonly string[]
 }
 
-/** A defect, and an invariant that it breaks. */
-interface PlantedDefect extends Defects {
+/** A defect, and the invariants that it breaks. */
+interface InjectedDefect extends Defects {
   readonly breaks: readonly Invariant[]
 }
 
@@ -31,18 +31,18 @@ export const defects = {
   'missed-change': { breaks: ['changes'], bus: loseChanges },
   'mixed-sessions': { breaks: ['sessions'], createPicker: mixItems },
   'shed-after-effect': { breaks: ['rounds'], middleware: shedAfterEffect },
-} as const satisfies Record<string, PlantedDefect>
+} as const satisfies Record<string, InjectedDefect>
 
 /** The name of a defect. */
 export type DefectName = keyof typeof defects
 
-/** Returns true for each `interval`th call of the returned function. */
+/** Returns a function that returns true at each `interval`th call. */
 function every(interval: number): () => boolean {
   let count = 0
   return () => ++count % interval === 0
 }
 
-/** Writes with an old lease succeed, as if a store compared nothing. */
+/** Writes with an old lease succeed, as if the store did not compare leases. */
 function omitFence(engine: TaskEngine): TaskEngine {
   const current = new Map<string, Lease>()
   const renew = (lease: Lease): Lease => current.get(lease.id) ?? lease
@@ -108,7 +108,7 @@ function ignoreOwners(engine: TaskEngine): TaskEngine {
   }
 }
 
-/** Some calls are counted for ever. */
+/** Some calls are never released from the ledger. */
 function leakQuota(ledger: Ledger): void {
   const isLeaked = every(20)
   const { take } = ledger
@@ -120,7 +120,7 @@ function leakQuota(ledger: Ledger): void {
   })
 }
 
-/** The store confirms the claim of each round of an older client, and forgets it. */
+/** The store confirms the claim of each round of an older client, but does not store it. */
 function grantEveryRound(store: StateStore): StateStore {
   const { forOwner } = store
   return {
@@ -130,7 +130,7 @@ function grantEveryRound(store: StateStore): StateStore {
   }
 }
 
-/** The bus confirms changes of resources, and delivers none. */
+/** The bus confirms changes of resources, but does not deliver them. */
 function loseChanges(bus: ChangeBus): ChangeBus {
   return { ...bus, publish: async (change) => (change.topic.startsWith('resource:') ? undefined : bus.publish(change)) }
 }
@@ -146,7 +146,7 @@ function mixItems(): (items: readonly string[]) => readonly string[] {
   }
 }
 
-/** Some calls are refused for load after they had their effects. */
+/** Some calls are rejected for load after their effects. */
 function shedAfterEffect(next: Parameters<Middleware>[0]): ReturnType<Middleware> {
   const isShed = every(4)
   return async (request, call) => {

@@ -9,7 +9,9 @@ interface FleetRun {
   readonly exitCode: number
 }
 
-/** The program `pnpm simulation:fleet`, which runs in a process of its own because it replaces time and chance. */
+/**
+ * The program `pnpm simulation:fleet`. It runs in a separate process, because it replaces clocks and random functions.
+ */
 export interface FleetProgram {
   run(args: readonly string[]): Promise<FleetRun>
 }

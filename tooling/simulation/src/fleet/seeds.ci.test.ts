@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { buildFleetProgram } from './fleet-program.ts'
 
-/** Each of two processes runs so many seeds. */
+/** The number of seeds in each of two processes. */
 const seedsPerProcess = 75
 
 test('fleets of 150 seeds break no invariant [SIM-002]', async () => {

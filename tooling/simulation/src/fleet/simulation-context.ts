@@ -10,6 +10,6 @@ export interface SimulationContext {
   readonly faults: Faults
   readonly trace: Trace
   readonly report: ReportViolation
-  /** The defect that a test of the simulation plants. */
+  /** The defect that a test of the simulation injects. */
   readonly defects: Defects
 }

@@ -5,10 +5,10 @@ export interface TraceLine {
   readonly text: string
 }
 
-/** The record of what happened in one simulation. */
+/** The events of one simulation. */
 export interface Trace {
   add(host: string, text: string): void
-  /** Replaces long ids by short ones, as in the lines. */
+  /** Replaces long ids with short ones, as in the lines. */
   shorten(text: string): string
   readonly lines: readonly TraceLine[]
 }
@@ -27,7 +27,7 @@ export function createTrace(now: () => number): Trace {
 /** Ids of tasks, calls and claims: 20 characters or more without a space. */
 const longIds = /[A-Za-z0-9_-]{20,}/gu
 
-/** Returns a function that replaces long ids by short ones, `#1` for the first that appears. */
+/** Returns a function that replaces long ids with short ones. The first id becomes `#1`. */
 function createShortIds(): (text: string) => string {
   const ids = new Map<string, string>()
   return (text) =>

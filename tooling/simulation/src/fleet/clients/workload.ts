@@ -4,7 +4,7 @@ import type { EffectLog } from '../services/effects.ts'
 /** The tools that clients call. */
 export type ToolName = 'pair' | 'paint' | 'walk' | 'add' | 'change'
 
-/** Returns the right result of a call, from the effects of its steps. */
+/** Returns the expected result of a call, from the effects of its steps. */
 export function expectedText(tool: ToolName, name: string, effects: EffectLog): string {
   if (tool === 'change') return name
   const valueOf = (step: string): string => effects.valueOf(`${name}/${step}`) ?? 'no effect'

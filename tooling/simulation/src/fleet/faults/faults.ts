@@ -1,12 +1,12 @@
 import type { VirtualTime } from '../platform/virtual-time.ts'
 import type { Trace } from '../trace.ts'
 
-/** The fate of one message and of its answer. */
+/** The fault of one message or of its response. */
 export type MessageFault =
   | 'none'
   /** The message never arrives, and its sender is notified. */
   | 'lost'
-  /** The message has its effect, and its sender is notified that the connection broke. */
+  /** The message has its effect, and its sender is notified of a broken connection. */
   | 'answer_lost'
   /** The message has no effect, and its sender is never notified. */
   | 'silent'
@@ -14,10 +14,10 @@ export type MessageFault =
   | 'answer_silent'
   /** The message arrives twice. */
   | 'doubled'
-  /** The answer breaks off in the middle. */
+  /** The response ends before it is complete. */
   | 'cut'
 
-/** The source of everything that goes wrong in one simulation. */
+/** The source of all faults in one simulation. */
 export interface Faults {
   /** False once the faults have ended. */
   readonly isActive: boolean
@@ -45,7 +45,7 @@ const maxLateMs = 4000
 const minDelayMs = 0.2
 const maxDelayMs = 15
 
-/** Creates the faults of one simulation from its own source of chance. */
+/** Creates the faults of one simulation from its own random numbers. */
 export function createFaults(random: () => number, time: VirtualTime, trace: Trace): Faults {
   const counts = new Map<string, number>()
   const faultShare = faultShares[Math.floor(random() * faultShares.length)] ?? 0

@@ -9,7 +9,7 @@ export interface Fleet {
   /** The instances that have not ended. */
   readonly instances: readonly Instance[]
   start(): void
-  /** Ends an instance in the middle of everything, as SIGKILL does. */
+  /** Ends an instance immediately, as SIGKILL does. */
   kill(instance: Instance): void
   /** Stops an instance as `serveHttp` does after SIGTERM. */
   stop(instance: Instance): void
@@ -25,18 +25,18 @@ interface FleetDeps extends SimulationContext {
 }
 
 /**
- * The greatest difference between the clock of an instance and the true time, in milliseconds. Two instances may differ
- * by twice as much. The state codec tolerates 30 seconds.
+ * The greatest difference between the clock of an instance and the true time, in milliseconds. The clocks of two
+ * instances may differ by twice as much. The state codec tolerates 30 seconds.
  */
 const maxClockOffsetMs = 14_500
 
-/** Milliseconds until a balancer sends nothing more to an instance that ended or stops. */
+/** The time in milliseconds until a balancer excludes an instance that has ended or is stopping. */
 const noticedMs = 500
 
-/** Milliseconds that running calls have when their instance stops. */
+/** The time in milliseconds that running calls have when their instance stops. */
 const graceMs = 5000
 
-/** Milliseconds after the grace in which an instance must have stopped. */
+/** The time in milliseconds after the grace period within which an instance must stop. */
 const closeMs = 2000
 
 /** Creates a fleet without instances. */
@@ -83,7 +83,7 @@ export function createFleet(deps: FleetDeps): Fleet {
   }
 }
 
-/** Hands running calls off, waits for those that stay, and closes the server. */
+/** Hands running calls off, waits for those that continue, and closes the server. */
 async function stopGracefully({ host, server }: Instance, { time, report }: FleetDeps): Promise<void> {
   const startedAt = time.now()
   const wasFrozen = host.frozenCount

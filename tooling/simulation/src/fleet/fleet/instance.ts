@@ -16,7 +16,7 @@ export interface Instance {
   readonly host: Host
   readonly server: McpServer
   readonly handle: FetchHandler
-  /** Returns what the instance counts for its callers, by kind, without what is zero. */
+  /** Returns the counts of the ledger that are not zero, by kind. */
   countUsage(): readonly string[]
 }
 
@@ -26,7 +26,7 @@ interface InstanceDeps extends SimulationContext {
   readonly hardLimit: number
 }
 
-/** Kinds that a store counts, or that an instance counts beyond the end of its calls. */
+/** Kinds that a store counts, or that an instance counts after the end of its calls. */
 const lastingKinds: readonly LedgerKind[] = [
   'sessions',
   'ended_sessions',
@@ -79,7 +79,7 @@ export function startInstance(host: Host, { services, defects, report, trace, ha
     return subject === undefined ? undefined : { subject }
   }
   const handle = httpHandler(server, { auth })
-  // Starts the worker of tasks, as a host does that serves `/readyz`.
+  // Starts the worker of tasks, as a host with `/readyz` does.
   void server.ready()
   const kinds = Object.keys(ledgerBounds) as LedgerKind[]
   return {

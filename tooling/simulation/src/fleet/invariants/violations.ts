@@ -1,4 +1,4 @@
-/** The rules that hold in every simulation, with any faults. */
+/** The rules that every simulation must satisfy, with any faults. */
 export const invariants = {
   calls: 'every call ends, with the right result once the faults have ended',
   statuses: 'the statuses of a task follow one another legally, and a terminal status is final',

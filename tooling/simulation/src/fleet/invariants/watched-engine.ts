@@ -3,7 +3,7 @@ import type { ClaimedTask, Lease, LeaseState, TaskEngine, TaskStatus } from '@x/
 import type { Trace } from '../trace.ts'
 import type { ReportViolation } from './violations.ts'
 
-/** The facts about a task that follow from the calls that had an effect. */
+/** The expected state of a task, from the calls that had an effect. */
 interface TaskModel {
   readonly owner: string
   status: TaskStatus
@@ -15,7 +15,7 @@ interface TaskModel {
   readonly stepValues: Map<string, string>
 }
 
-/** The tasks of one engine, and when each ended. */
+/** The tasks of one engine, and their end times. */
 export interface TaskObservations {
   /** The time at which a task ended, by its id. */
   readonly endedAt: ReadonlyMap<string, number>

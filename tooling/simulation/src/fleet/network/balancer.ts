@@ -1,13 +1,13 @@
 import type { FetchHandler } from '@x/transport-http'
 import type { Host } from '../platform/virtual-time.ts'
 
-/** An instance that a balancer sends requests to. */
+/** An instance that receives requests of a balancer. */
 export interface Endpoint {
   readonly host: Host
   readonly handle: FetchHandler
 }
 
-/** Chooses the instance of each request, in turn among those that it believes to run. */
+/** Chooses the instance of each request, in turn among the registered ones. */
 export interface Balancer {
   add(endpoint: Endpoint): void
   remove(host: Host): void

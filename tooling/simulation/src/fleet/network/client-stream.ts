@@ -1,7 +1,7 @@
 import type { Faults, MessageFault } from '../faults/faults.ts'
 import type { Host, VirtualTime } from '../platform/virtual-time.ts'
 
-/** The response of an instance, on its way to the client. */
+/** The transfer of a response from an instance to the client. */
 export interface ClientStream {
   /** Called when the client stops reading. */
   onCancel: () => void
@@ -18,14 +18,14 @@ interface StreamOptions {
   readonly fault: MessageFault
   /** Called when the body was cut. */
   readonly onCut: () => void
-  /** Called when the client has the whole response. */
+  /** Called when the client has received the whole response. */
   readonly onEnd: () => void
 }
 
-/** The largest number of bytes of a body before it is cut. */
+/** The maximum number of bytes of a body before it is cut. */
 const maxBytesBeforeCut = 1200
 
-/** Creates the stream of one response. Its parts arrive in their order, each after a delay. */
+/** Creates the stream of one response. Its parts arrive in order, each after a delay. */
 export function createClientStream({ time, faults, client, fault, onCut, onEnd }: StreamOptions): ClientStream {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let lastArrival = 0

@@ -7,7 +7,7 @@ export interface Host {
   readonly clockOffsetMs: number
   /** `dead` is final: the events of a dead process never run. */
   state: 'running' | 'frozen' | 'dead'
-  /** The events that became due while the process was frozen, in their order. */
+  /** The events that became due while the process was frozen, in order. */
   readonly deferred: (() => void)[]
   /** The number of times that the process was frozen. */
   frozenCount: number
@@ -26,20 +26,20 @@ export interface VirtualTime {
   /** The process whose event runs now. Undefined for the simulation itself. */
   readonly currentHost: Host | undefined
   /**
-   * Runs a function at a process after a delay. It is the only way from one process to another, so everything that an
-   * event causes without a wait belongs to its process.
+   * Runs a function in a process after a delay. Processes interact only through this function, so all synchronous
+   * consequences of an event belong to its process.
    */
   schedule(host: Host | undefined, delayMs: number, run: () => void): ScheduledEvent
-  /** Suspends a process. Its events wait until it is thawed. */
+  /** Suspends a process. Its events are deferred until it is thawed. */
   freeze(host: Host): void
   thaw(host: Host): void
-  /** Runs the next event, and everything that it causes without a wait. Resolves with false if there is no event. */
+  /** Runs the next event and its synchronous consequences. Resolves with false if there is no event. */
   step(): Promise<boolean>
 }
 
 /**
- * Creates a clock that jumps from one event to the next. `nextTurn` must be a real turn of the event loop, in which all
- * promises settle that wait for no event.
+ * Creates a clock that advances from one event to the next. `nextTurn` must resolve after a real iteration of the event
+ * loop, in which all promises settle that do not wait for an event.
  */
 export function createVirtualTime(nextTurn: () => Promise<void>): VirtualTime {
   const queue = createEventQueue()

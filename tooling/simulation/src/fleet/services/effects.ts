@@ -1,13 +1,13 @@
 import type { SimulationContext } from '../simulation-context.ts'
 import { callRemote, type RemoteService } from './remote.ts'
 
-/** A system that steps call, such as a bank: it keeps one effect for each idempotency key. */
+/** An external system that steps call, such as a bank. It stores one effect for each idempotency key. */
 export interface EffectLog {
-  /** Makes the effect of a step, from the process that calls. Returns the value that the effect had the first time. */
+  /** Makes the effect of a step. Returns the value of the first effect with this key. */
   make(step: StepEffect): Promise<string>
   /** Returns the value of the effect of a step. Undefined if it was never made. */
   valueOf(step: string): string | undefined
-  /** Records that a step begins, and reports a step of an older client that began before. */
+  /** Records the start of a step. Reports a step of an older client that has started before. */
   begin(step: string): void
 }
 

@@ -1,7 +1,7 @@
 import type { StateStore } from '@x/state-codec'
 import { callRemote, type RemoteContext, type RemoteService } from './remote.ts'
 
-/** Returns the store of one instance, whose calls go over the network to the store that all instances share. */
+/** Returns the store of one instance, which calls the shared store over the network. */
 export function remoteStore(context: RemoteContext, service: RemoteService, shared: StateStore): StateStore {
   const call = <T>(name: string, run: () => Promise<T>): Promise<T> => callRemote(context, service, { name, run })
   const { expire, forOwner } = shared
