@@ -16,7 +16,7 @@ const built = (index: string, door: string): Record<string, string | object> => 
 const door =
   '/** Hidden text. */\nexport interface Door { readonly open: boolean }\nexport declare function close(door: Door): void;\nexport declare const limit = 3;\n'
 
-test('the surface is written sorted, without comments, and then agrees', () => {
+test('the written surface is sorted and has no comments, and then passes', () => {
   const root = tree(built("export { limit, close, type Door } from './door.js'", door))
   expect(checkApi(root, ['--write'])).toEqual([])
   const text = readFileSync(join(root, 'packages/a/api.md'), 'utf8')
@@ -27,7 +27,7 @@ test('the surface is written sorted, without comments, and then agrees', () => {
   expect(checkApi(root)).toEqual([])
 })
 
-test('a changed surface is refused with what changed', () => {
+test('a changed surface is reported with its difference', () => {
   const root = tree(built("export { limit, close, type Door } from './door.js'", door))
   checkApi(root, ['--write'])
   const changed = tree({
@@ -40,12 +40,12 @@ test('a changed surface is refused with what changed', () => {
   expect(found).toContain('run pnpm api')
 })
 
-test('a type that a signature mentions and nothing exports is refused', () => {
+test('a type that a signature mentions but no entry exports is reported', () => {
   const root = tree(built("export { close } from './door.js'", door))
   expect(checkApi(root, ['--write']).join('\n')).toContain('close of @x/a mentions Door, which is not exported')
 })
 
-test('a type that a heritage clause or a `typeof` mentions is mentioned', () => {
+test('a type in a heritage clause or a `typeof` is reported', () => {
   const text =
     'interface Base { a: 1 }\nexport interface Door extends Base {}\ndeclare const secret: 1\nexport type Key = typeof secret\n'
   const found = checkApi(tree(built("export type { Door, Key } from './door.js'", text)), ['--write']).join('\n')
@@ -53,11 +53,11 @@ test('a type that a heritage clause or a `typeof` mentions is mentioned', () => 
   expect(found).toContain('Key of @x/a mentions secret')
 })
 
-test('a package that is not built is refused', () => {
+test('a package that is not built is reported', () => {
   expect(checkApi(tree({ 'packages/a/package.json': manifest('@x/a') })).join('\n')).toContain('@x/a is not built')
 })
 
-test('an entry with declarations of its own on Node is written twice', () => {
+test('an entry with different declarations on Node is written twice', () => {
   const target = {
     node: { types: './dist/node.d.ts', default: './dist/node.js' },
     types: './dist/index.d.ts',

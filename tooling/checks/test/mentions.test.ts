@@ -13,7 +13,7 @@ export function other(next: number): number { return next }
 const found = (files: Readonly<Record<string, string>>): readonly string[] =>
   checkMentions(tree({ 'packages/a/src/a.ts': source, ...files })).map((problem) => problem.split('\n')[0] ?? '')
 
-// The compiler reads TypeScript's libraries for each tree, which takes some seconds.
+// The compiler reads the libraries of TypeScript for each tree, which takes some seconds.
 const timeout = 60_000
 
 const missing = [
@@ -44,7 +44,7 @@ const present = [
 ]
 
 test(
-  'a page names what exists',
+  'a name in a page that does not exist is reported',
   () => {
     const page = [...missing.map(([, span]) => span), ...present].join('\n\n')
     expect(found({ 'docs/guides/a.md': page })).toEqual(
@@ -55,7 +55,7 @@ test(
 )
 
 test(
-  'a comment names what is in its function, or what the packages declare',
+  'a name in a comment that neither its function has nor the packages declare is reported',
   () => {
     const text = `/** Doubles \`next\`, and not \`value\`; see \`createServer\` and \`undefined\`. */
 export function double(value: number): number { return 2 * value }
@@ -71,7 +71,7 @@ export const two = 2
 )
 
 test(
-  'blocks of code are left to the compiler, and a diagram names files that exist',
+  'blocks of code are ignored, and a missing file in a diagram is reported',
   () => {
     const page = '```sh\n`nothing` nothing.ts\n```\n\n```\na.ts ──► b.ts\n```\n'
     expect(found({ 'docs/guides/a.md': page })).toEqual(['docs/guides/a.md:6 names `b.ts`, which does not exist'])

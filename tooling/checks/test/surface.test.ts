@@ -25,7 +25,7 @@ export function start(first: string, options: Options): void {}
 
 const functions = { together: [{ name: 'start', folder: 'packages/a', parameter: 1 }], alone: [] }
 
-test('a group of optional data counts as its members, and a name once for all entries of a package', () => {
+test('a group of optional data counts as its members, and a name that several entries export counts once', () => {
   const [sum, options, values, types] = measureSurface(packageTree(), functions)
   const names = ['name', 'bounds.calls', 'bounds.bytes', 'mode.calls', 'mode.bytes', 'store', 'onEnd']
   expect(options?.details).toEqual(names)
@@ -34,7 +34,7 @@ test('a group of optional data counts as its members, and a name once for all en
   expect(types).toMatchObject({ title: 'types that @x/a exports', details: ['Options'] })
 })
 
-test('a function that does not exist is an error, so that a rename is noticed', () => {
+test('a function that does not exist is an error, so that a rename is detected', () => {
   const missing = { together: [{ name: 'begin', folder: 'packages/a', parameter: 0 }], alone: [] }
   expect(() => measureSurface(packageTree(), missing)).toThrow('packages/a has no function begin')
 })

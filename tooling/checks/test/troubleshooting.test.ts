@@ -11,7 +11,7 @@ const problemsOf = (source: Readonly<Record<string, string>>, rows: string): str
 
 const server = 'packages/transport-http/src/server/a.ts'
 
-test('the page names every code, status and message of the packages', () => {
+test('the page lists every code, status and message of the packages', () => {
   expect(checkTroubleshooting(workspaceRoot)).toEqual([])
 })
 
@@ -25,7 +25,7 @@ test.each([
   expect(problemsOf(source, `${missing.startsWith('|') ? missing : `| ${missing}`} | | |`)).toBe('')
 })
 
-test('a number in a comment or a test is no code', () => {
+test('a number in a comment or a test is not a code', () => {
   const source = { 'packages/a/src/a.ts': '/** -32099 */\n// -32098\n', 'packages/a/src/a.test.ts': 'const a = -32097' }
   expect(problemsOf(source, '')).toBe('')
 })
@@ -36,6 +36,6 @@ test('a message that no package has is a problem', () => {
   expect(problemsOf(source, '| 1 | `Unknown prompt: …` | |')).toContain('has the message "Unknown prompt: …"')
 })
 
-test('a repository without the page has nothing to check', () => {
+test('a repository without the page passes', () => {
   expect(checkTroubleshooting(tree({ 'a.txt': '' }))).toEqual([])
 })

@@ -44,7 +44,7 @@ test.each([
   expect(count(semicolons, text)).toBe(times)
 })
 
-test('semicolons of a README are counted outside of its code', () => {
+test('semicolons of a README are counted outside its code', () => {
   const page = '# A\n\nOne; two, `a; b`.\n\n```ts\nc; d\n```\n'
   expect(places(semicolons, page, 'packages/a/README.md')).toEqual(['3 ;'])
 })
@@ -62,18 +62,18 @@ test.each([
   expect(count(sentences, text)).toBe(times)
 })
 
-test('cells of a table are sentences of their own', () => {
+test('each cell of a table is a separate sentence', () => {
   const page = `| a | b |\n| --- | --- |\n| ${half} | ${half} |\n| ${half} | ${half} |\n`
   expect(count(sentences, page, 'packages/a/README.md')).toBe(0)
 })
 
-test('a place names the file, its line and the words around', () => {
+test('a place has the file, the line and the surrounding words', () => {
   const text = 'const a = 1\n/**\n * Returns it.\n * Works for nobody else.\n */\nconst b = 2'
   const { all } = measureWords(tree({ 'packages/a/src/a.ts': text }))
   expect(all.results[people]?.details).toEqual(['packages/a/src/a.ts:4 nobody: …Returns it. Works for nobody else.…'])
 })
 
-test('packages and documents are counted apart', () => {
+test('packages and documents are counted separately', () => {
   const { all, packages, documents } = measureWords(
     tree({
       'packages/a/src/a.ts': '// nobody',

@@ -22,7 +22,7 @@ describe('the command line', () => {
     [['serve', '--port', '65536'], '--port takes a number from 0 to 65535'],
     [['client', '2026-07-28', '--port', '1'], 'client takes no --port'],
     [['server', '2026-07-28', '--prot', '1'], '--prot'],
-  ])('refuses %j', (args, message) => {
+  ])('rejects %j', (args, message) => {
     expect(() => parseCommandLine(args)).toThrow(message)
   })
 })

@@ -19,18 +19,18 @@ Run and reported, but never scored:
 `
 
 describe('the listing of requirements', () => {
-  test('gives the scored scenarios and the others of the server leg', () => {
+  test('has the scored and the other scenarios of the server leg', () => {
     expect(readRequirements(listing, 'server')).toEqual({
       scored: ['server-stateless', 'tools-list'],
       others: ['tasks-lifecycle', 'json-schema-2020-12'],
     })
   })
 
-  test('gives the scored scenarios and the others of the client leg', () => {
+  test('has the scored and the other scenarios of the client leg', () => {
     expect(readRequirements(listing, 'client')).toEqual({ scored: ['auth/basic-cimd'], others: ['auth/dpop'] })
   })
 
-  test('is refused when it lists nothing, because an empty run would pass', () => {
+  test('is rejected if it lists no scenario, because an empty run passes', () => {
     expect(() => readRequirements('unknown revision', 'client')).toThrow('lists no client scenario')
   })
 })
@@ -38,7 +38,7 @@ describe('the listing of requirements', () => {
 describe('a selection by name', () => {
   const all = { scored: ['a', 'b'], others: ['c'] }
 
-  test('without names is everything', () => {
+  test('without names has all scenarios', () => {
     expect(selectScenarios(all, [])).toEqual(all)
   })
 
@@ -46,7 +46,7 @@ describe('a selection by name', () => {
     expect(selectScenarios(all, ['c', 'a'])).toEqual({ scored: ['a'], others: ['c'] })
   })
 
-  test('names the known scenarios when one is unknown', () => {
+  test('is rejected with a list of the known scenarios if one is unknown', () => {
     expect(() => selectScenarios(all, ['d'])).toThrow(/unknown scenario d; known are:\s+a\s+b\s+c/)
   })
 })

@@ -10,7 +10,7 @@ function serve() {
   return { server, client: testClient(server) }
 }
 
-test('the tools are shown when the stream opens and when they change, until the signal aborts', async () => {
+test('the tools are shown when the stream opens and after each change, until the signal aborts', async () => {
   const { server, client } = serve()
   const shown: (readonly string[])[] = []
   const steps = [() => server.update({ tools: one && two ? [one, two] : [] }), () => server.update({ tools: [] })]
@@ -29,7 +29,7 @@ test('the tools are shown when the stream opens and when they change, until the 
   expect(shown).toEqual([['one'], ['one', 'two'], []])
 })
 
-test('a cache is kept fresh while work is done', async () => {
+test('the lists are available during the work with a fresh cache', async () => {
   const { client } = serve()
   let names: readonly string[] = []
   await serveUser(client, async () => {

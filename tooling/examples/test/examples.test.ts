@@ -5,7 +5,7 @@ import { connectGuide, copyFiles, divideOne, listRemoteTools, local } from '../s
 import { serve, serveKnownCallers, worker } from '../src/http.ts'
 import { offerOnlyGreeting, server, strict } from '../src/server.ts'
 
-test('the tools of the guide do what the guide says', async () => {
+test('the tools of the guide return the results in the guide', async () => {
   await expect(local.callTool('greet', { name: 'Ada' })).resolves.toMatchObject({ content: [{ text: 'Hello, Ada!' }] })
   await expect(local.callTool('divide', { dividend: 6, divisor: 3 })).resolves.toMatchObject({
     structuredContent: { quotient: 2 },
@@ -17,7 +17,7 @@ test('the tools of the guide do what the guide says', async () => {
   await expect(testClient(strict).callTool('echo', {})).resolves.toMatchObject({ isError: true })
 })
 
-test('what is shown to some is hidden from others', async () => {
+test('a tool with visibleTo is hidden from other callers', async () => {
   await using open = await serve()
   await using known = await serveKnownCallers()
   expect(await listRemoteTools(open.url)).not.toContain('shut_down')
@@ -29,7 +29,7 @@ test('progress reaches the caller', async () => {
   await expect(copyFiles(local, ['a', 'b'])).resolves.toBeUndefined()
 })
 
-test('calls have the types of the server, in this process and elsewhere', async () => {
+test('calls have the types of the server, in the same process and over HTTP', async () => {
   expect([await divideOne(4), await divideOne(0)]).toEqual([0.25, undefined])
   await using open = await serve()
   await using connection = connectHttp(open.url)
@@ -37,7 +37,7 @@ test('calls have the types of the server, in this process and elsewhere', async 
   expect(content).toEqual([{ type: 'text', text: 'Hello, Ada!' }])
 })
 
-test('prompts, resources and completions answer', async () => {
+test('prompts, resources and completions return the values in the guide', async () => {
   const { messages } = await local.getPrompt('review', { language: 'go', code: 'x' })
   expect(messages[0]?.content).toMatchObject({ text: 'Review this go code:\n\nx' })
   await expect(local.readResource('notes://days/monday')).resolves.toMatchObject({ contents: [{ text: 'Buy milk' }] })
@@ -47,7 +47,7 @@ test('prompts, resources and completions answer', async () => {
   expect(completion.values).toEqual(['typescript'])
 })
 
-test('the fetch handler refuses a host that it does not serve', async () => {
+test('the fetch handler rejects a host that is not allowed', async () => {
   const response = await worker.fetch(new Request('https://evil.example/mcp', { method: 'POST', body: '{}' }))
   expect(response.status).toBe(403)
 })

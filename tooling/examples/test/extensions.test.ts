@@ -7,7 +7,7 @@ import { quota, quotaOfServer, timing } from '../src/extensions.ts'
 const hello = tool('hello', { description: 'Greets', run: () => 'Hello' })
 const definition = { name: 'guide', version: '1.0.0', tools: [hello], state: false } as const
 
-test('a quota ends the calls of one subject, and begins again with the next hour', async () => {
+test('a quota rejects further calls of one subject until the next hour', async () => {
   const runtime = testRuntime({ now: 0 })
   const server = createServer({
     ...definition,
@@ -25,12 +25,12 @@ test('a quota ends the calls of one subject, and begins again with the next hour
   expect((await ada.discover()).capabilities.extensions).toEqual({ 'com.example/quota': { callsPerHour: 2 } })
 })
 
-test('a server that decides by its callers is not served to other machines without auth', async () => {
+test('a server with an extension that requires the caller is not served to other machines without auth', async () => {
   const server = createServer({ ...definition, extensions: [quota({ callsPerHour: 2 })] })
   await expect(serveHttp(server, { host: '0.0.0.0', allowedHosts: ['mcp.example.com'] })).rejects.toThrow('give auth')
 })
 
-test('a middleware sees every request, also of one that fails', async () => {
+test('a middleware runs for every request, including one that fails', async () => {
   const seen: string[] = []
   const server = createServer({ ...definition, use: [timing((method) => void seen.push(method))] })
   const client = testClient(server)

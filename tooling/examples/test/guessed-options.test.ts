@@ -9,7 +9,7 @@ import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
 import { author } from '../guesses/accepted.ts'
 
-describe('a guess that types do not find is rejected at the start:', () => {
+describe('a guess that the types accept is rejected at the start:', () => {
   const server = createServer({ name: 'guesses', version: '1.0.0', state: false })
   const keys = [randomKey()]
   const start: Readonly<Record<string, (options: object) => unknown>> = {

@@ -13,7 +13,7 @@ const accepted = fileURLToPath(new URL('../guesses/accepted.ts', import.meta.url
 const results = fileURLToPath(new URL('../guesses/results.ts', import.meta.url))
 const rejected = fileURLToPath(new URL('../guesses/rejected.ts', import.meta.url))
 
-test('each guess compiles, or the error in its line says what is right', { timeout: 300_000 }, () => {
+test('each guess compiles, or the error of its line names the correct form', { timeout: 300_000 }, () => {
   const expected = readFileSync(rejected, 'utf8')
     .split('\n')
     .flatMap((line, index) => {
@@ -26,7 +26,7 @@ test('each guess compiles, or the error in its line says what is right', { timeo
   for (const [index, { advice }] of expected.entries()) expect(found[index]?.message).toContain(advice)
 })
 
-/** The errors of the files under `--strict`, as an author sees them. */
+/** Returns the errors of the files with `--strict`, as in the editor of an author. */
 function errors(): { readonly file: string | undefined; readonly line: number; readonly message: string }[] {
   const program = ts.createProgram([accepted, results, rejected], {
     module: ts.ModuleKind.NodeNext,
@@ -47,7 +47,7 @@ function errors(): { readonly file: string | undefined; readonly line: number; r
   }))
 }
 
-describe('a guess that compiles does what its author means:', () => {
+describe('a guess that compiles has the intended effect:', () => {
   test('the resources of a template with `list` are listed', async () => {
     const resources = await client.listResources()
     expect(resources.map(({ uri }) => uri)).toEqual(['notes://days/monday', 'notes://days/tuesday', 'notes://pages/1'])
@@ -77,14 +77,14 @@ describe('a guess that compiles does what its author means:', () => {
     expect(messages).toMatchObject([{ content: { text: 'Count to 4' } }])
   })
 
-  test('the server is known by its name after its first answer', async () => {
+  test('the client has the name of the server after its first response', async () => {
     const fresh = createClient(guesses, author)
     expect(serverInfo(fresh)).toBeUndefined()
     await fresh.listPrompts()
     expect(serverInfo(fresh)).toBe('guesses')
   })
 
-  test('steps take interfaces, and a checkpoint that begins with an empty list is filled', async () => {
+  test('steps accept interfaces, and a checkpoint with an empty list accepts items', async () => {
     const issues = tool('issues', {
       description: 'Works through issues',
       run: async (_, ctx) => {
@@ -97,13 +97,13 @@ describe('a guess that compiles does what its author means:', () => {
     expect((await tester.callTool('issues')).content).toEqual([{ type: 'text', text }])
   })
 
-  test('a test takes a random key', () => {
+  test('a random key is accepted', () => {
     const state = sealedState({ keys: [randomKey()] })
     expect(() => createServer({ name: 'guesses', version: '1.0.0', state })).not.toThrow()
   })
 })
 
-describe('a guess that types do not find is rejected at the start:', () => {
+describe('a guess that the types accept is rejected at the start:', () => {
   const run = () => ''
 
   test.each(['test', 'a key of a test', new Uint8Array(8)])('the key %j', (key) => {

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 
 const source = new URL('../src/oauth/', import.meta.url)
 
-test('the program of the guide on OAuth logs in, and prints the messages that the guide shows', async () => {
+test('the program of the guide on OAuth logs in, and prints the messages in the guide', async () => {
   const [port, issuerPort] = await findFreePorts()
   const env = { ...process.env, PORT: String(port), ISSUER_PORT: String(issuerPort) }
   const program = fileURLToPath(new URL('oauth.mjs', source))

@@ -47,7 +47,7 @@ async function call(port: number, token: string, own?: SelfSigned): Promise<numb
   return response.statusCode
 }
 
-test('a token that is bound to a certificate is good over a connection with that certificate alone [AUE-016]', async () => {
+test('a token bound to a certificate is accepted only over a connection with that certificate [AUE-016]', async () => {
   await using issuer = await startScriptedAuthServer({ aud: 'https://mcp.example.com/mcp', sub: 'ada' })
   const https = serveCertificates(issuer.issuer, { key: server.key, cert: server.cert })
   await new Promise<void>((resolve) => https.listen(0, '127.0.0.1', resolve))

@@ -2,7 +2,7 @@ import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { expect, test, vi } from 'vitest'
 
-test('the first program of the README of @x/server serves both of its tools', async () => {
+test('the first program of the README of @x/server serves both tools', async () => {
   vi.stubEnv('PORT', '0')
   const started = await import('../src/quick-start.ts')
   await using http = started.http

@@ -2,7 +2,7 @@ import { testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import { diary } from '../src/server-subscriptions.ts'
 
-test('a subscriber of the diary is notified of entries, and of its end', async () => {
+test('a subscriber of the diary is notified of its entry, and of a changed list of tools', async () => {
   await using client = testClient(diary)
   for await (const event of client.listen({ toolsListChanged: true, resourceSubscriptions: ['diary://monday'] })) {
     if (event.type === 'opened') {

@@ -10,12 +10,12 @@ const keys = [randomKey()]
 const clientOf = (server: McpServer) => testClient(server, { extensions: [sessions({ target: 'travel', user: null })] })
 const text = (said: string) => [{ type: 'text', text: said }]
 
-test('two conversations have a trip each, over HTTP, and are gone afterwards', async () => {
+test('two conversations have separate trips over HTTP', async () => {
   await using http = await serveHttp(programs.createTravelServer(programs.defineTrips(), keys))
   expect(await programs.planTrips(http.url)).toEqual(text('2 nights in Oslo'))
 })
 
-test('a trip is booked within its session, once it has a city', async () => {
+test('a trip can be booked in its session after a city is chosen', async () => {
   const client = clientOf(programs.createTravelServer(programs.defineTrips(), keys))
   await using session = await client.sessions.create()
   await expect(session.callTool('book_trip')).rejects.toThrow('Unknown tool')
@@ -23,7 +23,7 @@ test('a trip is booked within its session, once it has a city', async () => {
   expect((await session.callTool('book_trip')).content).toEqual(text('Booked: Faro'))
 })
 
-test('sessions in a store are revoked, and the host begins anew', async () => {
+test('after a session in a store is revoked, the host creates a new one', async () => {
   const trips = programs.defineRevocableTrips(memoryStore())
   const server = programs.createTravelServer(trips, keys)
   const client = clientOf(server)
@@ -34,7 +34,7 @@ test('sessions in a store are revoked, and the host begins anew', async () => {
   expect((await programs.addNight(client.sessions, session)).id).not.toBe(session.id)
 })
 
-test('of two calls at once, one adds its night', async () => {
+test('of two concurrent calls, only one adds its night', async () => {
   const trips = programs.defineRevocableTrips(memoryStore())
   const tools = [programs.addNightCarefully(trips)]
   const server = createServer({ name: 'travel', version: '1', tools, strictReplay: false, extensions: [trips] })
@@ -43,7 +43,7 @@ test('of two calls at once, one adds its night', async () => {
   expect(results.map(({ isError }) => isError === true).toSorted()).toEqual([false, true])
 })
 
-test('an editor is opened once for its session, and closed with it', async () => {
+test('an editor is opened once for its session, and closed at its end', async () => {
   const events: string[] = []
   const openEditor = async () => {
     events.push('open')

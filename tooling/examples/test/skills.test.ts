@@ -9,7 +9,7 @@ import { loadSkill } from '../src/skills-host.ts'
 const folder = fileURLToPath(new URL('../../../packages/skills/examples/skills', import.meta.url))
 const uri = 'skill://triage-bug/SKILL.md'
 
-test('a host loads a skill that the user approves, and names its server', async () => {
+test('a host loads a skill that the user approves, with the name of its server', async () => {
   const client = createClient(createSkillsServer(await readSkills(folder)), {
     name: 'host',
     version: '1.0.0',

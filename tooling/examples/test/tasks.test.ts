@@ -7,14 +7,14 @@ import { type ServerKit, testClient, testRuntime } from '@x/testing'
 import { describe, expect, test } from 'vitest'
 import * as programs from '../src/tasks.ts'
 
-/** A shop with twelve orders, and what was shipped. */
+/** Creates a shop with twelve orders, which records the shipped ones. */
 function createShop(): programs.Shop & { readonly shipped: string[] } {
   const shipped: string[] = []
   const orders = Array.from({ length: 12 }, (_, index) => `order-${index + 1}`)
   return { shipped, orders: async () => orders, ship: async (order) => (shipped.push(order), 'sent') }
 }
 
-/** Calls a tool, and tells whether it became a task. */
+/** Calls a tool, and counts its tasks. */
 async function call(tool: Tool, args: Record<string, string | string[]>) {
   const definition = { name: 'shop', version: '1', tools: [tool] }
   const create = (kit: ServerKit) => createServer({ ...definition, ...kit, extensions: [tasks()] })
@@ -24,7 +24,7 @@ async function call(tool: Tool, args: Record<string, string | string[]>) {
   return { content, tasks: new Set(client.observations.tasks.map(({ taskId }) => taskId)).size }
 }
 
-test('orders are shipped once each by a task', async () => {
+test('a task ships each order once', async () => {
   const shop = createShop()
   const { content, tasks } = await call(programs.shipOrders(shop), { day: 'today' })
   expect([content, tasks]).toEqual([[{ type: 'text', text: 'Shipped 12 orders.' }], 1])
@@ -34,20 +34,20 @@ test('orders are shipped once each by a task', async () => {
 test.each([
   [2, 0],
   [11, 1],
-])('%i orders take %i tasks', async (count, tasks) => {
+])('%i orders become %i tasks', async (count, tasks) => {
   const orders = Array.from({ length: count }, (_, index) => `${index}`)
   const shop = createShop()
   expect((await call(programs.shipSome(shop), { orders })).tasks).toBe(tasks)
   expect(shop.shipped).toEqual(orders)
 })
 
-test('a carrier is asked for before the task', async () => {
+test('the user is asked for a carrier before the task', async () => {
   const shop = createShop()
   const { content, tasks } = await call(programs.shipWith(shop), { day: 'today' })
   expect([content, tasks, shop.shipped.length]).toEqual([[{ type: 'text', text: 'Shipped 12 orders by bike.' }], 1, 12])
 })
 
-describe('an engine of one’s own', () => {
+describe('a custom engine', () => {
   let time = 0
   const setUp = async () => {
     const engine = memoryEngine({ wallClock: () => time })
@@ -61,7 +61,7 @@ describe('an engine of one’s own', () => {
   programs.checkEngine(setUp, test)
 })
 
-test('a task of 600 ms costs its client at most 800, with its polls as far apart as they can be', async () => {
+test('a task of 600 ms takes its client at most 800 ms with the longest intervals of polls', async () => {
   const runtime = testRuntime()
   const slow = tool('slow', {
     description: 'Takes 600 ms',

@@ -10,7 +10,7 @@ import { allPassed } from './expected.ts'
 import { folder } from './start-program.ts'
 
 describeNeeding('chromium', 'Chromium', (executablePath) => {
-  test('does everything as a client', async () => {
+  test('passes all checks as a client', async () => {
     const site = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<!doctype html>'))
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
     const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
