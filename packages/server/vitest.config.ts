@@ -1,1 +1,4 @@
-export { default } from '@tooling/vitest'
+import base from '@tooling/vitest'
+import { withAloneTests } from '@tooling/vitest/alone'
+
+export default withAloneTests(base)

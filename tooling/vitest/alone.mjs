@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** The files whose tests start fleets and depend on times, so that no other test may run beside them. */
+/** The files whose tests depend on times or measure CPU, so that no other test may run beside them. */
 const aloneFiles = '{src,test}/**/*.alone.test.ts'
 
 /**
