@@ -57,7 +57,8 @@ const optionalPeers: ReadonlyMap<string, readonly string[]> = new Map([
 const names = [...siblings.keys()]
 /** Most other packages depend on the first, none on the last. */
 const bumped = ['@x/core', '@x/server', '@x/cli']
-const minutes = 60_000
+/** The time in milliseconds after which a test is taken to hang. Builds and installations wait for a busy machine. */
+const hangMs = 15 * 60_000
 /** Runs the program of a README on any free port and closes the server that it may export. */
 const runProgram = "process.env.PORT = '0'\nconst { http } = await import('./program.mjs')\nawait http?.close()\n"
 
@@ -84,7 +85,7 @@ test(
       versions = next
     }
   },
-  5 * minutes,
+  hangMs,
 )
 
 describe('a release to a local registry', () => {
@@ -111,7 +112,7 @@ describe('a release to a local registry', () => {
     archives = `${folder}/archives`
     await cp(`${copy.folder}/.results/packed`, archives, { recursive: true })
     await publish()
-  }, 10 * minutes)
+  }, hangMs)
   afterAll(() => published.close())
 
   const find = (name: string): PackageEntries => {
@@ -149,7 +150,7 @@ describe('a release to a local registry', () => {
       await writeFile(`${place}/entries.mjs`, specifiers.map((entry) => `await import('${entry}')`).join('\n'))
       await runCommand(process.execPath, ['entries.mjs'], place)
     },
-    5 * minutes,
+    hangMs,
   )
 
   test(
@@ -159,7 +160,7 @@ describe('a release to a local registry', () => {
       await published.consumer(place)
       await serveDeployFolder(place)
     },
-    5 * minutes,
+    hangMs,
   )
 
   test(
@@ -174,7 +175,7 @@ describe('a release to a local registry', () => {
       await writeFile(`${place}/main.mjs`, "await import('@x/server')\nawait import('@x/tasks')\n")
       await runCommand(process.execPath, ['main.mjs'], place)
     },
-    3 * minutes,
+    hangMs,
   )
 
   test(
@@ -184,7 +185,7 @@ describe('a release to a local registry', () => {
       await published.consumer(place)
       await followReadme(place)
     },
-    3 * minutes,
+    hangMs,
   )
 
   test(
@@ -194,7 +195,7 @@ describe('a release to a local registry', () => {
       await published.consumer(place)
       await followTutorial(place)
     },
-    3 * minutes,
+    hangMs,
   )
 
   test.each(['http', 'stdio', 'worker'] as const)(
@@ -217,7 +218,7 @@ describe('a release to a local registry', () => {
       await using started = await (kind === 'worker' ? startWorker(project) : startProject(project))
       expect(await callTarget(new URL('/mcp', started.url).href)).toBe('Hello, Ada!\n')
     },
-    5 * minutes,
+    hangMs,
   )
 
   test(
@@ -235,7 +236,7 @@ describe('a release to a local registry', () => {
       await writeFile(`${place}/program.mjs`, program.join('\n'))
       await runCommand(process.execPath, ['program.mjs'], place)
     },
-    3 * minutes,
+    hangMs,
   )
 
   test('the guide on replay is part of the server package, and its links lead to the repository', async () => {
@@ -261,6 +262,6 @@ describe('a release to a local registry', () => {
       await installFrom(place, ['@x/client@0.2.0'])
       await runCommand(process.execPath, ['program.mjs'], place)
     },
-    5 * minutes,
+    hangMs,
   )
 })

@@ -8,7 +8,7 @@ import { findFreePort } from '@tooling/real-servers/free-port'
  * Runs a program until it ends and resolves to its output.
  *
  * @param place The working directory, or a record with additional environment variables.
- * @throws Error with the program's output if the program fails or runs for more than five minutes.
+ * @throws Error with the program's output if the program fails or runs for more than 14 minutes, so that its test can report it.
  */
 export function runCommand(
   command: string,
@@ -19,7 +19,7 @@ export function runCommand(
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: folder,
-      timeout: 300_000,
+      timeout: 14 * 60_000,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...cleanEnvironment(), ...env },
     })
