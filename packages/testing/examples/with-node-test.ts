@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { createServer } from '@x/server'
-import { killAtEveryStep, type ServerKit, testClient, testRuntime } from '@x/testing'
+import { stopAtEveryStep, type ServerKit, testClient, testRuntime } from '@x/testing'
 import { checkRecordedStates } from '@x/testing/node'
 import { bugs, definition } from './definition.ts'
 
@@ -39,9 +39,9 @@ test('the user is asked once, and another instance saves the answer', async () =
 })
 // #endregion observed
 
-// #region kill
+// #region stop
 test('a bug is resolved the same, wherever its handler is stopped', async () => {
-  const { stoppedSteps } = await killAtEveryStep(createTracker, {
+  const { stoppedSteps } = await stopAtEveryStep(createTracker, {
     reset: () => bugs.clear(),
     answers: { how: { resolution: 'Fixed' } },
     call: async (client) => [await client.callTool('resolve_bug', { id: 1 }), [...bugs]],
@@ -51,7 +51,7 @@ test('a bug is resolved the same, wherever its handler is stopped', async () => 
     [['read'], ['read', 'save']],
   )
 })
-// #endregion kill
+// #endregion stop
 
 // #region time
 test('an answer after an hour is rejected', async () => {

@@ -13,11 +13,11 @@ export {
   type ObservedQuestion,
 } from './answers.ts'
 export {
-  killAtEveryStep,
-  type KillAtEveryStepOptions,
-  type KillReport,
+  stopAtEveryStep,
+  type StopAtEveryStepOptions,
+  type StopReport,
   type StoppedStep,
-} from './kill-at-every-step.ts'
+} from './stop-at-every-step.ts'
 export type {
   Observations,
   ObservedChange,

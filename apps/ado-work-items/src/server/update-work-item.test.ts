@@ -2,7 +2,7 @@ import { createClient } from '@x/client'
 import type { CallToolResult, InputRequest } from '@x/schema'
 import { sealedState } from '@x/server'
 import { randomKey } from '@x/state-codec'
-import { type Answers, killAtEveryStep, type ServerKit, testClient, type TestClient } from '@x/testing'
+import { type Answers, stopAtEveryStep, type ServerKit, testClient, type TestClient } from '@x/testing'
 import { describe, expect, test } from 'vitest'
 import { type RoundWatch, roundWatch } from '../walk-through/round-watch.ts'
 import { type Emulated, emulated } from '../testing/emulated.ts'
@@ -96,7 +96,7 @@ describe('a bug that is resolved', () => {
     let service: Emulated | undefined
     const { signal } = new AbortController()
     const serviceNow = (): Emulated => service ?? expect.unreachable()
-    const { stoppedSteps } = await killAtEveryStep((kit) => createWorkItemsServer(serviceNow().azureDevOps, kit), {
+    const { stoppedSteps } = await stopAtEveryStep((kit) => createWorkItemsServer(serviceNow().azureDevOps, kit), {
       answers: duplicate,
       reset: async () => {
         await service?.[Symbol.asyncDispose]()

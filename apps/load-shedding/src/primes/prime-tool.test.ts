@@ -1,6 +1,6 @@
 import { createServer, type SheddingOptions } from '@x/server'
 import { sheddingSettings } from '@x/server/internals'
-import { killAtEveryStep, type ServerKit, testClient } from '@x/testing'
+import { stopAtEveryStep, type ServerKit, testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import type { InstanceMessage } from '../instance/instance-message.ts'
 import { isExpectedResult, light } from './job.ts'
@@ -45,7 +45,7 @@ test('a call that is shed five times has the same result, byte by byte, as one t
 test('a call has the same result, whichever chunk its instance stops after', async () => {
   const createInstance = (kit: ServerKit) =>
     createServer({ name: 'primes', version: '1.0.0', tools: [countPrimes(() => {})], ...kit })
-  const { stoppedSteps } = await killAtEveryStep(createInstance, {
+  const { stoppedSteps } = await stopAtEveryStep(createInstance, {
     call: (client) => client.callTool('count_primes', { limit: 200_000 }, { meta }),
   })
   expect(stoppedSteps.length).toBeGreaterThan(1)

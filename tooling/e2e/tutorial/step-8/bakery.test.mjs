@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, rmSync } from 'node:fs'
 import { beforeEach, test } from 'node:test'
-import { killAtEveryStep, testClient } from '@x/testing'
+import { stopAtEveryStep, testClient } from '@x/testing'
 import { createBakery } from './bakery.mjs'
 
 const answers = { guests: { guests: 8 } }
@@ -21,7 +21,7 @@ test('a cake is ordered once, although the handler is stopped after each step', 
     await client.callTool('order', { cake: 'apple' })
     return readFileSync('orders.txt', 'utf8')
   }
-  const { stoppedSteps } = await killAtEveryStep(createBakery, { answers, reset: removeOrders, call })
+  const { stoppedSteps } = await stopAtEveryStep(createBakery, { answers, reset: removeOrders, call })
   assert.deepEqual(
     stoppedSteps.map(({ recordedKeys }) => recordedKeys),
     [['save']],

@@ -1,7 +1,7 @@
 import { createServer, form, type ServerDefinition, tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { killAtEveryStep, type ServerKit } from './index.ts'
+import { stopAtEveryStep, type ServerKit } from './index.ts'
 
 const sure = form(z.object({ sure: z.boolean() }))
 
@@ -33,7 +33,7 @@ const definition: ServerDefinition = { name: 'bank', version: '1', tools: [trans
 
 test('a call is stopped after each step and each checkpoint, and another instance continues it', async () => {
   const instances: number[] = []
-  const report = await killAtEveryStep((kit) => createServer({ ...definition, ...kit }), {
+  const report = await stopAtEveryStep((kit) => createServer({ ...definition, ...kit }), {
     reset: bank.reset,
     answers: { sure: { sure: true } },
     call: async (client) => {
@@ -65,7 +65,7 @@ test('a handler that keeps something between its steps is found out, by the step
       return `${total}`
     },
   })
-  const check = killAtEveryStep((kit) => createServer({ ...definition, tools: [forgetful], ...kit }), {
+  const check = stopAtEveryStep((kit) => createServer({ ...definition, tools: [forgetful], ...kit }), {
     strictReplay: false,
     call: (client) => client.callTool('forgetful'),
   })
@@ -87,7 +87,7 @@ test('steps that run side by side are recorded together, and none is done twice'
     },
   })
   for (const strictReplay of [true, false]) {
-    const { outcome } = await killAtEveryStep((kit) => createServer({ ...definition, tools: [both], ...kit }), {
+    const { outcome } = await stopAtEveryStep((kit) => createServer({ ...definition, tools: [both], ...kit }), {
       strictReplay,
       reset: () => void done.splice(0),
       call: async (client) => {
@@ -100,7 +100,7 @@ test('steps that run side by side are recorded together, and none is done twice'
 })
 
 test('what an instance keeps for itself is found out', async () => {
-  const check = killAtEveryStep(
+  const check = stopAtEveryStep(
     (kit) => {
       const seen: number[] = []
       const remember = tool('remember', {
@@ -127,7 +127,7 @@ test('repeated work outside of a step is found by its effects', async () => {
       return 'done'
     },
   })
-  const check = killAtEveryStep((kit) => createServer({ ...definition, tools: [careless], ...kit }), {
+  const check = stopAtEveryStep((kit) => createServer({ ...definition, tools: [careless], ...kit }), {
     reset: () => void mails.splice(0),
     strictReplay: false,
     call: async (client) => [await client.callTool('careless'), mails],
@@ -143,7 +143,7 @@ test('a call that fails has an outcome, too', async () => {
       return ctx.elicit('sure', { message: 'Sure?', schema: sure }).then(() => 'done')
     },
   })
-  const { outcome } = await killAtEveryStep((kit) => createServer({ ...definition, tools: [failing], ...kit }), {
+  const { outcome } = await stopAtEveryStep((kit) => createServer({ ...definition, tools: [failing], ...kit }), {
     capabilities: {},
     call: (client) => client.callTool('failing'),
   })
@@ -153,18 +153,18 @@ test('a call that fails has an outcome, too', async () => {
 test('a check that could not fail is no check', async () => {
   const plain = tool('plain', { description: 'Has no step', run: () => 'done' })
   const make = (kit: ServerKit) => createServer({ ...definition, tools: [plain], ...kit })
-  await expect(killAtEveryStep(make, { call: (client) => client.callTool('plain') })).rejects.toMatchObject({
+  await expect(stopAtEveryStep(make, { call: (client) => client.callTool('plain') })).rejects.toMatchObject({
     code: 'no_steps',
   })
   await expect(
-    killAtEveryStep(() => createServer({ ...definition, state: false }), {
+    stopAtEveryStep(() => createServer({ ...definition, state: false }), {
       call: (client) => client.callTool('transfer'),
     }),
   ).rejects.toMatchObject({ code: 'kit_unused' })
 })
 
 test('an answer that is missing is no outcome', async () => {
-  const check = killAtEveryStep((kit) => createServer({ ...definition, ...kit }), {
+  const check = stopAtEveryStep((kit) => createServer({ ...definition, ...kit }), {
     call: (client) => client.callTool('transfer'),
   })
   await expect(check).rejects.toMatchObject({ code: 'unanswered' })

@@ -6,8 +6,8 @@ import { openTestClient, type TestClient, type TestClientOptions } from './test-
 import { testRuntime } from './test-runtime.ts'
 import { formatValue, isTestingError, TestingError } from './testing-error.ts'
 
-/** Options of {@link killAtEveryStep}. The options of {@link testClient} apply to each client. */
-export interface KillAtEveryStepOptions<S extends Server = Server>
+/** Options of {@link stopAtEveryStep}. The options of {@link testClient} apply to each client. */
+export interface StopAtEveryStepOptions<S extends Server = Server>
   extends Omit<TestClientOptions<readonly []>, 'shedding' | 'runtime' | 'restartBetweenRounds'> {
   /**
    * Makes the calls, and returns their outcome as plain data: the results, and the state of the systems that the
@@ -29,7 +29,7 @@ export interface StoppedStep {
 }
 
 /** The result of a check that passed. */
-export interface KillReport {
+export interface StopReport {
   /** The outcome of the calls, which was the same in every execution. */
   readonly outcome: JsonValue
   readonly stoppedSteps: readonly StoppedStep[]
@@ -54,16 +54,16 @@ interface Execution {
  * recorded.
  *
  * @example
- * await killAtEveryStep((kit) => createServer({ ...definition, ...kit }), {
+ * await stopAtEveryStep((kit) => createServer({ ...definition, ...kit }), {
  *   reset: () => tracker.reset(),
  *   answers: { resolution: { resolution: 'Fixed' } },
  *   call: async (client) => [await client.callTool('resolve_bug', { id: 1 }), tracker.bugs],
  * })
  */
-export async function killAtEveryStep<S extends Server>(
+export async function stopAtEveryStep<S extends Server>(
   factory: ServerFactory<S>,
-  options: KillAtEveryStepOptions<S>,
-): Promise<KillReport> {
+  options: StopAtEveryStepOptions<S>,
+): Promise<StopReport> {
   const undisturbedExecution = await executeCall(factory, options, undefined)
   if (undisturbedExecution.stepCount === 0) {
     const reason = 'the calls record neither a step nor a checkpoint; put their work into ctx.step'
@@ -113,7 +113,7 @@ function isContainer(value: unknown): value is object {
 /** Executes `call` once. The handler is stopped after the step with the given number, or never. */
 async function executeCall<S extends Server>(
   factory: ServerFactory<S>,
-  { call, reset, ...options }: KillAtEveryStepOptions<S>,
+  { call, reset, ...options }: StopAtEveryStepOptions<S>,
   stopAfterStep: number | undefined,
 ): Promise<Execution> {
   await reset?.()
