@@ -38,8 +38,11 @@ export const ledgerBounds = {
   questions: { perCaller: 100, total: 10_000, advice: 'answer a question that waits' },
   /** Sessions of older clients for which this process keeps state. */
   sessions: { perCaller: 1000, total: 10_000, advice: 'delete a session' },
-  /** Deleted sessions of older clients. The process remembers each until it would have expired, in about 150 bytes. */
-  ended_sessions: { perCaller: 20_000, total: 200_000, advice: 'let sessions expire' },
+  /**
+   * Deleted sessions of older clients. The process remembers each until it would have expired, in about 150 bytes. At a
+   * bound, a DELETE gets 405, and the id of its session stays valid until it expires.
+   */
+  ended_sessions: { perCaller: 20_000, total: 200_000 },
   /** Open resources of sessions, such as browsers or connections of a handler. Even a few of them need much memory. */
   session_resources: { perCaller: 100, total: 1000, advice: 'delete a session' },
   /** Stored tasks of every status. The store counts them, so that the bound holds for all instances together. */

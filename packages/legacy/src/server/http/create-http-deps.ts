@@ -33,5 +33,10 @@ function linkSessions(sessions: Sessions, link: InstanceLink | undefined): Sessi
     },
     isLive: async (session, caller) =>
       (await sessions.isLive(session, caller)) && (await link.openSession(session, caller)),
+    end(session, caller) {
+      sessions.end(session, caller)
+      // The store has a record of every ended session, also of those that this process cannot remember.
+      return true
+    },
   }
 }

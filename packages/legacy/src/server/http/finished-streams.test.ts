@@ -65,6 +65,19 @@ test('a stream is dropped after its time, and when the server closes', () => {
   expect([ledger.usedInAll('finished_bytes'), timers.size]).toEqual([0, 0])
 })
 
+test('the streams of an ended session are dropped, and no others', () => {
+  const { streams, ledger, timers } = createStreams({ perCaller: 10_000, total: 10_000 })
+  keep(streams, 'first')
+  keep(streams, 'second')
+  const another = { key: 'another session' } as Session
+  streams.keep({ id: 'of another session', session: another, callerKey: 'a', events: [{ number: 1, text: 'one' }] })
+  streams.dropSession(session)
+  streams.dropSession({ key: 'unknown session' })
+  for (const id of ['first', 'second']) expect(resume(streams, id)).toBeUndefined()
+  expect(resume(streams, 'of another session', { key: another.key })).toContain('end')
+  expect([ledger.usedBy('finished_bytes', 'a'), timers.size]).toEqual([503, 1])
+})
+
 test('a caller at its bound loses its own oldest streams, and no stream of another caller [LDG-001 LDG-006]', () => {
   const { streams, ledger } = createStreams({ perCaller: 2000, total: 10_000 })
   keep(streams, 'of another caller', { callerKey: 'b' })

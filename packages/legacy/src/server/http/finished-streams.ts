@@ -35,6 +35,8 @@ export interface FinishedStreams {
    * unknown, or belongs to another session.
    */
   resume(lastEventId: ParsedEventId, session: Session, reply: HttpReply): boolean
+  /** Drops the streams of a session, because it was ended. */
+  dropSession(session: Pick<Session, 'key'>): void
   /** Drops all streams. */
   close(): void
 }
@@ -51,26 +53,18 @@ export function createFinishedStreams({
   readonly ledger: Ledger
   readonly schedule: (run: () => void, ms: number) => () => void
 }): FinishedStreams {
-  const streams = new Map<string, KeptStream>()
-  /** The streams of each caller, the oldest first. */
-  const streamsByCaller = new Map<string, Set<KeptStream>>()
-
+  const index = createStreamIndex()
   const add = (stream: FinishedStream, release: () => void): void => {
     const keptStream: KeptStream = {
       ...stream,
       drop() {
         cancelTimer()
         release()
-        streams.delete(stream.id)
-        callerStreams.delete(keptStream)
-        if (callerStreams.size === 0) streamsByCaller.delete(stream.callerKey)
+        index.remove(keptStream)
       },
     }
     const cancelTimer = schedule(keptStream.drop, keptMs)
-    const callerStreams = streamsByCaller.get(stream.callerKey) ?? new Set()
-    callerStreams.add(keptStream)
-    streamsByCaller.set(stream.callerKey, callerStreams)
-    streams.set(stream.id, keptStream)
+    index.add(keptStream)
   }
   /** Counts bytes of a caller. Drops older streams while a bound is reached. Returns undefined if that is not enough. */
   const takeBytes = (callerKey: string, byteCount: number): (() => void) | undefined => {
@@ -80,7 +74,7 @@ export function createFinishedStreams({
       } catch (error) {
         if (!isLimitError(error)) throw error
         const owner = error.scope === 'caller' ? callerKey : ledger.greediestCaller('finished_bytes')
-        const [oldestStream] = streamsByCaller.get(owner ?? '') ?? []
+        const [oldestStream] = index.ofCaller(owner ?? '')
         if (oldestStream === undefined) return undefined
         oldestStream.drop()
       }
@@ -95,15 +89,52 @@ export function createFinishedStreams({
       if (release !== undefined) add(stream, release)
     },
     resume({ streamId, eventNumber }, session, reply) {
-      const stream = streams.get(streamId)
+      const stream = index.find(streamId)
       if (stream?.session.key !== session.key) return false
       reply.open()
       for (const { number, text } of stream.events) if (number > eventNumber) reply.write(text)
       reply.end()
       return true
     },
+    dropSession({ key }) {
+      for (const { drop } of index.ofSession(key)) drop()
+    },
     close() {
-      for (const { drop } of streams.values()) drop()
+      for (const { drop } of index.all()) drop()
     },
   }
+}
+
+/** Creates an index of kept streams by id, by caller and by session. The oldest stream comes first. */
+function createStreamIndex() {
+  const streams = new Map<string, KeptStream>()
+  const streamsByCaller = new Map<string, Set<KeptStream>>()
+  const streamsBySession = new Map<string, Set<KeptStream>>()
+  return {
+    add(stream: KeptStream): void {
+      streams.set(stream.id, stream)
+      addToGroup(streamsByCaller, stream.callerKey, stream)
+      addToGroup(streamsBySession, stream.session.key, stream)
+    },
+    remove(stream: KeptStream): void {
+      streams.delete(stream.id)
+      removeFromGroup(streamsByCaller, stream.callerKey, stream)
+      removeFromGroup(streamsBySession, stream.session.key, stream)
+    },
+    find: (id: string) => streams.get(id),
+    ofCaller: (key: string): Iterable<KeptStream> => streamsByCaller.get(key) ?? [],
+    ofSession: (key: string): Iterable<KeptStream> => streamsBySession.get(key) ?? [],
+    all: (): Iterable<KeptStream> => streams.values(),
+  }
+}
+
+function addToGroup(groups: Map<string, Set<KeptStream>>, key: string, stream: KeptStream): void {
+  const group = groups.get(key) ?? new Set()
+  groups.set(key, group.add(stream))
+}
+
+function removeFromGroup(groups: Map<string, Set<KeptStream>>, key: string, stream: KeptStream): void {
+  const group = groups.get(key)
+  group?.delete(stream)
+  if (group?.size === 0) groups.delete(key)
 }

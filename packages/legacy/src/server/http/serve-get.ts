@@ -38,8 +38,13 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
   return openListeningStream(session, view, http)
 }
 
-/** Serves a DELETE, which ends a session with its calls and its streams. */
-export async function serveDelete(view: HttpRequestView, { sessions, sessionStates, link }: HttpDeps): Promise<true> {
+/**
+ * Serves a DELETE, which ends a session with its calls and its streams. If the caller has ended more sessions than this
+ * process can remember, the calls and streams end, and the response is 405: the id stays valid until it expires. Clients
+ * accept a 405, and another error would not end within a time for which they could wait.
+ */
+export async function serveDelete(view: HttpRequestView, http: HttpDeps): Promise<true> {
+  const { sessions, sessionStates, finishedStreams, link } = http
   const id = view.header('mcp-session-id')
   if (id === undefined)
     return rejectRequest(view, {
@@ -50,8 +55,13 @@ export async function serveDelete(view: HttpRequestView, { sessions, sessionStat
   const session = await sessions.open(id, view)
   if (session === undefined) return rejectSession(view)
   await link?.changeSession(session, view, (storedSession) => ({ ...storedSession, isEnded: true }))
-  sessions.end(session, view)
+  const isEnded = sessions.end(session, view)
   sessionStates.end(session)
+  finishedStreams.dropSession(session)
+  if (!isEnded) {
+    const message = 'The id of this session stays valid until it expires, because too many sessions were ended before'
+    return rejectRequest(view, { status: 405, message, headers: ['Allow', 'GET, POST'] })
+  }
   view.reply.send({ status: 204 })
   return true
 }

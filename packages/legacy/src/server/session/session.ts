@@ -1,4 +1,4 @@
-import { type Ledger, randomId, sha256Hex } from '@x/core'
+import { isLimitError, type Ledger, randomId, sha256Hex } from '@x/core'
 import {
   type Call,
   callerKeyOf,
@@ -37,10 +37,10 @@ export interface Sessions {
   /** Resolves with false if a session that was opened before has expired or was ended. */
   isLive(session: Session, caller: Pick<Call, 'principal' | 'context'>): Promise<boolean>
   /**
-   * Ends a session at this instance, until its id expires. Throws `LimitError` if the caller has ended too many
-   * sessions that have not expired.
+   * Rejects the id of a session from now on. Returns false if the caller has ended too many sessions that have not
+   * expired. The id then stays valid until it expires.
    */
-  end(session: Session, caller: Pick<Call, 'principal' | 'context'>): void
+  end(session: Session, caller: Pick<Call, 'principal' | 'context'>): boolean
 }
 
 const sessionPurpose = 'legacy-session'
@@ -125,9 +125,16 @@ function createEndedSessions(ledger: Ledger, now: () => number) {
   }
   return {
     has: (key: string): boolean => entries.has(key),
-    add({ key, expiresAt }: Session, callerKey: string): void {
+    add({ key, expiresAt }: Session, callerKey: string): boolean {
       forgetExpired()
-      if (!entries.has(key)) entries.set(key, { expiresAt, release: ledger.take('ended_sessions', callerKey) })
+      if (entries.has(key)) return true
+      try {
+        entries.set(key, { expiresAt, release: ledger.take('ended_sessions', callerKey) })
+        return true
+      } catch (error) {
+        if (!isLimitError(error)) throw error
+        return false
+      }
     },
   }
 }
