@@ -17,7 +17,7 @@ test('a trial overloads an instance, restarts every one, loses no call, and exit
   ]) {
     expect(output).toContain(text)
   }
-  expect(output).toMatch(/[1-9]\d* calls completed, 0 with a wrong result, [1-9]\d* handoffs/)
+  expect(output).toMatch(/[1-9]\d* calls completed, 0 with a wrong result, [1-9]\d* hand-offs/)
   expect(output).toMatch(/^0 of \d+ chunks of work repeated$/m)
   expect(output).toBe(stripVTControlCharacters(output))
   expect(code).toBe(0)

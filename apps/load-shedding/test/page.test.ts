@@ -76,7 +76,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     expect(problems).toEqual([])
   })
 
-  test('a call is a block in the lane of its instance, and changes lanes after a handoff', async () => {
+  test('a call is a block in the lane of its instance, and changes lanes after a hand-off', async () => {
     await using fixture = await openFakeStage({ reducedMotion: 'reduce' })
     const { page, stage } = fixture
     const block = page.locator('[data-call=a]')
@@ -120,7 +120,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     const sums = (await page.locator('.sum').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))
     expect(sums).toEqual([
       'calls completed 41',
-      'handoffs 17',
+      'hand-offs 17',
       'calls lost 3',
       'chunks of work repeated 12',
       'calls per second, last 10 s 2.0',
@@ -137,7 +137,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     const legends = await page.locator('.chart li').allInnerTexts()
     expect(legends.map((text) => text.trim())).toEqual([
       'calls completed 3.0',
-      'handoffs 0.0',
+      'hand-offs 0.0',
       'p50 120 ms',
       'p99 2.3 s',
       'instance 1 3 ms',

@@ -6,7 +6,7 @@ export interface OpenCalls {
   add(call: string, size: CallView['size']): void
   /** Applies a message of an instance about a call. */
   receiveMessage(instance: number, message: CallMessage): void
-  /** Records a handoff. Returns the instance that handed the call off, or 0 for an unknown call. */
+  /** Records a hand-off. Returns the instance that handed the call off, or 0 for an unknown call. */
   recordMove(call: string): number
   /** Records the loss of an attempt and its progress. */
   recordLoss(call: string): void

@@ -29,7 +29,7 @@ export interface CallView {
   readonly origin: number
   /** The completed share, from 0 to 1. */
   readonly progress: number
-  /** The number of handoffs. */
+  /** The number of hand-offs. */
   readonly moves: number
   readonly state: 'open' | 'done' | 'lost'
 }
@@ -42,7 +42,7 @@ export interface Totals {
   readonly lost: number
   /** Calls with an unexpected result. */
   readonly wrong: number
-  /** The number of handoffs of all calls. */
+  /** The number of hand-offs of all calls. */
   readonly moved: number
   /** Processed chunks of work. */
   readonly chunks: number

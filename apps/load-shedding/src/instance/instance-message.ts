@@ -26,7 +26,7 @@ const instanceCommand = z.discriminatedUnion('kind', [
  * - `load`: its load and its readiness.
  * - `begin`: the tool handler of a call starts here, at the number `next`.
  * - `work`: the call has counted the numbers from `from` up to, but without, `next`.
- * - `end`: the tool handler of the call has ended here, with a result or a handoff.
+ * - `end`: the tool handler of the call has ended here, with a result or a hand-off.
  * - `paced`: the time for which the event loop was busy with a number of paced chunks.
  * - `span` and `metrics`: an ended span, and the current values of all metrics.
  */

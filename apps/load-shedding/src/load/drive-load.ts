@@ -116,7 +116,7 @@ async function sendCall(call: string, job: Job, { client, board, signal }: CallC
   board.recordCompleted(call, isExpectedResult(job, result.structuredContent))
 }
 
-/** Creates a client extension that records each handoff on the board. */
+/** Creates a client extension that records each hand-off on the board. */
 function reportMoves(board: Board): ClientExtension {
   const observe = (event: ClientEvent): void => {
     if (event.type === 'round' && event.status === 'input_required')

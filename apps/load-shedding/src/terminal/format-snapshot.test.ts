@@ -43,14 +43,14 @@ test('a table has a row for each instance and one for the clients, each with its
     '   2      draining      0 ms           0',
     '   ·      with clients or in transit      ▅',
     '',
-    'shedding on  31 completed, 0 lost, 12 handoffs, 0 chunks repeated',
+    'shedding on  31 completed, 0 lost, 12 hand-offs, 0 chunks repeated',
     'last 10 s: 2.0 calls/s, p50 240 ms, p99 1.8 s',
   ])
 })
 
 test('a line has the states and the totals, and wrong results only if there are any', () => {
   expect(stripVTControlCharacters(formatLine(view))).toBe(
-    '1:overloaded 2:draining  31 completed, 0 lost, 12 handoffs, 0 chunks repeated  last 10 s: 2.0 calls/s, p50 240 ms, p99 1.8 s',
+    '1:overloaded 2:draining  31 completed, 0 lost, 12 hand-offs, 0 chunks repeated  last 10 s: 2.0 calls/s, p50 240 ms, p99 1.8 s',
   )
   const wrong = { ...view, totals: { ...view.totals, wrong: 2 } }
   expect(stripVTControlCharacters(formatLine(wrong))).toContain('0 chunks repeated, 2 wrong')

@@ -22,7 +22,7 @@ export interface PacedCall {
 export interface PacedTrial {
   readonly completed: number
   readonly failed: number
-  /** The number of handoffs of all calls. */
+  /** The number of hand-offs of all calls. */
   readonly moves: number
   /** The latency of each completed call. */
   readonly latenciesMs: readonly number[]

@@ -22,7 +22,7 @@ export function Charts({ points, lanes }: ChartsProps): VNode {
         format={perSecond}
         series={[
           { name: 'calls completed', tone: 'tone-a', values: points.map((point) => point.perSecond) },
-          { name: 'handoffs', tone: 'tone-b', values: points.map((point) => point.movesPerSecond) },
+          { name: 'hand-offs', tone: 'tone-b', values: points.map((point) => point.movesPerSecond) },
         ]}
       />
       <Chart

@@ -73,7 +73,7 @@ export function Lanes({ session, snapshot }: LanesProps): VNode {
       </div>
       <p class="legend hint">
         A wide block is a heavy call, a narrow block a light call. The filled part is its progress. The colour is that
-        of the instance that started it, and the number counts its handoffs.
+        of the instance that started it, and the number counts its hand-offs.
       </p>
     </section>
   )

@@ -7,7 +7,7 @@ export function Sums({ totals, recent }: { readonly totals: Totals; readonly rec
   return (
     <dl class="sums">
       <Sum name="calls completed" value={totals.completed} />
-      <Sum name="handoffs" value={totals.moved} />
+      <Sum name="hand-offs" value={totals.moved} />
       <Sum name="calls lost" value={totals.lost} isBad={totals.lost > 0} />
       <Sum name="chunks of work repeated" value={totals.repeated} isBad={totals.repeated > 0} />
       <Sum name="calls per second, last 10 s" value={recent.perSecond.toFixed(1)} />
