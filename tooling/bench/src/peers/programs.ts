@@ -7,7 +7,7 @@ export interface PeerProgram {
   readonly packages: readonly string[]
   /** The built program, relative to the folder of the benchmarks. */
   readonly file: string
-  /** The newest revision that it serves without a session. */
+  /** The newest revision that it serves without a session, and 2025-06-18 in the second row of these packages. */
   readonly revision: '2026-07-28' | '2025-06-18'
 }
 
@@ -19,6 +19,12 @@ export const programs: readonly PeerProgram[] = [
     packages: ['@x/server', '@x/transport-http', 'zod'],
     file: 'cold/our-zod-server.js',
     revision: '2026-07-28',
+  },
+  {
+    name: 'ours, older revision',
+    packages: ['@x/server', '@x/legacy', '@x/transport-http', 'zod'],
+    file: 'peers/our-older-server.js',
+    revision: '2025-06-18',
   },
   {
     name: 'official v2',

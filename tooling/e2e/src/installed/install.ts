@@ -17,8 +17,11 @@ export async function install(
   const tarballs = new Map(packed.map(({ name, tarball }) => [name, `file:${tarball}`]))
   const versions = new Map(packed.flatMap((entry) => [...entry.versions]))
   const dependencies = Object.fromEntries(names.map((name) => [name, tarballs.get(name) ?? versions.get(name) ?? '*']))
-  // npm rejects an override of a direct dependency.
-  const overrides = Object.fromEntries([...tarballs].filter(([name]) => !names.includes(name)))
+  // npm accepts an override of a direct dependency only as a reference. Without it, npm looks for an optional peer in the
+  // registry.
+  const overrides = Object.fromEntries(
+    Array.from(tarballs, ([name, tarball]) => [name, names.includes(name) ? `$${name}` : tarball]),
+  )
   const manifest = { name: 'a-user', version: '1.0.0', private: true, type: 'module', dependencies, overrides }
   await writeFile(`${folder}/package.json`, JSON.stringify(manifest, undefined, 2))
   await runCommand('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'], folder)

@@ -1,0 +1,14 @@
+import { legacy } from '@x/legacy'
+import { createServer, tool } from '@x/server'
+import { serveHttp } from '@x/transport-http/node'
+import * as z from 'zod'
+
+const echo = tool('echo', {
+  description: 'Repeats a text',
+  input: z.object({ text: z.string(), times: z.number().int().min(1).max(10) }),
+  run: ({ text, times }) => text.repeat(times),
+})
+
+const server = createServer({ name: 'bench', version: '1.0.0', tools: [echo], extensions: [legacy()] })
+const { port } = await serveHttp(server, { port: 0 })
+process.stdout.write(`${port}\n`)
