@@ -10,9 +10,9 @@ const order = tool('order_dinner', {
   description: 'Orders dinner for some guests',
   input: z.object({ guests: z.number().int().min(1) }),
   async run({ guests }, ctx) {
-    // The user is asked here. If all instances have the same encryption key, any of them can receive the answer.
+    // The user is asked here.
     const { dish } = await ctx.elicit('dish', { message: 'What would you like to eat?', schema: dishForm })
-    // A recorded step is not run again when the call continues.
+    // If this instance shuts down after the step, another one runs the function again, with the recorded number.
     const number = await ctx.step('order', () => Math.ceil(Math.random() * 1000))
     return `Order ${number}: ${guests} x ${dish}`
   },
@@ -21,6 +21,7 @@ const order = tool('order_dinner', {
 const server = createServer({
   name: 'dinner',
   version: '1.0.0',
+  // Several instances also need the option `state`, with the same encryption key.
   tools: [order],
   // `callLog` writes each failed or slow call to the log. `legacy` serves hosts of older revisions.
   extensions: [callLog({ log: console.error }), legacy()],
