@@ -8,27 +8,29 @@ const folders = ['packages', 'apps', 'tooling']
 const ignored = new Set(['node_modules', '.turbo', '.results', 'coverage', 'test', 'screenshots', 'examples'])
 
 /**
- * Returns true when nothing that is installed or built has changed since {@link rememberBuild} for the same
- * application.
+ * Returns true if no source, manifest or built file has changed since {@link rememberBuild} for the same application.
  */
 export function isBuilt(app) {
-  const path = stampOf(app)
+  const path = recordOf(app)
   return existsSync(path) && readFileSync(path, 'utf8') === digest()
 }
 
-/** Remembers that everything is installed, and built for an application. */
+/** Records that all dependencies are installed and an application is built. */
 export function rememberBuild(app) {
-  const path = stampOf(app)
+  const path = recordOf(app)
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, digest())
 }
 
-/** It stands among what is installed, so that it goes with it. */
-function stampOf(app) {
+/** Returns the path of the record. It is inside node_modules, so that it is deleted together with the dependencies. */
+function recordOf(app) {
   return join(root, 'node_modules', '.cache', 'start', app)
 }
 
-/** Sizes and times of all sources, manifests and build results: reading them takes a tenth of a second. */
+/**
+ * Returns a hash of the sizes and times of all sources, manifests and built files. Reading them takes a tenth of a
+ * second.
+ */
 function digest() {
   const hash = createHash('sha256')
   for (const name of files) describe(join(root, name), hash)

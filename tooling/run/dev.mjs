@@ -5,15 +5,16 @@ import { exitCode, pnpm, root } from './pnpm.mjs'
 
 const apps = ['ado-work-items', 'load-shedding', 'gateway']
 
-/** The time without a change after which a build is complete, in milliseconds. */
+/** The time without a change after which a build counts as complete, in milliseconds. */
 const settledMs = 500
 
 const [first, ...rest] = process.argv.slice(2)
 process.exitCode = await (apps.includes(first) ? develop(first, rest) : develop(apps[0], process.argv.slice(2)))
 
 /**
- * Builds a reference server, and starts it again after each change of a source file, its own or of a package. `node
- * --watch` would follow the files of the first process alone, and sends messages of its own to processes that it starts.
+ * Builds a reference server, and restarts it after each change of a source file of the application or of a package.
+ * `node --watch` watches only the files of the first process, and sends its own messages to the processes that it
+ * starts.
  */
 async function develop(app, args) {
   const filter = `--filter=@apps/${app}...`
@@ -38,13 +39,13 @@ async function develop(app, args) {
   return server.stopped.aborted ? 0 : code
 }
 
-/** The folders that builds write to: those of the application and of every package. */
+/** Returns the folders of built files: those of the application and of every package. */
 function listBuilt(app) {
   const packages = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name, 'dist'))
   return [join(root, 'apps', app, 'dist'), ...packages].filter(existsSync)
 }
 
-/** Runs a command, and ends and starts it again when it is told to. */
+/** Runs a command, and restarts it on request. */
 function createRestartable([command, ...args]) {
   const stopping = new AbortController()
   let child = start()
@@ -54,7 +55,7 @@ function createRestartable([command, ...args]) {
     const started = spawn(command, args, { stdio: 'inherit', windowsHide: true })
     started.once('exit', (code) => {
       if (!stopping.signal.aborted && started === child)
-        console.error(`It ended with ${code}; a change starts it again`)
+        console.error(`The server exited with code ${code}. The next change restarts it.`)
     })
     return started
   }

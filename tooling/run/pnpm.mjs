@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
- * Runs the pnpm that the root package.json pins, with the given arguments, in the root folder; resolves to its exit
- * code. With `quiet` its output is kept back, and shown only when it fails. A signal ends it.
+ * Runs the pnpm that the root package.json pins, in the root folder. Resolves to its exit code. With `quiet` its output
+ * is shown only if it fails. An aborted signal kills it.
  *
  * @param {readonly string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, quiet?: boolean, signal?: AbortSignal }} [options]
@@ -23,12 +23,12 @@ export async function pnpm(args, options = {}) {
     stdio: options.quiet ? ['ignore', 'pipe', 'pipe'] : 'inherit',
     windowsHide: true,
   })
-  const kept = []
-  child.stdout?.on('data', (chunk) => kept.push(chunk))
-  child.stderr?.on('data', (chunk) => kept.push(chunk))
+  const chunks = []
+  child.stdout?.on('data', (chunk) => chunks.push(chunk))
+  child.stderr?.on('data', (chunk) => chunks.push(chunk))
   options.signal?.addEventListener('abort', () => child.kill())
   const code = await exitCode(child)
-  if (code !== 0) process.stderr.write(Buffer.concat(kept))
+  if (code !== 0) process.stderr.write(Buffer.concat(chunks))
   return code
 }
 
@@ -52,7 +52,7 @@ export async function output(args) {
 }
 
 /**
- * Resolves to the exit code of a process; one that a signal ended counts as failed.
+ * Resolves to the exit code of a process, or to 1 if a signal ended it.
  *
  * @param {import('node:child_process').ChildProcess} child
  * @returns {Promise<number>}
@@ -66,21 +66,21 @@ export function exitCode(child) {
 
 let found
 
-/** The command, as a list of words, that runs the pinned pnpm. */
+/** Returns the command that runs the pinned pnpm, as a list of words. */
 function findPnpm() {
   found ??= fromCaller() ?? fromPath() ?? fromNpm()
   return found
 }
 
-/** The pinned version, without the hash that may follow it. */
+/** Returns the pinned version, without a hash after it. */
 function pinnedVersion() {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const match = /^pnpm@(\d+\.\d+\.\d+[^+]*)/.exec(manifest.packageManager ?? '')
-  if (match === null) throw new Error('package.json should name pnpm and its version in "packageManager"')
+  if (match === null) throw new Error('package.json must name pnpm and its version in "packageManager"')
   return match[1]
 }
 
-/** The pnpm that runs this script, when it is the right one. */
+/** Returns the pnpm that runs this script, if it has the pinned version. */
 function fromCaller() {
   const path = process.env.npm_execpath ?? ''
   const agent = process.env.npm_config_user_agent ?? ''
@@ -88,31 +88,34 @@ function fromCaller() {
   return /\.[cm]?js$/.test(path) ? [process.execPath, path] : [path]
 }
 
-/** The pnpm on the PATH, when it is the right one. On Windows only a real program can be started without a shell. */
+/**
+ * Returns the pnpm on the PATH, if it has the pinned version. On Windows only an executable file can be started without
+ * a shell.
+ */
 function fromPath() {
   const command = process.platform === 'win32' ? 'pnpm.exe' : 'pnpm'
-  const asked = spawnSync(command, ['--version'], {
-    // Elsewhere than here, and told not to: pnpm would otherwise fetch the pinned version to answer with it.
+  const result = spawnSync(command, ['--version'], {
+    // In the root folder, or without these settings, pnpm downloads the pinned version and returns that one.
     cwd: tmpdir(),
     env: { ...process.env, npm_config_manage_package_manager_versions: 'false', COREPACK_ENABLE_NETWORK: '0' },
     encoding: 'utf8',
     windowsHide: true,
   })
-  return asked.status === 0 && asked.stdout.trim() === pinnedVersion() ? [command] : undefined
+  return result.status === 0 && result.stdout.trim() === pinnedVersion() ? [command] : undefined
 }
 
-/** npm, which comes with Node and runs any version of pnpm. */
+/** Returns a command of npm, which is installed with Node and runs any version of pnpm. */
 function fromNpm() {
   return [...findNpm(), 'exec', '--yes', `--package=pnpm@${pinnedVersion()}`, '--', 'pnpm']
 }
 
-/** npm's own program file, so that no shell is needed for `npm.cmd`. */
+/** Returns the script of npm, because `npm.cmd` requires a shell. */
 function findNpm() {
-  const beside = dirname(process.execPath)
+  const nodeFolder = dirname(process.execPath)
   const candidates = [
     process.env.npm_execpath ?? '',
-    join(beside, 'node_modules', 'npm', 'bin', 'npm-cli.js'),
-    join(beside, '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js'),
+    join(nodeFolder, 'node_modules', 'npm', 'bin', 'npm-cli.js'),
+    join(nodeFolder, '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js'),
   ]
   const file = candidates.find((path) => basename(path) === 'npm-cli.js' && existsSync(path))
   return file === undefined ? ['npm'] : [process.execPath, file]

@@ -9,19 +9,19 @@ process.exitCode = await release(process.argv.slice(2))
 
 /**
  * Builds, verifies, packs and publishes every public package whose version the registry does not have. `--dry-run` does
- * all of it but the publishing; `--skip-verify` trusts a `pnpm verify` that has just passed.
+ * everything except publishing. `--skip-verify` omits `pnpm verify`, for a tree that has just passed it.
  */
 async function release(flags) {
   const dryRun = flags.includes('--dry-run')
   const isVerified = flags.includes('--skip-verify')
-  const refused = dryRun ? undefined : await refusedTarget()
-  if (refused !== undefined) {
-    console.error(refused)
+  const targetProblem = dryRun ? undefined : await findTargetProblem()
+  if (targetProblem !== undefined) {
+    console.error(targetProblem)
     return 1
   }
-  const left = readdirSync(join(root, '.changeset')).filter((file) => file.endsWith('.md') && file !== 'README.md')
-  if (left.length > 0) {
-    console.error(`${left.length} changesets have no version yet: run pnpm version-packages, and commit what it writes`)
+  const pending = readdirSync(join(root, '.changeset')).filter((file) => file.endsWith('.md') && file !== 'README.md')
+  if (pending.length > 0) {
+    console.error(`${pending.length} changesets have no version yet: run pnpm version-packages, and commit the result`)
     if (!dryRun) return 1
   }
   const steps = [
@@ -34,15 +34,15 @@ async function release(flags) {
   for (const [name, run] of steps) {
     console.log(`— ${name}`)
     if ((await run()) === 0) continue
-    console.error(`the release stopped at "${name}"; nothing after it was done`)
+    console.error(`the release stopped at the step "${name}". The steps after it did not run.`)
     return 1
   }
   if (dryRun) console.log('this was a dry run: nothing was published')
   return 0
 }
 
-/** The reason for which nothing may be published to the registry that is set; undefined when it may. */
-async function refusedTarget() {
+/** Returns the reason why the configured registry must not receive the packages, or undefined. */
+async function findTargetProblem() {
   const { homepage } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const { hostname, pathname } = new URL(homepage)
   const scoped = await output(['config', 'get', '@x:registry'])
@@ -50,19 +50,19 @@ async function refusedTarget() {
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(new URL(registry).hostname)
   if (isLocal || !hostname.endsWith('.example')) return undefined
   return [
-    `${homepage}, the "homepage" in package.json, is a placeholder: nothing is published under it.`,
-    'Put the address of the repository into "homepage", "bugs" and "repository" of package.json and of every',
+    `${homepage}, the "homepage" in package.json, is a placeholder, so no package is published.`,
+    'Put the URL of the repository into "homepage", "bugs" and "repository" of package.json and of every',
     'packages/*/package.json, and into the links of READMEs and SECURITY.md. One command replaces all of them:',
     `  git grep -l '${hostname}${pathname}' | xargs sed -i 's#${hostname}${pathname}#<host>/<path of the repository>#g'`,
   ].join('\n')
 }
 
-/** Packs each package as it would be published, and prints what the archives hold. */
+/** Packs each package as it is published, and prints the sizes of the archives. */
 async function pack() {
   rmSync(packed, { recursive: true, force: true })
   mkdirSync(packed, { recursive: true })
   const packages = publicPackages()
-  // One pnpm for all of them: each start of it costs more than a package.
+  // One process packs all packages, because the start of pnpm takes longer than packing one.
   const filters = packages.flatMap(({ name }) => ['--filter', name])
   const code = await pnpm(['--recursive', ...filters, 'pack', '--pack-destination', packed], { quiet: true })
   if (code !== 0) return code
@@ -75,9 +75,9 @@ async function pack() {
 }
 
 function publish(dryRun) {
-  // A dry run is for trying, so the tree may have changes; a release is made from a commit.
+  // A release requires a clean tree. A dry run does not.
   const flags = dryRun ? ['--dry-run', '--no-git-checks'] : []
-  // npm lists every file of every archive as a notice, and warns of settings that are pnpm's.
+  // npm prints every file of every archive as a notice, and warns about settings of pnpm.
   const env = { npm_config_loglevel: 'error' }
   return pnpm(['publish', '--recursive', '--access', 'public', ...flags], { env })
 }

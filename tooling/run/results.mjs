@@ -1,20 +1,21 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
-/** Signed tokens, and the credentials that scripted authorization servers give out. */
+/** Signed tokens, and credentials that authorization servers of tests issue. */
 const credential = /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}|\bcanary-\w+-[0-9a-f]{8}-/
 
 /**
- * @typedef {{ name: string, folder: string, directory: string, script: string }} Tested A package of the workspace
- *   that has tests, and the script of its manifest that runs them.
+ * @typedef {{ name: string, folder: string, directory: string, script: string }} Tested A package of the workspace with
+ *   tests, and the script of its manifest that runs them.
  * @typedef {{ passed: number, failed: string[], skipped: string[], coverage: string, seconds: number }} Results
- * @typedef {{ status: string, title: string, ancestorTitles: string[] }} Test As vitest's JSON reporter writes one.
+ * @typedef {{ status: string, title: string, ancestorTitles: string[] }} Test A test in the output of vitest's JSON
+ *   reporter.
  * @typedef {{ name: string, status: string, endTime: number, assertionResults: Test[] }} TestFile Times are
  *   milliseconds since 1970.
  */
 
 /**
- * The packages of the workspace that have tests, or tests that run alone.
+ * Lists the packages of the workspace that have tests, or tests that run alone.
  * @param {string} root
  * @param {'test' | 'test-alone'} [script]
  * @returns {Tested[]}
@@ -37,22 +38,22 @@ export function listTested(root, script = 'test') {
 }
 
 /**
- * Reads the results that a script of a package has written to the file of its name. A package without results counts
- * as one failure: it was not built, or crashed.
+ * Reads the results of a script of a package. A package without results counts as one failure: its build or its test
+ * run failed.
  * @param {{ directory: string, script: string }} one
  * @returns {Results}
  */
 export function readResults({ directory, script }) {
   const file = join(directory, `.results/${script}.json`)
   if (!existsSync(file)) {
-    const failed = ['no results: it did not build, or its tests did not start']
+    const failed = ['no results: the package did not build, or its tests did not start']
     return { passed: 0, failed, skipped: [], coverage: '', seconds: 0 }
   }
   /** @type {{ startTime: number, testResults: TestFile[] }} */
   const { startTime, testResults: files } = JSON.parse(readFileSync(file, 'utf8'))
   const tests = files.flatMap(({ assertionResults }) => assertionResults)
-  const broken = files.filter(isBroken).map(({ name }) => `${relative(directory, name)} could not run to its end`)
-  const leaks = findCredentials(directory, script).map((path) => `a token or another credential is written in ${path}`)
+  const broken = files.filter(isBroken).map(({ name }) => `${relative(directory, name)} did not complete`)
+  const leaks = findCredentials(directory, script).map((path) => `${path} contains a token or another credential`)
   return {
     passed: tests.filter(({ status }) => status === 'passed').length,
     failed: [...tests.filter(({ status }) => status === 'failed').map(titleOf), ...broken, ...leaks],
@@ -63,7 +64,7 @@ export function readResults({ directory, script }) {
 }
 
 /**
- * The files of tests that a run at a desk leaves to CI.
+ * Lists the files of tests that run only in CI.
  * @param {string} directory
  */
 export function listTestsOfCi(directory) {
@@ -75,7 +76,7 @@ export function listTestsOfCi(directory) {
 }
 
 /**
- * The files that a test run has written and that hold a credential: all that it printed, and all of its results.
+ * Returns the paths of the log and of the result files of a test run that contain a credential.
  * @param {string} directory
  * @param {string} script
  */
@@ -88,7 +89,7 @@ function findCredentials(directory, script) {
 }
 
 /**
- * A file may fail without a failed test: at import, or in a hook.
+ * Returns true for a file that failed without a failed test: at import, or in a hook.
  * @param {TestFile} file
  */
 function isBroken({ status, assertionResults }) {
@@ -109,7 +110,7 @@ function readCoverage(directory) {
 }
 
 /**
- * The last line of a run: how many tests passed, failed and, if any were, were skipped.
+ * Returns the last line of a run: the numbers of passed, failed and skipped tests.
  * @param {readonly Results[]} results
  */
 export function countLine(results) {

@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { isBuilt, rememberBuild } from './built-state.mjs'
 import { exitCode, pnpm, root } from './pnpm.mjs'
 
-/** The oldest Node that everything here runs on. */
+/** The oldest supported version of Node. */
 const oldestNode = [20, 19]
 const apps = ['ado-work-items', 'load-shedding', 'gateway']
 
 const [first, ...rest] = process.argv.slice(2)
 process.exitCode = await (apps.includes(first) ? start(first, rest) : start(apps[0], process.argv.slice(2)))
 
-/** Installs and builds what has changed, and runs a reference server; resolves to the exit code. */
+/** Installs and builds after changes, and runs a reference server. Resolves to its exit code. */
 async function start(app, args) {
   if (!nodeIsNewEnough()) {
     console.error(
-      `This needs Node ${oldestNode.join('.')} or newer; this is ${process.versions.node}. Get a newer one from https://nodejs.org`,
+      `Node ${oldestNode.join('.')} or later is required, and this is Node ${process.versions.node}. Install a later version from https://nodejs.org`,
     )
     return 1
   }
@@ -29,7 +29,7 @@ async function build(app) {
   ]
   for (const [name, command] of steps) {
     if ((await step(name, command)) === 0) continue
-    console.error(`\nCould not ${name}; the output above says why. The command was: pnpm ${command.join(' ')}`)
+    console.error(`\nThe step "${name}" failed. Its output is above. The command was: pnpm ${command.join(' ')}`)
     return false
   }
   rememberBuild(app)
@@ -41,7 +41,7 @@ function nodeIsNewEnough() {
   return major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
 }
 
-/** Its progress goes to the error output: with --stdio, the output is the protocol's. */
+/** Runs one step. Progress is written to stderr, because --stdio uses stdout for the protocol. */
 async function step(name, command) {
   const started = performance.now()
   process.stderr.write(`${name} … `)
@@ -54,7 +54,7 @@ async function step(name, command) {
   return code
 }
 
-/** Runs the application as it was built. It ends by itself when the channel to this process closes. */
+/** Runs the built application. It exits when the channel to this process closes. */
 async function run(app, args) {
   const main = join(root, 'apps', app, 'dist', 'main.js')
   const child = spawn(process.execPath, ['--conditions=dist', main, ...args], {

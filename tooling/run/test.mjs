@@ -4,48 +4,49 @@ import { findProgram, programs } from '../vitest/programs.mjs'
 import { pnpm, root } from './pnpm.mjs'
 import { countLine, listTested, listTestsOfCi, readResults } from './results.mjs'
 
-/** The oldest Node that everything here runs on. */
+/** The oldest supported version of Node. */
 const oldestNode = [20, 19]
 const install = ['install', '--frozen-lockfile', '--prefer-offline', '--config.confirm-modules-purge=false']
-/** The package whose tests take longest, by far. */
+/** The package with the slowest tests. */
 const longest = '@tooling/e2e'
 
-// Coverage is printed beside the counts; COVERAGE=0 does without, and is a little faster.
+// Coverage is printed beside the counts. COVERAGE=0 disables it, and is a little faster.
 process.env['COVERAGE'] ??= '1'
 
-// At a desk, a run of everything leaves the tests named `*.ci.test.ts` to CI.
+// A run of all packages excludes the tests named `*.ci.test.ts`, except in CI.
 process.env['MCP_TEST_ALL'] ??= process.env['CI'] === 'true' || process.argv.length > 2 ? '1' : '0'
 
 process.exitCode = await main(process.argv.slice(2))
 
 /**
- * Installs, builds and runs every test; `npm test -- <package> [filter …]` runs those of one package, and with
- * `--watch` runs them again after each change. Resolves to the exit code.
+ * Installs, builds and runs every test. `npm test -- <package> [filter …]` runs the tests of one package, and `--watch`
+ * repeats them after each change. Resolves to the exit code.
  */
 async function main(args) {
-  const watches = args.includes('--watch')
+  const isWatching = args.includes('--watch')
   const [only, ...filters] = args.filter((arg) => arg !== '--watch')
   if (!nodeIsNewEnough()) {
-    console.error(`This needs Node ${oldestNode.join('.')} or newer; this is ${process.versions.node}`)
+    console.error(`Node ${oldestNode.join('.')} or later is required, and this is Node ${process.versions.node}`)
     return 1
   }
   const all = listTested(root)
   const tested = all.filter(({ name, folder }) => only === undefined || name === only || folder.endsWith(`/${only}`))
   if (tested.length === 0) {
-    console.error(`No package with tests is called "${only}"; there are: ${all.map(({ name }) => name).join(', ')}`)
+    const names = all.map(({ name }) => name).join(', ')
+    console.error(`No package with tests has the name "${only}". The packages are: ${names}`)
     return 1
   }
-  if (watches && only === undefined) {
+  if (isWatching && only === undefined) {
     console.error(
       `Name the package to watch, as in "pnpm test:watch client": ${all.map(({ name }) => name).join(', ')}`,
     )
     return 1
   }
   if ((await pnpm(install, { quiet: true })) !== 0) return 1
-  if (watches) return pnpm(['--filter', tested[0].name, 'exec', 'vitest', 'watch', ...filters])
-  // Results of an earlier run must not be counted; turbo puts back those of packages that nothing changed in.
+  if (isWatching) return pnpm(['--filter', tested[0].name, 'exec', 'vitest', 'watch', ...filters])
+  // Results of an earlier run must not be counted. turbo restores the results of unchanged packages.
   for (const { directory } of tested) rmSync(join(directory, '.results'), { recursive: true, force: true })
-  console.log('building and testing; the output of what fails follows')
+  console.log('building and testing; the output of failures follows')
   if (only !== undefined) return report(tested, await runOne(tested[0], filters))
   const code = await runAll()
   const alone = listTested(root, 'test-alone').map((one) => ({ ...one, name: `${one.name}, alone` }))
@@ -57,22 +58,22 @@ function nodeIsNewEnough() {
   return major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
 }
 
-/** Runs the tests of every package, and then those that need the machine for themselves. Resolves to the exit code. */
+/** Runs the tests of every package, and then the tests that run alone. Resolves to the exit code. */
 async function runAll() {
-  // Tests wait for processes and timers half of the time: three packages keep two processors busy.
+  // Tests wait for processes and timers half of the time, so three packages use two processors fully.
   const together = process.env['CI'] === 'true' ? await testInCi() : await turbo(['build', 'test', '--concurrency=3'])
   const alone = await turbo(['test-alone', '--concurrency=1'])
   return together === 0 ? alone : together
 }
 
 /**
- * Builds everything, and then tests the package that takes longest beside all others. In one run with the builds, turbo
- * starts that package among the last, because it depends on most others: at the end half of the machine was idle.
+ * Builds all packages, and then runs the slowest tests beside all others. In one run with the builds, turbo starts that
+ * package among the last, because it depends on most others. Then one of two processors is idle at the end.
  */
 async function testInCi() {
   const built = await turbo(['build', '--concurrency=2'])
   if (built !== 0) return built
-  // Without the builds turbo does not see the sources that a test depends on, so it must not reuse a result.
+  // `--only` hides from turbo the sources that a test depends on, so a result must not be reused.
   const test = ['test', '--only', '--force']
   const codes = await Promise.all([
     turbo([...test, `--filter=${longest}`]),
@@ -82,14 +83,14 @@ async function testInCi() {
 }
 
 function turbo(parameters) {
-  const found = [...programs.keys()].filter((name) => findProgram(name) !== undefined)
+  const available = [...programs.keys()].filter((name) => findProgram(name) !== undefined)
   const command = ['exec', 'turbo', 'run', ...parameters]
   return pnpm([...command, '--continue=dependencies-successful', '--output-logs=errors-only'], {
     env: {
       TURBO_TELEMETRY_DISABLED: '1',
       TURBO_NO_UPDATE_NOTIFIER: '1',
-      // A result with skipped tests is stale once the missing program is there.
-      MCP_TEST_PROGRAMS: found.join(','),
+      // A cached result with skipped tests is invalid once the missing program is installed.
+      MCP_TEST_PROGRAMS: available.join(','),
     },
   })
 }
@@ -98,7 +99,7 @@ function runOne({ name }, filters) {
   return pnpm(['--filter', name, 'exec', 'vitest', 'run', ...filters])
 }
 
-/** Prints what the packages' tests came to; the last line is the count. */
+/** Prints the results of the packages. The last line is the count. */
 function report(tested, code) {
   const results = tested.map((one) => ({ ...one, ...readResults(one) }))
   const width = Math.max(...results.map(({ name }) => name.length))
@@ -111,11 +112,11 @@ function report(tested, code) {
   list('failed:', results, ({ failed }) => failed)
   list('skipped:', results, ({ skipped }) => skipped)
   if (process.env['MCP_TEST_ALL'] === '0') {
-    list('left to CI, and run by "CI=true npm test":', results, ({ directory }) => listTestsOfCi(directory))
+    list('run only in CI, or with "CI=true npm test":', results, ({ directory }) => listTestsOfCi(directory))
   }
   const passed = results.every(({ failed }) => failed.length === 0)
   if (code !== 0 && passed)
-    console.log(`\nevery test passed, yet the run ended with code ${code}: its output above says why`)
+    console.log(`\nevery test passed, but the run exited with code ${code}: see its output above`)
   console.log(`\n${countLine(results)}`)
   return code === 0 && passed ? 0 : 1
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { afterEach, beforeAll } from 'vitest'
 
-/** A program of an application that was started. */
+/** A started program of an application. */
 export interface StartedProgram {
   readonly child: ChildProcess
   /** The match of the greeting. Rejects if the program ends before it prints the greeting. */
@@ -12,8 +12,8 @@ export interface StartedProgram {
 }
 
 /**
- * Returns a function that starts an application as it was built, in a process of its own. After each test the processes
- * that still run are killed.
+ * Returns a function that starts a built application in a new process. After each test the processes that still run are
+ * killed.
  */
 export function builtProgram(main: string, greetingPattern: RegExp): (args: readonly string[]) => StartedProgram {
   const started: ChildProcess[] = []
@@ -40,7 +40,7 @@ export function builtProgram(main: string, greetingPattern: RegExp): (args: read
           if (found !== null) resolve(found)
         })
       }
-      void ended.then(() => reject(new Error(`It ended before its greeting:\n${output}`)))
+      void ended.then(() => reject(new Error(`The program ended before its greeting:\n${output}`)))
     })
     greeting.catch(() => {})
     return { child, greeting, ended }

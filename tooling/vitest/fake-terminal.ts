@@ -1,10 +1,10 @@
 import { PassThrough, Writable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 
-/** A key that a person presses, as a terminal sends it. */
+/** The input that a terminal sends for each key. */
 export const keys = { enter: '\r', down: '\u001B[B', space: ' ', erase: '\u007F', leave: '\u0003' } as const
 
-/** A scripted reaction: waits for the words, then presses the keys, or runs a function. */
+/** A scripted reaction: waits until the text is shown, and then presses the keys or calls the function. */
 export type Move = readonly [seen: string, then: string | (() => void)]
 
 /** A terminal whose user follows a script. */
@@ -13,31 +13,31 @@ export interface FakeTerminal {
   readonly output: Writable
   readonly signal: AbortSignal
   readonly stop: AbortController
-  /** All that was shown, without colours. */
+  /** Returns all text that was shown, without colours. */
   shown(): string
-  /** The same as it was written. */
+  /** Returns all text that was shown, with its escape sequences. */
   raw(): string
-  /** The moves that nothing led to. */
+  /** Returns the moves whose text was not shown. */
   left(): readonly Move[]
 }
 
-/** Opens a terminal; each move waits for what is shown after the one before. */
+/** Opens a terminal. Each move waits for text that is shown after the move before it. */
 export function fakeTerminal(...moves: readonly Move[]): FakeTerminal {
   const input = new PassThrough()
   const stop = new AbortController()
   const waiting = [...moves]
-  let [raw, all, fresh] = ['', '', '']
+  let [raw, all, unread] = ['', '', '']
   const output = new Writable({
     write(chunk, _, done) {
       raw += String(chunk)
       const text = stripVTControlCharacters(String(chunk))
       all += text
-      fresh += text
+      unread += text
       const [move] = waiting
-      if (move !== undefined && fresh.includes(move[0])) {
+      if (move !== undefined && unread.includes(move[0])) {
         waiting.shift()
-        fresh = ''
-        // One key at a time, and only once the prompt listens.
+        unread = ''
+        // The prompt reads input only after this write, and one key at a time.
         setImmediate(() => act(input, move[1]))
       }
       done()
@@ -49,7 +49,7 @@ export function fakeTerminal(...moves: readonly Move[]): FakeTerminal {
 function act(input: PassThrough, pressed: Move[1]): void {
   if (typeof pressed !== 'string') return pressed()
   for (let at = 0; at < pressed.length; ) {
-    // Arrows are sequences, which must not be taken apart.
+    // An arrow key is an escape sequence, which must be written in one piece.
     const length = pressed.startsWith('\u001B[', at) ? 3 : String.fromCodePoint(pressed.codePointAt(at) ?? 0).length
     input.write(pressed.slice(at, at + length))
     at += length

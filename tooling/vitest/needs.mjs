@@ -6,17 +6,17 @@ import { findProgram, programs } from './programs.mjs'
  * @param {string} name
  */
 export function needs(name) {
-  if (!programs.has(name)) throw new Error(`No test can need "${name}": add it to tooling/vitest/programs.mjs`)
+  if (!programs.has(name)) throw new Error(`Unknown program "${name}": add it to tooling/vitest/programs.mjs`)
   const path = findProgram(name)
   return path === undefined ? { available: false, path: '' } : { available: true, path }
 }
 
 /**
- * A `describe` whose tests run against a program. Where the program is missing they are skipped, with the reason in the
- * title; on CI, where everything is installed, that is a failure.
+ * A `describe` whose tests run against a program. If the program is missing, the tests are skipped with the reason in
+ * the title. In CI, where all programs are installed, they fail.
  * @param {string} name
  * @param {string} title
- * @param {(path: string) => void} define Given the program's path.
+ * @param {(path: string) => void} define Receives the program's path.
  */
 export function describeNeeding(name, title, define) {
   const { available, path } = needs(name)
@@ -28,7 +28,7 @@ export function describeNeeding(name, title, define) {
   if (isRequired()) {
     describe(title, () => {
       test(`${name} is installed`, () => {
-        throw new Error(`${name} is missing, and nothing is skipped here: apt-get install ${install}`)
+        throw new Error(`${name} is missing, and no test may be skipped here: run apt-get install ${install}`)
       })
     })
     return

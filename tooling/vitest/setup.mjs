@@ -3,20 +3,21 @@ import { afterAll, afterEach } from 'vitest'
 const methods = /** @type {const} */ (['log', 'info', 'warn', 'error', 'debug', 'trace', 'table', 'dir'])
 
 /** @type {string[]} */
-let stray = []
+let strayCalls = []
 
-// A stray console call is noise in a user's process, so it fails the test that made it. The methods are replaced before
-// the test file is imported: a call at import time counts too. A test that expects a call spies on the method itself.
+// An unexpected console call pollutes the output of a user's process, so it fails its test. The methods are replaced
+// before the test file is imported, so that a call at import time counts too. A test that expects a call spies on the
+// method.
 for (const method of methods) {
   console[method] = (/** @type {unknown[]} */ ...values) => {
     if (method === 'error' && isErrorLine(values[0])) return
-    stray.push(`console.${method}(${values.map(String).join(', ')})`)
+    strayCalls.push(`console.${method}(${values.map(String).join(', ')})`)
   }
 }
 
 /**
- * Returns true for the line that a package writes about an error whose author gave no `log`. Most tests that
- * provoke an error do not care; one about the line spies on the method.
+ * Returns true for the line that a package prints for an error if its options have no `log`. Most tests that cause an
+ * error do not check it. A test of the line spies on the method.
  *
  * @param {unknown} value
  */
@@ -24,12 +25,12 @@ function isErrorLine(value) {
   return typeof value === 'string' && /^@x\/[a-z-]+: /.test(value)
 }
 
-function refuseStray() {
-  const calls = stray
-  stray = []
+function rejectStrayCalls() {
+  const calls = strayCalls
+  strayCalls = []
   if (calls.length === 0) return
-  throw new Error(`${calls.join('\n')}\nwas called: spy on it in the test that expects it, or remove the call`)
+  throw new Error(`${calls.join('\n')}\nwas called: spy on the method in a test that expects it, or remove the call`)
 }
 
-afterEach(refuseStray)
-afterAll(refuseStray)
+afterEach(rejectStrayCalls)
+afterAll(rejectStrayCalls)

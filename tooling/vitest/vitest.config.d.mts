@@ -1,5 +1,5 @@
 import type { ViteUserConfig } from 'vitest/config'
 
-/** The one configuration of every package's tests. */
+/** The configuration of every package's tests. */
 declare const config: ViteUserConfig
 export default config

@@ -3,14 +3,14 @@ import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 
 /**
- * The tests that a run leaves to CI: what takes half a minute or more and fails for few changes, such as a release to a
- * local registry. `npm test` at a desk excludes them; CI and a run of one package do not.
+ * The tests that `npm test` excludes except in CI: those that take half a minute or more and fail for few changes, such
+ * as a release to a local registry. A run of one package includes them.
  */
 const testsOfCi = process.env.MCP_TEST_ALL === '0' ? ['**/*.ci.test.ts'] : []
 
 /**
- * The time in milliseconds after which a test, or an expectation that is polled, is taken to hang. It measures nothing:
- * what takes a second at a desk takes half a minute where two processors run ten programs.
+ * The time in milliseconds after which a test or a polled expectation counts as hanging. It is not a limit of speed: a
+ * test of one second takes half a minute if two processors run ten programs.
  */
 const hangMs = 120_000
 
@@ -20,18 +20,18 @@ const hangMs = 120_000
  */
 const inCi = process.env.CI === 'true'
 
-/** The one configuration of every package's tests; the results are read by tooling/run/test.mjs. */
+/** The configuration of every package's tests. tooling/run/test.mjs reads the results. */
 export default defineConfig({
   test: {
     include: ['{src,test}/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...testsOfCi],
-    // A module is loaded once for all test files of a package: loading them anew took more time than running the tests.
-    // No test may therefore leave global state behind; mocks are restored after each.
+    // A module is loaded once for all test files of a package, because loading takes longer than the tests. So no test
+    // may leave global state behind. Mocks are restored after each test.
     isolate: false,
     setupFiles: [fileURLToPath(new URL('./setup.mjs', import.meta.url))],
     reporters: ['default', ['json', { outputFile: '.results/test.json' }]],
     coverage: {
-      // That of an application or a tool says little, and costs a fifth of its time.
+      // Coverage of applications and tools is little use, and costs a fifth of the time.
       enabled: process.env.COVERAGE === '1' && basename(dirname(process.cwd())) === 'packages',
       provider: 'v8',
       include: ['src/**/*.{ts,mjs}'],

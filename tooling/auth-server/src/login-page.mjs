@@ -1,5 +1,5 @@
 /**
- * Returns the page on which a person chooses who they are.
+ * Returns the login page, on which the user chooses an account.
  *
  * @param {readonly string[]} accounts
  * @param {string | undefined} scope
@@ -22,8 +22,8 @@ export function loginPage(accounts, scope) {
 </style>
 <form method="post">
   <h1>Who are you?</h1>
-  <p>This authorization server is for trying things out: it asks for no password.</p>
-  <p>The program that sent you here asks for: <b>${escape(scope ?? 'nothing')}</b></p>
+  <p>This authorization server is for tests. It requires no password.</p>
+  <p>The client requests the scope: <b>${escape(scope ?? 'nothing')}</b></p>
   ${buttons.join('\n  ')}
   <button name="account" value="none">decline</button>
 </form>

@@ -1,5 +1,5 @@
-// An authorization server in a process of its own, on the Node that oidc-provider needs. Its configuration is the first
-// argument, as JSON. The first line of its output is its issuer, and it ends with its input.
+// An authorization server in a separate process, on the version of Node that oidc-provider requires. The first argument
+// is its configuration, as JSON. The first line of its output is its issuer. It exits when its input ends.
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -40,7 +40,7 @@ const provider = new Provider(issuer, {
   scopes: ['openid', 'offline_access'],
   pkce: { required: () => true },
   findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
-  // With pages a person fills in the provider's own forms. Without them the server logs in by itself.
+  // With `pages` the user fills in the forms of the provider. Without them the server logs the user in itself.
   ...(!pages && { interactions: { url: (_ctx, { uid }) => `/interaction/${uid}`, policy: policy() } }),
   issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
   rotateRefreshToken: true,
@@ -57,7 +57,7 @@ const provider = new Provider(issuer, {
     RefreshToken: 3600,
     Session: 3600,
   },
-  // Documents of clients are in the options. No other address is fetched.
+  // The options contain the metadata documents of clients.
   fetch: async (url, init) => {
     const document = clientDocuments[String(url)]
     if (document === undefined) return fetch(url, init)
@@ -77,28 +77,31 @@ const provider = new Provider(issuer, {
     clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
     resourceIndicators: {
       enabled: true,
-      getResourceServerInfo: (_ctx, resource, client) => infoOf(resource, client.clientId),
+      getResourceServerInfo: (_ctx, resource, client) => resourceServerOf(resource, client.clientId),
       useGrantedResource: () => true,
     },
   },
 })
 
-// A test run searches all that it has written for this mark: an opaque credential looks like any other random text.
+// A test run searches its output for this prefix, because an opaque credential looks like any other random text.
 for (const kind of ['AccessToken', 'ClientCredentials', 'RefreshToken', 'AuthorizationCode']) {
   const { prototype } = provider[kind]
   const { generateTokenId } = prototype
   prototype.generateTokenId = function () {
     const id = generateTokenId.call(this)
-    // The id of a JWT is no credential, and is in its claims.
+    // The id of a JWT is not a credential, and is one of its claims.
     return this.format === 'jwt' ? id : `canary-${kind}-${randomUUID()}`
   }
 }
 
-/** With accounts, a login always asks who logs in: so two people can share a browser. */
+/**
+ * Creates the policy of interactions. With accounts, each login shows the page, so that two users can share a browser.
+ */
 function policy() {
   const policy = interactionPolicy.base()
-  const asks = (ctx) => accounts.length > 0 && ctx.oidc.result?.login === undefined
-  policy.get('login').checks.add(new interactionPolicy.Check('account', 'choose an account', 'login_required', asks))
+  const needsAccount = (ctx) => accounts.length > 0 && ctx.oidc.result?.login === undefined
+  const check = new interactionPolicy.Check('account', 'choose an account', 'login_required', needsAccount)
+  policy.get('login').checks.add(check)
   return policy
 }
 
@@ -106,7 +109,7 @@ function policy() {
  * @param {string} resource
  * @param {string} clientId
  */
-function infoOf(resource, clientId) {
+function resourceServerOf(resource, clientId) {
   const known = resources.find((one) => one.resource === resource)
   if (known === undefined) throw new errors.InvalidTarget()
   const { scopes = [], clientScopes = {}, format = 'jwt' } = known
@@ -118,14 +121,14 @@ function infoOf(resource, clientId) {
   }
 }
 
-// RFC 7523: an assertion of an issuer that is trusted, for a token of the resource that was asked for.
+// RFC 7523: exchanges an assertion of a trusted issuer for a token of the requested resource.
 provider.registerGrantType(
   jwtBearer,
   async (ctx) => {
     const { client, params } = ctx.oidc
     const claims = await verifyAssertion(params.assertion)
     const resource = params.resource ?? claims.resource
-    const info = infoOf(resource, client.clientId)
+    const info = resourceServerOf(resource, client.clientId)
     const scope = scopeOf(params.scope ?? claims.scope, info)
     const token = new provider.AccessToken({ accountId: claims.sub, client, scope, gty: 'jwt_bearer' })
     token.resourceServer = new provider.ResourceServer(resource, info)
@@ -136,8 +139,8 @@ provider.registerGrantType(
   ['resource'],
 )
 
-// RFC 8693: an ID token of this server for an ID-JAG, which another server takes as an assertion, or an access token for
-// an access token of another resource.
+// RFC 8693: exchanges an ID token of this server for an ID-JAG, which another server accepts as an assertion. Exchanges
+// an access token for an access token of another resource.
 provider.registerGrantType(
   exchange,
   async (ctx) => {
@@ -146,10 +149,9 @@ provider.registerGrantType(
       ctx.body = await exchangeAccessToken(client, params)
       return
     }
-    if (params.requested_token_type !== idJag)
-      throw new errors.InvalidRequest('requested_token_type has to be an ID-JAG')
+    if (params.requested_token_type !== idJag) throw new errors.InvalidRequest('requested_token_type must be an ID-JAG')
     const own = createLocalJWKSet({ keys: [publicJwk] })
-    const { payload } = await verified(params.subject_token, own, { issuer })
+    const { payload } = await verifySubject(params.subject_token, own, { issuer })
     const claims = { client_id: params.client_id_at ?? client.clientId, resource: params.resource, scope: params.scope }
     const token = await new SignJWT({ ...claims, jti: randomUUID() })
       .setProtectedHeader({ alg: 'RS256', kid: jwk.kid, typ: 'oauth-id-jag+jwt' })
@@ -170,9 +172,9 @@ provider.registerGrantType(
  * @param {Readonly<Record<string, string>>} params
  */
 async function exchangeAccessToken(client, { subject_token: subjectToken, subject_token_type: type, resource, scope }) {
-  if (type !== accessToken) throw new errors.InvalidRequest('subject_token_type has to be an access token')
+  if (type !== accessToken) throw new errors.InvalidRequest('subject_token_type must be an access token')
   const accountId = await accountOf(subjectToken)
-  const info = infoOf(resource, client.clientId)
+  const info = resourceServerOf(resource, client.clientId)
   const granted = scopeOf(scope, info)
   const token = new provider.AccessToken({ accountId, client, scope: granted, gty: 'token_exchange' })
   token.resourceServer = new provider.ResourceServer(resource, info)
@@ -184,7 +186,7 @@ async function exchangeAccessToken(client, { subject_token: subjectToken, subjec
 async function accountOf(subjectToken) {
   const opaque = await provider.AccessToken.find(subjectToken)
   if (opaque !== undefined) return opaque.accountId
-  const { payload } = await verified(subjectToken, createLocalJWKSet({ keys: [publicJwk] }), { issuer })
+  const { payload } = await verifySubject(subjectToken, createLocalJWKSet({ keys: [publicJwk] }), { issuer })
   return payload.sub
 }
 
@@ -198,22 +200,22 @@ async function verifyAssertion(assertion) {
   throw new errors.InvalidGrant('the assertion has no trusted issuer')
 }
 
-async function verified(token, keys, rules) {
+async function verifySubject(token, keys, rules) {
   return jwtVerify(token, keys, rules).catch(() => {
     throw new errors.InvalidGrant('the subject token is not valid')
   })
 }
 
-function scopeOf(wanted, { scope }) {
+function scopeOf(requested, { scope }) {
   const known = scope.split(' ')
-  return (wanted ?? scope)
+  return (requested ?? scope)
     .split(' ')
     .filter((name) => known.includes(name))
     .join(' ')
 }
 
-// Logs in as the account that the page was left with. Without accounts there is no page: as the login_hint, "ada" when
-// there is none. Consents to all. "none" declines.
+// Logs in with the account that the user chose, and grants every scope. "none" declines. Without accounts there is no
+// page: the account is the login_hint, or "ada" without one.
 async function interact(request, response) {
   const { params } = await provider.interactionDetails(request, response)
   if (accounts.length > 0 && request.method !== 'POST') return sendPage(response, loginPage(accounts, params.scope))

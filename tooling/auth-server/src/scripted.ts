@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 
-/** The answer of a path: a JSON value, a whole answer, or a function that answers itself. */
+/** The response of a path: a JSON value, a complete response, or a function that writes the response. */
 export type ScriptedAnswer =
   | { readonly json: unknown; readonly status?: number }
   | {
@@ -14,7 +14,7 @@ export type ScriptedAnswer =
     }
   | ((request: IncomingMessage, response: ServerResponse) => void)
 
-/** A request that came. */
+/** A received request. */
 export interface ScriptedRequest {
   readonly method: string
   readonly path: string
@@ -22,9 +22,9 @@ export interface ScriptedRequest {
   readonly body: string
 }
 
-/** Deviations of a token from a good one. */
+/** The differences of a token from a valid one. */
 export interface TokenChanges {
-  /** Claims to set, or with undefined to leave out. */
+  /** Claims to set. `undefined` omits a claim. */
   readonly claims?: JWTPayload
   readonly header?: Readonly<Record<string, unknown>>
 }
@@ -35,11 +35,11 @@ export interface ScriptedAuthServer {
   readonly requests: readonly ScriptedRequest[]
   /** The key in use. Each rotation has a new `kid`. */
   readonly publicJwk: JWK & { readonly kid: string }
-  /** Changes what a path answers. Without an answer it is its own again. */
+  /** Sets the response of a path. `undefined` restores the default response. */
   answer(path: string, answer: ScriptedAnswer | undefined): void
-  /** Makes a new key, and publishes it alone. */
+  /** Generates a new key, which replaces the published one. */
   rotate(): Promise<void>
-  /** Breaks every connection off, until it is called with false. */
+  /** Resets every connection, until it is called with false. */
   break(isBroken: boolean): void
   sign(changes?: TokenChanges): Promise<string>
   close(): Promise<void>
@@ -53,22 +53,22 @@ interface SigningKey {
 
 const fiveMinutes = 300
 
-/** Starts a scripted server. `claims` are those of a good token, beside `iss`, `iat` and `exp`. */
+/** Starts a scripted server. `claims` are the claims of a valid token, beside `iss`, `iat` and `exp`. */
 export async function startScriptedAuthServer(claims: JWTPayload = {}): Promise<ScriptedAuthServer> {
   const requests: ScriptedRequest[] = []
   const changed = new Map<string, ScriptedAnswer>()
   let isBroken = false
-  let key = await makeKey(1)
+  let key = await generateKey(1)
   let rotations = 1
   const server = createServer((request, response) => {
-    // Tests count the open connections of their own process.
+    // Tests count the open connections of their process.
     response.shouldKeepAlive = false
     if (isBroken) return void request.socket.destroy()
     void text(request).then((body) => {
       const { method = '', url = '', headers } = request
       const path = url.split('?', 1)[0] ?? ''
       requests.push({ method, path, headers, body })
-      respond(changed.get(path) ?? usual(path, issuer, key), request, response)
+      respond(changed.get(path) ?? defaultAnswer(path, issuer, key), request, response)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -89,7 +89,7 @@ export async function startScriptedAuthServer(claims: JWTPayload = {}): Promise<
     },
     async rotate() {
       rotations += 1
-      key = await makeKey(rotations)
+      key = await generateKey(rotations)
     },
     break(broken) {
       isBroken = broken
@@ -101,7 +101,7 @@ export async function startScriptedAuthServer(claims: JWTPayload = {}): Promise<
   }
 }
 
-async function makeKey(number: number): Promise<SigningKey> {
+async function generateKey(number: number): Promise<SigningKey> {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
   const publicJwk = { ...(await exportJWK(publicKey)), kid: `key-${number}`, use: 'sig', alg: 'ES256' }
   return { privateKey, publicJwk }
@@ -110,12 +110,12 @@ async function makeKey(number: number): Promise<SigningKey> {
 function sign(claims: JWTPayload, { privateKey, publicJwk }: SigningKey, changes: TokenChanges = {}): Promise<string> {
   const now = Math.floor(Date.now() / 1000)
   const all = { iat: now, exp: now + fiveMinutes, ...claims, ...changes.claims }
-  const given = Object.entries(all).filter(([, value]) => value !== undefined)
+  const present = Object.entries(all).filter(([, value]) => value !== undefined)
   const header = { alg: 'ES256', kid: publicJwk.kid, typ: 'at+jwt', ...changes.header }
-  return new SignJWT(Object.fromEntries(given)).setProtectedHeader(header).sign(privateKey)
+  return new SignJWT(Object.fromEntries(present)).setProtectedHeader(header).sign(privateKey)
 }
 
-function usual(path: string, issuer: string, { publicJwk }: SigningKey): ScriptedAnswer {
+function defaultAnswer(path: string, issuer: string, { publicJwk }: SigningKey): ScriptedAnswer {
   if (path === '/jwks') return { json: { keys: [publicJwk] } }
   if (path === '/.well-known/oauth-authorization-server') return { json: metadataOf(issuer) }
   return { json: { error: 'not_found' }, status: 404 }

@@ -5,49 +5,49 @@ import { fileURLToPath } from 'node:url'
 
 /** Initial state of an authorization server. */
 export interface AuthServerOptions {
-  /** Registered clients, as RFC 7591 has them. */
+  /** Registered clients, with the metadata of RFC 7591. */
   readonly clients?: readonly Readonly<Record<string, unknown>>[]
-  /** The resources that it issues tokens for. Any other is `invalid_target`. */
+  /** The resources for which the server issues tokens. Any other is `invalid_target`. */
   readonly resources?: readonly {
     readonly resource: string
     readonly scopes?: readonly string[]
-    /** The scopes of clients that may have fewer, by their ids. */
+    /** The scopes of clients with fewer permissions, by their ids. */
     readonly clientScopes?: Readonly<Record<string, readonly string[]>>
     readonly format?: 'jwt' | 'opaque'
   }[]
-  /** Issuers whose assertions it takes: the address of their keys, or the keys. */
+  /** Issuers whose assertions are accepted: the address of their keys, or the keys. */
   readonly trusted?: Readonly<Record<string, string | { readonly keys: readonly object[] }>>
-  /** Client metadata documents by their addresses. */
+  /** Client metadata documents by their URLs. */
   readonly clientDocuments?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Lifetime of access tokens in seconds. 300 by default. */
   readonly tokenTtl?: number
   readonly requireDpopNonce?: boolean
-  /** Takes no authorization request that was not pushed (RFC 9126). */
+  /** Rejects authorization requests that were not pushed (RFC 9126). */
   readonly requirePushedRequests?: boolean
-  /** Shows the provider's own pages for login and consent, to be used by a browser. */
+  /** Shows the provider's own pages for login and consent in a browser. */
   readonly pages?: boolean
   /**
-   * The people who can log in, each chosen on a page without a password. Without them every person is "ada", and there is
-   * no page.
+   * The accounts from which the user chooses on a page without a password. Without them there is no page, and every
+   * user is "ada".
    */
   readonly accounts?: readonly string[]
 }
 
-/** An authorization server in a process of its own. */
+/** An authorization server in a separate process. */
 export interface AuthServer {
   readonly issuer: string
   /** Obtains a token by client credentials. */
   issue(request: IssueRequest): Promise<string>
   /**
-   * Follows an authorization URL as a browser does, chooses the account on the page, and returns the address that it
-   * leaves to.
+   * Follows an authorization URL as a browser does, and chooses the account on the page. Returns the URL of the
+   * redirect to another origin.
    */
   browse(url: URL | string, account?: string): Promise<URL>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** A request for a job. */
+/** A token request of a program without a user. */
 export interface IssueRequest {
   readonly id: string
   readonly secret: string
@@ -57,9 +57,9 @@ export interface IssueRequest {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The path of the Node that oidc-provider needs. */
+/** The path of the version of Node that oidc-provider requires. */
 export const node22 = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url))
-// The build is beside the source.
+// The built file is in a folder beside the source.
 const program = fileURLToPath(new URL('../src/provider.mjs', import.meta.url))
 
 /** Starts an authorization server (oidc-provider) on a free port of this machine. */
@@ -102,35 +102,38 @@ async function issueToken(issuer: string, { id, secret, resource, scope, headers
 
 const maxSteps = 10
 
-interface Browsing {
+interface BrowseOptions {
   readonly issuer: string
   readonly account: string | undefined
 }
 
-async function browse({ issuer, account }: Browsing, from: URL | string): Promise<URL> {
+async function browse({ issuer, account }: BrowseOptions, from: URL | string): Promise<URL> {
   const cookies = new Map<string, string>()
   let url = new URL(from)
   let form: Pick<RequestInit, 'method' | 'body'> = {}
   for (let step = 0; step < maxSteps && url.origin === issuer; step += 1) {
     const cookie = Array.from(cookies, ([name, value]) => `${name}=${value}`).join('; ')
     const response = await fetch(url, { ...form, redirect: 'manual', headers: { cookie } })
-    keepCookies(response, cookies)
+    storeCookies(response, cookies)
     const location = response.headers.get('location')
-    form = location === null ? await fillIn(response, account) : {}
+    form = location === null ? await submitForm(response, account) : {}
     if (location !== null) url = new URL(location, url)
   }
   return url
 }
 
-function keepCookies(response: Response, cookies: Map<string, string>): void {
+function storeCookies(response: Response, cookies: Map<string, string>): void {
   for (const set of response.headers.getSetCookie()) {
     const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
     cookies.set(name, value)
   }
 }
 
-/** Returns the form of the login page with the account chosen. Rejects for any other page. */
-async function fillIn(response: Response, account: string | undefined): Promise<Pick<RequestInit, 'method' | 'body'>> {
+/** Returns the form of the login page with the chosen account. Rejects for any other page. */
+async function submitForm(
+  response: Response,
+  account: string | undefined,
+): Promise<Pick<RequestInit, 'method' | 'body'>> {
   const page = await response.text()
   if (account !== undefined && page.includes('name="account"')) {
     return { method: 'POST', body: new URLSearchParams({ account }) }

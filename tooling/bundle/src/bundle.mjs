@@ -3,18 +3,19 @@ import { dirname, join, relative } from 'node:path'
 import { build } from 'esbuild'
 import { markPure } from './mark-pure.mjs'
 
-/** @typedef {null | string | { readonly [condition: string]: Target }} Target What an entry of `exports` points at. */
+/** @typedef {null | string | { readonly [condition: string]: Target }} Target The value of an entry of `exports`. */
 
 /**
  * @typedef {object} BundleOptions
  * @property {boolean} [joined] Writes the modules of the entry `index` to one file, instead of a file for each set of
- *   entries that share some. Node takes longer to find and link a file than to compile what other entries need of it.
+ *   entries that share modules. Node takes longer to find and link a file than to compile the modules in it that an
+ *   entry does not use.
  */
 
 /**
- * Writes what a package publishes to its `dist`: a file for each entry of `publishConfig.exports` and each program of
- * `bin`, made of the source of the same name, and one for whatever several of them share. Other packages stay imports.
- * What an earlier build left is removed.
+ * Writes the published scripts of a package to its `dist`. Each entry of `publishConfig.exports` and each program of
+ * `bin` becomes a file, from the source of the same name. Modules that several of them share become further files.
+ * Imports of other packages remain. Scripts of an earlier build are removed.
  * @param {string} directory The folder of the package.
  * @param {BundleOptions} [options]
  */
@@ -26,11 +27,11 @@ export async function bundlePackage(directory, options = {}) {
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, path.endsWith('.js') ? markPure(text) : text)
   }
-  await removeOthers(dist, new Set(written.map(({ path }) => path)))
+  await removeStale(dist, new Set(written.map(({ path }) => path)))
 }
 
 /**
- * The names of the published files, relative to `dist` and without an extension.
+ * Returns the names of the published files, relative to `dist` and without an extension.
  * @param {Target} target
  * @returns {string[]}
  */
@@ -56,14 +57,14 @@ async function bundle(directory, entries, { joined = false }) {
     entryPoints: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
     outdir: 'dist',
     bundle: true,
-    // All entries at once, so that a module stands in one file however many import it: error classes and WeakMaps are
+    // All entries are bundled at once, so that each module is in exactly one file: error classes and WeakMaps are
     // compared by identity.
     splitting: true,
     packages: 'external',
     format: 'esm',
     platform: 'neutral',
     target: 'node20.19',
-    // Nothing is minified, and maps carry the source: a stack trace is readable, and a debugger steps into it.
+    // The code is not minified, and source maps contain the source: stack traces and debuggers show it.
     sourcemap: true,
     plugins: joined ? [joinIndex(join(directory, 'src'), entries)] : [],
     logOverride: { 'ignored-bare-import': 'silent' },
@@ -75,8 +76,8 @@ async function bundle(directory, entries, { joined = false }) {
 }
 
 /**
- * Makes every entry import the entry `index`. esbuild writes one file for the modules that the same entries reach, and so
- * for all modules of `index`. Where an entry needs none of them, esbuild or `markPure` removes the import.
+ * Makes every entry import the entry `index`. esbuild writes one file for all modules that the same entries import, and
+ * so for all modules of `index`. If an entry uses none of them, esbuild or `markPure` removes the import.
  * @param {string} source The folder `src` of the package.
  * @param {readonly string[]} entries
  * @returns {import('esbuild').Plugin}
@@ -98,7 +99,7 @@ function joinIndex(source, entries) {
  * @param {string} dist
  * @param {ReadonlySet<string>} written
  */
-async function removeOthers(dist, written) {
+async function removeStale(dist, written) {
   const files = await readdir(dist, { recursive: true })
   const scripts = files.filter((file) => /\.js(\.map)?$/.test(file)).map((file) => join(dist, file))
   await Promise.all(scripts.filter((file) => !written.has(file)).map((file) => rm(file)))

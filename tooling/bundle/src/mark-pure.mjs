@@ -5,20 +5,20 @@ import { parse } from 'acorn'
  * @typedef {import('acorn').AnyNode} Node
  */
 
-/** Node types that run code in place; a spread may run a getter. */
-const running = new Set([
+/** Types of nodes that may have side effects. A spread may call a getter. */
+const effectful = new Set([
   'CallExpression',
   'NewExpression',
   'TaggedTemplateExpression',
   'ImportExpression',
   'SpreadElement',
 ])
-const waiting = new Set(['AwaitExpression'])
+const awaited = new Set(['AwaitExpression'])
 
 /**
- * Says of a module what `"sideEffects": false` says of its package, in the form that bundlers of applications read
- * within a file: what a top-level variable is set to may be left out with the variable, and no file is imported for
- * what it does. Nothing moves to another line, so that a source map still fits.
+ * Marks a module as free of side effects, as `"sideEffects": false` does for a package, with annotations that bundlers
+ * read within a file. A bundler may then drop an unused top-level variable with its initializer. Imports without a name
+ * are removed. No code moves to another line, so that the source map remains valid.
  * @param {string} source JavaScript.
  * @returns {string}
  */
@@ -34,15 +34,15 @@ export function markPure(source) {
 }
 
 /**
- * The whole value becomes one call that is marked. A mark in front of every call inside would not do, since bundlers
- * keep the spread of an object.
+ * Wraps the whole value in one annotated call. An annotation of each call inside is not enough, because bundlers keep
+ * the spread of an object.
  * @param {import('acorn').VariableDeclaration} statement
  * @param {string} source
  * @returns {Edit[]}
  */
 function pureInitializers({ declarations }, source) {
   return declarations.flatMap(({ id, init }) => {
-    if (!init || !holds(init, running) || holds(init, waiting)) return []
+    if (!init || !contains(init, effectful) || contains(init, awaited)) return []
     if (source.slice(id.end, init.start).includes('@__PURE__')) return []
     const { start, end } = init
     return [{ start, end, text: `/* @__PURE__ */ (() => (${source.slice(start, end)}))()` }]
@@ -50,8 +50,8 @@ function pureInitializers({ declarations }, source) {
 }
 
 /**
- * esbuild writes an exported namespace as an empty object and a call that fills it, which bundlers keep. Both become
- * one call that is marked.
+ * Replaces the form of an exported namespace. esbuild writes it as an empty object and a call that fills it, which
+ * bundlers keep. Both become one annotated call.
  * @param {Node} statement
  * @param {Node | undefined} next
  * @returns {Edit[] | undefined}
@@ -90,28 +90,28 @@ function exportTarget(call) {
 }
 
 /**
- * esbuild keeps the order in which files run by importing those of which it needs no name.
+ * Removes an import without a name. esbuild writes such imports to preserve the order in which files run.
  * @param {import('acorn').ImportDeclaration} statement
  * @returns {Edit[]}
  */
 function bareImport({ specifiers, source, start, end }) {
-  const isOurs = typeof source.value === 'string' && source.value.startsWith('.')
-  return specifiers.length === 0 && isOurs ? [{ start, end, text: '' }] : []
+  const isLocal = typeof source.value === 'string' && source.value.startsWith('.')
+  return specifiers.length === 0 && isLocal ? [{ start, end, text: '' }] : []
 }
 
 /**
- * Tells if a node, or one inside it that runs with it, is of some types.
+ * Returns true if a node, or a node inside it that is evaluated with it, has one of the types.
  * @param {Node} node
  * @param {ReadonlySet<string>} types
  * @returns {boolean}
  */
-function holds(node, types) {
+function contains(node, types) {
   if (node.type === 'ArrowFunctionExpression' || node.type === 'FunctionExpression') return false
   return (
     types.has(node.type) ||
     Object.values(node)
       .flat()
-      .some((child) => isNode(child) && holds(child, types))
+      .some((child) => isNode(child) && contains(child, types))
   )
 }
 

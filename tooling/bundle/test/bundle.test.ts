@@ -44,15 +44,15 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 
 const load = (path: string) => import(pathToFileURL(join(folder, 'dist', path)).href)
 
-describe('a package that is bundled', () => {
-  test('has a file for each entry, one for what they share and one for what is loaded later', async () => {
+describe('a bundled package', () => {
+  test('has a file for each entry, one for shared modules and one for a dynamic import', async () => {
     await bundlePackage(folder)
     const scripts = (await readdir(join(folder, 'dist'), { recursive: true })).filter((file) => file.endsWith('.js'))
     const named = scripts.map((file) => file.replaceAll('\\', '/').replace(/-[A-Z0-9]{8}\./, '-hash.')).toSorted()
     expect(named).toEqual(['chunk-hash.js', 'index.js', 'later-hash.js', 'node.js', 'web/web.js'])
   })
 
-  test('that is joined has one file for what its main entry loads, and the same exports', async () => {
+  test('with the option `joined` has one file for the modules of its main entry, and the same exports', async () => {
     const shared = { 'src/index.ts': `export { Refused } from './refused.ts'\nexport { most } from './most.ts'\n` }
     const parts = { 'src/most.ts': 'export const most = 7\n', 'src/web/web.ts': `export { most } from '../most.ts'\n` }
     for (const [path, text] of Object.entries({ ...shared, ...parts })) await writeFile(join(folder, path), text)
@@ -67,27 +67,27 @@ describe('a package that is bundled', () => {
     expect(web.most).toBe(7)
   })
 
-  test('has one instance of a class, whichever entry it came by', async () => {
+  test('has one instance of a class in all entries', async () => {
     await bundlePackage(folder)
     const [index, node] = [await load('index.js'), await load('node.js')]
     expect(node.isRefused(new index.Refused('no'))).toBe(true)
     expect((await index.later()).loaded).toBe('loaded later')
   })
 
-  test('keeps the declarations, and no script of an earlier build', async () => {
+  test('keeps the declarations, and removes scripts of an earlier build', async () => {
     await bundlePackage(folder)
     const files = await readdir(join(folder, 'dist'))
     expect(files).toContain('refused.d.ts')
     expect(files).not.toContain('refused.js')
   })
 
-  test('carries its source in its maps', async () => {
+  test('contains its source in its source maps', async () => {
     await bundlePackage(folder)
     const map = JSON.parse(await readFile(join(folder, 'dist/web/web.js.map'), 'utf8'))
     expect(map.sourcesContent).toEqual([sources['src/web/web.ts']])
   })
 
-  test('leaves out of an application what it does not use', async () => {
+  test('adds no unused code to an application', async () => {
     await bundlePackage(folder)
     const contents = `export { name } from './dist/web/web.js'`
     const { outputFiles } = await build({
@@ -101,19 +101,19 @@ describe('a package that is bundled', () => {
     expect(outputFiles[0]?.text).not.toContain('Map')
   })
 
-  test('says which entry names no built file', async () => {
+  test('is rejected with the name of an entry that is not a built file', async () => {
     const other = { ...manifest, publishConfig: { exports: { '.': './src/index.ts' } } }
     await writeFile(join(folder, 'package.json'), JSON.stringify(other))
     await expect(bundlePackage(folder)).rejects.toThrow('names "./src/index.ts"; name a file like ./dist/index.js')
   })
 })
 
-describe('what is marked', () => {
+describe('markPure', () => {
   test.each([
     ['a call', `const a = f(1)`, `const a = /* @__PURE__ */ (() => (f(1)))()`],
     ['a value with a spread', `const a = { ...b }`, `const a = /* @__PURE__ */ (() => ({ ...b }))()`],
     [
-      'each of several',
+      'each of several variables',
       `var a = f(), b = g()`,
       `var a = /* @__PURE__ */ (() => (f()))(), b = /* @__PURE__ */ (() => (g()))()`,
     ],
@@ -122,21 +122,21 @@ describe('what is marked', () => {
       `var a = {};\n__export(a, { b: () => b });`,
       `var a = /* @__PURE__ */ ((target) => (\n__export(target, { b: () => b }), target))({});`,
     ],
-    ['an import of ours without a name', `import "./chunk.js";\nf()`, `\nf()`],
-  ])('%s', (_what, source, marked) => {
+    ['a relative import without a name', `import "./chunk.js";\nf()`, `\nf()`],
+  ])('marks %s', (_, source, marked) => {
     expect(markPure(source)).toBe(marked)
   })
 
   test.each([
     ['a plain value', `const a = { b: 1 }`],
     ['a function that calls', `const a = () => f()`],
-    ['a call that is marked already', `const a = /* @__PURE__ */ new Map()`],
-    ['a value that is waited for', `const a = await f()`],
-    ['a statement that does something', `f()`],
+    ['an annotated call', `const a = /* @__PURE__ */ new Map()`],
+    ['an awaited value', `const a = await f()`],
+    ['a statement with a side effect', `f()`],
     ['a call inside a function', `function a() {\n  const b = f()\n}`],
     ['an import of another package without a name', `import "other"`],
-    ['an import of ours with a name', `import { a } from "./chunk.js"`],
-  ])('not %s', (_what, source) => {
+    ['a relative import with a name', `import { a } from "./chunk.js"`],
+  ])('does not change %s', (_, source) => {
     expect(markPure(source)).toBe(source)
   })
 })

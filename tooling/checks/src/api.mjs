@@ -12,7 +12,7 @@ import { listPackages, workspaceRoot } from './workspace.mjs'
  */
 
 /**
- * `api.md` of every package says what its built declarations say, and every type that they mention is exported.
+ * Checks that the `api.md` of every package matches its built declarations, and that every mentioned type is exported.
  * With `--write`, the files are written instead of compared.
  * @param {string} root
  * @param {readonly string[]} flags
@@ -21,7 +21,7 @@ export function checkApi(root, flags = []) {
   const packages = listPackages(root).filter(({ manifest }) => manifest.private !== true)
   const unbuilt = packages.flatMap(builtEntries).filter(({ file }) => !existsSync(file))
   if (unbuilt.length > 0) {
-    return unbuilt.map(({ specifier }) => problem(`${specifier} is not built`, 'run pnpm build, then this check again'))
+    return unbuilt.map(({ specifier }) => problem(`${specifier} is not built`, 'run pnpm build, and repeat this check'))
   }
   const { entries, surface } = readDeclarations(root, packages)
   return [...entries].flatMap(([one, own]) => [
@@ -29,7 +29,7 @@ export function checkApi(root, flags = []) {
     ...own.flatMap(({ specifier, exported }) =>
       exported.flatMap((item) =>
         hiddenTypes(surface, item).map((type) => {
-          const remedy = `export the type ${type} from the package too, so that users can name it`
+          const remedy = `also export the type ${type} from the package, so that users can name it`
           return problem(`${item.name} of ${specifier} mentions ${type}, which is not exported`, remedy)
         }),
       ),
@@ -48,7 +48,9 @@ function compare(one, text, write) {
   if (write && committed !== text) writeFileSync(path, text)
   if (write || committed === text) return []
   const difference = firstDifference(committed, text)
-  return [problem(`${one.folder}/api.md is not what the declarations say\n${difference}`, 'run pnpm api and commit it')]
+  return [
+    problem(`${one.folder}/api.md differs from the declarations\n${difference}`, 'run pnpm api, and commit the file'),
+  ]
 }
 
 /**

@@ -16,7 +16,7 @@ import { isTest, listFiles, listPackages, shown } from './workspace.mjs'
  */
 
 /**
- * Checks the allowed imports between packages: the style guide's Layout.
+ * Checks that packages have only allowed imports, dependencies and entry points.
  * @param {string} root
  * @param {readonly string[]} _flags
  * @param {ReadonlyMap<string, Layer>} rows
@@ -29,7 +29,9 @@ export function checkBorders(root, _flags = [], rows = layers) {
   return packages.flatMap((one) => {
     const layer = rows.get(one.name)
     if (layer === undefined) {
-      return [problem(`${one.folder} has no row in tooling/checks/src/layers.mjs`, 'add one: what it may import')]
+      return [
+        problem(`${one.folder} has no row in tooling/checks/src/layers.mjs`, 'add a row with its allowed imports'),
+      ]
     }
     return [
       ...manifestProblems(tree, one, layer),
@@ -55,7 +57,8 @@ function manifestProblems({ root, packages, files }, one, layer) {
   return installed.flatMap((name) => {
     if (siblings.has(name)) return layer.imports.includes(name) ? [] : [siblingProblem(`${one.folder} installs`, name)]
     if (!layer.dependencies.includes(name)) {
-      const remedy = 'write a page in docs/decisions and list it in tooling/checks/src/layers.mjs, or do without it'
+      const remedy =
+        'write a page in docs/decisions and list it in tooling/checks/src/layers.mjs, or remove the dependency'
       return [problem(`${one.folder} installs ${name}, which its row does not list`, remedy)]
     }
     if (decisions.some((text) => text.includes(`\`${name}\``) || text.includes(`# ${name} `))) return []
@@ -70,7 +73,7 @@ function manifestProblems({ root, packages, files }, one, layer) {
 function siblingProblem(where, name) {
   return problem(
     `${where} ${name}`,
-    'transports, server and client never import one another: an application joins them',
+    'transports, server and client never import one another: an application combines them',
   )
 }
 
@@ -84,7 +87,7 @@ function sourceProblems({ root, files }, one, layer) {
   return sources.flatMap((file) =>
     importsOf(parseSource(join(root, file))).flatMap((found) => {
       const where = `${file}:${found.line} imports`
-      if (found.star) return [problem(`${file}:${found.line} has \`export *\``, 'name what it exports, one by one')]
+      if (found.star) return [problem(`${file}:${found.line} has \`export *\``, 'list each export by its name')]
       if (found.specifier.startsWith('.')) return relativeProblems(found.specifier, join(root, file), one)
       if (isTest(file) || found.specifier.startsWith('#')) return []
       return outsideProblems(where, packageName(found.specifier), { one, layer })
@@ -101,10 +104,10 @@ function relativeProblems(specifier, file, one) {
   const where = `${one.folder}${file.slice(one.directory.length)} imports ${specifier}`
   const target = resolve(dirname(file), specifier)
   if (!target.startsWith(`${one.directory}/`)) {
-    return [problem(where, 'a relative import stays in its package: import the other one by its name')]
+    return [problem(where, 'a relative import stays in its package: import the other package by its name')]
   }
   if (!/(^|\/)index\.ts$/.test(specifier) || isTest(file)) return []
-  return [problem(where, 'a file in a folder is imported through its own name, not through a barrel')]
+  return [problem(where, 'import the file by its own name, not through a barrel')]
 }
 
 /**
@@ -115,7 +118,12 @@ function relativeProblems(specifier, file, one) {
 function outsideProblems(where, name, { one, layer }) {
   if (name.startsWith('node:')) return []
   if (name.startsWith('@tooling/') || name.startsWith('@apps/')) {
-    return [problem(`${where} ${name}`, 'nothing that is shipped imports tooling or apps: move what it needs here')]
+    return [
+      problem(
+        `${where} ${name}`,
+        'a published package must not import tooling or apps: move the code into the package',
+      ),
+    ]
   }
   if (name.startsWith('@x/')) {
     return layer.imports.includes(name) || name === one.name ? [] : [siblingProblem(where, name)]
@@ -126,7 +134,7 @@ function outsideProblems(where, name, { one, layer }) {
 }
 
 /**
- * Every entry point is there, and the main one holds named exports and nothing else.
+ * Checks that every entry point exists, and that the main one contains only named exports.
  * @param {string} root
  * @param {Package} one
  */
@@ -135,17 +143,17 @@ function entryProblems(root, one) {
     const path = pick(target, [])
     const file = join(one.directory, path ?? '')
     if (path === undefined || !existsSync(file)) {
-      const remedy = `write ${path ?? 'a default target'}, or take the entry out of package.json`
-      return [problem(`${one.folder} exports ${entry}, and ${path ?? 'nothing'} is not there`, remedy)]
+      const remedy = `write ${path ?? 'a default target'}, or remove the entry from package.json`
+      return [problem(`${one.folder} exports ${entry}, but ${path ?? 'its target'} does not exist`, remedy)]
     }
-    // A subpath with one function may hold it; the main entry is the list of what there is.
+    // A subpath with one function may contain it. The main entry only lists exports.
     if (entry !== '.') return []
     return parseSource(file)
       .statements.filter((statement) => !ts.isExportDeclaration(statement) || statement.moduleSpecifier === undefined)
       .slice(0, 1)
       .map((statement) => {
         const { line } = statement.getSourceFile().getLineAndCharacterOfPosition(statement.getStart())
-        const remedy = 'the main entry holds named re-exports and nothing else: move the code to a file of its own'
+        const remedy = 'the main entry contains only named re-exports: move the code to another file'
         return problem(`${shown(root, file)}:${line + 1} is not an export from another file`, remedy)
       })
   })

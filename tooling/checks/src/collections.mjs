@@ -6,19 +6,19 @@ import { problem, runCheck } from './report.mjs'
 import { listFiles } from './workspace.mjs'
 
 /**
- * Finds every `Map` and `Set` of the packages that lives longer than the call of one function, and demands a row with
- * the reason why no peer makes it grow without bound.
+ * Finds every `Map` and `Set` of the packages that outlives the call of one function. Each requires a row with the
+ * reason why no peer can make it grow without a bound.
  *
- * A collection lives long when it is made at the top of a module, as a member of a class or of an object, or when a
- * function that its maker leaves behind uses it, or another collection takes it. One that begins with contents is a
- * table and does not count.
+ * A collection outlives a call if it is created at the top of a module or as a member of a class or an object. It also
+ * does if a closure that remains after the call uses it, or if it is added to another collection. A collection with
+ * initial contents is a table, and does not count.
  */
 
 const listFile = 'tooling/checks/collections.tsv'
 const measuredFile = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dist)\/).*(?<!\.test|\.generated|\.d)\.ts$/
 const collections = new Set(['Map', 'Set'])
 
-/** The kinds of bounds, as the column `bound` of the list names them. */
+/** The kinds of bounds in the column `bound` of the list. */
 const bounds = new Set(['author', 'call', 'constant', 'ledger', 'own'])
 
 /**
@@ -41,17 +41,20 @@ export function checkCollections(root) {
       .filter((key) => !listedKeys.has(key))
       .map((key) =>
         problem(
-          `${key} is a Map or a Set that lives longer than one call`,
-          `bound what peers put into it, by the ledger where it can, and add a row to ${listFile}`,
+          `${key} is a Map or a Set that outlives a call`,
+          `bound the entries that peers add, with the ledger if possible, and add a row to ${listFile}`,
         ),
       ),
     ...[...listedKeys]
       .filter((key) => !foundKeys.has(key))
-      .map((key) => problem(`${listFile} lists ${key}, which is not there`, 'remove the row')),
+      .map((key) => problem(`${listFile} lists ${key}, which does not exist`, 'remove the row')),
     ...listed
       .filter(({ bound, reason }) => !bounds.has(bound) || reason === '')
       .map(({ file, name }) =>
-        problem(`${listFile}: the row of ${file} ${name}`, `begin with one of ${[...bounds].join(', ')}, and a reason`),
+        problem(
+          `${listFile}: the row of ${file} ${name}`,
+          `write one of ${[...bounds].join(', ')} as its bound, and a reason`,
+        ),
       ),
   ]
 }
@@ -81,7 +84,7 @@ export function findCollections(root) {
 }
 
 /**
- * Returns the names of the collections of a file that live long.
+ * Returns the names of the collections of a file that outlive a call.
  * @param {ts.SourceFile} source
  * @returns {string[]}
  */
@@ -108,7 +111,7 @@ function isEmptyCollection(node) {
 }
 
 /**
- * Returns the name under which a collection outlives its maker, or undefined.
+ * Returns the name of a collection that outlives the function that creates it, or undefined.
  * @param {ts.NewExpression} node
  * @param {ts.SourceFile} source
  * @returns {string | undefined}
@@ -127,13 +130,13 @@ function longLivedNameOf(node, source) {
  * @returns {string | undefined}
  */
 function longLivedVariable(identifier) {
-  const maker = enclosingFunctionOf(identifier)
+  const creator = enclosingFunctionOf(identifier)
   const { text } = identifier
-  return maker === undefined || isUsedByRemainingFunction(maker, text) ? text : undefined
+  return creator === undefined || isUsedByRemainingFunction(creator, text) ? text : undefined
 }
 
 /**
- * Returns the expression `a ?? b` whose right side a node is, or the node.
+ * Returns the expression `a ?? b` that has the node as its right side, or the node.
  * @param {ts.Node} node
  * @returns {ts.Node}
  */
@@ -159,13 +162,12 @@ function enclosingFunctionOf(node) {
 }
 
 /**
- * Tells if a function inside of the maker uses the name, other than one that is called at once, such as the argument of
- * `map`.
- * @param {ts.Node} maker
+ * Returns true if a closure inside a function uses the name. A callback such as the argument of `map` does not count.
+ * @param {ts.Node} creator
  * @param {string} name
  * @returns {boolean}
  */
-function isUsedByRemainingFunction(maker, name) {
+function isUsedByRemainingFunction(creator, name) {
   let isUsed = false
   /**
    * @param {ts.Node} node
@@ -173,15 +175,15 @@ function isUsedByRemainingFunction(maker, name) {
    */
   const visit = (node, isInside) => {
     if (ts.isIdentifier(node) && node.text === name && (isInside || isStored(node))) isUsed = true
-    const remains = node !== maker && ts.isFunctionLike(node) && !ts.isCallExpression(node.parent)
+    const remains = node !== creator && ts.isFunctionLike(node) && !ts.isCallExpression(node.parent)
     ts.forEachChild(node, (child) => visit(child, isInside || remains))
   }
-  visit(maker, false)
+  visit(creator, false)
   return isUsed
 }
 
 /**
- * Tells if a name is put into another collection.
+ * Returns true if a name is added to another collection.
  * @param {ts.Node} node
  * @returns {boolean}
  */

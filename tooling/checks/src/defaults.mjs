@@ -1,9 +1,9 @@
 import ts from 'typescript'
 
 /**
- * The numbers that a source text has as defaults of a name: a member of an object (`{ name: 1 }`, or `object.name` for
- * a member of a constant), a default in a pattern or of a parameter (`name = 1`), a constant, what stands in for an
- * absent option (`options.name ?? 1`), and the last argument of a check (`check('name', 1)`).
+ * Returns the numbers that a source text has as defaults of a name. A default is a member of an object (`{ name: 1 }`,
+ * or `object.name` for a member of a constant), a default in a pattern or of a parameter (`name = 1`), or a constant.
+ * It is also the fallback of an option (`options.name ?? 1`), or the last argument of a check (`check('name', 1)`).
  * @param {ts.SourceFile} source
  * @param {string} name
  * @returns {number[]}
@@ -46,31 +46,31 @@ function defaultOf(node, name) {
     const named = ts.isBindingElement(node) ? (node.propertyName ?? node.name) : node.name
     return named.getText() === name ? node.initializer : undefined
   }
-  if (ts.isBinaryExpression(node)) return standIn(node, name)
+  if (ts.isBinaryExpression(node)) return fallbackOf(node, name)
   return ts.isCallExpression(node) ? checkedValue(node, name) : undefined
 }
 
 /**
- * The value that a call checks under a name. A call with an absent option among its arguments has bounds behind it.
+ * Returns the value that a call checks under a name. After an argument with a fallback, further arguments are bounds.
  * @param {ts.CallExpression} call
  * @param {string} [name]
  */
 function checkedValue({ arguments: [first, ...rest] }, name) {
   if (first === undefined || !ts.isStringLiteral(first) || (name !== undefined && first.text !== name)) return undefined
-  return rest.find((one) => ts.isBinaryExpression(one) && isStandIn(one)) ?? rest.at(-1)
+  return rest.find((one) => ts.isBinaryExpression(one) && isFallback(one)) ?? rest.at(-1)
 }
 
 /**
  * @param {ts.BinaryExpression} node
  * @param {string} name
  */
-function standIn(node, name) {
+function fallbackOf(node, name) {
   const { left, right } = node
-  return isStandIn(node) && ts.isPropertyAccessExpression(left) && left.name.text === name ? right : undefined
+  return isFallback(node) && ts.isPropertyAccessExpression(left) && left.name.text === name ? right : undefined
 }
 
 /** @param {ts.BinaryExpression} node */
-function isStandIn({ operatorToken }) {
+function isFallback({ operatorToken }) {
   return operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken
 }
 
@@ -101,7 +101,7 @@ function memberNamed(value, name) {
 }
 
 /**
- * The value of a constant of a source text, or the default of a name within it.
+ * Returns the value of a constant of a source text, or the default of a name within it.
  * @param {ts.SourceFile} source
  * @param {string} name
  * @returns {ts.Expression | undefined}
@@ -121,7 +121,7 @@ function constantOf(source, name) {
 }
 
 /**
- * The number that an expression is; undefined for anything but arithmetic over constants.
+ * Returns the number that an expression evaluates to, or undefined if it is not arithmetic over constants.
  * @param {ts.Expression} expression
  * @param {ts.SourceFile} source
  * @returns {number | undefined}
@@ -162,7 +162,7 @@ const operations = new Map([
 function evaluateBinary(expression, source) {
   const { left, operatorToken, right } = expression
   const second = evaluate(right, source)
-  if (isStandIn(expression)) return second
+  if (isFallback(expression)) return second
   const [operation, first] = [operations.get(operatorToken.kind), evaluate(left, source)]
   return operation === undefined || first === undefined || second === undefined ? undefined : operation(first, second)
 }

@@ -1,8 +1,8 @@
-/** The number of lines of each side in a message. */
+/** The maximum number of lines of each side in a message. */
 const shownLines = 12
 
 /**
- * The lines in which two texts differ, between what they begin and end with alike.
+ * Returns the lines in which two texts differ, between their common beginning and end.
  * @param {string} before
  * @param {string} after
  */
@@ -11,9 +11,9 @@ export function firstDifference(before, after) {
   const right = after.split('\n')
   const start = countSame(left, right)
   const end = countSame(left.slice(start).toReversed(), right.slice(start).toReversed())
-  const gone = left.slice(start, left.length - end)
+  const removed = left.slice(start, left.length - end)
   const added = right.slice(start, right.length - end)
-  return [`  line ${start + 1}:`, ...side('-', gone), ...side('+', added)].join('\n')
+  return [`  line ${start + 1}:`, ...side('-', removed), ...side('+', added)].join('\n')
 }
 
 /**

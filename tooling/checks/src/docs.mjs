@@ -14,8 +14,8 @@ const guide = /^docs\/guides\//
 const published = /^packages\/[^/]+\/(README|skills\/.+)\.md$/
 
 /**
- * Documents in step with the source: their TypeScript is drawn from files, their links lead somewhere, and each
- * package's README says how to install it. With `--write`, blocks are refreshed from their files.
+ * Checks that the TypeScript of documents comes from files, that their links have targets, and that the README of each
+ * package has an install command. With `--write`, blocks are updated from their files.
  * @param {string} root
  * @param {readonly string[]} flags
  */
@@ -38,27 +38,26 @@ function blockProblems(root, file) {
     const where = `${file}:${block.line}`
     if (block.marker === undefined) {
       if (!typescriptNames.has(block.language)) return []
-      const remedy = 'put the code in a file that is type-checked, and <!-- file: path#region --> above the block'
-      return [problem(`${where} shows TypeScript that no file holds`, remedy)]
+      const remedy =
+        'move the code to a file that is type-checked, and write <!-- file: path#region --> above the block'
+      return [problem(`${where} has TypeScript that no file contains`, remedy)]
     }
-    const source = drawn(root, file, block.marker)
+    const source = sourceOfBlock(root, file, block.marker)
     if (source === undefined) {
-      return [
-        problem(`${where} is drawn from ${block.marker}, which is not there`, 'name a file, or one of its #regions'),
-      ]
+      return [problem(`${where} names ${block.marker}, which does not exist`, 'name a file, or one of its #regions')]
     }
     return source === block.code ? [] : [problem(`${where} differs from ${block.marker}`, 'run pnpm docs:write')]
   })
 }
 
 /**
- * Reads the target of a marker: a file (relative to the document), and optionally one region of it. A guide shows a
- * region with the imports from packages that it uses.
+ * Reads the target of a marker: a file (relative to the document), and optionally one region of it. In a guide, a
+ * region also has the imports from packages that it uses.
  * @param {string} root
  * @param {string} file
  * @param {string} marker
  */
-function drawn(root, file, marker) {
+function sourceOfBlock(root, file, marker) {
   const [path = '', name] = marker.split('#')
   const source = join(root, dirname(file), path)
   if (!existsSync(source)) return undefined
@@ -76,7 +75,7 @@ function refresh(root, file) {
   const text = readFileSync(path, 'utf8')
   const lines = text.split('\n')
   for (const block of codeBlocks(text).toReversed()) {
-    const source = block.marker === undefined ? undefined : drawn(root, file, block.marker)
+    const source = block.marker === undefined ? undefined : sourceOfBlock(root, file, block.marker)
     if (source !== undefined) lines.splice(block.first, block.last - block.first, ...source.split('\n'))
   }
   const written = lines.join('\n')
@@ -94,11 +93,12 @@ function linkProblems(root, file) {
     const isOnline = target.startsWith(online)
     if (!isOnline && /^[a-z][a-z0-9+.-]*:/i.test(target)) return []
     const [path = '', anchor] = target.split('#')
-    if (!isOnline && path !== '' && published.test(file)) return [deadOnPage(`${file}:${line}`, target, online)]
+    if (!isOnline && path !== '' && published.test(file))
+      return [relativeLinkProblem(`${file}:${line}`, target, online)]
     const linked = isOnline ? join(root, path.slice(online.length)) : localTarget(root, file, path)
     const where = `${file}:${line} links to ${target}`
-    if (!existsSync(linked)) return [problem(where, 'there is no such file: correct the link')]
-    return hasAnchor(linked, anchor) ? [] : [problem(where, 'there is no such heading: correct the link')]
+    if (!existsSync(linked)) return [problem(where, 'the file does not exist: correct the link')]
+    return hasAnchor(linked, anchor) ? [] : [problem(where, 'the heading does not exist: correct the link')]
   })
 }
 
@@ -107,8 +107,8 @@ function linkProblems(root, file) {
  * @param {string} target
  * @param {string} online
  */
-function deadOnPage(where, target, online) {
-  const remedy = `write ${online}…: a relative link is dead on the page of the registry`
+function relativeLinkProblem(where, target, online) {
+  const remedy = `write ${online}…: a relative link does not work on the page of the registry`
   return problem(`${where} links to ${target}`, remedy)
 }
 
@@ -130,7 +130,7 @@ function localTarget(root, file, path) {
 }
 
 /**
- * The address of the repository, which links of published READMEs begin with.
+ * Returns the URL of the repository, with which links of published READMEs begin.
  * @param {string} root
  * @returns {string}
  */
@@ -143,11 +143,11 @@ function homepage(root) {
 function readmeProblems(one) {
   const file = `${one.folder}/README.md`
   const path = join(one.directory, 'README.md')
-  if (!existsSync(path)) return [problem(`${file} is not there`, 'open it with one sentence and one program')]
+  if (!existsSync(path)) return [problem(`${file} does not exist`, 'begin it with one sentence and one program')]
   const text = readFileSync(path, 'utf8')
   if (installLines(text).some((line) => line.split(' ').includes(one.name))) return []
-  const advice = `write "npm install ${one.name}", and what its program imports besides, below the program`
-  return [problem(`${file} does not say how to install ${one.name}`, advice)]
+  const advice = `write "npm install ${one.name}" below the program, with the other packages that the program imports`
+  return [problem(`${file} has no install command for ${one.name}`, advice)]
 }
 
 /** @param {string} text */

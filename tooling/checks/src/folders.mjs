@@ -3,9 +3,9 @@ import { importsOf, parseSource } from './imports.mjs'
 import { problem } from './report.mjs'
 
 /**
- * The folders of a package in the order of their layers, the highest first; '.' is `src` itself. An import points down.
- * A folder in a folder, or a file, has a layer of its own where it has a row.
- * `upward` is the number of imports against that order which are left.
+ * The folders of a package in the order of their layers, the highest first. '.' is `src`. An import points from a layer
+ * to a lower one. A nested folder or a file with a row has its own layer. `upward` is the number of allowed imports
+ * against the order.
  * @typedef {{ order: readonly string[], upward: number }} FolderLayers
  * @type {ReadonlyMap<string, FolderLayers>}
  */
@@ -159,7 +159,7 @@ export const folderLayers = new Map([
 ])
 
 /**
- * Lists the imports of a package that point from a folder to one above it, or to one without a row.
+ * Lists the imports of a package that point to a higher layer or to a folder without a row.
  * @param {string} root
  * @param {string} folder Such as `packages/server`.
  * @param {{ files: readonly string[], layers?: ReadonlyMap<string, FolderLayers> }} tree
@@ -182,7 +182,7 @@ export function upwardImports(root, folder, { files, layers = folderLayers }) {
 }
 
 /**
- * Reports a package with more imports against the order of its layers than are left.
+ * Reports the imports against the order of layers if there are more than allowed.
  * @param {string} root
  * @param {string} folder
  * @param {{ files: readonly string[], layers?: ReadonlyMap<string, FolderLayers> }} tree
@@ -191,7 +191,7 @@ export function upwardImports(root, folder, { files, layers = folderLayers }) {
 export function folderProblems(root, folder, tree) {
   const found = upwardImports(root, folder, tree)
   if (found.length <= ((tree.layers ?? folderLayers).get(folder)?.upward ?? 0)) return []
-  return found.map((text) => problem(text, 'an import points down the layers of tooling/checks/src/folders.mjs'))
+  return found.map((text) => problem(text, 'an import must point to a lower layer of tooling/checks/src/folders.mjs'))
 }
 
 /**
@@ -205,7 +205,7 @@ function pointsDown(order, from, to) {
 }
 
 /**
- * Returns the row of a file: the file itself, or the nearest folder around it that has one.
+ * Returns the row of a file: the file itself, or its nearest parent folder with a row.
  * @param {readonly string[]} order
  * @param {string} source
  * @param {string} file

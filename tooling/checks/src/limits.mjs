@@ -15,8 +15,8 @@ import { listFiles } from './workspace.mjs'
 const read = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dist)\/).*(?<!\.test|\.generated|\.d)\.ts$/
 
 /**
- * Compares the table of limits with the defaults in the source, and that of the ledger with its bounds. With `--write`,
- * the tables are written anew.
+ * Compares the table of limits with the defaults in the source, and the table of the ledger with its bounds. With
+ * `--write`, the tables are updated.
  * @param {string} root
  * @param {readonly string[]} flags
  * @param {readonly Limit[]} rows
@@ -60,12 +60,12 @@ function unclearDefault({ package: name, option }, values) {
   const what = values.length === 0 ? 'no default' : `the defaults ${values.join(' and ')}`
   return problem(
     `packages/${name} has ${what} of ${option}`,
-    `correct its row in ${limitList}: name the default, and the file that has it`,
+    `correct its row in ${limitList}: name the default and its file`,
   )
 }
 
 /**
- * Returns the table of the ledger, or nothing where there is no ledger.
+ * Returns the table of the ledger, or an empty list without a ledger.
  * @param {string} root
  */
 function ledgerTables(root) {
@@ -88,12 +88,12 @@ function tableOf(limits) {
 }
 
 /**
- * The option as code; words before a colon say where it is one.
+ * Returns the option as code. Words before a colon name its owner.
  * @param {string} option
  */
 function code(option) {
-  const [name = '', where] = option.split(': ').toReversed()
-  return where === undefined ? `\`${name}\`` : `\`${name}\` of ${ownerNames.get(where) ?? `\`${where}\``}`
+  const [name = '', owner] = option.split(': ').toReversed()
+  return owner === undefined ? `\`${name}\`` : `\`${name}\` of ${ownerNames.get(owner) ?? `\`${owner}\``}`
 }
 
 const ownerNames = new Map([
@@ -134,7 +134,7 @@ const million = 1_000_000
 const day = 86_400_000
 
 /**
- * Three digits are enough for a number of characters that an operator compares with memory.
+ * Rounds to three digits, which are enough to compare a number of characters with memory.
  * @param {number} value
  */
 function roundedMillions(value) {

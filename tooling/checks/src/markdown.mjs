@@ -1,14 +1,14 @@
 /**
  * @typedef {{ language: string, code: string, line: number, first: number, last: number, marker: string | undefined }}
- * Block `line` counts from one and names the opening fence; `first` and `last` are the indices of the code's lines,
- * `last` not included; `marker` is what the comment above the block names.
+ *   Block `line` is the line of the opening fence, from one. `first` and `last` are the indices of the lines of code,
+ *   without `last`. `marker` is the file that the comment above the block names.
  */
 
 const fence = /^(\s*)(`{3,})(\w*)/
 const marked = /^\s*<!--\s*file:\s*(\S+)\s*-->\s*$/
 
 /**
- * The fenced code blocks of a Markdown text.
+ * Returns the fenced code blocks of a Markdown text.
  * @param {string} text
  * @returns {Block[]}
  */
@@ -48,7 +48,7 @@ function markerAbove(lines, index) {
 }
 
 /**
- * The text with every code block and code span blanked, so that links and headings can be read from the rest.
+ * Returns the text with every code block and code span blanked, so that links and headings can be parsed.
  * @param {string} text
  */
 export function withoutCode(text) {
@@ -58,7 +58,7 @@ export function withoutCode(text) {
 }
 
 /**
- * The anchors that the headings of a text make.
+ * Returns the anchors of the headings of a text.
  * @param {string} text
  * @returns {Set<string>}
  */
@@ -81,7 +81,7 @@ function slug(heading) {
 }
 
 /**
- * The targets of a text's links and images, with their lines.
+ * Returns the targets of a text's links and images, with their lines.
  * @param {string} text
  * @returns {{ target: string, line: number }[]}
  */
@@ -97,23 +97,23 @@ export function links(text) {
 }
 
 /**
- * The lines of a source text between `#region name` and its end, with their common indentation taken off.
+ * Returns the lines of a source text between `#region name` and its end, without their common indentation.
  * @param {string} text
- * @param {string | undefined} name Without one, the whole text.
+ * @param {string | undefined} name The whole text by default.
  * @returns {string | undefined}
  */
 export function region(text, name) {
   const lines = text.trimEnd().split('\n')
-  if (name === undefined) return dedent(lines.filter((line) => !isBorder(line)))
+  if (name === undefined) return dedent(lines.filter((line) => !isRegionMark(line)))
   const start = lines.findIndex((line) => new RegExp(`#region\\s+${name}\\s*(-->|\\*/)?$`).test(line))
   if (start === -1) return undefined
   const end = lines.findIndex((line, index) => index > start && endsRegion(line, name))
   if (end === -1) return undefined
-  return dedent(lines.slice(start + 1, end).filter((line) => !isBorder(line)))
+  return dedent(lines.slice(start + 1, end).filter((line) => !isRegionMark(line)))
 }
 
 /** @param {string} line */
-function isBorder(line) {
+function isRegionMark(line) {
   return /^\s*(\/\/|#|\/\*|<!--)\s*#(end)?region\b/.test(line)
 }
 

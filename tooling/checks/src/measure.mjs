@@ -16,12 +16,13 @@ const lastValues = 'tooling/checks/trends.json'
 /**
  * @typedef {{ file: string, source: ts.SourceFile }} SourceText
  * @typedef {import('./structure.mjs').Measured} Measured
- * @typedef {import('./structure.mjs').LayerRow} Rule A value above its limit is a failure; `remedy` says what to do.
+ * @typedef {import('./structure.mjs').LayerRow} Rule A value above its limit is a problem, and `remedy` is its
+ *   solution.
  * @typedef {import('./words.mjs').WordGroup} WordGroup
  */
 
 /**
- * Measures what has a limit beside the words: how doc comments open, and imports against the layers.
+ * Measures the values with a limit, except words: the openings of doc comments, and imports against the layers.
  * @param {string} root
  * @returns {(Rule & { remedy: string })[]}
  */
@@ -32,7 +33,7 @@ export function measureRules(root) {
     remedy: 'start with a verb in the third person ("Returns…") or with the noun',
     ...measureOpenings(readSources(root)),
   }
-  const layers = measureLayers(root).map((row) => ({ ...row, remedy: 'let imports point from a layer to a lower one' }))
+  const layers = measureLayers(root).map((row) => ({ ...row, remedy: 'an import must point to a lower layer' }))
   return [openings, ...layers]
 }
 
@@ -46,7 +47,7 @@ export function measureTrends(root) {
 }
 
 /**
- * Reports every rule and every word that is above its limit, over all packages.
+ * Reports the rules and words above their limits, over all packages.
  * @param {string} root
  * @returns {string[]}
  */
@@ -118,7 +119,7 @@ function measureDuplicateNames(files) {
 }
 
 /**
- * Lists the named functions of a file: declarations at any depth, and constants of the module that hold a function.
+ * Lists the named functions of a file: declarations at any depth, and functions as constants of the module.
  * @param {ts.SourceFile} source
  * @returns {string[]}
  */
@@ -141,8 +142,8 @@ function functionNames(source) {
  */
 function isFunctionConstant(node) {
   if (!ts.isVariableDeclaration(node) || !ts.isIdentifier(node.name) || node.initializer === undefined) return false
-  const holdsFunction = ts.isArrowFunction(node.initializer) || ts.isFunctionExpression(node.initializer)
-  return holdsFunction && ts.isSourceFile(node.parent.parent.parent)
+  const isFunction = ts.isArrowFunction(node.initializer) || ts.isFunctionExpression(node.initializer)
+  return isFunction && ts.isSourceFile(node.parent.parent.parent)
 }
 
 /** @param {readonly WordGroup[]} groups */
@@ -192,9 +193,9 @@ function listWords(folder) {
 }
 
 /**
- * @param {readonly string[]} flags `--list` prints the counted places too, and `--list packages/client` the words of
- * one folder alone; `--rules` leaves out the trends, which take most of the time; `--write` keeps their values for the
- * next time.
+ * @param {readonly string[]} flags `--list` also prints the counted places, and `--list packages/client` prints only
+ *   the words of one folder. `--rules` omits the trends, which take most of the time. `--write` stores their values for
+ *   the next run.
  */
 function main(flags) {
   const folder = flags[flags.indexOf('--list') + 1]

@@ -1,5 +1,5 @@
 const ofOthers = {
-  'names of drafts that were not taken over': 'dependent_requests dependent_responses resourceAllocation',
+  'names of drafts that were not adopted': 'dependent_requests dependent_responses resourceAllocation',
   'of the JSON Schema vocabulary': 'pattern patternProperties uniqueItems',
   'claims of a JWT (RFC 7519, RFC 9068), or its algorithms': 'iss iat jti scp JWT A256GCM HS256',
   'codes and methods of OAuth': 'invalid_target private_key_jwt',
@@ -32,7 +32,7 @@ const ofOthers = {
 }
 
 /**
- * Names in texts that no source has, each with the reason.
+ * Names in texts that are not in a source, each with the reason.
  * @type {ReadonlyMap<string, string>}
  */
 export const exceptions = new Map(

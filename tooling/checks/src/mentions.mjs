@@ -11,11 +11,9 @@ import { listFiles } from './workspace.mjs'
 
 /**
  * @typedef {{ pos: number, line: number, text: string }} Span A piece of code in a text.
- * @typedef {{
- *   names: import('./identifiers.mjs').Names, types: import('./package-types.mjs').PackageTypes,
- *   files: ReadonlySet<string>
- * }} Known
- * @typedef {(name: string) => boolean} IsKnown Returns true if a single name may be used where it is.
+ * @typedef {{ names: import('./identifiers.mjs').Names, types: import('./package-types.mjs').PackageTypes, files:
+ *   ReadonlySet<string> }} Known
+ * @typedef {(name: string) => boolean} IsKnown Returns true if a text may use the name at its position.
  */
 
 const page =
@@ -34,7 +32,7 @@ const keywords = new Set(
 )
 
 /**
- * The types of variables that have the same name in every text.
+ * The types of variables by their names in all texts.
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 const owners = {
@@ -45,7 +43,7 @@ const owners = {
 }
 
 /**
- * Reports the names in backticks, in comments and in pages, that do not exist: identifiers, options and files.
+ * Reports names in backticks that do not exist, in comments and pages: identifiers, options and files.
  * @param {string} root
  * @returns {string[]}
  */
@@ -77,17 +75,17 @@ function checkComments(root, file, known) {
   if (spans.length === 0) return []
   const own = namesOfFile(parsed)
   return spans.flatMap((span) => {
-    const around = own.statements.filter(({ pos, end }) => span.pos >= pos && span.pos < end)
+    const enclosing = own.statements.filter(({ pos, end }) => span.pos >= pos && span.pos < end)
     /** @type {IsKnown} */
     const isKnown = (name) =>
-      own.names.has(name) || around.some(({ names }) => names.has(name)) || isKnownElsewhere(file, name, known)
+      own.names.has(name) || enclosing.some(({ names }) => names.has(name)) || isKnownElsewhere(file, name, known)
     return unknownIn(file, span, { known, isKnown })
   })
 }
 
 /**
- * A name that is neither in the file nor beside the comment is one of the packages' declarations, members or values. A
- * word such as `next` may be a parameter of another function, so it needs more than to be somewhere.
+ * Returns true for a name that other files define. In packages a lower-case word must be a declaration, a member or a
+ * value. A word such as `next` is often a parameter of an unrelated function.
  * @param {string} file
  * @param {string} name
  * @param {Known} known
@@ -114,7 +112,7 @@ function fileEnds(files) {
 }
 
 /**
- * Reads the code of a page: that within its sentences, and the names of files in its diagrams.
+ * Returns the code in the sentences of a page, and the names of files in its diagrams.
  * @param {string} text
  * @returns {Span[]}
  */
@@ -159,12 +157,12 @@ function unknownIn(file, { line, text }, scope) {
   const unknown = unknownNames(text, scope).filter((name) => !exceptions.has(name))
   if (unknown.length === 0) return []
   const shown = text === unknown[0] ? `\`${text}\`` : `${[...new Set(unknown)].join(', ')} in \`${text}\``
-  const remedy = 'write the name that the code has; for a name of another program add a row to mention-exceptions.mjs'
+  const remedy = 'write the name in the code, or add a name of another program to mention-exceptions.mjs'
   return [problem(`${file}:${line} names ${shown}, which does not exist`, remedy)]
 }
 
 /**
- * Returns the names in a span of code that do not exist; a span of another shape, such as a command, has none.
+ * Returns the names in a span of code that do not exist. A span of another form, such as a command, has none.
  * @param {string} text
  * @param {{ known: Known, isKnown: IsKnown }} scope
  * @returns {string[]}
@@ -206,7 +204,7 @@ function unknownPath(text, { names, types }) {
 }
 
 /**
- * Returns the keys of objects that no type of the packages has, and the strings that a key can never have.
+ * Returns the keys of objects that no type of the packages has, and the strings that are not values of their key.
  * @param {string} text
  * @param {Known} known
  */
@@ -219,7 +217,7 @@ function unknownKeys(text, { names, types }) {
 }
 
 /**
- * Returns the keys at the top of an object given to a function of the packages that its options do not have.
+ * Returns the top-level keys of an argument that the options of the called function do not have.
  * @param {string} called
  * @param {string} given
  * @param {Known} known

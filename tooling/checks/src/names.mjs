@@ -19,7 +19,7 @@ const sourceFile = /^(packages|apps|tooling)\/.*\.(ts|mts|mjs|js)$/
 const kebab = /^[a-z0-9]+(-[a-z0-9]+)*$/
 
 /**
- * Files are kebab-case and named for one thing.
+ * Checks that names of files are in kebab case and not vague.
  * @param {string} root
  */
 export function checkNames(root) {
@@ -27,12 +27,14 @@ export function checkNames(root) {
     .filter((file) => sourceFile.test(file))
     .flatMap((file) => {
       const segments = file.split('/').map((segment) => segment.replace(/^\./, '').split('.')[0] ?? '')
-      const empty = segments.find((segment) => segment.split('-').some((word) => vague.has(word)))
-      if (empty !== undefined) {
-        return [problem(`${file}: "${empty}" says nothing of what is in it`, 'name it for the one thing it does')]
+      const vaguePart = segments.find((segment) => segment.split('-').some((word) => vague.has(word)))
+      if (vaguePart !== undefined) {
+        return [problem(`${file}: "${vaguePart}" is vague`, 'name the file after its content')]
       }
-      const crooked = segments.find((segment) => !kebab.test(segment))
-      return crooked === undefined ? [] : [problem(`${file}: "${crooked}" is not kebab-case`, 'write it like-this')]
+      const invalidPart = segments.find((segment) => !kebab.test(segment))
+      return invalidPart === undefined
+        ? []
+        : [problem(`${file}: "${invalidPart}" is not kebab-case`, 'write it in-this-form')]
     })
 }
 

@@ -15,7 +15,7 @@ const run = promisify(execFile)
 /** @typedef {import('./workspace.mjs').Package} Package */
 
 /**
- * Each public package, packed as it would be published, is what its users expect.
+ * Packs each public package as it is published, and checks its manifest, its files and its types.
  * @param {string} root
  */
 export async function checkPackageShape(root) {
@@ -32,7 +32,7 @@ export async function checkPackageShape(root) {
 }
 
 /**
- * Checks a manifest before anything is packed.
+ * Checks the manifest of a package.
  * @param {Package} one
  * @returns {string[]}
  */
@@ -41,34 +41,40 @@ export function manifestProblems(one) {
   /** @type {readonly (readonly [boolean, string, string])[]} */
   const rules = [
     [manifest.type === 'module', 'is not "type": "module"', 'packages are ESM only'],
-    [manifest.sideEffects === false, 'has no "sideEffects": false', 'an import must do nothing but define'],
+    [manifest.sideEffects === false, 'has no "sideEffects": false', 'an import must have no side effects'],
     [
       manifest.publishConfig?.access === 'public',
       'has no "publishConfig.access": "public"',
       'add it: the scope is private without it',
     ],
-    [manifest.files?.includes('dist') === true, 'does not list dist in "files"', 'add it: nothing else is shipped'],
-    [manifest.engines?.node !== undefined, 'has no "engines.node"', 'say which Node it needs'],
+    [
+      manifest.files?.includes('dist') === true,
+      'does not list dist in "files"',
+      'add it: no other files are published',
+    ],
+    [manifest.engines?.node !== undefined, 'has no "engines.node"', 'write the required version of Node'],
     [(manifest.description ?? '') !== '', 'has no "description"', 'write one line for the registry'],
     [manifest.license !== undefined, 'has no "license"', 'add "MIT"'],
-    [(manifest.keywords?.length ?? 0) > 0, 'has no "keywords"', 'name what people search for'],
+    [(manifest.keywords?.length ?? 0) > 0, 'has no "keywords"', 'write terms for the search of the registry'],
     [
       manifest.repository?.directory === folder && manifest.homepage !== undefined && manifest.bugs !== undefined,
       'lacks "repository" with its directory, "homepage" or "bugs"',
-      'write them as in a sibling: the page of the registry links to them',
+      'copy them from another package: the page of the registry links to them',
     ],
-    [existsSync(join(directory, 'README.md')), 'has no README.md', 'open it with one sentence and one program'],
+    [existsSync(join(directory, 'README.md')), 'has no README.md', 'begin it with one sentence and one program'],
   ]
   return [
-    ...rules.filter(([holds]) => !holds).map(([, what, remedy]) => problem(`${folder}/package.json ${what}`, remedy)),
+    ...rules
+      .filter(([isSatisfied]) => !isSatisfied)
+      .map(([, what, remedy]) => problem(`${folder}/package.json ${what}`, remedy)),
     ...exportsProblems(one),
     ...peerProblems(one),
   ]
 }
 
 /**
- * Ranges of siblings as peers: with `workspace:^`, a minor version of the peer would be a major version of this
- * package.
+ * Checks the ranges of peer dependencies on siblings. With `workspace:^`, each minor version of the peer requires a
+ * major version of this package.
  * @param {Package} one
  */
 function peerProblems({ manifest, folder }) {
@@ -77,7 +83,7 @@ function peerProblems({ manifest, folder }) {
     .map(([name, range]) =>
       problem(
         `${folder}/package.json has the peer ${name} with the range ${range}`,
-        'write the oldest version that works and the next major one, as ">=0.1.0 <1"',
+        'write the oldest supported version and the next major version, as ">=0.1.0 <1"',
       ),
     )
 }
@@ -93,7 +99,7 @@ function exportsProblems({ manifest, folder }) {
   const unlike = inside.filter((entry) => published.includes(entry) && !sameTargets(manifest, entry))
   return [
     ...uneven.map(([entry, where]) =>
-      problem(`${folder}/package.json lacks ${entry} in "${where}"`, 'the two list the same entries'),
+      problem(`${folder}/package.json lacks ${entry} in "${where}"`, 'both must list the same entries'),
     ),
     ...unlike.map((entry) =>
       problem(
@@ -105,7 +111,8 @@ function exportsProblems({ manifest, folder }) {
 }
 
 /**
- * Tells if an entry leads to the same built files inside the workspace, under `dist`, and when it is published.
+ * Returns true if an entry has the same built files in the workspace, with the condition `dist`, and in the published
+ * package.
  * @param {import('./workspace.mjs').Manifest} manifest
  * @param {string} entry
  */
@@ -123,7 +130,7 @@ function sameTargets(manifest, entry) {
 async function packedProblems(one, folder) {
   const destination = mkdtempSync(join(folder, 'pack-'))
   if (!existsSync(join(one.directory, 'dist'))) {
-    return [problem(`${one.folder} is not built`, 'run pnpm build, then this check again')]
+    return [problem(`${one.folder} is not built`, 'run pnpm build, and repeat this check')]
   }
   await run('pnpm', ['pack', '--pack-destination', destination], { cwd: one.directory })
   const tarball = join(destination, readdirSync(destination).find((name) => name.endsWith('.tgz')) ?? '')
@@ -143,7 +150,7 @@ function shippedProblems(one, shipped) {
   const manifest = readFileSync(join(shipped, 'package.json'), 'utf8')
   const files = readdirSync(shipped, { recursive: true, encoding: 'utf8' })
   const { exports, bin = {} } = JSON.parse(manifest)
-  // A template is the project of a user, with its test.
+  // A template is a project for a user, which includes a test.
   const ownFiles = files.filter((file) => !file.startsWith('templates/'))
   const stray = ownFiles.filter((file) => /\.test\.|(^|\/)testing\/|\.tsbuildinfo$|^src\//.test(file))
   return [
@@ -153,9 +160,11 @@ function shippedProblems(one, shipped) {
     ...(/"\.\/src\//.test(manifest)
       ? [problem(`${one.folder} packs a manifest that names src`, 'correct publishConfig')]
       : []),
-    ...stray.map((file) => problem(`${one.folder} ships ${file}`, 'exclude it in tsconfig.build.json, and build anew')),
+    ...stray.map((file) =>
+      problem(`${one.folder} ships ${file}`, 'exclude it in tsconfig.build.json, and build again'),
+    ),
     ...unreachedScripts(shipped, { exports, bin }).map((file) =>
-      problem(`${one.folder} ships ${file}, which no entry imports`, 'remove dist, and build anew'),
+      problem(`${one.folder} ships ${file}, which no entry imports`, 'remove dist, and build again'),
     ),
   ]
 }
@@ -168,7 +177,7 @@ async function publintProblems(one, shipped) {
   const { messages, pkg } = await publint({ pkgDir: shipped, pack: false, level: 'warning', strict: true })
   return messages.map((message) =>
     problem(
-      `${one.folder}: publint says ${message.code}`,
+      `${one.folder}: publint reports ${message.code}`,
       formatMessage(message, pkg, { color: false }) ?? message.code,
     ),
   )

@@ -6,7 +6,7 @@ import { problem, runCheck } from './report.mjs'
 import { listFiles } from './workspace.mjs'
 
 /**
- * Finds every use of the platform's clock, timers and random functions in the packages, and demands a row with the
+ * Finds every use of the platform's clock, timers and random functions in the packages. Each requires a row with the
  * reason why it does not come from `runtime`. Code that takes them from `runtime` can be tested and simulated.
  */
 
@@ -24,7 +24,7 @@ const members = new Set([
   'globalThis.setTimeout',
 ])
 
-/** Functions that are global or are imported from Node. `new Date()` without arguments is named `new Date`. */
+/** Global functions, and functions imported from Node. `new Date()` without arguments is named `new Date`. */
 const functions = new Set(['setTimeout', 'setInterval', 'setImmediate', 'randomUUID', 'randomBytes'])
 
 /**
@@ -42,7 +42,7 @@ export function checkPlatformSources(root) {
       .map((key) => problem(`${key} is used`, `take it from \`runtime\`, or add a row with the reason to ${listFile}`)),
     ...[...listedKeys]
       .filter((key) => !found.has(key))
-      .map((key) => problem(`${listFile} lists ${key}, which is not there`, 'remove the row')),
+      .map((key) => problem(`${listFile} lists ${key}, which does not exist`, 'remove the row')),
     ...listed
       .filter(({ reason }) => reason === '')
       .map(({ file, name }) => problem(`${listFile}: the row of ${file} ${name}`, 'add a reason')),

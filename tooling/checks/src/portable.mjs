@@ -9,14 +9,14 @@ import { shown } from './workspace.mjs'
  * @typedef {import('./workspace.mjs').Package} Package
  * @typedef {import('./layers.mjs').Layer} Layer
  * @typedef {{ files: ReadonlyMap<string, readonly string[]>, outside: ReadonlyMap<string, readonly string[]> }} Reach
- *   What an entry point reaches at run time, each with the files on the way to it.
+ *   The files and outside modules that an entry point imports at run time, each with the path of files to it.
  */
 
 /** Packages that do not run outside Node. */
 const nodeOnly = ['undici']
 
 /**
- * The problems of entry points that must run without Node, or without a certain package.
+ * Checks the entry points that must run without Node or without certain modules.
  * @param {{ root: string, packages: readonly Package[] }} tree
  * @param {Package} one
  * @param {Layer} layer
@@ -28,11 +28,11 @@ export function portabilityProblems({ root, packages }, one, layer) {
     const unwanted = layer.without?.[entry] ?? []
     const label = entry === '.' ? 'the main entry' : `the entry ${entry}`
     return [
-      ...[...reach.outside].flatMap(([name, way]) => {
-        const reason = refusal(name, { portable, unwanted })
+      ...[...reach.outside].flatMap(([name, path]) => {
+        const reason = forbiddenReason(name, { portable, unwanted })
         if (reason === undefined) return []
-        const path = way.map((file) => shown(root, file)).join(' > ')
-        return [problem(`${one.folder} imports ${name} from ${path}`, `${label} must ${reason}`)]
+        const shownPath = path.map((file) => shown(root, file)).join(' > ')
+        return [problem(`${one.folder} imports ${name} from ${shownPath}`, `${label} must ${reason}`)]
       }),
       ...(portable ? globalProblems(root, reach, label) : []),
     ]
@@ -43,12 +43,10 @@ export function portabilityProblems({ root, packages }, one, layer) {
  * @param {string} name
  * @param {{ portable: boolean, unwanted: readonly string[] }} rule
  */
-function refusal(name, { portable, unwanted }) {
-  if (unwanted.includes(name)) return `not load ${name}: move the import under an entry of its own`
+function forbiddenReason(name, { portable, unwanted }) {
+  if (unwanted.includes(name)) return `not load ${name}: move the import to another entry`
   const needsNode = name.startsWith('node:') || nodeOnly.includes(name)
-  return portable && needsNode
-    ? 'run without Node: move the import under ./node, or choose by an export condition'
-    : undefined
+  return portable && needsNode ? 'run without Node: move the import to ./node, or use an export condition' : undefined
 }
 
 /**
@@ -75,15 +73,15 @@ function globalProblems(root, reach, label) {
 function follow(entry, packages) {
   /** @type {Map<string, readonly string[]>} */
   const files = new Map()
-  // An entry that is not there is reported once, by the check of entry points.
+  // The check of entry points reports a missing entry.
   if (entry.endsWith('.ts') && existsSync(entry)) files.set(entry, [entry])
   /** @type {Map<string, readonly string[]>} */
   const outside = new Map()
-  for (const [file, way] of files) {
+  for (const [file, path] of files) {
     for (const { specifier } of runtimeImports(file)) {
       const target = resolveImport(specifier, file, packages)
-      if ('outside' in target && !outside.has(target.outside)) outside.set(target.outside, way)
-      if ('file' in target && !files.has(target.file)) files.set(target.file, [...way, target.file])
+      if ('outside' in target && !outside.has(target.outside)) outside.set(target.outside, path)
+      if ('file' in target && !files.has(target.file)) files.set(target.file, [...path, target.file])
     }
   }
   return { files, outside }

@@ -9,9 +9,7 @@ import { listFiles, workspaceRoot } from './workspace.mjs'
 const table = 'tooling/spec/requirements.tsv'
 const untestable = 'tooling/checks/untestable.tsv'
 
-/**
- * The pages of which every rule for a server or a client is proved, or listed with the reason why no test can exist.
- */
+/** The pages of which every rule for a server or a client requires a test, or a reason why no test can exist. */
 const completePages = [
   'basic/index',
   'basic/versioning',
@@ -38,7 +36,7 @@ const completePages = [
   '2026-07-28/',
   'seeds/',
 ]
-/** Roles of programs that no package is: proxies between others, and authorization servers. */
+/** Roles that no package has: intermediaries and authorization servers. */
 const foreignRoles = ['intermediary', 'as']
 const citation = /\[([A-Z]{3}-\d{3}(?:[ ,]+[A-Z]{3}-\d{3})*)\]/g
 
@@ -48,12 +46,13 @@ const citation = /\[([A-Z]{3}-\d{3}(?:[ ,]+[A-Z]{3}-\d{3})*)\]/g
  */
 
 /**
- * The protocol's rules in the order of the table.
+ * Reads the protocol's rules in the order of the table.
  * @param {string} root
  * @returns {Requirement[]}
  */
 export function readRequirements(root) {
-  if (!existsSync(join(root, table))) throw new Error(`${table} is not there: it lists the protocol's rules by id`)
+  if (!existsSync(join(root, table)))
+    throw new Error(`${table} does not exist. It must list the protocol's rules by id.`)
   const [, ...lines] = readFileSync(join(root, table), 'utf8').trim().split('\n')
   return lines.map((line) => {
     const [id = '', page = '', role = '', level = '', text = ''] = line.split('\t')
@@ -62,7 +61,7 @@ export function readRequirements(root) {
 }
 
 /**
- * The rules that no test can prove, with the reasons.
+ * Reads the rules that no test can prove, with the reasons.
  * @param {string} root
  * @returns {Map<string, string>}
  */
@@ -78,14 +77,14 @@ export function readUntestable(root) {
 }
 
 /**
- * The ids that test titles cite, each with the places. A comment cites nothing.
+ * Returns the ids that test titles cite, each with the places. Comments do not count.
  * @param {string} root
  * @returns {Map<string, string[]>}
  */
 export function readCitations(root) {
   /** @type {Map<string, string[]>} */
   const citations = new Map()
-  // The checks' own tests hold sources with citations, and prove nothing about the protocol.
+  // The tests of the checks contain sources with ids, but do not test the protocol.
   const files = listFiles(root).filter((path) => path.endsWith('.test.ts') && !path.startsWith('tooling/checks/'))
   for (const file of files) {
     const source = parseSource(join(root, file))
@@ -120,8 +119,8 @@ function citedIn(node) {
 }
 
 /**
- * Fails on an id that no rule has, on a rule of a complete page that has neither a test nor a reason, and on a reason
- * that is not needed. On the other pages a rule without a test is counted, not refused.
+ * Reports an id that no rule has, a rule of a complete page without a test or a reason, and an unnecessary reason. On
+ * other pages a rule without a test is only counted.
  * @param {string} root
  * @returns {string[]}
  */
@@ -132,7 +131,7 @@ export function checkRequirements(root) {
   const known = new Set(requirements.map(({ id }) => id))
   const unknown = [...citations]
     .filter(([id]) => !known.has(id))
-    .map(([id, places]) => problem(`${places.join(', ')} cites ${id}`, `${table} has no such id: cite one that it has`))
+    .map(([id, places]) => problem(`${places.join(', ')} cites ${id}`, `${table} has no such id: correct it`))
   const missing = requirements
     .filter(
       ({ id, page, role }) =>
@@ -141,7 +140,7 @@ export function checkRequirements(root) {
     .map(({ id, page, text }) =>
       problem(
         `no test cites ${id} of ${page}: ${text}`,
-        `cite it in the title of the test that proves it, or say in ${untestable} why there can be none`,
+        `cite it in the title of the test that proves it, or give the reason in ${untestable}`,
       ),
     )
   const proved = new Set([...citations.keys(), ...reasons.keys()].filter((id) => known.has(id)))
@@ -156,13 +155,13 @@ export function checkRequirements(root) {
 function checkReasons({ known, citations, reasons }) {
   return [...reasons].flatMap(([id, reason]) => {
     const places = citations.get(id)
-    if (!known.has(id)) return [problem(`${untestable} lists ${id}`, `${table} has no such id: take the line out`)]
+    if (!known.has(id)) return [problem(`${untestable} lists ${id}`, `${table} has no such id: remove the line`)]
     if (places !== undefined) {
       return [
-        problem(`${untestable} lists ${id}, which ${places.join(', ')} cites`, 'take the line out: there is a test'),
+        problem(`${untestable} lists ${id}, which ${places.join(', ')} cites`, 'remove the line: there is a test'),
       ]
     }
-    return reason === '' ? [problem(`${untestable} lists ${id} without a reason`, 'say why no test can exist')] : []
+    return reason === '' ? [problem(`${untestable} lists ${id} without a reason`, 'write why no test can exist')] : []
   })
 }
 
@@ -198,13 +197,13 @@ function printPages(pages) {
   for (const { page, all, proved, excused } of [...pages, total]) {
     const share = `${Math.round((proved / all) * 100)} %`.padStart(6)
     const counts = `${String(proved).padStart(4)} of ${String(all).padStart(4)} have a test ${share}`
-    console.log(`${page.padEnd(width)}  ${counts}${excused === 0 ? '' : `, ${excused} can have none`}`)
+    console.log(`${page.padEnd(width)}  ${counts}${excused === 0 ? '' : `, ${excused} have a reason`}`)
   }
 }
 
 /**
  * @param {string} root
- * @param {string} page A page, or the beginning of one; all when empty.
+ * @param {string} page The beginning of the pages' names. All pages if it is empty.
  */
 function printMissing(root, page) {
   const [citations, reasons] = [readCitations(root), readUntestable(root)]

@@ -8,10 +8,10 @@ const testFile = /`([^`]+\.test\.ts)`/g
 const decision = /\]\((decisions\/[^)]+\.md)\)/g
 
 /**
- * Fails on a statement of the seeds whose row names no proof, and on a proof that does not exist: a rule without a test
- * or a reason, a test file or a decision that is not there.
+ * Reports a statement of the seeds without a proof, and a proof that does not exist: a rule without a test or a reason,
+ * a missing test file, or a missing decision.
  * @param {string} root
- * @param {ReadonlySet<string>} proved The rules that have a test, or a reason why they can have none.
+ * @param {ReadonlySet<string>} proved The rules that have a test or a reason.
  * @returns {string[]}
  */
 export function checkSeeds(root, proved) {
@@ -36,16 +36,13 @@ function checkProof(root, proved, { place, proof }) {
   const decisions = [...proof.matchAll(decision)].map(([, path = '']) => `docs/${path}`)
   if (rules.length + files.length + decisions.length === 0) {
     return [
-      problem(
-        `${place} proves nothing`,
-        'name a rule that a test cites, a test file, or a decision in its last column',
-      ),
+      problem(`${place} has no proof`, 'name a rule that a test cites, a test file, or a decision in its last column'),
     ]
   }
   const unproved = rules.filter((id) => !proved.has(id))
   const absent = [...files, ...decisions].filter((path) => !existsSync(join(root, path)))
   return [
-    ...unproved.map((id) => problem(`${place} names ${id}`, 'no such rule has a test: cite one that has')),
-    ...absent.map((path) => problem(`${place} names ${path}`, 'there is no such file: correct the path')),
+    ...unproved.map((id) => problem(`${place} names ${id}`, 'the rule has no test: cite a rule with a test')),
+    ...absent.map((path) => problem(`${place} names ${path}`, 'the file does not exist: correct the path')),
   ]
 }

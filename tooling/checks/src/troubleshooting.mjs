@@ -5,7 +5,7 @@ import { isTest, listFiles } from './workspace.mjs'
 
 const page = 'docs/troubleshooting.md'
 const source = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract)\/).*\.ts$/
-/** The folders in which a number of three digits from 400 is the status of a response. */
+/** The folders in which a number from 400 to 509 is the status of a response. */
 const serverSource =
   /^packages\/(?:transport-http\/src\/(?:server|node|lambda)|legacy\/src\/server|auth\/src\/server)\//
 const comments = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm
@@ -13,13 +13,13 @@ const rpcCode = /(?<![\w.]|[<>]=? )-3[0-9]{4}\b/g
 const status = /(?<![\w.-])(?:4[0-3][0-9]|50[0-9])\b/g
 const cliMessage = /new CliError\(\s*'\w+',\s*(?:'((?:[^'\\]|\\.)*)'|`([^`]*)`)/g
 
-/** The types whose members are the codes of an error. */
+/** The types whose members are codes of errors. */
 const codeTypes = ['DefinitionProblem', 'StateUsageCode', 'HandlerProblem', 'ClientErrorCode']
 
 /**
- * Compares the page with the source in both directions. The page has to name each code of a JSON-RPC error, each HTTP
+ * Compares the page with the source in both directions. The page must list each code of a JSON-RPC error, each HTTP
  * status of an error, each code of the errors of authors and clients, and each message of `mcpx`. Each message in a
- * table of the page has to be in the source, where `…` stands for any text.
+ * table of the page must be in the source, and `…` matches any text.
  * @param {string} root
  * @returns {string[]}
  */
@@ -35,13 +35,15 @@ export function checkTroubleshooting(root) {
   const all = sources.map(({ code }) => code).join('\n')
   const stale = messagesOf(text).filter((message) => !isIn(all, message))
   return [
-    ...missing.map((required) => problem(`${page} lacks ${required}`, 'write its meaning, and what to change')),
-    ...stale.map((message) => problem(`${page} has the message "${message}"`, 'no package has it: correct it')),
+    ...missing.map((required) => problem(`${page} lacks ${required}`, 'write its meaning and its remedy')),
+    ...stale.map((message) =>
+      problem(`${page} has the message "${message}"`, 'no package has this message: correct it'),
+    ),
   ]
 }
 
 /**
- * Returns the texts that the page has to contain because of a file.
+ * Returns the texts that a file requires the page to contain.
  * @param {string} file
  * @param {string} code
  */
@@ -56,7 +58,7 @@ function requiredIn(file, code) {
 }
 
 /**
- * Returns the members of a union of texts.
+ * Returns the members of a union of string literals.
  * @param {string} code
  * @param {string} type
  */
@@ -66,7 +68,7 @@ function membersOf(code, type) {
 }
 
 /**
- * Returns the texts in backticks of the columns with the head `message`.
+ * Returns the texts in backticks of the columns with the heading `message`.
  * @param {string} text
  */
 function messagesOf(text) {

@@ -4,18 +4,19 @@ import { delimiter, join } from 'node:path'
 import { workspaceRoot } from './workspace.mjs'
 
 /**
- * `after` names what must have ended before, whether well or not; `last` ones run alone, because they use every core.
+ * `after` is the step that must have ended before, with or without success.
  * @typedef {{ name: string, command: readonly string[], remedy?: string, after?: string | undefined }} Step
  */
 
 /** @param {string} file */
 const check = (file) => ['node', `tooling/checks/src/${file}.mjs`]
 
-// tooling/run holds programs and no package; a private package lists everything in one place.
-// A program that runs on several versions of Node depends on several of them.
+// tooling/run is not a package, and private packages may list types in `dependencies`. A test that runs on several
+// versions of Node depends on several of them.
 const sherifExceptions = ['-i', 'node', '-r', 'packages-without-package-json', '-r', 'types-in-dependencies']
 
-// One program for whatever has the same options takes a third of the time of a program for each package.
+// All packages with the same options are checked as one program, which takes a third of the time. These have other
+// options.
 const ownOptions = ['apps/ado-work-items/web', 'apps/load-shedding/web', 'tooling/bundle', 'tooling/checks']
 
 /** @type {readonly Step[]} */
@@ -42,7 +43,7 @@ const steps = [
   {
     name: 'unused',
     command: ['knip', '--config', 'tooling/checks/knip.json', '--no-progress', '--no-config-hints'],
-    remedy: 'remove what nothing uses',
+    remedy: 'remove the unused code',
   },
   { name: 'types', command: ['tsc', '-p', 'tooling/tsconfig/all.json'], after: 'build' },
   ...ownOptions.map((folder) => ({ name: `types of ${folder}`, command: ['tsc', '-p', folder], after: 'build' })),
@@ -69,7 +70,7 @@ const environment = {
 
 /**
  * @param {Step} step
- * @returns {Promise<boolean>} Whether it passed.
+ * @returns {Promise<boolean>} True if it passed.
  */
 function runStep(step) {
   const started = performance.now()
@@ -101,7 +102,7 @@ function printFailure(step, output) {
 }
 
 /**
- * Runs the steps, a few at a time, and answers how many failed.
+ * Runs the steps, at most two at a time, and returns the number of failed ones.
  * @param {readonly Step[]} all
  */
 async function runAll(all) {
@@ -119,12 +120,12 @@ async function runAll(all) {
     }
     const [step] = waiting.splice(next, 1)
     if (step === undefined) break
-    const turn = runStep(step).then((passed) => {
+    const result = runStep(step).then((passed) => {
       ended.add(step.name)
-      running.delete(turn)
+      running.delete(result)
       if (!passed) failed += 1
     })
-    running.add(turn)
+    running.add(result)
   }
   return failed
 }
@@ -134,17 +135,17 @@ const chosen = flags.filter((flag) => !flag.startsWith('--'))
 const unknown = chosen.filter((name) => ![...steps, tests].some((step) => step.name === name))
 if (unknown.length > 0) {
   console.error(
-    `No check is called ${unknown.join(', ')}; there are: ${[...steps, tests].map(({ name }) => name).join(', ')}`,
+    `No check has the name ${unknown.join(', ')}. The checks are: ${[...steps, tests].map(({ name }) => name).join(', ')}`,
   )
   process.exit(2)
 }
 const selected = steps.filter(({ name }) => chosen.length === 0 || chosen.includes(name))
-const free = selected.map((step) =>
+const ready = selected.map((step) =>
   selected.some(({ name }) => name === step.after) ? step : { ...step, after: undefined },
 )
 const withTests = chosen.length === 0 ? !flags.includes('--no-tests') : chosen.includes('tests')
-// The tests run by themselves: they use every core, and their output ends with the count.
-const failed = (await runAll(free)) + (withTests && !(await runStep(tests)) ? 1 : 0)
+// The tests run after the other steps, because they use all cores.
+const failed = (await runAll(ready)) + (withTests && !(await runStep(tests)) ? 1 : 0)
 const count = selected.length + (withTests ? 1 : 0)
 console.log(failed === 0 ? `${count} checks passed` : `${failed} of ${count} checks failed`)
 process.exitCode = failed === 0 ? 0 : 1

@@ -11,22 +11,22 @@ test.each([
   ['in an object', 'const make = () => ({ byId: new Map() })', ['byId']],
   ['behind a fallback', 'function f() { const q = known.get(1) ?? new Set(); known.set(1, q) }', ['q']],
   ['assigned to a member', 'function f(state) { state.byId ??= new Map() }', ['byId']],
-  ['in a function that stays', 'function f() { const seen = new Set(); return { add: (x) => seen.add(x) } }', ['seen']],
+  ['in a closure', 'function f() { const seen = new Set(); return { add: (x) => seen.add(x) } }', ['seen']],
   [
     'in a nested declaration',
     'function f() { const seen = new Set(); function add() { seen.add(1) } return add }',
     ['seen'],
   ],
-])('a collection %s lives long', (_, text, names) => {
+])('a collection %s outlives a call', (_, text, names) => {
   expect(namesIn(text)).toEqual(names)
 })
 
 test.each([
-  ['that only its own function uses', 'function f() { const seen = new Set(); seen.add(1); return seen.size }'],
+  ['that only its function uses', 'function f() { const seen = new Set(); seen.add(1); return seen.size }'],
   ['that a callback of its function uses', 'function f(xs) { const seen = new Set(); xs.forEach((x) => seen.add(x)) }'],
-  ['that begins with contents', "const names = new Set(['a', 'b'])"],
+  ['with initial contents', "const names = new Set(['a', 'b'])"],
   ['of another type', 'const registry = new WeakMap()'],
-])('a collection %s does not', (_, text) => {
+])('a collection %s does not outlive a call', (_, text) => {
   expect(namesIn(text)).toEqual([])
 })
 
@@ -42,12 +42,12 @@ test('a collection without a row, a row without a collection, and a row without 
     'tooling/checks/collections.tsv': rows.join('\n'),
   })
   expect(checkCollections(root)).toEqual([
-    expect.stringContaining(`${file} fresh is a Map or a Set that lives longer than one call`),
-    expect.stringContaining(`lists packages/a/src/a.ts gone, which is not there`),
+    expect.stringContaining(`${file} fresh is a Map or a Set that outlives a call`),
+    expect.stringContaining(`lists packages/a/src/a.ts gone, which does not exist`),
     expect.stringContaining(`the row of ${file} listed`),
   ])
 })
 
-test('tests and generated files are left out', () => {
+test('tests are excluded', () => {
   expect(findCollections(tree({ 'packages/a/src/a.test.ts': 'const seen = new Set()' }))).toEqual([])
 })

@@ -6,7 +6,8 @@ import { tree } from './tree.ts'
 
 const ticks = '```'
 const block = (language: string, code: string): string => `${ticks}${language}\n${code}\n${ticks}\n`
-const drawn = (marker: string, code: string): string => `# Title\n\n<!-- file: ${marker} -->\n${block('ts', code)}`
+const markedBlock = (marker: string, code: string): string =>
+  `# Title\n\n<!-- file: ${marker} -->\n${block('ts', code)}`
 const source =
   'const skipped = 0\n// #region sum\nfunction sum() {\n  // #region body\n  return 1 + 1\n  // #endregion body\n}\n// #endregion sum\n'
 
@@ -18,30 +19,34 @@ test.each([
     'function sum() {\n  return 1 + 1\n}',
     { 'example.ts': source },
   ],
-  ['a region within, at the left', 'example.ts#body', 'return 1 + 1', { 'example.ts': source }],
+  ['a nested region, without its indentation', 'example.ts#body', 'return 1 + 1', { 'example.ts': source }],
 ])('a block that equals %s passes', (_, marker, code, files) => {
-  expect(checkDocs(tree({ 'README.md': drawn(marker, code), ...files }))).toEqual([])
+  expect(checkDocs(tree({ 'README.md': markedBlock(marker, code), ...files }))).toEqual([])
 })
 
 test.each([
-  ['TypeScript that no file holds', block('ts', 'let a'), 'README.md:1 shows TypeScript that no file holds'],
-  ['a block that differs from its file', drawn('example.ts', 'const one = 2'), 'README.md:4 differs from example.ts'],
-  ['a file that is not there', drawn('gone.ts', 'const one = 1'), 'drawn from gone.ts, which is not there'],
-  ['a region that is not there', drawn('example.ts#gone', 'const one = 1'), 'drawn from example.ts#gone'],
-  ['a link to no file', '[guide](guide.md)', 'README.md:1 links to guide.md'],
-  ['a link to no heading', '# A\n\n[b](#b)', 'README.md:3 links to #b'],
-  ['a link to no heading of another document', '[b](docs/b.md#c)', 'README.md:1 links to docs/b.md#c'],
-])('%s is refused', (_, text, message) => {
+  ['TypeScript that no file contains', block('ts', 'let a'), 'README.md:1 has TypeScript that no file contains'],
+  [
+    'a block that differs from its file',
+    markedBlock('example.ts', 'const one = 2'),
+    'README.md:4 differs from example.ts',
+  ],
+  ['a missing file', markedBlock('gone.ts', 'const one = 1'), 'names gone.ts, which does not exist'],
+  ['a missing region', markedBlock('example.ts#gone', 'const one = 1'), 'names example.ts#gone'],
+  ['a link to a missing file', '[guide](guide.md)', 'README.md:1 links to guide.md'],
+  ['a link to a missing heading', '# A\n\n[b](#b)', 'README.md:3 links to #b'],
+  ['a link to a missing heading of another document', '[b](docs/b.md#c)', 'README.md:1 links to docs/b.md#c'],
+])('%s is reported', (_, text, message) => {
   const root = tree({ 'README.md': text, 'example.ts': 'const one = 1\n', 'docs/b.md': '# B\n' })
   expect(checkDocs(root).join('\n')).toContain(message)
 })
 
-test('links that lead somewhere pass, and links in code are not links', () => {
+test('valid links pass, and links in code are ignored', () => {
   const text = '# One `two`, three\n\n[a](#one-two-three) [b](docs/b.md#b) [c](https://example.com) `[d](gone.md)`\n'
   expect(checkDocs(tree({ 'README.md': text, 'docs/b.md': '# B\n' }))).toEqual([])
 })
 
-test('links of a published README are absolute, and lead to files of the repository', () => {
+test('relative links of a published README are reported, and absolute ones to missing files too', () => {
   const home = 'https://git.example/x/mcp'
   const links = `[a](../../docs/a.md) [b](${home}/blob/main/docs/b.md#b) [c](${home}/blob/main/docs/c.md)`
   const root = tree({
@@ -56,22 +61,22 @@ test('links of a published README are absolute, and lead to files of the reposit
   expect(found).not.toContain('docs/b.md')
 })
 
-test('--write draws the blocks anew', () => {
+test('--write updates the blocks', () => {
   const root = tree({
-    'README.md': `${drawn('a.ts', 'old')}\nbetween\n\n${drawn('b.ts', 'old\nolder')}`,
+    'README.md': `${markedBlock('a.ts', 'old')}\nbetween\n\n${markedBlock('b.ts', 'old\nolder')}`,
     'a.ts': 'one\n',
     'b.ts': 'two\n',
   })
   expect(checkDocs(root, ['--write'])).toEqual([])
   expect(readFileSync(join(root, 'README.md'), 'utf8')).toBe(
-    `${drawn('a.ts', 'one')}\nbetween\n\n${drawn('b.ts', 'two')}`,
+    `${markedBlock('a.ts', 'one')}\nbetween\n\n${markedBlock('b.ts', 'two')}`,
   )
 })
 
 test.each([
-  ['has no README', undefined, 'packages/a/README.md is not there'],
-  ['does not say how to install it', 'npm install @x/ab', 'say how to install @x/a'],
-])('a package that %s is refused', (_, readme, message) => {
+  ['has no README', undefined, 'packages/a/README.md does not exist'],
+  ['has no install command', 'npm install @x/ab', 'has no install command for @x/a'],
+])('a package that %s is reported', (_, readme, message) => {
   const root = tree({
     'packages/a/package.json': { name: '@x/a' },
     ...(readme === undefined ? {} : { 'packages/a/README.md': readme }),
@@ -79,7 +84,7 @@ test.each([
   expect(checkDocs(root).join('\n')).toContain(message)
 })
 
-test('a guide shows a region with the imports from packages that it uses', () => {
+test('a region in a guide has the imports from packages that it uses', () => {
   const source = `import { one, two } from 'numbers'
 import type { Three } from 'types'
 import * as z from 'zod'
@@ -90,10 +95,10 @@ import { four } from 'numbers/four'
 export const sum: Three = one + z.two(near.four)
 // #endregion sum
 `
-  const root = tree({ 'docs/guides/a.md': drawn('a.ts#sum', ''), 'docs/guides/a.ts': source })
+  const root = tree({ 'docs/guides/a.md': markedBlock('a.ts#sum', ''), 'docs/guides/a.ts': source })
   checkDocs(root, ['--write'])
   expect(readFileSync(join(root, 'docs/guides/a.md'), 'utf8')).toBe(
-    drawn(
+    markedBlock(
       'a.ts#sum',
       `import { one } from 'numbers'
 import type { Three } from 'types'

@@ -15,7 +15,7 @@ const row = (option: string, more: Partial<Limit> = {}): Limit => ({
 })
 const page = 'before\n<!-- limits -->\n<!-- /limits -->\nafter\n'
 
-/** A tree with one source file and the page, of which the table was written. */
+/** Creates a tree with one source file and a page, and writes the table. */
 function written(source: string, rows: readonly Limit[]): { readonly root: string; readonly lines: string[] } {
   const root = tree({ 'packages/a/src/options.ts': source, 'docs/limits.md': page })
   expect(checkLimits(root, ['--write'], rows)).toEqual([])
@@ -29,20 +29,20 @@ test.each([
   ['a default in a pattern', 'function open({ maxDoors = 5 }) {}', '5'],
   ['a default of a renamed member', 'function open({ maxDoors: doors = 5 }) {}', '5'],
   ['a default of a parameter', 'function open(maxDoors = most) {}\nconst most = 1000', '1,000'],
-  ['what stands in for an absent option', 'const doors = options.maxDoors ?? 16', '16'],
-  ['the last value of a check', "const doors = check('maxDoors', options.maxDoors, most)\nconst most = 7", '7'],
+  ['the fallback of an option', 'const doors = options.maxDoors ?? 16', '16'],
+  ['the last argument of a check', "const doors = check('maxDoors', options.maxDoors, most)\nconst most = 7", '7'],
   ['an option within a check that has an upper bound', "check('maxDoors', options.maxDoors ?? 50, 9999)", '50'],
   [
     'a share of another default',
     'const d = { all: 95 }\nfunction f({ all = d.all, maxDoors = Math.ceil(all / 10) }) {}',
     '10',
   ],
-  ['nothing', 'const maxDoors = Number.POSITIVE_INFINITY', 'none'],
-])('a default is read from %s', (_title, source, wanted) => {
-  expect(written(source, [row('maxDoors')]).lines).toEqual([`| \`a\` | \`maxDoors\` | ${wanted} | doors | closed |`])
+  ['infinity', 'const maxDoors = Number.POSITIVE_INFINITY', 'none'],
+])('a default is read from %s', (_title, source, expected) => {
+  expect(written(source, [row('maxDoors')]).lines).toEqual([`| \`a\` | \`maxDoors\` | ${expected} | doors | closed |`])
 })
 
-test('numbers are shown in their units', () => {
+test('numbers are formatted in their units', () => {
   const source =
     'const d = { bytes: 4 * 1024 * 1024, odd: 4000, ms: 300_000, share: 1 / 4, fix: 2, text: 1024, long: 1_048_576 }'
   const rows = [
@@ -84,24 +84,24 @@ test('the rows are read from the list', () => {
   )
 })
 
-test('a table that differs from the source is refused', () => {
+test('a table that differs from the source is reported', () => {
   const { root } = written('const d = { maxDoors: 1 }', [row('maxDoors')])
   expect(checkLimits(root, [], [row('maxDoors')])).toEqual([])
   expect(checkLimits(root, [], [row('maxDoors', { bounds: 'windows' })]).join()).toContain('run pnpm docs:write')
 })
 
-test('two defaults of one name are refused', () => {
+test('two defaults of one name are reported', () => {
   const source = 'const a = { maxDoors: 1 }\nconst b = { maxDoors: 2 }'
   const root = tree({ 'packages/a/src/options.ts': source, 'docs/limits.md': page })
   expect(checkLimits(root, [], [row('maxDoors')]).join()).toContain('the defaults 1 and 2 of maxDoors')
 })
 
-test('a page without the marks of the table is refused', () => {
+test('a page without the comments of the table is reported', () => {
   const root = tree({ 'packages/a/src/options.ts': 'const d = { maxDoors: 1 }', 'docs/limits.md': '# Security\n' })
   expect(checkLimits(root, ['--write'], [row('maxDoors')]).join()).toContain('has no table of limits')
 })
 
-test('the bounds of the ledger are drawn with their comments', () => {
+test('the table of the ledger has the bounds with their comments', () => {
   const ledger = [
     'const unbounded = Number.POSITIVE_INFINITY',
     'const table = {',

@@ -31,10 +31,10 @@ test.each([
   ['declarations', 'function send() {}', 'function send() {}', 1],
   ['constants of a module', 'export const send = () => 1', 'const send = function () {}', 1],
   ['a nested declaration', 'function outer() { function send() {} }', 'function send() {}', 1],
-  ['no nested constant', 'function outer() { const send = () => 1 }', 'function send() {}', 0],
-  ['no overload without a body', 'function send(a: 1): void', 'function send() {}', 0],
-  ['no constant that is not a function', 'const send = 1', 'function send() {}', 0],
-  ['no name twice in one file', 'function send() {} { function send() {} }', 'function other() {}', 0],
+  ['not a nested constant', 'function outer() { const send = () => 1 }', 'function send() {}', 0],
+  ['not an overload without a body', 'function send(a: 1): void', 'function send() {}', 0],
+  ['not a constant that is not a function', 'const send = 1', 'function send() {}', 0],
+  ['not a name twice in one file', 'function send() {} { function send() {} }', 'function other() {}', 0],
 ])('the count of names in several files includes %s', (_, first, second, count) => {
   expect(sharedNames({ 'packages/a/src/a.ts': first, 'packages/b/src/b.ts': second })).toBe(count)
 })
@@ -52,7 +52,7 @@ test.each([
   expect([openings(files), sharedNames(files)]).toEqual([0, 0])
 })
 
-test('sums over the repository are never reported', () => {
+test('sums over the repository are not reported', () => {
   const names = Array.from({ length: 100 }, (_, index) => `function send${index}() {}`).join('\n')
   expect(checkMeasures(tree({ 'packages/a/src/a.ts': names, 'packages/b/src/b.ts': names }))).toEqual([])
 })

@@ -9,7 +9,7 @@ import { listPackages } from '../src/workspace.mjs'
 import { tree } from './tree.ts'
 
 test.each(['utils.ts', 'string-helpers.ts', 'common/text.ts', 'eventStream.ts', 'event_stream.test.ts'])(
-  'the name %s is refused',
+  'the name %s is reported',
   (name) => {
     expect(checkNames(tree({ [`packages/a/src/${name}`]: '' }))).toHaveLength(1)
   },
@@ -24,18 +24,18 @@ test.each([
   ['a registry host', `  resolution: {integrity: sha512, ${'tarball'}: https://npm.example.com/a.tgz}`],
   ['a registry host', '@x:registry = https://npm.example.com'],
   ['a private key', `-----BEGIN ${'PRIVATE'} KEY-----`],
-])('%s is refused', (what, text) => {
-  expect(checkPaths(tree({ 'a/b.txt': `first\n${text}\n` })).join('\n')).toContain(`a/b.txt:2 holds ${what}`)
+])('%s is reported', (what, text) => {
+  expect(checkPaths(tree({ 'a/b.txt': `first\n${text}\n` })).join('\n')).toContain(`a/b.txt:2 contains ${what}`)
 })
 
-test('the folder of the check-out is refused', () => {
+test('the path of the folder of the repository is reported', () => {
   const root = tree({ 'a.txt': 'fine' })
   expect(checkPaths(root)).toEqual([])
   writeFileSync(join(root, 'a.txt'), `see ${root}/a.txt`)
-  expect(checkPaths(root).join('\n')).toContain(`a.txt holds ${root}`)
+  expect(checkPaths(root).join('\n')).toContain(`a.txt contains ${root}`)
 })
 
-test('a manifest whose two lists of entries differ is refused', () => {
+test('a manifest with different lists of entries is reported', () => {
   const dist = { types: './dist/index.d.ts', default: './dist/index.js' }
   const root = tree({
     'packages/a/package.json': {
@@ -51,7 +51,7 @@ test('a manifest whose two lists of entries differ is refused', () => {
   expect(found).toContain('has no "publishConfig.access": "public"')
 })
 
-test('a peer on a sibling that each minor version would move to a new major is refused', () => {
+test('a peer dependency on a sibling with a range of `workspace:^` is reported', () => {
   const root = tree({
     'packages/a/package.json': {
       name: '@x/a',
@@ -64,7 +64,7 @@ test('a peer on a sibling that each minor version would move to a new major is r
   expect(found).toContain('lacks "repository" with its directory')
 })
 
-test('a script that no entry imports is named, and one that is loaded later is not', () => {
+test('a script that no entry imports is reported, and one with a dynamic import is not', () => {
   const root = tree({
     'dist/index.js': `export { a } from './chunk-A.js'\nexport const later = () => import('./later.js')\n`,
     'dist/index.d.ts': 'export declare const a: 1\n',

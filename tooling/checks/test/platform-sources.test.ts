@@ -15,14 +15,14 @@ test.each([
   ['a random number', 'const jitter = Math.random()', 'Math.random'],
   ['a random id', 'const id = crypto.randomUUID()', 'crypto.randomUUID'],
   ['random bytes', 'const key = randomBytes(32)', 'randomBytes'],
-])('%s of the platform is found [SIM-005]', (_, text, name) => {
+])('a use of %s is found [SIM-005]', (_, text, name) => {
   expect(namesIn(text)).toEqual([name])
 })
 
 test.each([
   ['of a runtime', 'runtime.setTimeout(() => {}, runtime.now())'],
   ['with an argument', 'const date = new Date(0)'],
-])('time %s is not [SIM-005]', (_, text) => {
+])('time %s is not found [SIM-005]', (_, text) => {
   expect(namesIn(text)).toEqual([])
 })
 
@@ -35,7 +35,7 @@ test('a use without a row, a row without a use, and a row without a reason are p
   })
   expect(checkPlatformSources(root)).toEqual([
     expect.stringContaining(`${file} performance.now is used`),
-    expect.stringContaining(`lists ${file} Math.random, which is not there`),
+    expect.stringContaining(`lists ${file} Math.random, which does not exist`),
     expect.stringContaining(`the row of ${file} Date.now`),
   ])
 })

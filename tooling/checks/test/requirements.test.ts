@@ -14,25 +14,25 @@ test.each([
   ['a row of a table', "test.each([['one [BAS-002]', 1]])('%s', f)", ['BAS-002']],
   ['a template', 'test(`one ${two} [BAS-002]`, f)', ['BAS-002']],
   ['a plain template', 'test(`one [BAS-002]`, f)', ['BAS-002']],
-  ['no comment', '// [BAS-001]\ntest("one", f)', []],
-  ['no brackets', 'test("BAS-001", f)', []],
+  ['not a comment', '// [BAS-001]\ntest("one", f)', []],
+  ['not a title without brackets', 'test("BAS-001", f)', []],
 ])('an id is cited by %s', (_, text, ids) => {
   expect([...readCitations(withTest(text)).keys()]).toEqual(ids)
 })
 
-test('an id is cited once by the line that holds it', () => {
+test('an id in a template is cited once', () => {
   expect(readCitations(withTest('test(`one ${two} three ${four} [BAS-002]`, f)')).get('BAS-002')).toEqual([
     'packages/a/src/a.test.ts:1',
   ])
 })
 
-test('an id that no rule has is refused', () => {
+test('an id that no rule has is reported', () => {
   expect(checkRequirements(withTest("test('one [BAS-404]', f)")).join('\n')).toContain(
     'packages/a/src/a.test.ts:1 cites BAS-404',
   )
 })
 
-test('a rule without a test is counted and not refused, on a page that is not complete yet', () => {
+test('a rule without a test is counted but not reported, on a page that is not complete', () => {
   const root = withTest("test('two [BAS-001 BAS-002]', f)")
   expect(checkRequirements(root)).toEqual([])
   expect(countPages(root)).toEqual([
@@ -49,19 +49,19 @@ describe('a rule of a complete page', () => {
       'packages/a/src/a.test.ts': text,
     })
 
-  test('that has neither a test nor a reason is refused', () => {
+  test('that has neither a test nor a reason is reported', () => {
     expect(checkRequirements(withTest("test('one [BAS-001]', f)"))).toEqual([
       expect.stringContaining('no test cites BAS-002 of basic/index: Two'),
     ])
   })
 
-  test('may have a reason instead of a test, and is counted as that', () => {
+  test('may have a reason instead of a test, and is counted as excused', () => {
     const root = withReasons('BAS-002\tIt is about people')
     expect(checkRequirements(root)).toEqual([])
     expect(countPages(root)[0]).toEqual({ page: 'basic/index', all: 2, proved: 1, excused: 1 })
   })
 
-  test.each(['intermediary', 'as'])('of the role %s applies to no package here', (role) => {
+  test.each(['intermediary', 'as'])('of the role %s is not required', (role) => {
     const rows = `${table}SHT-076\tbasic/transports/streamable-http\t${role}\tMUST\tFour\n`
     const text = "test('two [BAS-001 BAS-002]', f)"
     const root = tree({ 'tooling/spec/requirements.tsv': rows, 'packages/a/src/a.test.ts': text })
@@ -70,9 +70,9 @@ describe('a rule of a complete page', () => {
 
   test.each([
     ['for a rule that has a test', 'BAS-001\tIt is hard', 'lists BAS-001, which packages/a/src/a.test.ts:1 cites'],
-    ['for a rule that there is not', 'BAS-404\tIt is gone', 'lists BAS-404'],
-    ['that says nothing', 'TOL-001\t', 'lists TOL-001 without a reason'],
-  ])('a reason %s is refused', (_, line, message) => {
+    ['for a rule that does not exist', 'BAS-404\tIt was removed', 'lists BAS-404'],
+    ['that is empty', 'TOL-001\t', 'lists TOL-001 without a reason'],
+  ])('a reason %s is reported', (_, line, message) => {
     expect(checkRequirements(withReasons(`${line}\nBAS-002\tPeople`)).join('\n')).toContain(message)
   })
 })

@@ -35,24 +35,22 @@ test.each([
   ],
   ['.results/trace/one.txt', 'canary-refresh-01234567-89ab-4cde-8f01-23456789abcd'],
   ['.results/opaque.txt', 'Bearer canary-AccessToken-01234567-89ab-4cde-8f01-23456789abcd'],
-])('a credential that the run has written in %s is a failure', (path, text) => {
+])('a credential in %s is a failure', (path, text) => {
   const file = { name: 'a.test.ts', status: 'passed', assertionResults: [one('passed')] }
   const directory = tree({ '.results/test.json': { testResults: [file] }, [path]: text })
-  expect(readResults({ directory, script: 'test' }).failed).toEqual([
-    `a token or another credential is written in ${path}`,
-  ])
+  expect(readResults({ directory, script: 'test' }).failed).toEqual([`${path} contains a token or another credential`])
 })
 
-test('a package that wrote no results is a failure', () => {
+test('a package without results is a failure', () => {
   expect(countLine([readResults({ directory: tree({}), script: 'test' })])).toBe('0 passed, 1 failed')
 })
 
-test('nothing skipped is not mentioned', () => {
+test('the count omits skipped tests if there are none', () => {
   const file = { name: 'a.test.ts', status: 'passed', assertionResults: [one('passed')] }
   expect(countLine([readResults(written(file))])).toBe('1 passed, 0 failed')
 })
 
-test('packages with a test script are those that are counted', () => {
+test('only packages with a test script are listed', () => {
   const root = tree({
     'packages/a/package.json': { name: '@x/a', scripts: { test: 'vitest run' } },
     'tooling/b/package.json': { name: '@tooling/b', scripts: { build: 'tsc' } },
@@ -61,7 +59,7 @@ test('packages with a test script are those that are counted', () => {
   expect(listTested(root).map(({ name }) => name)).toEqual(['@x/a'])
 })
 
-test('tests that run alone are counted from results of their own', () => {
+test('tests that run alone have separate results', () => {
   const manifest = { name: '@x/a', scripts: { test: 'vitest run', 'test-alone': 'vitest run chaos' } }
   const file = { name: 'a.test.ts', status: 'passed', assertionResults: [one('passed')] }
   const root = tree({
@@ -79,7 +77,7 @@ test('the time of a package is from its start to the end of its last file', () =
   expect(readResults({ directory, script: 'test' }).seconds).toBe(60.5)
 })
 
-test('the tests that are left to CI are named so, at any depth', () => {
+test('tests that run only in CI are found at any depth', () => {
   const directory = tree({
     'src/a.test.ts': '',
     'src/deep/b.ci.test.ts': '',

@@ -24,14 +24,14 @@ test.each([
 })
 
 test.each([
-  ['without a proof', '| MRT-001 | `packages/a/src/a.test.ts` | it works |', 'docs/seeds.md:5 proves nothing'],
+  ['without a proof', '| MRT-001 | `packages/a/src/a.test.ts` | it works |', 'docs/seeds.md:5 has no proof'],
   ['with a rule that no test cites', '| a | b | MRT-001, MRT-002 |', 'docs/seeds.md:5 names MRT-002'],
-  ['with a test that is not there', '| a | b | `packages/a/src/b.test.ts` |', 'names packages/a/src/b.test.ts'],
-  ['with a decision that is not there', '| a | b | [decision](decisions/2.md) |', 'names docs/decisions/2.md'],
-])('a statement %s is refused', (_, row, text) => {
+  ['with a missing test file', '| a | b | `packages/a/src/b.test.ts` |', 'names packages/a/src/b.test.ts'],
+  ['with a missing decision', '| a | b | [decision](decisions/2.md) |', 'names docs/decisions/2.md'],
+])('a statement %s is reported', (_, row, text) => {
   expect(problemsOf(row)).toContain(text)
 })
 
-test('a repository without the page has nothing to check', () => {
+test('a repository without the page passes', () => {
   expect(checkSeeds(tree({ 'a.txt': '' }), proved)).toEqual([])
 })

@@ -17,12 +17,12 @@ export const usage = `pnpm conformance server <revision> [scenario…] [--port N
 pnpm conformance client <revision> [scenario…]              the fixture client against the official suite
 pnpm conformance serve [--port N]                           the fixture server alone, until it is interrupted
 
-A revision is a date, such as 2026-07-28. What is known to fail stands in tooling/conformance/expected-failures.json.`
+A revision is a date, such as 2026-07-28. Known failures are listed in tooling/conformance/expected-failures.json.`
 
 /**
- * Reads the arguments after the command's name.
+ * Parses the arguments after the command's name.
  *
- * @throws Error that says what was wrong with them.
+ * @throws Error if an argument is invalid.
  */
 export function parseCommandLine(args: readonly string[]): Command {
   const { values, positionals } = parseArgs({
@@ -48,7 +48,7 @@ function readLeg(kind: Leg, [revision, ...scenarios]: readonly string[], port: n
   if (!/^\d{4}-\d{2}-\d{2}$/.test(revision)) {
     throw new Error(`"${revision}" is no revision; give a date, such as 2026-07-28`)
   }
-  if (kind === 'client' && port !== undefined) throw new Error('client takes no --port: the suite picks its own')
+  if (kind === 'client' && port !== undefined) throw new Error('client takes no --port: the suite chooses its port')
   return { kind, revision, scenarios, port }
 }
 

@@ -4,8 +4,8 @@ import { parseExpectedFailures, readExpectedFailures, unknownExpectations } from
 const entry = { scenario: 'caching', reason: 'not written yet' }
 const text = (server: unknown[]) => JSON.stringify({ '2026-07-28': { server, client: [] } })
 
-describe('the file of expected failures', () => {
-  test('is read by revision and leg', () => {
+describe('expected-failures.json', () => {
+  test('has entries by revision and leg', () => {
     expect(parseExpectedFailures(text([entry]), '2026-07-28', 'server').get('caching')).toEqual(entry)
     expect(parseExpectedFailures(text([entry]), '2026-07-28', 'client').size).toBe(0)
     expect(parseExpectedFailures(text([entry]), '2025-11-25', 'server').size).toBe(0)
@@ -13,20 +13,20 @@ describe('the file of expected failures', () => {
 
   test.each([
     ['an entry without a reason', [{ scenario: 'caching' }], 'reason'],
-    ['an entry with a reason that says nothing', [{ scenario: 'caching', reason: 'todo' }], 'reason'],
+    ['an entry with a reason that is too short', [{ scenario: 'caching', reason: 'todo' }], 'reason'],
     ['an empty list of checks', [{ ...entry, checks: [] }], 'checks'],
-    ['a field that is not known', [{ ...entry, check: 'one' }], 'check'],
+    ['an unknown field', [{ ...entry, check: 'one' }], 'check'],
     ['a scenario that is listed twice', [entry, entry], 'caching twice'],
-  ])('is refused with %s', (_, server, message) => {
+  ])('is rejected with %s', (_, server, message) => {
     expect(() => parseExpectedFailures(text(server), '2026-07-28', 'server')).toThrow(message)
   })
 
-  test('names a scenario that the suite does not have', () => {
+  test('has a list of entries whose scenario the suite does not have', () => {
     const expected = parseExpectedFailures(text([entry, { ...entry, scenario: 'cashing' }]), '2026-07-28', 'server')
     expect(unknownExpectations(expected, { scored: ['caching'], others: [] })).toEqual(['cashing'])
   })
 
-  test.each(['server', 'client'] as const)('that this package holds is well-formed for the %s leg', (leg) => {
+  test.each(['server', 'client'] as const)('of this package is valid for the %s leg', (leg) => {
     expect(readExpectedFailures('2026-07-28', leg)).toBeInstanceOf(Map)
   })
 })

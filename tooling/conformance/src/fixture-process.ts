@@ -9,19 +9,19 @@ const program = fileURLToPath(new URL('./main.js', import.meta.url))
 const startMilliseconds = 15_000
 const stopMilliseconds = 5_000
 
-/** The fixture server in a process of its own. */
+/** The fixture server in a separate process. */
 export interface FixtureProcess {
   readonly url: string
-  /** Tells if the process is still running; scenarios that expect errors would pass against a dead one. */
+  /** Returns true while the process runs. Scenarios that expect errors also pass if the server is dead. */
   running(): boolean
-  /** Ends this process, by its own id. */
+  /** Ends the process. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the built fixture server on a free port and waits until it answers `server/discover`.
+ * Starts the built fixture server on a free port, and waits until it responds to `server/discover`.
  *
- * @throws Error when the port is taken, the process ends, or no answer comes within fifteen seconds.
+ * @throws Error if the port is in use, the process ends, or there is no response within 15 seconds.
  */
 export async function startFixture(port?: number): Promise<FixtureProcess> {
   const chosen = await freePort(port)
@@ -29,9 +29,9 @@ export async function startFixture(port?: number): Promise<FixtureProcess> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   const url = `http://127.0.0.1:${chosen}/mcp`
   const running = (): boolean => child.exitCode === null && child.signalCode === null
-  const stop = (): Promise<void> => end(child)
+  const stop = (): Promise<void> => stopProcess(child)
   try {
-    await untilAnswering(url, running)
+    await untilReady(url, running)
   } catch (error) {
     await stop()
     throw error
@@ -39,11 +39,11 @@ export async function startFixture(port?: number): Promise<FixtureProcess> {
   return { url, running, stop }
 }
 
-async function untilAnswering(url: string, running: () => boolean): Promise<void> {
+async function untilReady(url: string, running: () => boolean): Promise<void> {
   const deadline = Date.now() + startMilliseconds
   let last: unknown
   while (Date.now() < deadline) {
-    if (!running()) throw new Error('the fixture server ended before it answered; what it said stands above')
+    if (!running()) throw new Error('the fixture server ended before its first response: its output is above')
     try {
       const response = await discover(url)
       if (response.status === 200) return
@@ -53,7 +53,7 @@ async function untilAnswering(url: string, running: () => boolean): Promise<void
     }
     await delay(50)
   }
-  throw new Error(`the fixture server at ${url} did not answer server/discover`, { cause: last })
+  throw new Error(`the fixture server at ${url} did not respond to server/discover`, { cause: last })
 }
 
 function discover(url: string): Promise<Response> {
@@ -71,7 +71,7 @@ function discover(url: string): Promise<Response> {
   })
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
   child.kill('SIGTERM')

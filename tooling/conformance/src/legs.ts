@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { type Expectation, readExpectedFailures, unknownExpectations } from './expected-failures.ts'
 import { startFixture } from './fixture-process.ts'
-import { judge, type Verdict } from './judge.ts'
-import { summaryLine, verdictLine } from './report.ts'
+import { evaluateScenario, type ScenarioResult } from './evaluate-scenario.ts'
+import { formatSummary, formatResult } from './report.ts'
 import { type Leg, type Requirements, readRequirements, selectScenarios } from './requirements.ts'
 import { runScenario, runSuite } from './suite.ts'
 
@@ -11,7 +11,7 @@ const clientProgram = fileURLToPath(new URL('./client/main.js', import.meta.url)
 /** Options of a leg. */
 export interface LegOptions {
   readonly revision: string
-  /** Scenarios by name; all that the revision lists when empty. */
+  /** Names of scenarios. An empty list selects all scenarios of the revision. */
   readonly scenarios: readonly string[]
   readonly port?: number | undefined
   readonly print: (line: string) => void
@@ -24,7 +24,7 @@ interface LegRun {
   readonly check: () => void
 }
 
-/** Runs the suite against the fixture server; gives whether all went as expected. */
+/** Runs the suite against the fixture server. Resolves to true if every outcome was expected. */
 export async function runServerLeg(options: LegOptions): Promise<boolean> {
   const plan = await planLeg('server', options)
   const fixture = await startFixture(options.port)
@@ -32,7 +32,7 @@ export async function runServerLeg(options: LegOptions): Promise<boolean> {
     const args = ['server', '--url', fixture.url, '--spec-version', options.revision, '--force']
     const check = (): void => {
       if (!fixture.running())
-        throw new Error('the fixture server died: checks that expect errors would pass against nothing')
+        throw new Error('the fixture server ended: checks that expect errors pass without a server')
     }
     return await runLeg('server', options, { ...plan, args, check })
   } finally {
@@ -40,7 +40,7 @@ export async function runServerLeg(options: LegOptions): Promise<boolean> {
   }
 }
 
-/** Runs the fixture client against the suite's servers, one scenario at a time, so that none starves another. */
+/** Runs the fixture client against the suite's servers, one scenario at a time, so that no scenario delays another. */
 export async function runClientLeg(options: LegOptions): Promise<boolean> {
   const plan = await planLeg('client', options)
   const command = [process.execPath, '--conditions=dist', clientProgram].map((part) => `"${part}"`).join(' ')
@@ -55,7 +55,7 @@ async function planLeg(leg: Leg, options: LegOptions): Promise<Pick<LegRun, 'req
   const unknown = unknownExpectations(expected, all)
   if (unknown.length > 0) {
     throw new Error(
-      `expected-failures.json names what the suite does not have at ${options.revision}: ${unknown.join(', ')}`,
+      `expected-failures.json lists scenarios that the suite does not have at ${options.revision}: ${unknown.join(', ')}`,
     )
   }
   return { requirements: selectScenarios(all, options.scenarios), expected }
@@ -63,15 +63,15 @@ async function planLeg(leg: Leg, options: LegOptions): Promise<Pick<LegRun, 'req
 
 async function runLeg(leg: Leg, options: LegOptions, run: LegRun): Promise<boolean> {
   const { requirements, expected } = run
-  const verdicts: Verdict[] = []
+  const results: ScenarioResult[] = []
   for (const scenario of [...requirements.scored, ...requirements.others]) {
     const { exitCode, checks } = await runScenario(scenario, run.args)
     run.check()
     const scored = requirements.scored.includes(scenario)
-    const verdict = judge({ scenario, scored, exitCode, checks }, expected.get(scenario))
-    verdicts.push(verdict)
-    options.print(verdictLine(verdict))
+    const result = evaluateScenario({ scenario, scored, exitCode, checks }, expected.get(scenario))
+    results.push(result)
+    options.print(formatResult(result))
   }
-  options.print(summaryLine(`${leg} ${options.revision}`, verdicts))
-  return verdicts.every(({ outcome }) => outcome !== 'fail' && outcome !== 'stale')
+  options.print(formatSummary(`${leg} ${options.revision}`, results))
+  return results.every(({ outcome }) => outcome !== 'fail' && outcome !== 'stale')
 }

@@ -1,17 +1,17 @@
-import type { Verdict } from './judge.ts'
+import type { ScenarioResult } from './evaluate-scenario.ts'
 
-/** One line on a scenario: the outcome, how many checks succeeded, and the first that did not. */
-export function verdictLine({ scenario, outcome, succeeded, made, skipped, detail }: Verdict): string {
+/** Returns the line of a scenario: the outcome, the number of successful checks, and the first failure. */
+export function formatResult({ scenario, outcome, succeeded, made, skipped, detail }: ScenarioResult): string {
   const checks = skipped === 0 ? `${succeeded}/${made} checks` : `${succeeded}/${made} checks, ${skipped} skipped`
   const line = `${outcome.padEnd(14)} ${scenario} (${checks})`
   return detail === undefined ? line : `${line} ${detail}`
 }
 
-/** The last line of a run: how many of the scored scenarios pass, and how many of the others. */
-export function summaryLine(title: string, verdicts: readonly Verdict[]): string {
-  const passed = (some: readonly Verdict[]): string =>
+/** Returns the last line of a run: the numbers of passing scored scenarios and of other passing scenarios. */
+export function formatSummary(title: string, results: readonly ScenarioResult[]): string {
+  const passed = (some: readonly ScenarioResult[]): string =>
     `${some.filter(({ outcome }) => outcome === 'pass').length}/${some.length}`
-  const scored = verdicts.filter((verdict) => verdict.scored)
-  const others = verdicts.filter((verdict) => !verdict.scored)
+  const scored = results.filter((result) => result.scored)
+  const others = results.filter((result) => !result.scored)
   return `${title}: ${passed(scored)} scored, ${passed(others)} others`
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
-import type { Check } from './judge.ts'
+import type { Check } from './evaluate-scenario.ts'
 
 const folder = new URL('../suite/node_modules/', import.meta.url)
 const node = fileURLToPath(new URL('node/bin/node', folder))
@@ -15,19 +15,19 @@ export interface SuiteExit {
   readonly output: string
 }
 
-/** Runs the suite on the Node that it needs, which is not the one that the packages run on. */
+/** Runs the suite on the version of Node that it requires, which differs from that of the packages. */
 export function runSuite(args: readonly string[]): Promise<SuiteExit> {
   return new Promise((resolve, reject) => {
     const child = spawn(node, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
     child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
-    child.once('error', (cause) => reject(new Error('the suite does not start: run `pnpm install`', { cause })))
+    child.once('error', (cause) => reject(new Error('the suite did not start: run `pnpm install`', { cause })))
     child.once('close', (code) => resolve({ exitCode: code ?? 1, output }))
   })
 }
 
-/** Runs one scenario into a folder of its own and reads the checks that it wrote; none when it was skipped. */
+/** Runs one scenario with its own output folder, and reads the checks. A skipped scenario has none. */
 export async function runScenario(
   name: string,
   args: readonly string[],

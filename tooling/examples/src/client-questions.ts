@@ -54,7 +54,7 @@ type ShowFields = (
   issues: ReadonlyMap<string, string>,
 ) => Promise<Readonly<Record<string, unknown>>>
 
-export async function fillIn(question: ElicitRequestFormParams, show: ShowFields): Promise<ElicitAnswer> {
+export async function answerForm(question: ElicitRequestFormParams, show: ShowFields): Promise<ElicitAnswer> {
   const form = readForm(question.requestedSchema)
   let values = await show(form.fields, new Map())
   for (;;) {

@@ -15,8 +15,8 @@ export function quota({ callsPerHour }: { readonly callsPerHour: number }): Serv
     name: 'quota',
     identifier: 'com.example/quota',
     capabilities: { callsPerHour },
-    // The extension has to know the caller. So its middleware runs before that of other extensions, and the server
-    // accepts other machines only with `auth`.
+    // The extension requires the caller. So its middleware runs before that of other extensions, and the server accepts
+    // other machines only with `auth`.
     needsPrincipal: true,
     start({ runtime }) {
       const used = new Map<string, number>()
@@ -52,7 +52,7 @@ function subjectOf({ principal }: Call): string {
 // #region client
 /** The member `quota` of a client. */
 export interface QuotaCalls {
-  /** Reads how many calls are left in this hour. */
+  /** Returns the number of calls that are left in this hour. */
   left(): Promise<number>
 }
 
@@ -70,14 +70,14 @@ export function quotaOfServer(): ClientExtension<'quota', QuotaCalls> {
 }
 // #endregion client
 
-/** Reports the duration of every request, also of one that fails. */
+/** Reports the duration of every request, including one that fails. */
 export function timing(report: (method: string, milliseconds: number) => void): Middleware {
   return (next) => async (request, call) => {
-    const begun = performance.now()
+    const startedAt = performance.now()
     try {
       return await next(request, call)
     } finally {
-      report(request.method, performance.now() - begun)
+      report(request.method, performance.now() - startedAt)
     }
   }
 }

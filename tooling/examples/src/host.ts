@@ -2,7 +2,7 @@ import { type Client, createClient, type ElicitAnswer, type InputHandlers } from
 import { type AnyConnection, connectAny, type ServerTarget } from '@x/legacy/client'
 import { type ElicitRequestFormParams, isJsonObject, type JsonObject } from '@x/schema'
 
-/** The terminal of a host: `readline/promises` has such a pair of functions. */
+/** The terminal of a host, for example with the functions of `readline/promises`. */
 export interface Terminal {
   /** Resolves with the line that the user enters. */
   question(text: string): Promise<string>
@@ -11,7 +11,7 @@ export interface Terminal {
 
 type Era = 'probe' | 'modern' | 'legacy'
 
-/** Connects to an address, or to the process of a command, whichever revision the server speaks. */
+/** Connects to a URL, or to the process of a command. The server may use any revision. */
 export function connectTo([target = '', ...args]: readonly string[], era: Era = 'probe'): AnyConnection {
   return connectAny(/^https?:/.test(target) ? target : { command: target, args }, { era })
 }
@@ -22,7 +22,7 @@ export interface HostConfiguration {
   readonly mcpServers: Readonly<Record<string, ServerTarget>>
 }
 
-/** Connects to every server of a configuration. No server is reached before the first request to it. */
+/** Connects to every server of a configuration. A connection is opened by its first request. */
 export function connectAll({ mcpServers }: HostConfiguration): Map<string, AnyConnection> {
   return new Map(Object.entries(mcpServers).map(([name, entry]) => [name, connectAny(entry)]))
 }
@@ -44,7 +44,7 @@ export async function runHost(connection: AnyConnection, terminal: Terminal): Pr
 /** Passes the questions of a server to the user. */
 export function answerAt(terminal: Terminal): Pick<InputHandlers, 'elicit' | 'openUrl'> {
   return {
-    elicit: (form, { server = 'A server' }) => fillIn(form, server, terminal),
+    elicit: (form, { server = 'A server' }) => askFields(form, server, terminal),
     openUrl: async ({ message, url }) => {
       const agreed = await terminal.question(`${message}\nOpen ${url}? (y/n) `)
       return { action: agreed === 'y' ? 'accept' : 'decline' }
@@ -64,24 +64,25 @@ export async function callLines(client: Pick<Client, 'callTool'>, terminal: Term
 async function callLine(client: Pick<Client, 'callTool'>, line: string): Promise<string> {
   const [name = '', ...rest] = line.split(' ')
   try {
-    const { content } = await client.callTool(name, argumentsIn(rest.join(' ')))
+    const { content } = await client.callTool(name, parseArguments(rest.join(' ')))
     return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n')
   } catch (error) {
     return `Failed: ${error instanceof Error ? error.message : String(error)}`
   }
 }
 
-function argumentsIn(text: string): JsonObject {
+function parseArguments(text: string): JsonObject {
   const parsed: unknown = text === '' ? {} : JSON.parse(text)
   if (isJsonObject(parsed)) return parsed
-  throw new TypeError('Arguments are a JSON object')
+  throw new TypeError('Arguments must be a JSON object')
 }
 
 // #region form
 /**
- * Asks for the fields of a form one after the other; an empty answer leaves an optional field out, and else cancels.
+ * Asks for each field of a form in turn. An empty answer omits an optional field, and cancels the form at a required
+ * one.
  */
-async function fillIn(form: ElicitRequestFormParams, server: string, terminal: Terminal): Promise<ElicitAnswer> {
+async function askFields(form: ElicitRequestFormParams, server: string, terminal: Terminal): Promise<ElicitAnswer> {
   terminal.write(`${server} asks: ${form.message}\n`)
   const { properties, required = [] } = form.requestedSchema
   const content: Record<string, string | number | boolean> = {}

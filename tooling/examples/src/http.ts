@@ -25,7 +25,7 @@ export function serveKnownCallers(): Promise<HttpServer> {
   return serveHttp(server, {
     auth(request) {
       const token = request.header('authorization')?.replace(/^Bearer /, '')
-      return tokens.get(token ?? '') ?? { status: 401, message: 'Send a bearer token that is known here' }
+      return tokens.get(token ?? '') ?? { status: 401, message: 'Send a known bearer token' }
     },
   })
 }

@@ -2,7 +2,7 @@ import { createServer, form, type McpServer, sealedState, type Tool, tool } from
 import type { StateStore } from '@x/state-codec'
 import * as z from 'zod'
 
-/** A stand-in for a real bank, with which the tool below pays. */
+/** A substitute for a bank, which the tool below calls. */
 export interface Bank {
   readonly pay: (amount: number, to: string, idempotencyKey: string) => Promise<string>
 }
@@ -12,11 +12,11 @@ const recipient = form(z.object({ to: z.string() }))
 
 export const pay = (bank: Bank): Tool =>
   tool('pay', {
-    description: 'Pays a person',
+    description: 'Pays an amount to a recipient',
     input: z.object({ amount: z.number().positive() }),
     keyedEffects: true,
     async run({ amount }, ctx) {
-      const { to } = await ctx.elicit('to', { message: 'Whom?', schema: recipient })
+      const { to } = await ctx.elicit('to', { message: 'To whom?', schema: recipient })
       return ctx.step('pay', ({ idempotencyKey }) => bank.pay(amount, to, idempotencyKey))
     },
   })

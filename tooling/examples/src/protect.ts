@@ -27,7 +27,7 @@ const updateItem = tool('update_item', {
 
 // #region handler
 export const eraseItem = tool('erase_item', {
-  description: "Erases an item. To erase another user's item needs the scope items:admin",
+  description: 'Erases an item. An item of another user requires the scope items:admin',
   input: z.object({ id: z.string() }),
   run({ id }, ctx) {
     if (items.get(id)?.owner !== ctx.principal?.subject) needScopes(ctx, 'items:admin')
@@ -50,7 +50,7 @@ export const createItemsServer = (): McpServer =>
   createServer({
     name: 'items',
     version: '1.0.0',
-    // No handler asks the user anything, so no keys are needed.
+    // No handler asks the user, so no keys are needed.
     state: false,
     tools: [listItems, updateItem, eraseItem],
     extensions: [
@@ -97,7 +97,7 @@ export function serveCertificates(issuer: string, tls: { key: string; cert: stri
     issuers: [issuer],
     certificateOf: ({ source }) => certificateIn(source),
   })
-  // Certificates of any CA are accepted: a bound token contains the digest of the one certificate that it belongs to.
+  // Certificates of any CA are accepted, because a bound token contains the digest of its certificate.
   const options = { ...tls, requestCert: true, rejectUnauthorized: false }
   return createTlsServer(options, nodeHandler(createItemsServer(), { allowedHosts: ['mcp.example.com'], auth }))
 }

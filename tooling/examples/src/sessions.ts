@@ -23,13 +23,13 @@ export function defineTrips(): Sessions<Trip> {
 // #region handler
 export const addNights = (trips: Sessions<Trip>): Tool =>
   tool('add_nights', {
-    description: 'Adds nights to the trip, in the city that was chosen unless another is named',
+    description: 'Adds nights to the trip, in the chosen city by default',
     input: z.object({ nights: z.number().int().min(1), city: z.string().optional() }),
     run({ nights, city }, ctx) {
-      // Without a session, the call has to name the city.
+      // Without a session, the call must name the city.
       const session = trips.find(ctx)
       const where = city ?? session?.state.city
-      if (where === undefined) throw new ToolError('Which city? Name it, or choose one first with choose_city')
+      if (where === undefined) throw new ToolError('The city is missing: name it, or call choose_city first')
       const total = (session?.state.nights ?? 0) + nights
       session?.setState({ city: where, nights: total })
       return `${total} nights in ${where}`
@@ -39,7 +39,7 @@ export const addNights = (trips: Sessions<Trip>): Tool =>
 
 export const chooseCity = (trips: Sessions<Trip>): Tool =>
   tool('choose_city', {
-    description: 'Chooses where the trip goes',
+    description: 'Chooses the city of the trip',
     input: z.object({ city: z.string() }),
     run({ city }, ctx) {
       const session = trips.of(ctx)
@@ -71,9 +71,9 @@ export const bookTrip = (trips: Sessions<Trip>): Tool =>
 
 export function defineRevocableTrips(store: StateStore): Sessions<Trip> {
   return sessions({
-    // All instances know which sessions have ended.
+    // The store has the ended sessions, for all instances.
     store,
-    // The states are in the store too. The client gets only a handle.
+    // The states are also in the store. The client receives only a handle.
     state: { schema: tripState, initial: { nights: 0 }, codec: storedState({ store, maxAgeMs: 86_400_000 }) },
   })
 }
@@ -134,7 +134,7 @@ export async function addNight(api: ClientSessions, session: ClientSession): Pro
     return session
   } catch (error) {
     if (!isSessionNotFound(error)) throw error
-    // The session expired or was revoked. Tell the user that its state is lost.
+    // The session has expired or was revoked. Inform the user that its state is lost.
     return api.create()
   }
 }

@@ -45,7 +45,11 @@ export function createPaymentCodec(keys: readonly KeyInput[], store: StateStore)
 }
 
 // #region migrating
-export function createMovingCodec(phase: MigrationPhase, store: StateStore, keys: readonly KeyInput[]): MigratingCodec {
+export function createMigratingCodec(
+  phase: MigrationPhase,
+  store: StateStore,
+  keys: readonly KeyInput[],
+): MigratingCodec {
   const claims = { audience: 'tickets', ttlMs: 15 * 60_000, maxAgeMs: 2 * 60 * 60_000 }
   return migratingState({
     ...claims,

@@ -33,8 +33,10 @@ export async function greetOverStdio(program: string): Promise<unknown> {
 // #endregion
 
 // #region errors
-/** Returns true for a call that is worth another try: the process ended in the middle of it, and the next call starts it again. */
-export function isWorthAnotherTry(failure: unknown): boolean {
+/**
+ * Returns true for a call that may be retried: the process ended during the call, and the next call starts it again.
+ */
+export function isRetryable(failure: unknown): boolean {
   const cause = failure instanceof Error ? failure.cause : undefined
   return isStdioError(cause) && cause.code === 'exited'
 }

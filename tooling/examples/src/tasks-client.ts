@@ -27,14 +27,14 @@ export async function shipAll(
 export async function startShipping(target: ClientTarget, notes: Notebook): Promise<string> {
   const client = createClient(target, { name: 'host', version: '1.0.0', extensions: [taskCalls({ user: 'ada' })] })
   const started = await client.tasks.start('ship_orders', { day: 'monday' })
-  if (started.status === 'complete') return 'shipped at once'
+  if (started.status === 'complete') return 'the orders are shipped'
   await notes.write(JSON.stringify(started.task.serialize()))
   return 'the orders are being shipped'
 }
 // #endregion start
 
 // #region resume
-export async function lookAgain(
+export async function resumeShipping(
   target: ClientTarget,
   notes: Notebook,
   show: (line: string) => void,

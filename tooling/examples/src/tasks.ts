@@ -88,8 +88,8 @@ export const accepting = (definition: ServerDefinition): TaskServer =>
 export async function working(definition: ServerDefinition): Promise<TaskServer> {
   const store = tasks({ store: 'postgres://localhost/shop', concurrency: 64 })
   const server = createServer({ ...definition, extensions: [store] })
-  // The worker begins with the first request or here, where no request comes.
-  if (!(await server.ready())) console.warn('The database of the tasks is away; the worker tries again.')
+  // The worker starts with the first request, or here in a program without requests.
+  if (!(await server.ready())) console.warn('The database of the tasks is unreachable. The worker retries.')
   return server
 }
 // #endregion roles

@@ -8,8 +8,8 @@ import { connectHttp } from '@x/transport-http/client'
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { 'log-out': { type: 'boolean' } } })
 const stop = new AbortController()
 process.once('SIGINT', () => stop.abort(new Error('interrupted')))
-// A person may need minutes to log in.
-const patience = { signal: stop.signal, timeoutMs: 300_000 }
+// A login may take minutes.
+const requestOptions = { signal: stop.signal, timeoutMs: 300_000 }
 
 const auth = oauth({
   client: { name: 'Terminal host' },
@@ -24,19 +24,19 @@ async function run([url = '', ...call]: readonly string[]): Promise<string> {
 }
 
 async function listTools(client: Client): Promise<string> {
-  const tools = await client.listTools(patience)
+  const tools = await client.listTools(requestOptions)
   return tools.map(({ name, description = '' }) => `${name}  ${description}\n`).join('')
 }
 
 async function callTool(client: Client, [name = '', args = '{}']: readonly string[]): Promise<string> {
-  const { content, isError } = await client.callTool(name, JSON.parse(args), patience)
+  const { content, isError } = await client.callTool(name, JSON.parse(args), requestOptions)
   if (isError === true) process.exitCode = 1
   return content.map((part) => `${part.type === 'text' ? part.text : JSON.stringify(part)}\n`).join('')
 }
 
 try {
   const [url] = positionals
-  if (url === undefined) throw new Error('Give the address of an MCP server, such as https://mcp.example.com/mcp')
+  if (url === undefined) throw new Error('Give the URL of an MCP server, such as https://mcp.example.com/mcp')
   if (values['log-out'] === true) await auth.logout(url)
   else process.stdout.write(await run(positionals))
 } catch (error) {

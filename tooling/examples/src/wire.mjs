@@ -1,9 +1,9 @@
 const shownHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'last-event-id']
-/** Members whose values are random, or differ with the time. */
+/** Members whose values are random or depend on the time. */
 const randomMembers = new Set(['requestState', 'state', 'sessionId', 'expiresAt', 'dev.x/idempotencyKey'])
 const lineWidth = 96
 
-/** Sends a request, and prints it with its response: an alternative to `fetch`. */
+/** Sends a request, and prints it with its response. It replaces `fetch`. */
 export async function printingFetch(url, options) {
   const request = new Request(url, options)
   console.log(`→ ${request.method} ${new URL(url).pathname}`)
@@ -17,7 +17,7 @@ export async function printingFetch(url, options) {
   return response
 }
 
-/** Reads the messages of an event stream, and prints each one. Yields each with the id of its event. */
+/** Reads and prints the messages of an event stream. Yields each with the id of its event. */
 export async function* readEvents(response) {
   let text = ''
   for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
@@ -43,21 +43,21 @@ function printHeaders(headers) {
 }
 
 function printMessage(text) {
-  if (text !== '') console.log(`  ${layOut(JSON.parse(text, shorten), '  ')}`)
+  if (text !== '') console.log(`  ${formatJson(JSON.parse(text, maskRandom), '  ')}`)
 }
 
-function shorten(member, value) {
+function maskRandom(member, value) {
   const isRandom = randomMembers.has(member) || member === 'id'
   return isRandom && typeof value === 'string' ? '…' : value
 }
 
-/** Writes a value as JSON. A list or an object that is short stands on one line. */
-function layOut(value, indent) {
+/** Formats a value as JSON. A short array or object is on one line. */
+function formatJson(value, indent) {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const inner = `${indent}  `
   const parts = Array.isArray(value)
-    ? value.map((item) => layOut(item, inner))
-    : Object.entries(value).map(([member, item]) => `${JSON.stringify(member)}: ${layOut(item, inner)}`)
+    ? value.map((item) => formatJson(item, inner))
+    : Object.entries(value).map(([member, item]) => `${JSON.stringify(member)}: ${formatJson(item, inner)}`)
   const [open, close] = Array.isArray(value) ? '[]' : '{}'
   if (parts.length === 0) return open + close
   const line = `${open} ${parts.join(', ')} ${close}`

@@ -5,7 +5,7 @@ import { startRedis } from '@tooling/real-servers/redis'
 import { describeNeeding } from '@tooling/vitest/needs'
 import { expect, test } from 'vitest'
 import { createTickets, createTicketsOnPostgres } from '../src/change-buses.ts'
-import { untilLeft } from './until-left.ts'
+import { untilDisconnected } from './until-disconnected.ts'
 
 const texts = new Map([['1', 'The printer is on fire']])
 const templates = [resourceTemplate('ticket://{id}', { name: 'Ticket', read: ({ id }) => texts.get(id) ?? '' })]
@@ -38,6 +38,6 @@ describeNeeding('redis', 'the bus of the guide over Redis', (program) => {
 test('the bus of the guide over PostgreSQL notifies the clients of every instance', async () => {
   const server = await startPostgres()
   expect(await notifiedByAnother(async () => createTicketsOnPostgres(server.url, templates))).toBe('ticket://1')
-  await untilLeft(server)
+  await untilDisconnected(server)
   await server.close()
 })

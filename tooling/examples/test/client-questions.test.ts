@@ -21,8 +21,8 @@ const question: JsonObject = {
   },
 }
 
-/** Asks for the given keys, then says what it was answered. */
-const asking = (...keys: readonly string[]): Exchange => {
+/** Creates an exchange that asks for the given keys, and then returns the answers. */
+const createAskingExchange = (...keys: readonly string[]): Exchange => {
   return async ({ id, params }) => {
     const responses = params?.['inputResponses']
     const result =
@@ -38,7 +38,7 @@ const asking = (...keys: readonly string[]): Exchange => {
 }
 
 test('forms and URLs are answered by their handlers', async () => {
-  const client = createAskable(asking('resolution', 'login'), {
+  const client = createAskable(createAskingExchange('resolution', 'login'), {
     form: async ({ message }) => (message === 'How was it resolved?' ? { resolution: 'Fixed' } : undefined),
     url: async ({ host }) => host === 'example.com',
   })
@@ -47,9 +47,9 @@ test('forms and URLs are answered by their handlers', async () => {
   expect(content).toEqual([{ type: 'text', text: JSON.stringify(answers) }])
 })
 
-test('an answer that is not on the form is not sent', async () => {
-  const client = createAskable(asking('resolution'), {
-    form: async () => ({ resolution: 'Whatever' }),
+test('an answer that does not match the form is not sent', async () => {
+  const client = createAskable(createAskingExchange('resolution'), {
+    form: async () => ({ resolution: 'Unknown' }),
     url: async () => false,
   })
   const failure: unknown = await client.callTool('resolve', { id: 1 }).catch((error: unknown) => error)
@@ -57,10 +57,10 @@ test('an answer that is not on the form is not sent', async () => {
 })
 
 test('a stored call continues in another process', async () => {
-  let kept = ''
-  const keep = async (pending: string): Promise<void> => {
-    kept = pending
+  let stored = ''
+  const store = async (pending: string): Promise<void> => {
+    stored = pending
   }
-  expect(await startCall(asking('resolution'), keep)).toBe('waits for resolution')
-  expect(await resumeCall(asking('resolution'), kept, { resolution: 'Duplicate' })).toBe('complete')
+  expect(await startCall(createAskingExchange('resolution'), store)).toBe('waits for resolution')
+  expect(await resumeCall(createAskingExchange('resolution'), stored, { resolution: 'Duplicate' })).toBe('complete')
 })

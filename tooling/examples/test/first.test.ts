@@ -8,7 +8,7 @@ const seedPrograms = await listPrograms('seps')
 
 beforeEach(() => {
   vi.stubEnv('PORT', '0')
-  // The programs run as they do without a test runner: strict replay is off.
+  // Without this variable strict replay is off, as outside a test runner.
   vi.stubEnv('VITEST', undefined)
 })
 
@@ -17,12 +17,9 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-test.each(firstPrograms)('the first program of a guide, %s, prints what the guide shows', printsItsOutput)
+test.each(firstPrograms)('the first program of a guide, %s, prints the output in the guide', printsItsOutput)
 
-test.each(seedPrograms)(
-  'the program of a design document, %s, prints the messages that its page shows',
-  printsItsOutput,
-)
+test.each(seedPrograms)('the program of a design document, %s, prints the messages on its page', printsItsOutput)
 
 async function listPrograms(folder: string): Promise<readonly string[]> {
   const files = await readdir(new URL(folder, source))

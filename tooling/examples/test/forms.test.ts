@@ -2,9 +2,9 @@ import { createServer, tool } from '@x/server'
 import { testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { fillIn } from '../src/client-questions.ts'
+import { answerForm } from '../src/client-questions.ts'
 
-test('a form is shown again with what is wrong until it is right', async () => {
+test('a form is shown again with its problems until it is valid', async () => {
   const order = tool('order', {
     description: 'Orders cups',
     run: async (_, ctx) => {
@@ -15,7 +15,7 @@ test('a form is shown again with what is wrong until it is right', async () => {
   const shown: unknown[] = []
   await using client = testClient((kit) => createServer({ name: 'shop', version: '1.0.0', tools: [order], ...kit }), {
     elicit: (question) =>
-      fillIn(question, async (fields, issues) => {
+      answerForm(question, async (fields, issues) => {
         shown.push([fields.map(({ label }) => label), [...issues]])
         return { cups: issues.size > 0 ? 2 : 0 }
       }),

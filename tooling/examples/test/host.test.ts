@@ -34,7 +34,7 @@ function createTracker(): McpServer {
   return createServer({ ...createDefinition(), state, extensions: [legacy()] })
 }
 
-/** A user who enters these lines, one for each question. */
+/** Creates a terminal whose user enters these lines, one for each question. */
 function scriptedTerminal(...lines: string[]): Terminal & { readonly shown: readonly string[] } {
   const shown: string[] = []
   return {
@@ -51,7 +51,7 @@ function scriptedTerminal(...lines: string[]): Terminal & { readonly shown: read
 test.each([
   ['2026-07-28', 'probe'],
   ['2025-11-25', 'legacy'],
-] as const)('a host in a terminal uses a server that speaks %s', async (revision, era) => {
+] as const)('a host in a terminal uses a server of revision %s', async (revision, era) => {
   await using http = await serveHttp(createTracker())
   await using connection = connectTo([http.url], era)
   const terminal = scriptedTerminal('resolve {"id":4522}', 'Duplicate', '17', 'pay', 'y', 'resolve {"id":1}', '', '')
@@ -74,7 +74,7 @@ test.each([
   ])
 })
 
-test('a host in a terminal answers wherever a question comes from', async () => {
+test('a host in a terminal answers questions of any instance', async () => {
   const terminal = scriptedTerminal('resolve {"id":4522}', 'Duplicate', '17', 'pay', 'n', '')
   await using client = testClient((kit) => createServer({ ...createDefinition(), ...kit }), {
     ...answerAt(terminal),
@@ -99,7 +99,7 @@ test('a host in a terminal prints the failure, and continues', async () => {
   expect(terminal.shown.slice(2, 5)).toEqual([
     expect.stringContaining('Unknown tool'),
     '> resolve 7',
-    'Failed: Arguments are a JSON object',
+    'Failed: Arguments must be a JSON object',
   ])
 })
 
@@ -116,14 +116,14 @@ const program = `
     else if (id !== undefined) send({ error: { code: -32601, message: 'Method not found' } })
   })`
 
-test('a command is a server as well', async () => {
+test('a host in a terminal uses a server that is a command', async () => {
   await using connection = connectTo([process.execPath, '-e', program])
   const terminal = scriptedTerminal()
   await runHost(connection, terminal)
   expect(terminal.shown[0]).toBe('The server speaks 2025-06-18 and has add')
 })
 
-test('the entries of a configuration are servers', async () => {
+test('each entry of a configuration has a connection', async () => {
   await using http = await serveHttp(createTracker())
   const text = JSON.stringify({
     mcpServers: {

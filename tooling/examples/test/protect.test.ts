@@ -24,9 +24,9 @@ const call = ({ url }: HttpServer, token: string, ...[name, args]: [name: string
     version: '1.0.0',
   }).callTool(name, args ?? {})
 
-const lacking = (...scopes: string[]) => ({ rpc: { data: { reason: 'insufficient_scope', scopes } } })
+const missingScopes = (...scopes: string[]) => ({ rpc: { data: { reason: 'insufficient_scope', scopes } } })
 
-test('the server of the guide takes tokens of a real authorization server, and asks for more where more is needed', async () => {
+test('the server of the guide accepts tokens of an authorization server, and requests further scopes', async () => {
   const client = { client_id: job.id, client_secret: job.secret, grant_types: ['client_credentials'] }
   await using real = await startAuthServer({
     resources: [{ resource, scopes: ['items:read', 'items:write'] }],
@@ -35,15 +35,17 @@ test('the server of the guide takes tokens of a real authorization server, and a
   await using http = await serveItems(protectItems(real.issuer))
   const reader = await real.issue({ ...job, resource, scope: 'items:read' })
   await expect(call(http, reader, 'list_items')).resolves.toMatchObject({ content: [{ text: '' }] })
-  await expect(call(http, reader, 'update_item', { id: '1', title: 'a' })).rejects.toMatchObject(lacking('items:write'))
-  await expect(call(http, reader, 'erase_item', { id: '1' })).rejects.toMatchObject(lacking('items:admin'))
+  await expect(call(http, reader, 'update_item', { id: '1', title: 'a' })).rejects.toMatchObject(
+    missingScopes('items:write'),
+  )
+  await expect(call(http, reader, 'erase_item', { id: '1' })).rejects.toMatchObject(missingScopes('items:admin'))
   const writer = await real.issue({ ...job, resource, scope: 'items:read items:write' })
   await expect(call(http, writer, 'update_item', { id: '1', title: 'a' })).resolves.toMatchObject({
     content: [{ text: '1 is now a' }],
   })
 })
 
-test('why a token was rejected goes to the log of the server', async () => {
+test('the server logs the reason why a token is rejected', async () => {
   await using issuer = await startScriptedAuthServer({ aud: `${resource}/`, sub: 'ada' })
   const warned = vi.spyOn(console, 'error').mockImplementation(() => {})
   await using http = await serveItems(protectItems(issuer.issuer))
@@ -51,7 +53,7 @@ test('why a token was rejected goes to the log of the server', async () => {
   expect(warned).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/http "POST \/mcp": TokenError: /))
 })
 
-test('scopes that include others, permissions of a provider, and introspection do what the guide says', async () => {
+test('implied scopes, permissions of a provider, and introspection have the effects in the guide', async () => {
   await using issuer = await startScriptedAuthServer({ aud: resource, sub: 'ada', azp: 'cli' })
   await using byRole = await serveItems(protectByRole(issuer.issuer))
   const admin = await issuer.sign({ claims: { scope: 'items:admin' } })
@@ -66,7 +68,7 @@ test('scopes that include others, permissions of a provider, and introspection d
   await expect(call(introspected, 'opaque', 'list_items')).resolves.toMatchObject({ content: [{ text: 'Milk' }] })
 })
 
-test('where tokens have to be bound, the challenge asks for DPoP', async () => {
+test('the challenge requires DPoP if tokens must be bound', async () => {
   await using issuer = await startScriptedAuthServer({ aud: resource, sub: 'ada' })
   await using http = await serveItems(protectBound(issuer.issuer, [randomKey()], memoryStore()))
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }

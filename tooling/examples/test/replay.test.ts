@@ -4,26 +4,26 @@ import { type Answers, type ServerKit, testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import * as programs from '../src/replay.ts'
 
-/** Counts what a handler does to the outside. */
+/** Creates a tracker that records its calls. */
 function createTracker(): programs.Tracker & { readonly done: string[] } {
   const done: string[] = []
-  let asked = 0
+  let checks = 0
   return {
     done,
     read: async (id) => (done.push(`read ${id}`), { title: 'Crash on start' }),
     resolve: async (id, how) => void done.push(`resolve ${id} ${how}`),
     lock: async (id) => (done.push(`lock ${id}`), { release: async () => void done.push(`release ${id}`) }),
-    isPaid: async () => ++asked > 1,
+    isPaid: async () => ++checks > 1,
   }
 }
 
 interface CallOptions {
   readonly answers?: Answers
-  /** False for handlers that do something outside of steps: they run again at each of their awaits otherwise. */
+  /** False for handlers with effects outside steps, because strict replay runs a handler again at each await. */
   readonly strictReplay?: boolean
 }
 
-/** Calls a tool, each round at another instance, and returns its text. */
+/** Calls a tool with each round at another instance, and returns its text. */
 async function call(tool: Tool, args: Record<string, JsonValue>, options: CallOptions = {}): Promise<string> {
   const definition = { name: 'guide', version: '1.0.0', tools: [tool] }
   const createInstance = (kit: ServerKit) => createServer({ ...definition, ...kit })
@@ -34,7 +34,7 @@ async function call(tool: Tool, args: Record<string, JsonValue>, options: CallOp
   return block?.type === 'text' ? block.text : ''
 }
 
-test('a straight function reads once and saves once, over three rounds', async () => {
+test('a handler reads once and saves once, over three rounds', async () => {
   const tracker = createTracker()
   const answers = { resolution: { resolution: 'Duplicate' }, original: { id: 4301 } }
   expect(await call(programs.resolveBug(tracker), { id: 4522 }, { answers })).toBe('#4522 is Duplicate of #4301')
@@ -56,6 +56,6 @@ test('every run releases its lock, and a suspension is not reported as a failure
   expect(tracker.done).toEqual(['lock 7', 'release 7', 'lock 7', 'resolve 7 Fixed', 'release 7'])
 })
 
-test('a payment is asked for until the server knows of it', async () => {
+test('the user is asked to pay until the payment is done', async () => {
   expect(await call(programs.pay(createTracker()), {}, { answers: { payment: 'accept' } })).toBe('Paid, thank you')
 })

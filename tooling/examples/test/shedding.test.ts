@@ -7,9 +7,9 @@ import { expect, test, vi } from 'vitest'
 import * as programs from '../src/shedding.ts'
 
 const keys = ['00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff']
-const me = { name: 'test', version: '1.0.0' }
+const clientInfo = { name: 'test', version: '1.0.0' }
 
-/** An archive of books with three pages, and what was done to it. */
+/** Creates an archive of books with three pages, which records its calls. */
 function createArchive(): programs.Archive & { readonly done: string[] } {
   const done: string[] = []
   return {
@@ -19,7 +19,7 @@ function createArchive(): programs.Archive & { readonly done: string[] } {
   }
 }
 
-/** Calls a tool, each round at another instance, and counts the rounds. */
+/** Calls a tool with each round at another instance, and counts the rounds. */
 async function call(tool: Tool, args: Record<string, number | string>, shedding: SheddingOptions) {
   const definition = { name: 'guide', version: '1', tools: [tool] }
   const createInstance = (kit: ServerKit) => createServer({ ...definition, ...kit, strictReplay: false })
@@ -30,7 +30,7 @@ async function call(tool: Tool, args: Record<string, number | string>, shedding:
 
 const always = sheddingSettings({ calls: 'all', minWorkMs: 0, policy: () => true, budget: 3 })
 
-test('a book is indexed over several instances, each page once', async () => {
+test('several instances index a book, each page once', async () => {
   const archive = createArchive()
   const { text, rounds } = await call(programs.indexBook(archive), { book: 'Emma' }, always)
   expect([text, rounds]).toEqual(['600 words on 3 pages', 4])
@@ -44,16 +44,16 @@ test('primes are counted correctly with and without a hand-off', async () => {
   expect([moved.rounds, stayed.rounds]).toEqual([4, 1])
 })
 
-test('the server of the guide serves, and is not ready once it was asked to stop', async () => {
+test('the server of the guide serves calls, and is not ready while it drains', async () => {
   const server = programs.server(sealedState({ keys }), createArchive())
   await using http = await programs.serve(server)
   const connection = connectHttp(http.url)
-  await createClient(connection, me).callTool('count_primes', { limit: 10 })
+  await createClient(connection, clientInfo).callTool('count_primes', { limit: 10 })
   await connection.close()
   expect((await fetch(new URL('/readyz', http.url))).status).toBe(200)
-  const taken = server.drain()
+  const undrain = server.drain()
   expect((await fetch(new URL('/readyz', http.url))).status).toBe(503)
-  taken()
+  undrain()
 })
 
 test('a server with its own limits reports hand-offs', async () => {

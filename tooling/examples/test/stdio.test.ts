@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { greetOverStdio, isWorthAnotherTry, listen, listToolsOverSocket } from '../src/stdio.ts'
+import { greetOverStdio, isRetryable, listen, listToolsOverSocket } from '../src/stdio.ts'
 
 let folder = ''
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** A program that serves as the guide says, in a form that Node runs. */
+/** Bundles the server of the guide as a program for Node. */
 async function buildServer(): Promise<string> {
   const outfile = join(folder, 'server.mjs')
   await build({
@@ -32,19 +32,19 @@ async function buildServer(): Promise<string> {
 }
 
 test('the server of the guide serves the client of the guide', async () => {
-  const spoken = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
   expect(await greetOverStdio(await buildServer())).toEqual([{ type: 'text', text: 'Hello, Ada!' }])
-  expect(spoken.mock.calls).toEqual([['server: The client has disconnected']])
+  expect(printed.mock.calls).toEqual([['server: The client has disconnected']])
 })
 
-test('a process that ended is distinguished from every other failure', async () => {
+test('a failure of an ended process is retryable, and other failures are not', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {})
   const failure: unknown = await greetOverStdio(join(folder, 'nothing.mjs')).catch((error: unknown) => error)
-  expect(isWorthAnotherTry(failure)).toBe(true)
-  expect(isWorthAnotherTry(new Error('something else'))).toBe(false)
+  expect(isRetryable(failure)).toBe(true)
+  expect(isRetryable(new Error('something else'))).toBe(false)
 })
 
-test('a Unix socket carries the same', async () => {
+test('a Unix socket transports the same messages', async () => {
   const path = join(folder, 'mcp.sock')
   const sockets = listen(path)
   await once(sockets, 'listening')

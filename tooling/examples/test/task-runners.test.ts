@@ -7,13 +7,13 @@ import { expect, test } from 'vitest'
 import { type FunctionQueue, queueRunner, runQueuedTask } from '../src/task-runners.ts'
 import { shipOrders } from '../src/tasks.ts'
 
-test('a task continues in one function after the other, each within its budget', async () => {
+test('a task continues in several functions in turn, each within its budget', async () => {
   const messages: string[] = []
   const queue: FunctionQueue = { send: async ({ taskId }) => void messages.push(taskId) }
   const shipped: string[] = []
   const orders = ['one', 'two', 'three']
   const ship = async (order: string): Promise<string> => {
-    // Longer than the budget of a function, so that each ends after one step.
+    // The step takes longer than the budget of a function, so that each function ends after one step.
     await new Promise((resolve) => setTimeout(resolve, 20))
     shipped.push(order)
     return 'sent'
@@ -29,7 +29,7 @@ test('a task continues in one function after the other, each within its budget',
   await using server = createFunction()
   const client = createClient(server, { name: 'host', version: '1.0.0', extensions: [taskCalls()] })
   const started = await client.tasks.start('ship_orders', { day: 'monday' })
-  if (started.status !== 'task') throw new Error('The call becomes a task')
+  if (started.status !== 'task') throw new Error('The call did not become a task')
   let functions = 0
   for (let taskId = messages.shift(); taskId !== undefined; taskId = messages.shift()) {
     const instance = createFunction()

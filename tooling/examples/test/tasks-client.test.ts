@@ -3,7 +3,7 @@ import { memoryEngine } from '@x/tasks/memory'
 import { tasks } from '@x/tasks/server'
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { lookAgain, type Notebook, shipAll, startShipping } from '../src/tasks-client.ts'
+import { resumeShipping, type Notebook, shipAll, startShipping } from '../src/tasks-client.ts'
 
 const text = (said: string) => [{ type: 'text', text: said }]
 
@@ -40,7 +40,7 @@ function notebook(): Notebook {
 
 afterAll(() => server.close())
 
-test('a call is followed to its result, and the user is asked on the way', async () => {
+test('a call is followed to its result, and the user is asked during the task', async () => {
   const result = await shipAll(
     connection,
     () => ({ action: 'accept', content: { carrier: 'bike' } }),
@@ -49,18 +49,18 @@ test('a call is followed to its result, and the user is asked on the way', async
   expect(result.content).toEqual(text('Shipped the orders of monday by bike.'))
 })
 
-test('a task that was started is taken up from the notes', async () => {
+test('a started task is resumed from the notes', async () => {
   const notes = notebook()
   expect(await startShipping(connection, notes)).toBe('the orders are being shipped')
   const seen: string[] = []
-  const result = await lookAgain(connection, notes, (line) => void seen.push(line))
+  const result = await resumeShipping(connection, notes, (line) => void seen.push(line))
   expect(result).toMatchObject({ content: text('Shipped the orders of monday by truck.') })
   expect(seen.at(-1)).toMatch(/^completed/)
 })
 
-test('a task that is gone is nothing', async () => {
+test('a task that does not exist is expired', async () => {
   const notes = notebook()
   await startShipping(connection, notes)
   await notes.write((await notes.read()).replace(/"taskId":"[^"]+"/, '"taskId":"lost"'))
-  await expect(lookAgain(connection, notes, () => {})).rejects.toMatchObject({ code: 'expired' })
+  await expect(resumeShipping(connection, notes, () => {})).rejects.toMatchObject({ code: 'expired' })
 })

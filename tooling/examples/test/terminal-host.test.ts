@@ -11,7 +11,7 @@ import { chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { serveProtectedItems } from './protected-items.ts'
 
-// Each test starts processes of its own.
+// Each test starts processes.
 vi.setConfig({ testTimeout: 120_000 })
 
 let folder = ''
@@ -39,7 +39,7 @@ interface Outcome {
   readonly stderr: string
 }
 
-/** Runs the host in a home of its own, on a machine without a browser: the person has the address that it shows. */
+/** Runs the host with its own home folder and without a browser. `visit` receives the login URL that it prints. */
 async function runHost(home: string, args: readonly string[], visit: (url: URL) => unknown): Promise<Outcome> {
   const env = { PATH: folder, HOME: home, XDG_CONFIG_HOME: home }
   const child: ChildProcessWithoutNullStreams = spawn(process.execPath, [program, ...args], { env })
@@ -54,7 +54,7 @@ async function runHost(home: string, args: readonly string[], visit: (url: URL) 
 }
 
 describe('The host for the terminal', () => {
-  test('logs a person in once, calls tools, asks for more where a tool needs it, and logs out', async () => {
+  test('logs the user in once, calls tools, requests the scopes of a tool, and logs out', async () => {
     await using items = await serveProtectedItems()
     const visited: URL[] = []
     // Follows the login as a browser does, back to the loopback address of the host.
@@ -73,7 +73,7 @@ describe('The host for the terminal', () => {
     expect(visited).toHaveLength(3)
   })
 
-  test('says in one line why there is no login, and fails', async () => {
+  test('fails with one line that has the reason why there is no login', async () => {
     await using items = await serveProtectedItems()
     const decline = async (url: URL): Promise<void> => {
       url.searchParams.set('login_hint', 'none')
@@ -83,13 +83,13 @@ describe('The host for the terminal', () => {
     expect([code, stdout, stderr.split('\n')[1]]).toEqual([1, '', expect.stringContaining('"access_denied"')])
     const { as } = items
     await as.close()
-    const away = await runHost(join(folder, 'away'), [items.url], () => undefined)
-    expect(away).toEqual({ code: 1, stdout: '', stderr: `${as.issuer} could not be reached\n` })
+    const unreachable = await runHost(join(folder, 'unreachable'), [items.url], () => undefined)
+    expect(unreachable).toEqual({ code: 1, stdout: '', stderr: `${as.issuer} could not be reached\n` })
   })
 })
 
-describeNeeding('chromium', 'The host for the terminal, with a person at a browser', (executablePath) => {
-  test('logs in through the pages of the authorization server, and gets the answer on the loopback address', async () => {
+describeNeeding('chromium', 'The host for the terminal, with a user in a browser', (executablePath) => {
+  test('logs in through the pages of the authorization server, and receives the response', async () => {
     await using items = await serveProtectedItems({ pages: true })
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--no-first-run'] })
     try {

@@ -5,8 +5,8 @@ import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import type { Pool } from 'pg'
 import { expect, test, vi } from 'vitest'
-import { importAll, listOpen, openTracker, workThrough } from '../src/tracker/host.ts'
-import { untilLeft } from './until-left.ts'
+import { importAll, listOpen, openTracker, completeIssue } from '../src/tracker/host.ts'
+import { untilDisconnected } from './until-disconnected.ts'
 
 test('an issue tracker of six tools on PostgreSQL, with its host at a terminal', async () => {
   const postgres = await startPostgres()
@@ -25,15 +25,15 @@ test('an issue tracker of six tools on PostgreSQL, with its host at a terminal',
   )
   const tracker = openTracker(connection, terminal)
 
-  expect(await workThrough(tracker, 'ada')).toBe('Issue 1 of ada is duplicate')
+  expect(await completeIssue(tracker, 'ada')).toBe('Issue 1 of ada is duplicate')
   expect(terminal.left()).toEqual([])
 
   const shown: string[] = []
   const titles = Array.from({ length: 120 }, (_, index) => `Issue ${index + 1}`)
-  const letGoOn = await stopAt('Issue 60', pool)
+  const resumeImport = await blockInsertion('Issue 60', pool)
   const importing = importAll(tracker, titles, (line) => shown.push(line))
   await expect.poll(() => shown.at(-1)).toBe('59 of 120')
-  await letGoOn()
+  await resumeImport()
   const ids = await importing
   expect(ids).toEqual(titles.map((_, index) => index + 2))
 
@@ -52,12 +52,12 @@ test('an issue tracker of six tools on PostgreSQL, with its host at a terminal',
   await connection.close()
   await http.close()
   await pool.end()
-  await untilLeft(postgres)
+  await untilDisconnected(postgres)
   await postgres.close()
 })
 
-/** Holds up the insertion of one issue in the database, until the returned function is called. */
-async function stopAt(title: string, pool: Pool): Promise<() => Promise<void>> {
+/** Blocks the insertion of one issue in the database, until the returned function is called. */
+async function blockInsertion(title: string, pool: Pool): Promise<() => Promise<void>> {
   await pool.query(`
     CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NEW; END $$;

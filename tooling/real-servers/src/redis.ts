@@ -5,23 +5,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type RedisClientType } from '@redis/client'
 
-/** A server that a test may end and begin again. */
+/** A Redis server that a test may stop and start again. */
 export interface RealRedis {
   readonly path: string
-  /** The folder in which it stores its values. */
+  /** The folder of the stored values. */
   readonly folder: string
-  /** The address for clients. */
+  /** The URL for clients. */
   readonly url: string
   kill(): Promise<void>
-  /** Starts it again with its values, or without them, as one that keeps nothing on a disk. */
+  /** Starts the server again, with its values or without them, as a server without persistence. */
   restart(options?: { readonly isEmpty?: boolean }): Promise<void>
-  /** Makes it silent, with its connections open, as a machine is that has lost its network. */
+  /** Suspends the server, with its connections open, as if its machine had lost the network. */
   freeze(): void
   thaw(): void
   close(): Promise<void>
 }
 
-/** A Redis server of the test's own, on a socket in a folder of its own, that keeps every write. */
+/** Starts a Redis server that persists every write, on a Unix socket in a new folder. */
 export async function startRedis(program: string, options: readonly string[] = []): Promise<RealRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'real-redis-'))
   const path = join(folder, 'redis.sock')
@@ -48,10 +48,10 @@ export async function startRedis(program: string, options: readonly string[] = [
   }
 }
 
-/** Creates a connected client, as an application has one. */
+/** A client of Redis. */
 export type TestClient = RedisClientType
 
-/** A connected client; its errors are its own affair, as an application's log would be. */
+/** Connects a client that ignores connection errors. */
 export async function connectRedis(path: string): Promise<TestClient> {
   const client = createClient({ socket: { path, reconnectStrategy: () => 20 } })
   client.on('error', () => {})
@@ -62,14 +62,14 @@ export async function connectRedis(path: string): Promise<TestClient> {
 interface LaunchSettings {
   readonly folder: string
   readonly path: string
-  /** Further options of the server, which override the ones before. */
+  /** Further options of the server, which override the default ones. */
   readonly options: readonly string[]
 }
 
 async function launch(program: string, { folder, path, options }: LaunchSettings): Promise<ChildProcess> {
-  const place = ['--port', '0', '--unixsocket', path, '--dir', folder]
+  const address = ['--port', '0', '--unixsocket', path, '--dir', folder]
   const storage = ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always']
-  const server = spawn(program, [...place, ...storage, ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const server = spawn(program, [...address, ...storage, ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
   let log = ''
   for await (const chunk of server.stdout) {
     log += String(chunk)

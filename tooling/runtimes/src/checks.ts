@@ -1,9 +1,9 @@
 import { type Client, createClient } from '@x/client'
 
-/** The outcome of each check by its name: `passed`, or the reason why not. */
+/** The outcome of each check by its name: `passed`, or the reason of the failure. */
 export type Outcomes = Readonly<Record<string, string>>
 
-/** Sends nothing twice, so that no failure is hidden by another attempt. */
+/** Requests are not sent again, so that no retry hides a failure. */
 const options = { name: 'runtime-client', version: '1.0.0', timeoutMs: 30_000, maxResendMs: 0 } as const
 
 /** Time limit of one check, in milliseconds. */
@@ -12,7 +12,7 @@ const limitMs = 20_000
 /** Milliseconds between two requests for the state of a call. */
 const pollMs = 50
 
-/** The behaviours that every runtime has, as a server and as a client. */
+/** The checks that every runtime passes, as a server and as a client. */
 const checks: Readonly<Record<string, (client: Client) => Promise<void>>> = {
   async call(client) {
     equal(await textOf(client, 'add', { a: 1, b: 2 }), '3')
@@ -61,7 +61,7 @@ export async function runChecks(target: Parameters<typeof createClient>[0]): Pro
   return outcomes
 }
 
-/** Checks that a call without output for so many milliseconds keeps its connection. */
+/** Checks that a call without output for the given time keeps its connection. */
 export async function runQuietCheck(target: Parameters<typeof createClient>[0], milliseconds: number): Promise<string> {
   await using client = createClient(target, options)
   return await outcomeOf(async () => equal(await textOf(client, 'rest', { milliseconds }), 'rested'))
@@ -70,11 +70,11 @@ export async function runQuietCheck(target: Parameters<typeof createClient>[0], 
 /** Returns `passed`, or the reason why a check failed or did not end. */
 export async function outcomeOf(run: () => Promise<void>): Promise<string> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<string>((resolve) => {
+  const timedOut = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve(`Not finished after ${limitMs} ms`), limitMs)
   })
   const passed = run().then(() => 'passed', describe)
-  const outcome = await Promise.race([passed, late])
+  const outcome = await Promise.race([passed, timedOut])
   clearTimeout(timer)
   return outcome
 }
@@ -86,21 +86,21 @@ function describe(error: unknown): string {
 
 async function cancelCall(client: Client, { progress }: { readonly progress: boolean }): Promise<void> {
   const id = crypto.randomUUID()
-  const leaving = new AbortController()
+  const controller = new AbortController()
   let report = (): void => {}
   const reported = new Promise<void>((resolve) => {
     report = resolve
   })
   const args = { id, progress }
-  const pending = client.callTool('wait', args, { signal: leaving.signal, onProgress: () => report() })
+  const pending = client.callTool('wait', args, { signal: controller.signal, onProgress: () => report() })
   const ended = pending.then(
     () => 'a result',
     (error: unknown) => error,
   )
   if (progress) await Promise.race([reported, ended])
   await untilState(client, id, 'running')
-  const reason = new Error('The user left')
-  leaving.abort(reason)
+  const reason = new Error('The user cancelled')
+  controller.abort(reason)
   if ((await ended) !== reason) throw new Error(`The call ended with ${describe(await ended)}`)
   await untilState(client, id, 'cancelled')
 }

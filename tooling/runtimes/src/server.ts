@@ -29,13 +29,13 @@ const count = tool('count', {
 })
 
 const deploy = tool('deploy', {
-  description: 'Deploys to a region, which a header repeats',
+  description: 'Has a parameter that a header repeats',
   input: z.object({ region: z.string().meta({ 'x-mcp-header': 'Region' }) }),
   run: ({ region }) => `deployed to ${region}`,
 })
 
 const rest = tool('rest', {
-  description: 'Responds after a while without output',
+  description: 'Responds after a time without output',
   input: z.object({ milliseconds: z.number().max(60_000) }),
   async run({ milliseconds }) {
     await new Promise((resolve) => setTimeout(resolve, milliseconds))
@@ -43,7 +43,7 @@ const rest = tool('rest', {
   },
 })
 
-/** Creates two tools, of which the second ends calls of the first. */
+/** Creates two tools. The second one ends calls of the first one. */
 function createFinishTools(): Tool[] {
   const unfinished = new Map<string, () => void>()
   const finishLater = tool('finish_later', {
@@ -68,7 +68,7 @@ function createFinishTools(): Tool[] {
 
 type CallStates = Map<string, 'running' | 'cancelled' | 'finished'>
 
-/** Creates tools whose calls the last one observes. */
+/** Creates tools, and one that returns the state of their calls. */
 function createObservedTools(): Tool[] {
   const calls: CallStates = new Map()
   const wait = tool('wait', {
@@ -103,7 +103,7 @@ function createObservedTools(): Tool[] {
 /** Creates the server that every runtime serves. */
 export function createRuntimeServer(): McpServer {
   const delay = tool('delay', {
-    description: 'Returns the delay of the event loop that the server has measured, in milliseconds',
+    description: 'Returns the measured delay of the event loop, in milliseconds',
     async run(_, ctx) {
       await ctx.step('measure', () => 1)
       return String(server.load.eventLoopDelayMs)

@@ -6,13 +6,13 @@ import { allPassed, checkServer } from './expected.ts'
 import { checkOlderClient } from './older-client.ts'
 import { folder, runProgram, startProgram } from './start-program.ts'
 
-test.each(Object.keys(frameworks))('a server in %s does everything', async (name) => {
+test.each(Object.keys(frameworks))('a server in %s passes all checks', async (name) => {
   await using server = await frameworks[name]?.()
   expect(await checkServer(server?.url ?? '')).toEqual(allPassed)
   expect(await checkOlderClient(server?.url ?? '', { keepsStreams: true })).toEqual({})
 })
 
-test('a route handler of Next.js does everything', { timeout: 240_000 }, async () => {
+test('a route handler of Next.js passes all checks', { timeout: 240_000 }, async () => {
   const next = { program: process.execPath, cwd: `${folder}next` }
   const cli = createRequire(import.meta.url).resolve('next/dist/bin/next')
   await rm(`${next.cwd}/.next`, { recursive: true, force: true })

@@ -8,19 +8,19 @@ import {
 import { vi } from 'vitest'
 import { equal, type Outcomes, outcomeOf } from '../src/checks.ts'
 
-/** A client of revision 2025-11-25, and the messages that it received outside of its calls. */
+/** A client of revision 2025-11-25, and the notifications that it received outside its calls. */
 interface OlderClient extends AsyncDisposable {
   readonly client: Client
   readonly transport: StreamableHTTPClientTransport
   readonly url: string
   readonly received: readonly string[]
-  /** Breaks off the connections of the calls that run. */
+  /** Closes the connections of the running calls. */
   cut(): void
 }
 
-const patience = { timeout: 15_000 }
+const waitOptions = { timeout: 15_000 }
 
-/** The behaviours of a server for clients of 2025-11-25. In each, one request acts on the stream of another. */
+/** The checks of a server with clients of 2025-11-25. In many of them one request affects the stream of another. */
 const olderChecks: Readonly<Record<string, (older: OlderClient) => Promise<void>>> = {
   async call({ client }) {
     equal(await textOf(client, 'add', { a: 1, b: 2 }), '3')
@@ -53,7 +53,7 @@ const olderChecks: Readonly<Record<string, (older: OlderClient) => Promise<void>
   },
 }
 
-/** A call outlives its connection, whose client resumes the stream. */
+/** A call continues after its connection has closed, and the client resumes the stream. */
 const resumedStream: typeof olderChecks = {
   async 'a resumed stream'({ client, cut }) {
     const id = crypto.randomUUID()
@@ -62,7 +62,7 @@ const resumedStream: typeof olderChecks = {
       hasBegun = true
     }
     const response = client.callTool({ name: 'finish_later', arguments: { id } }, undefined, { onprogress })
-    await vi.waitFor(() => equal(hasBegun, true), patience)
+    await vi.waitFor(() => equal(hasBegun, true), waitOptions)
     cut()
     await client.callTool({ name: 'finish', arguments: { id } })
     equal((await response)['content'], [{ type: 'text', text: 'finished' }])
@@ -95,11 +95,11 @@ export async function checkOlderClient(url: string, { keepsStreams }: { keepsStr
 }
 
 async function connectOlder(url: string): Promise<OlderClient> {
-  let cutting = new AbortController()
+  let connections = new AbortController()
   const fetchUntilCut = (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     if (init.method !== 'POST') return fetch(input, init)
     const { signal } = init
-    const signals = [cutting.signal, ...(signal ? [signal] : [])]
+    const signals = [connections.signal, ...(signal ? [signal] : [])]
     return fetch(input, { ...init, signal: AbortSignal.any(signals) })
   }
   const transport = new StreamableHTTPClientTransport(new URL(url), {
@@ -119,7 +119,7 @@ async function connectOlder(url: string): Promise<OlderClient> {
   }))
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void received.push(params.uri))
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => void received.push('tools'))
-  // The types of the SDK do not allow what its own transport gives under exactOptionalPropertyTypes.
+  // With exactOptionalPropertyTypes the transport of the SDK is not assignable to its own type.
   await client.connect(transport as Parameters<Client['connect']>[0])
   return {
     client,
@@ -127,33 +127,33 @@ async function connectOlder(url: string): Promise<OlderClient> {
     url,
     received,
     cut() {
-      cutting.abort()
-      cutting = new AbortController()
+      connections.abort()
+      connections = new AbortController()
     },
     [Symbol.asyncDispose]: () => client.close(),
   }
 }
 
-/** Has the server change something until the client has received the notification. Its GET stream may open late. */
+/** Calls a tool repeatedly until the client receives the notification, because its GET stream may open late. */
 async function untilReceived(notification: string, { client, received }: OlderClient, tool: string): Promise<void> {
   await vi.waitFor(async () => {
     await client.callTool({ name: tool })
     equal(received.includes(notification), true)
-  }, patience)
+  }, waitOptions)
 }
 
 async function cancelCall(client: Client, { progress }: { readonly progress: boolean }): Promise<void> {
   const id = crypto.randomUUID()
-  const leaving = new AbortController()
-  const call = client.callTool({ name: 'wait', arguments: { id, progress } }, undefined, { signal: leaving.signal })
+  const controller = new AbortController()
+  const call = client.callTool({ name: 'wait', arguments: { id, progress } }, undefined, { signal: controller.signal })
   call.catch(() => {})
   await untilState(client, id, 'running')
-  leaving.abort('The user left')
+  controller.abort('The user cancelled')
   await untilState(client, id, 'cancelled')
 }
 
 async function untilState(client: Client, id: string, expected: string): Promise<void> {
-  await vi.waitFor(async () => equal(await textOf(client, 'state_of', { id }), expected), patience)
+  await vi.waitFor(async () => equal(await textOf(client, 'state_of', { id }), expected), waitOptions)
 }
 
 async function textOf(client: Client, name: string, args: Record<string, unknown> = {}): Promise<unknown> {

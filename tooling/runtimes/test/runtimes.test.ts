@@ -19,7 +19,7 @@ const nodes = [
   ['Node 24', { program: node24, args: ['--conditions=dist'] }],
 ] as const
 
-test.each(nodes)('%s is the program of that version', async (name, { program }) => {
+test.each(nodes)('the program of %s has that version', async (name, { program }) => {
   expect(await runProgram({ program, args: ['--version'] })).toMatch(name.replace('Node ', 'v'))
 })
 
@@ -30,25 +30,25 @@ describe('a server', () => {
     ['Bun, with node:http', bun, 'serve-node'],
     ['Deno, with Deno.serve', deno, 'serve-deno'],
     ['Deno, with node:http', deno, 'serve-node'],
-  ] as const)('on %s does everything', { timeout: timeoutMs }, async (_, { program, args }, name) => {
+  ] as const)('on %s passes all checks', { timeout: timeoutMs }, async (_, { program, args }, name) => {
     await using server = await startProgram({ program, args: [...args, builtProgram(name)] }, address)
     expect(await checkServer(server.announced)).toEqual(allPassed)
     expect(await checkOlderClient(server.announced, { keepsStreams: true })).toEqual({})
   })
 
-  test('with Bun.serve keeps a quiet call, although Bun closes quiet connections', { timeout: timeoutMs }, async () => {
+  test('with Bun.serve keeps an idle call, although Bun closes idle connections', { timeout: timeoutMs }, async () => {
     await using server = await startProgram(
       { program: bun.program, args: [...bun.args, builtProgram('serve-bun')] },
       address,
     )
     await using connection = connectHttp(server.announced, { retry: false })
-    // Bun's limit is 10 seconds, in steps of 4 seconds.
+    // The idle timeout of Bun is 10 seconds, and is checked every 4 seconds.
     expect(await runQuietCheck(connection, 14_000)).toBe('passed')
   })
 })
 
 test.each([...nodes, ['Bun', bun], ['Deno', deno]] as const)(
-  'a client on %s does everything',
+  'a client on %s passes all checks',
   { timeout: timeoutMs },
   async (_, { program, args }) => {
     await using http = await serveHttp(createRuntimeServer())

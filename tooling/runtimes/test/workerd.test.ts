@@ -10,13 +10,13 @@ import { checkOlderClient } from './older-client.ts'
 import { startWorkerd } from './workerd.ts'
 
 const timeoutMs = 120_000
-const about = { name: 'runtime-client', version: '1.0.0' }
+const clientInfo = { name: 'runtime-client', version: '1.0.0' }
 
 describe.each([
   ['without nodejs_compat', ['enable_request_signal']],
   ['with nodejs_compat', ['enable_request_signal', 'nodejs_compat']],
 ])('workerd %s', { timeout: timeoutMs }, (_, flags) => {
-  test('does everything as a server', async () => {
+  test('passes all checks as a server', async () => {
     await using workerd = await startWorkerd(flags)
     expect(await checkServer(`http://127.0.0.1:${workerd.announced}/mcp`)).toEqual(allPassed)
   })
@@ -27,24 +27,24 @@ describe.each([
     expect(await checkOlderClient(url, { keepsStreams: false })).toEqual({})
   })
 
-  test('does everything as a client', async () => {
+  test('passes all checks as a client', async () => {
     await using workerd = await startWorkerd(flags)
     await using http = await serveHttp(createRuntimeServer())
     const response = await fetch(`http://127.0.0.1:${workerd.announced}/?server=${encodeURIComponent(http.url)}`)
     expect(await response.json()).toEqual(allPassed)
   })
 
-  test('does everything as a proxy between fetch and a fetch handler', async () => {
+  test('passes all checks as a proxy between fetch and a fetch handler', async () => {
     await using workerd = await startWorkerd(flags)
     await using http = await serveHttp(createRuntimeServer())
     const url = `http://127.0.0.1:${workerd.announced}/mcp?upstream=${encodeURIComponent(http.url)}`
     expect(await checkServer(url)).toEqual(allPassed)
   })
 
-  test('cancels a quiet handler whose connection was reset', async () => {
+  test('cancels an idle handler whose connection was reset', async () => {
     await using workerd = await startWorkerd(flags)
     await using connection = connectHttp(`http://127.0.0.1:${workerd.announced}/mcp`)
-    await using client = createClient(connection, about)
+    await using client = createClient(connection, clientInfo)
     const stateOf = async () => (await client.callTool('state_of', { id: 'reset' })).content[0]
     const socket = connect(Number(workerd.announced), '127.0.0.1', () => socket.write(waitRequest('reset')))
     socket.on('error', () => {})
@@ -56,18 +56,18 @@ describe.each([
   test('completes the work that a handler leaves to `waitUntil`, after the response', async () => {
     await using workerd = await startWorkerd(flags)
     await using connection = connectHttp(`http://127.0.0.1:${workerd.announced}/mcp`)
-    await using client = createClient(connection, about)
+    await using client = createClient(connection, clientInfo)
     await client.callTool('background', { id: 'work' })
     const stateOf = async () => (await client.callTool('state_of', { id: 'work' })).content[0]
     await expect.poll(stateOf).toMatchObject({ text: 'finished' })
   })
 
-  test('does not take the time between two requests for a delay of the event loop', async () => {
+  test('does not count the time between two requests as a delay of the event loop', async () => {
     await using workerd = await startWorkerd(flags)
     await using connection = connectHttp(`http://127.0.0.1:${workerd.announced}/mcp`)
-    await using client = createClient(connection, about)
+    await using client = createClient(connection, clientInfo)
     await client.callTool('delay')
-    // A timer of the first request, were there one, would have been due in this time.
+    // A timer of the first request would fire within this time.
     await new Promise((resolve) => setTimeout(resolve, 500))
     expect((await client.callTool('delay')).content).toEqual([{ type: 'text', text: '0' }])
   })
@@ -82,7 +82,7 @@ test('the worker of examples/deploy reads its secrets from its bindings, and ask
   await using workerd = await startWorkerd(['enable_request_signal'], { entry, bindings })
   await using connection = connectHttp(`http://127.0.0.1:${workerd.announced}/mcp`)
   const elicit = () => ({ action: 'accept', content: { name: 'Ada' } }) as const
-  await using client = createClient(connection, { ...about, elicit })
+  await using client = createClient(connection, { ...clientInfo, elicit })
   expect((await client.callTool('greet')).content).toMatchObject([{ text: 'Hello, Ada!' }])
 })
 

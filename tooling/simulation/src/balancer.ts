@@ -2,94 +2,94 @@ import type { Instance } from './instance.ts'
 import type { SimulatedCall } from './workload.ts'
 import type { Balancer, SimulationOptions } from './options.ts'
 
-/** Chooses the instance of a request; undefined while there is none. */
+/** Chooses the instance of a request. Returns undefined if there is none. */
 export type Choose = (call: SimulatedCall) => Instance | undefined
 
-/** Makes a balancer over instances. One that is not blind leaves those out that refuse calls or are down. */
+/** Creates a balancer over instances. Unless `isBlind` is set, it excludes instances that reject calls or are down. */
 export function createBalancer(
   { balancer, isBlind }: Pick<SimulationOptions, 'balancer' | 'isBlind'>,
   instances: readonly Instance[],
-  chance: () => number,
+  random: () => number,
 ): Choose {
-  if (isBlind) return () => instances[Math.floor(chance() * instances.length)]
-  const choose = kinds[balancer](instances, chance)
-  const any = kinds['round-robin'](instances, chance)
+  if (isBlind) return () => instances[Math.floor(random() * instances.length)]
+  const choose = kinds[balancer](instances, random)
+  const any = kinds['round-robin'](instances, random)
   return (call) => choose(call) ?? any(call) ?? instances.find(({ isUp }) => isUp)
 }
 
-function isOpen(instance: Instance | undefined): instance is Instance {
-  return instance !== undefined && instance.isUp && instance.isOffered
+function isAvailable(instance: Instance | undefined): instance is Instance {
+  return instance !== undefined && instance.isUp && instance.isInRotation
 }
 
-const kinds: Readonly<Record<Balancer, (instances: readonly Instance[], chance: () => number) => Choose>> = {
+const kinds: Readonly<Record<Balancer, (instances: readonly Instance[], random: () => number) => Choose>> = {
   'round-robin': (instances) => {
     let last = 0
     return () => {
       for (let count = 0; count < instances.length; count++) {
         last = (last + 1) % instances.length
         const instance = instances[last]
-        if (isOpen(instance)) return instance
+        if (isAvailable(instance)) return instance
       }
       return undefined
     }
   },
-  random: (instances, chance) => () => {
+  random: (instances, random) => () => {
     for (let count = 0; count < 50; count++) {
-      const instance = instances[Math.floor(chance() * instances.length)]
-      if (isOpen(instance)) return instance
+      const instance = instances[Math.floor(random() * instances.length)]
+      if (isAvailable(instance)) return instance
     }
     return undefined
   },
-  'least-connections': (instances, chance) => () => {
-    const from = Math.floor(chance() * instances.length)
+  'least-connections': (instances, random) => () => {
+    const from = Math.floor(random() * instances.length)
     let best: Instance | undefined
     for (let count = 0; count < instances.length; count++) {
       const instance = instances[(from + count) % instances.length]
-      if (isOpen(instance) && (best === undefined || instance.connections < best.connections)) best = instance
+      if (isAvailable(instance) && (best === undefined || instance.connections < best.connections)) best = instance
     }
     return best
   },
-  // Node's own hands the next connection to a process that has taken the one before, in turns: one whose event loop
-  // turns slowly gets fewer. While none has, the one that turns soonest takes it.
+  // The cluster module of Node hands the next connection to a process that has accepted its previous one, in turn. So a
+  // process with a slow event loop receives fewer. If none has, the first process to run its event loop accepts it.
   cluster: (instances) => {
     let last = 0
     return () => {
       let best: Instance | undefined
       for (let count = 1; count <= instances.length; count++) {
         const instance = instances[(last + count) % instances.length]
-        if (isOpen(instance) && (best === undefined || isSooner(instance, best))) best = instance
+        if (isAvailable(instance) && (best === undefined || isSooner(instance, best))) best = instance
       }
       if (best !== undefined) last = best.index
       return best
     }
   },
-  // Each client has an instance, and another one while that is away.
+  // Each client has an instance, and another one while that instance is unavailable.
   hash:
     (instances) =>
     ({ salt }) => {
       for (let count = 0; count < instances.length; count++) {
         const instance = instances[(salt + count * 7) % instances.length]
-        if (isOpen(instance)) return instance
+        if (isAvailable(instance)) return instance
       }
       return undefined
     },
 }
 
 function isSooner(a: Instance, b: Instance): boolean {
-  if (a.arrived !== b.arrived) return a.arrived < b.arrived
-  return a.arrived > 0 && a.running < b.running
+  if (a.receivedCount !== b.receivedCount) return a.receivedCount < b.receivedCount
+  return a.receivedCount > 0 && a.running < b.running
 }
 
-/** The instance where one more call would be quickest, as an oracle knows. */
+/** Returns the instance where one more call is fastest. Only an oracle knows it. */
 export function leastLoaded(instances: readonly Instance[]): Instance | undefined {
   let best: Instance | undefined
   for (const instance of instances) {
-    if (isOpen(instance) && (best === undefined || waitAt(instance, 1) < waitAt(best, 1))) best = instance
+    if (isAvailable(instance) && (best === undefined || loadWith(instance, 1) < loadWith(best, 1))) best = instance
   }
   return best
 }
 
-/** Returns the load of an instance, with so many more calls. */
-export function waitAt({ running, connections, slowness }: Instance, more: number): number {
+/** Returns the load of an instance with additional calls. */
+export function loadWith({ running, connections, slowness }: Instance, more: number): number {
   return (Math.max(running, connections) + more) * slowness
 }

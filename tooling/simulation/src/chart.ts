@@ -10,12 +10,12 @@ const modes: readonly { readonly mode: Mode; readonly name: string; readonly col
 const size = { left: 170, right: 90, row: 54, bar: 12, top: 50, width: 900 }
 
 /**
- * Draws the p99 of each scenario and mode as bars, with the moves of a call beside that of shedding, as an SVG
- * document.
+ * Returns an SVG document with the p99 of each scenario and mode as bars. The bar of shedding also has its hand-offs
+ * per call.
  */
 export function chartOf(comparisons: readonly Comparison[]): string {
-  const most = Math.max(...comparisons.flatMap(({ results }) => modes.map(({ mode }) => results[mode].p99Ms)))
-  const scale = (size.width - size.left - size.right) / most
+  const max = Math.max(...comparisons.flatMap(({ results }) => modes.map(({ mode }) => results[mode].p99Ms)))
+  const scale = (size.width - size.left - size.right) / max
   const height = size.top + comparisons.length * size.row + 10
   const rows = comparisons.map((comparison, index) => rowOf(comparison, size.top + index * size.row, scale))
   const legend = modes.map(

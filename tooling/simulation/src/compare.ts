@@ -2,7 +2,7 @@ import { geometricMean, meanOf, meanResult, type SimulationResult } from './meas
 import { type Balancer, type Mode, optionsOf, type ScenarioName, type SimulationOptions } from './options.ts'
 import { simulate } from './simulate.ts'
 
-/** One scenario, as it went without shedding, with it, and with an oracle. */
+/** The results of one scenario without shedding, with it, and with an oracle. */
 export interface Comparison {
   readonly scenario: ScenarioName
   readonly instances: number
@@ -11,18 +11,20 @@ export interface Comparison {
 }
 
 /**
- * The figures that the policy is held to, with 10 instances and round robin, over four seeds: p99 as a multiple of an
- * oracle's over all scenarios, moves by completed call, and those under an overload of 130 %.
+ * The limits of the policy with 10 instances, round robin and four seeds: p99 as a multiple of an oracle's over all
+ * scenarios, hand-offs per completed call, and hand-offs under an overload of 130 %.
  */
-export const wanted = { p99: 1.65, moves: 0.1, overloadMoves: 0.25 } as const
+export const targets = { p99: 1.65, moves: 0.1, overloadMoves: 0.25 } as const
 
-/** Runs a scenario in the three modes, each so many times with other seeds. */
-export function compareModes(scenario: ScenarioName, given: Partial<SimulationOptions>, seeds: number): Comparison {
+/** Runs a scenario in the three modes, with each seed. */
+export function compareModes(scenario: ScenarioName, overrides: Partial<SimulationOptions>, seeds: number): Comparison {
   const run = (mode: Mode): SimulationResult =>
     meanResult(
-      Array.from({ length: seeds }, (_, index) => simulate(optionsOf({ ...given, mode, seed: index + 1 }, scenario))),
+      Array.from({ length: seeds }, (_, index) => {
+        return simulate(optionsOf({ ...overrides, mode, seed: index + 1 }, scenario))
+      }),
     )
-  const { instances, balancer } = optionsOf(given, scenario)
+  const { instances, balancer } = optionsOf(overrides, scenario)
   return {
     scenario,
     instances,
@@ -32,7 +34,7 @@ export function compareModes(scenario: ScenarioName, given: Partial<SimulationOp
 }
 
 /**
- * Summarizes several scenarios for a mode: latency as a multiple of the oracle's (geometric means), and moves by
+ * Summarizes several scenarios for a mode: latency as a multiple of the oracle's (geometric means), and hand-offs per
  * completed call.
  */
 export function scoreOf(

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util'
 import { compareWithDemo, type DemoFigures } from './compare-demo.ts'
 
 const usage = `pnpm simulation:demo [--seeds 2] [--share 1] [--seconds 20]
-Runs calls at three processes of the load-shedding demo and in the simulation, and prints both. Chunks of work hold an
-event loop without computing, so that a busy machine changes little. --share: of what three instances can do.
+Runs calls at three processes of the load-shedding demo and in the simulation, and prints both results. Chunks of work
+block an event loop without computing, so that other programs affect the results little. --share: load as a share of the capacity.
 `
 
 async function main(): Promise<void> {
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
 
 function figuresOf({ completed, movesPerCall, meanMs, p50Ms, p99Ms }: DemoFigures): string {
   const [mean, p50, p99] = [meanMs, p50Ms, p99Ms].map((ms) => `${(ms / 1000).toFixed(2)} s`)
-  return `${completed} completed, ${movesPerCall.toFixed(3)} moves by call; mean ${mean}, p50 ${p50}, p99 ${p99}`
+  return `${completed} completed, ${movesPerCall.toFixed(3)} hand-offs per call; mean ${mean}, p50 ${p50}, p99 ${p99}`
 }
 
 await main()

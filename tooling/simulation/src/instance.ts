@@ -4,11 +4,11 @@ import {
   beginDrain,
   createLoadMonitor,
   beginMonitoredCall,
-  handOffReason,
+  decideHandOff,
   recordReceivedHandOff,
   endMonitoredCall,
   type LoadMonitor,
-  rulesOf,
+  sheddingRulesOf,
   sheddingSettings,
   readServerLoad,
   type HandOffReason,
@@ -19,10 +19,10 @@ import type { SimulatedCall, Workload } from './workload.ts'
 /** Events of an instance for the simulation. */
 export interface InstanceEvents {
   onDone(call: SimulatedCall, instance: Instance, time: number): void
-  /** A call leaves, with its state sealed. */
+  /** Called when an instance hands a call off, with its sealed state. */
   onHandOff(
     call: SimulatedCall,
-    leaving: { readonly instance: Instance; readonly reason: HandOffReason },
+    origin: { readonly instance: Instance; readonly reason: HandOffReason },
     time: number,
   ): void
 }
@@ -32,17 +32,20 @@ export interface InstanceContext {
   readonly options: SimulationOptions
   readonly queue: EventQueue
   readonly workload: Workload
-  readonly chance: () => number
+  readonly random: () => number
   readonly events: InstanceEvents
 }
 
-/** Handlers of one server share this many milliseconds of a turn, as those of the real one. */
+/**
+ * The time in milliseconds that the handlers of one server share in an iteration of the event loop, as in the real
+ * server.
+ */
 const sliceMs = 10
-/** Sealing and opening a state, and beginning a call without one. */
+/** The costs in milliseconds of sealing a state, of opening it, and of starting a call without a state. */
 const costs = { sealMs: 0.6, openMs: 0.6, startMs: 0.3 }
 /**
- * One process with one event loop: an event is a turn, in which timers run, then what arrived, then each call that is
- * ready. Its load monitor is the server's own, on the time of this instance.
+ * One process with one event loop. In each iteration it runs timers, then starts received calls, and then runs each
+ * ready call. It uses the load monitor of the server, with the time of this instance.
  */
 export class Instance {
   readonly index: number
@@ -50,12 +53,12 @@ export class Instance {
   readonly calls = new Set<SimulatedCall>()
   ready: SimulatedCall[] = []
   isUp = true
-  /** True when the balancer sends calls here. */
-  isOffered = true
-  /** True when it answers new calls with 503, because it stops. */
-  isRefusing = false
+  /** True while the balancer sends calls to this instance. */
+  isInRotation = true
+  /** True while it responds to new calls with 503, because it is stopping. */
+  isRejecting = false
   connections = 0
-  /** By how much slower than usual it computes. */
+  /** The factor by which the instance is slower than normal. */
   slowness = 1
   #context: InstanceContext
   #inbox: SimulatedCall[] = []
@@ -74,50 +77,50 @@ export class Instance {
     return this.calls.size
   }
 
-  /** Number of calls that have come since its last turn. */
-  get arrived(): number {
+  /** The number of calls received since the last iteration. */
+  get receivedCount(): number {
     return this.#inbox.length
   }
 
-  /** Takes a call from the network. */
-  arrive(call: SimulatedCall, time: number): void {
+  /** Receives a call from the network. */
+  receive(call: SimulatedCall, time: number): void {
     this.connections++
     call.at = this
     this.#inbox.push(call)
     this.#wake(time)
   }
 
-  /** Takes a call that was moved at no cost, as only an oracle can. */
-  adopt(call: SimulatedCall, time: number): void {
+  /** Receives a call that the oracle moves without a cost. */
+  receiveMoved(call: SimulatedCall, time: number): void {
     this.connections++
     this.#enter(call, time)
     this.#wake(time)
   }
 
-  /** Lets a call go that is ready. */
+  /** Removes a ready call, which the oracle moves. */
   release(call: SimulatedCall): void {
     this.ready.splice(this.ready.indexOf(call), 1)
     this.#leave(call)
   }
 
-  /** Answers a health check. */
+  /** Returns the result of a health check. */
   isReady(time: number): boolean {
     if (!this.#isBusy) this.#time = time
     return readServerLoad(this.monitor).ready
   }
 
-  /** Announces a stop; calls stay while the balancer may still choose this instance. */
+  /** Announces a stop. Calls remain here while the balancer may still choose this instance. */
   announceStop(): void {
     beginDrain(this.monitor, { keepCalls: true })
   }
 
-  /** Hands running calls off, and refuses new ones. */
+  /** Hands running calls off, and rejects new ones. */
   stop(graceMs: number): void {
-    this.isRefusing = true
+    this.isRejecting = true
     beginDrain(this.monitor, { graceMs })
   }
 
-  /** Ends the process, and gives the calls that are lost with it. */
+  /** Ends the process, and returns the lost calls. */
   kill(): SimulatedCall[] {
     const lost = [...this.calls, ...this.#inbox]
     this.isUp = false
@@ -132,16 +135,16 @@ export class Instance {
     return lost
   }
 
-  /** Starts the process again: under another name, and with nothing that it knew. */
+  /** Starts the process again, with another id and without state. */
   start(): void {
     this.isUp = true
-    this.isOffered = true
-    this.isRefusing = false
+    this.isInRotation = true
+    this.isRejecting = false
     this.monitor = this.#createMonitor()
   }
 
   #createMonitor(): LoadMonitor {
-    const { queue, options, chance } = this.#context
+    const { queue, options, random } = this.#context
     const generation = this.#generation
     const later = (run: () => void, ms: number): void =>
       queue.at(this.#time + ms, (time) => {
@@ -153,12 +156,13 @@ export class Instance {
       setTimer: later,
       measureLoad: undefined,
       onFailure: () => {},
-      randomId: () => chance().toString(36).slice(2, 10),
+      randomId: () => random().toString(36).slice(2, 10),
     }
-    return createLoadMonitor({ ...rulesOf(sheddingSettings(options.shedding), undefined), calls: 'all' }, source)
+    const rules = sheddingRulesOf(sheddingSettings(options.shedding), undefined)
+    return createLoadMonitor({ ...rules, calls: 'all' }, source)
   }
 
-  /** A timer of an idle process is in time; that of a busy one waits for the next turn. */
+  /** Runs a timer on time if the process is idle, and otherwise in the next iteration. */
   #fire(run: () => void, time: number): void {
     if (this.#isBusy) this.#timers.push(run)
     else {
@@ -235,7 +239,7 @@ export class Instance {
     const { sheds: shedCount, stops: stopCount, drains, handOff } = call
     const about = { method: 'tools/call', name: 'work', roundCount: 0 }
     const workedMs = this.#time - call.workedFrom
-    const reason = handOffReason(this.monitor, {
+    const reason = decideHandOff(this.monitor, {
       ...about,
       shedCount,
       stopCount,
@@ -260,8 +264,8 @@ export class Instance {
   }
 
   #wait(call: SimulatedCall): void {
-    const { queue, chance, options } = this.#context
-    queue.at(this.#time - Math.log(1 - chance()) * options.waitMs, (time) => {
+    const { queue, random, options } = this.#context
+    queue.at(this.#time - Math.log(1 - random()) * options.waitMs, (time) => {
       if (call.at !== this || !this.calls.has(call)) return
       this.ready.push(call)
       this.#wake(time)

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { chartOf } from './chart.ts'
-import { type Comparison, compareModes, scoreOf, wanted } from './compare.ts'
+import { type Comparison, compareModes, scoreOf, targets } from './compare.ts'
 import { meanResult } from './measures.ts'
 import { type Balancer, deploymentRows, optionsOf, type ScenarioName, scenarios } from './options.ts'
 import { simulate } from './simulate.ts'
@@ -10,7 +10,7 @@ const balancers: readonly Balancer[] = ['round-robin', 'random', 'least-connecti
 
 const usage = `pnpm simulation [--instances 10] [--balancer round-robin] [--seeds 4] [--scenario "steady 80 %"] [--out .results/simulation.svg]
 Runs the load monitor and the hand-off policy of the server on a virtual clock. Balancers: ${balancers.join(', ')}.
-Scenarios: ${Object.keys(scenarios).join(', ')}; all of them when none is named.
+Scenarios: ${Object.keys(scenarios).join(', ')}; all of them by default.
 `
 
 function main(): void {
@@ -48,7 +48,7 @@ function wholeNumber(name: string, text: string): number {
 }
 
 function scenarioNames(given: readonly string[] | undefined): readonly ScenarioName[] {
-  // The keys of the table are its type's.
+  // Object.keys returns exactly the keys of the type.
   const all = Object.keys(scenarios) as ScenarioName[]
   if (given === undefined) return all
   const unknown = given.find((name) => !all.some((known) => known === name))
@@ -58,32 +58,32 @@ function scenarioNames(given: readonly string[] | undefined): readonly ScenarioN
 
 function linesOf({ scenario, results }: Comparison): string {
   const lines = (['none', 'shedding', 'oracle'] as const).map((mode) => {
-    const { meanMs, p99Ms, movesPerCall, stopMovesPerCall, uselessShare, lost, redoneMs, givenUp, wobble } =
+    const { meanMs, p99Ms, movesPerCall, stopMovesPerCall, uselessShare, lost, redoneMs, givenUp, fluctuation } =
       results[mode]
-    const moves = `${movesPerCall.toFixed(3)} moves for load, ${stopMovesPerCall.toFixed(3)} for stops, ${(uselessShare * 100).toFixed(0)} % useless`
+    const moves = `${movesPerCall.toFixed(3)} hand-offs for load, ${stopMovesPerCall.toFixed(3)} for stops, ${(uselessShare * 100).toFixed(0)} % useless`
     const latency = `mean ${seconds(meanMs)}, p99 ${seconds(p99Ms)}`
-    return `  ${mode.padEnd(9)} ${latency}; ${moves}; ${lost.toFixed(0)} lost, ${seconds(redoneMs)} redone, ${givenUp.toFixed(0)} given up; wobble ${wobble.toFixed(2)}\n`
+    return `  ${mode.padEnd(9)} ${latency}; ${moves}; ${lost.toFixed(0)} lost, ${seconds(redoneMs)} redone, ${givenUp.toFixed(0)} given up; fluctuation ${fluctuation.toFixed(2)}\n`
   })
   return `${scenario}\n${lines.join('')}`
 }
 
-/** The rows of repeated deployments; they have fleets of their own and no oracle. */
+/** Returns the lines of repeated deployments, which have their own fleets and no oracle. */
 function deploymentLines(seeds: number): string {
   const lines = Object.entries(deploymentRows).map(([name, row]) => {
     const results = Array.from({ length: seeds }, (_, index) => simulate(optionsOf({ ...row, seed: index + 1 })))
     const { stopMovesPerCall, lost, givenUp, p99Ms } = meanResult(results)
-    const most = Math.max(...results.map(({ mostHandOffs }) => mostHandOffs))
-    return `  ${name}: ${stopMovesPerCall.toFixed(2)} moves for stops by call, ${most} at most; ${lost.toFixed(0)} lost, ${givenUp.toFixed(0)} given up; p99 ${seconds(p99Ms)}\n`
+    const most = Math.max(...results.map(({ maxHandOffs }) => maxHandOffs))
+    return `  ${name}: ${stopMovesPerCall.toFixed(2)} hand-offs for stops per call, ${most} at most; ${lost.toFixed(0)} lost, ${givenUp.toFixed(0)} given up; p99 ${seconds(p99Ms)}\n`
   })
-  return `repeated deployments, wanted: none lost, none given up\n${lines.join('')}`
+  return `repeated deployments, target: no call lost, none given up\n${lines.join('')}`
 }
 
 function summaryOf(comparisons: readonly Comparison[]): string {
   const score = scoreOf(comparisons, 'shedding')
   const without = scoreOf(comparisons, 'none')
   const overload = comparisons.find(({ scenario }) => scenario === 'overload 130 %')?.results.shedding.movesPerCall
-  return `of an oracle's latency (geometric means): mean ${score.mean.toFixed(2)} (${without.mean.toFixed(2)} without shedding), p99 ${score.p99.toFixed(2)} (${without.p99.toFixed(2)}); ${score.moves.toFixed(3)} moves by call
-wanted with 10 instances and round robin: p99 at most ${wanted.p99}, moves at most ${wanted.moves}, in overload at most ${wanted.overloadMoves} (here ${overload?.toFixed(3) ?? 'not run'})
+  return `latency as a multiple of an oracle's (geometric means): mean ${score.mean.toFixed(2)} (${without.mean.toFixed(2)} without shedding), p99 ${score.p99.toFixed(2)} (${without.p99.toFixed(2)}); ${score.moves.toFixed(3)} hand-offs per call
+targets with 10 instances and round robin: p99 at most ${targets.p99}, hand-offs per call at most ${targets.moves}, in overload at most ${targets.overloadMoves} (here ${overload?.toFixed(3) ?? 'not run'})
 `
 }
 

@@ -1,40 +1,43 @@
 import type { Instance } from './instance.ts'
 
-/** Results of one simulation. Times are milliseconds. */
+/** The results of one simulation. Times are in milliseconds. */
 export interface SimulationResult {
   readonly completed: number
-  /** Calls that had not ended when the simulation did. */
-  readonly left: number
+  /** The number of calls that had not ended at the end of the simulation. */
+  readonly unfinished: number
   readonly meanMs: number
   readonly p50Ms: number
   readonly p99Ms: number
   readonly p999Ms: number
-  /** Hand-offs for load, and for a stop, by completed call. */
+  /** Hand-offs per completed call, for load and for a stop. */
   readonly movesPerCall: number
   readonly stopMovesPerCall: number
-  /** Of the hand-offs for load, those that came to an instance that was no less busy, and those that came back. */
+  /**
+   * The share of hand-offs for load to an instance that was not less busy, and the share of hand-offs that returned to
+   * the same instance.
+   */
   readonly uselessShare: number
   readonly returnedShare: number
-  /** Calls whose instance ended, and the work that was done again for them. */
+  /** The number of calls whose instance ended, and the time of the work that was repeated for them. */
   readonly lost: number
   readonly redoneMs: number
-  /** Calls whose client gave up. */
+  /** The number of calls whose client gave up. */
   readonly givenUp: number
-  /** Hand-offs of the call that had the most. */
-  readonly mostHandOffs: number
-  /** For how long a call stood nowhere, on the average. */
+  /** The maximum number of hand-offs of one call. */
+  readonly maxHandOffs: number
+  /** The mean time for which a call was at no instance. */
   readonly idleMs: number
-  /** Change of the number of running calls within 200 ms, on the average of instances. */
-  readonly wobble: number
-  /** By how much the instances differ in load: the mean standard deviation of running calls. */
+  /** The mean change of the number of running calls of an instance within 200 ms. */
+  readonly fluctuation: number
+  /** The difference of load between instances: the mean standard deviation of running calls. */
   readonly imbalance: number
-  /** Hand-offs for load by the instance that they began at. */
+  /** Hand-offs for load, by the instance that hands the call off. */
   readonly movesBy: readonly number[]
-  /** The load of instances, sampled each 200 ms after the warm-up: running calls, times slowness. */
+  /** The load of the instances, sampled every 200 ms after the warm-up: running calls, multiplied by slowness. */
   readonly loads: readonly (readonly number[])[]
 }
 
-/** Counts what happens while a simulation runs. */
+/** The counters of a running simulation. */
 export interface Measures {
   completed: number
   moves: number
@@ -44,16 +47,16 @@ export interface Measures {
   lost: number
   redoneMs: number
   givenUp: number
-  mostHandOffs: number
+  maxHandOffs: number
   idleMs: number
-  readonly took: number[]
+  readonly durations: number[]
   readonly movesBy: number[]
   readonly loads: number[][]
   changes: number
   spread: number
 }
 
-/** Begins to count. */
+/** Creates counters at zero. */
 export function createMeasures(instances: number): Measures {
   const zero = {
     completed: 0,
@@ -64,13 +67,13 @@ export function createMeasures(instances: number): Measures {
     lost: 0,
     redoneMs: 0,
     givenUp: 0,
-    mostHandOffs: 0,
+    maxHandOffs: 0,
   }
   const movesBy = Array.from({ length: instances }, () => 0)
-  return { ...zero, idleMs: 0, took: [], movesBy, loads: [], changes: 0, spread: 0 }
+  return { ...zero, idleMs: 0, durations: [], movesBy, loads: [], changes: 0, spread: 0 }
 }
 
-/** Takes a sample of the load of each instance. */
+/** Samples the load of each instance. */
 export function sample(measures: Measures, instances: readonly Instance[]): void {
   const loads = instances.map(({ running, slowness, isUp }) => (isUp ? running * slowness : 0))
   const before = measures.loads.at(-1) ?? loads
@@ -80,16 +83,16 @@ export function sample(measures: Measures, instances: readonly Instance[]): void
   measures.loads.push(loads)
 }
 
-/** Works out the result. */
-export function resultOf(measures: Measures, left: number): SimulationResult {
+/** Computes the results. */
+export function resultOf(measures: Measures, unfinished: number): SimulationResult {
   const { completed, moves, stopMoves, useless, returned, lost, redoneMs, givenUp, idleMs, movesBy, loads } = measures
-  const { took } = measures
-  const quantile = (share: number): number => quantileOf(took, share)
+  const { durations } = measures
+  const quantile = (share: number): number => quantileOf(durations, share)
   const each = Math.max(1, completed)
   return {
     completed,
-    left,
-    meanMs: meanOf(measures.took),
+    unfinished,
+    meanMs: meanOf(measures.durations),
     p50Ms: quantile(0.5),
     p99Ms: quantile(0.99),
     p999Ms: quantile(0.999),
@@ -100,37 +103,37 @@ export function resultOf(measures: Measures, left: number): SimulationResult {
     lost,
     redoneMs,
     givenUp,
-    mostHandOffs: measures.mostHandOffs,
-    idleMs: idleMs / Math.max(1, took.length),
-    wobble: measures.changes / Math.max(1, loads.length),
+    maxHandOffs: measures.maxHandOffs,
+    idleMs: idleMs / Math.max(1, durations.length),
+    fluctuation: measures.changes / Math.max(1, loads.length),
     imbalance: measures.spread / Math.max(1, loads.length),
     movesBy,
     loads,
   }
 }
 
-/** The mean of results of several seeds, number by number. */
+/** Returns the means of the results of several seeds. */
 export function meanResult(results: readonly SimulationResult[]): SimulationResult {
   const [first] = results
-  if (first === undefined) throw new RangeError('no result is given')
+  if (first === undefined) throw new RangeError('at least one result is required')
   const means = Object.entries(first)
     .filter(([, value]) => typeof value === 'number')
     .map(([name]) => [name, meanOf(results.map((result) => Number(Reflect.get(result, name))))])
   return { ...first, ...Object.fromEntries(means) }
 }
 
-/** The arithmetic mean; 0 of nothing. */
+/** Returns the arithmetic mean, or 0 without values. */
 export function meanOf(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-/** The value below which a share of the values lies; 0 of nothing. */
+/** Returns the quantile of a share, or 0 without values. */
 export function quantileOf(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort()
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0
 }
 
-/** The geometric mean, for ratios. */
+/** Returns the geometric mean of ratios. */
 export function geometricMean(ratios: readonly number[]): number {
   return Math.exp(meanOf(ratios.map(Math.log)))
 }

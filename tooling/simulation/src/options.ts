@@ -1,15 +1,15 @@
 import type { SheddingSettings } from './policy.ts'
 
-/** The chooser of a request's instance. */
+/** The method by which the balancer chooses an instance. */
 export type Balancer = 'round-robin' | 'random' | 'least-connections' | 'hash' | 'cluster'
 
 /**
- * The calls hand themselves off as the server decides, stay where they are, or are moved at no cost by an oracle that
- * knows all loads.
+ * The placement of calls: the server hands them off, they stay at their instance, or an oracle that knows all loads
+ * moves them without a cost.
  */
 export type Mode = 'shedding' | 'none' | 'oracle'
 
-/** Something that happens to the fleet, in milliseconds after the warm-up. */
+/** An event of the fleet. `at` is in milliseconds after the warm-up. */
 export type FleetEvent =
   | { readonly at: number; readonly kind: 'slow'; readonly instance: number; readonly by: number }
   | {
@@ -20,94 +20,97 @@ export type FleetEvent =
       readonly chunks: number
     }
   | { readonly at: number; readonly kind: 'drain'; readonly instance: number }
-  /** All instances are replaced so many times, each as soon as the one before has started. */
+  /** All instances are replaced `times` times, each as soon as the one before has started. */
   | { readonly at: number; readonly kind: 'deploy'; readonly instance: 0; readonly times: number }
   | { readonly at: number; readonly kind: 'kill'; readonly instance: number; readonly downMs: number }
 
-/** A call that is given: when its client sends it, and its chunks of work. */
-export interface GivenCall {
+/** A planned call: its time, and its number of chunks of work. */
+export interface PlannedCall {
   readonly at: number
   readonly chunks: number
 }
 
-/** The times of a stop, in milliseconds. */
+/** The phases of a stop, in milliseconds. */
 export interface StopTimes {
-  /** Until the balancer notices that an instance stops. */
+  /** The time until the balancer detects that an instance is stopping. */
   readonly noticedMs: number
-  /** Then, until calls that still run there are lost. */
+  /** The time after that until running calls are lost. */
   readonly graceMs: number
-  /** Until another process takes its place. */
+  /** The time until another process replaces the instance. */
   readonly downMs: number
-  /** True when the process ends as soon as no call runs there. */
+  /** True if the process ends as soon as it has no running call. */
   readonly endsWhenIdle: boolean
 }
 
-/** One simulation. Times are milliseconds. */
+/** The options of one simulation. Times are in milliseconds. */
 export interface SimulationOptions {
   readonly instances: number
   readonly balancer: Balancer
   readonly mode: Mode
   readonly seed: number
-  /** Of the capacity of the fleet, what new calls need. */
+  /** The load of new calls, as a share of the capacity of the fleet. */
   readonly share: number
-  /** By how much the rate of calls is multiplied at a time after the warm-up. */
+  /** Returns the factor of the rate of calls at a time after the warm-up. */
   readonly rate: (time: number) => number
   readonly events: readonly FleetEvent[]
-  /** The calls, in the order of their times after the warm-up; of the rate and the share when absent. */
-  readonly calls: readonly GivenCall[] | undefined
-  /** Options of the server's shedding that differ from what it has by itself. */
+  /**
+   * The calls, in the order of their times after the warm-up. By default calls are generated with the rate and the
+   * share.
+   */
+  readonly calls: readonly PlannedCall[] | undefined
+  /** Options of the server's shedding that differ from their defaults. */
   readonly shedding: SheddingSettings
   readonly warmMs: number
   readonly loadMs: number
   readonly tailMs: number
-  /** True when the balancer leaves out instances whose readiness says 503, looking once a second. */
+  /** True if the balancer checks readiness once a second, and excludes instances that respond with 503. */
   readonly healthChecks: boolean
-  /** Calls are as long as in the demo: 20 chunks, or 120 for one in four. */
+  /** True for calls of the length of the demo: 20 chunks, or 120 for one in four. */
   readonly demo: boolean
-  /** The mean time of a chunk of work, and how it spreads. */
+  /** The mean time of a chunk of work, and the sigma of its distribution. */
   readonly chunkMs: number
   readonly chunkSigma: number
-  /** The share of calls that wait now and then. */
+  /** The share of calls that wait between chunks. */
   readonly waitingCalls: number
-  /** The share of their chunks after which they do, and for how long on the average. */
+  /** The share of chunks after which such a call waits, and the mean time of a wait. */
   readonly waitShare: number
   readonly waitMs: number
-  /** True when the balancer chooses also instances that refuse calls or are down. */
+  /** True if the balancer also chooses instances that reject calls or are down. */
   readonly isBlind: boolean
   readonly stops: StopTimes
   /** Receives every hand-off. */
   readonly onHandOff: (handOff: { readonly call: number; readonly from: number; readonly time: number }) => void
-  /** Of each instance; below 1 where instances share cores. */
+  /** The speed of each instance. It is below 1 if instances share cores. */
   readonly speed: number
 }
 
 /** Settings of a scenario. */
 export type Scenario = (instances: number) => Partial<SimulationOptions>
 
-const usual = { share: 0.6 }
+const normalLoad = { share: 0.6 }
 
-/** The nine scenarios that a policy is judged by. */
+/** The nine scenarios for the evaluation of a policy. */
 export const scenarios = {
-  'steady 60 %': () => usual,
+  'steady 60 %': () => normalLoad,
   'steady 80 %': () => ({ share: 0.8 }),
   'steady 95 %': () => ({ share: 0.95 }),
   'burst x3 for 20 s': () => ({ share: 0.6, rate: (time) => (time >= 15_000 && time < 35_000 ? 3 : 1) }),
   'one slow x4': (instances) => ({
-    ...usual,
+    ...normalLoad,
     events: tenth(instances).flatMap((instance) => [
       { at: 15_000, kind: 'slow', instance, by: 4 } as const,
       { at: 45_000, kind: 'slow', instance, by: 1 } as const,
     ]),
   }),
   'heavy calls land': (instances) => ({
-    ...usual,
+    ...normalLoad,
     events: tenth(instances).map(
       (instance) => ({ at: 15_000, kind: 'heavy', instance, calls: 12, chunks: 400 }) as const,
     ),
   }),
-  'rolling deploy': (instances) => ({ ...usual, events: deploy(instances) }),
+  'rolling deploy': (instances) => ({ ...normalLoad, events: deploy(instances) }),
   'a third killed': (instances) => ({
-    ...usual,
+    ...normalLoad,
     events: first(Math.ceil(instances / 3)).map(
       (instance) => ({ at: 20_000, kind: 'kill', instance, downMs: 20_000 }) as const,
     ),
@@ -115,7 +118,7 @@ export const scenarios = {
   'overload 130 %': () => ({ share: 1.3 }),
 } as const satisfies Record<string, Scenario>
 
-/** 64 calls of 35 seconds at four instances, which are replaced three times without a pause. */
+/** 64 calls of 35 seconds at four instances, which are replaced three times in succession. */
 const deployments: Partial<SimulationOptions> = {
   instances: 4,
   balancer: 'least-connections',
@@ -129,7 +132,7 @@ const deployments: Partial<SimulationOptions> = {
   events: [{ at: 4000, kind: 'deploy', instance: 0, times: 3 }],
 }
 
-/** Repeated deployments under long calls: no call may be lost, and no client may give up. */
+/** Repeated deployments with long calls. No call may be lost, and no client may give up. */
 export const deploymentRows: Readonly<Record<string, Partial<SimulationOptions>>> = {
   'long calls, 3 deployments, health checks': deployments,
   'long calls, 3 deployments, no health checks': {
@@ -169,7 +172,7 @@ const defaults: SimulationOptions = {
   speed: 1,
 }
 
-/** Fills in what is absent; what is given goes before what the scenario sets. */
+/** Adds the options of the scenario and the defaults. Given options take precedence. */
 export function optionsOf(given: Partial<SimulationOptions>, scenario?: ScenarioName): SimulationOptions {
   const instances = given.instances ?? defaults.instances
   return { ...defaults, ...(scenario && scenarios[scenario](instances)), ...given }
@@ -183,7 +186,7 @@ function tenth(instances: number): number[] {
   return first(Math.max(1, Math.round(instances / 10)))
 }
 
-/** Each instance is replaced, in eight waves. */
+/** Returns events that replace each instance, in eight waves. */
 function deploy(instances: number): FleetEvent[] {
   const wave = Math.max(1, Math.ceil(instances / 8))
   return first(instances).map((instance) => ({

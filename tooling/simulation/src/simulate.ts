@@ -1,18 +1,21 @@
-import { type Choose, createBalancer, leastLoaded, waitAt } from './balancer.ts'
+import { type Choose, createBalancer, leastLoaded, loadWith } from './balancer.ts'
 import { randomFrom } from '@tooling/vitest/random'
 import { createEventQueue, type EventQueue } from './events.ts'
 import { Instance } from './instance.ts'
 import { createMeasures, type Measures, resultOf, sample, type SimulationResult } from './measures.ts'
-import type { FleetEvent, GivenCall, SimulationOptions } from './options.ts'
-import { handOffPause, type HandOffReason } from './policy.ts'
+import type { FleetEvent, PlannedCall, SimulationOptions } from './options.ts'
+import { computeHandOffDelayMs, type HandOffReason } from './policy.ts'
 import { createWorkload, type SimulatedCall, type Workload } from './workload.ts'
 
-/** One way through the network, and how long a client waits when there is no instance or its call is lost. */
+/**
+ * The latency of the network in one direction, and the time until a client retries if there is no instance or its call
+ * is lost. Both are in milliseconds.
+ */
 const netMs = 2
-const againMs = 250
-/** Number of results that are not final that a client takes. */
+const retryMs = 250
+/** The number of hand-offs in succession after which a client gives up. */
 const maxRounds = 10
-/** Between two looks at whether a stopping instance still has calls. */
+/** The interval in milliseconds at which a stopping instance is checked for running calls. */
 const idleCheckMs = 50
 
 /** A fleet and its clients. */
@@ -20,7 +23,7 @@ interface Fleet {
   readonly options: SimulationOptions
   readonly queue: EventQueue
   readonly workload: Workload
-  readonly chance: () => number
+  readonly random: () => number
   readonly measures: Measures
   readonly instances: Instance[]
   choose: Choose
@@ -31,12 +34,13 @@ interface Fleet {
 export function simulate(options: SimulationOptions): SimulationResult {
   const fleet = openFleet(options)
   const end = options.warmMs + options.loadMs
-  if (options.calls === undefined) bear(fleet, 0)
-  else for (const call of options.calls) bringCall(fleet, call)
+  if (options.calls === undefined) startCalls(fleet, 0)
+  else for (const call of options.calls) scheduleCall(fleet, call)
   takeSamples(fleet, options.warmMs)
   if (options.mode === 'oracle') rebalance(fleet, 0)
   if (options.healthChecks) checkHealth(fleet, 1000)
-  for (const event of options.events) fleet.queue.at(event.at + options.warmMs, (time) => happen(fleet, event, time))
+  for (const event of options.events)
+    fleet.queue.at(event.at + options.warmMs, (time) => applyEvent(fleet, event, time))
   for (let now = 0; fleet.queue.size > 0 && now <= end + options.tailMs && (now <= end || fleet.open > 0); ) {
     now = fleet.queue.step()
   }
@@ -44,12 +48,12 @@ export function simulate(options: SimulationOptions): SimulationResult {
 }
 
 function openFleet(options: SimulationOptions): Fleet {
-  const chance = randomFrom(options.seed * 104_729 + 3)
+  const random = randomFrom(options.seed * 104_729 + 3)
   const fleet: Fleet = {
     options,
     queue: createEventQueue(),
     workload: createWorkload(options),
-    chance,
+    random,
     measures: createMeasures(options.instances),
     instances: [],
     choose: () => undefined,
@@ -57,73 +61,70 @@ function openFleet(options: SimulationOptions): Fleet {
   }
   const events = {
     onDone: (call: SimulatedCall, _: Instance, time: number) => finish(fleet, call, time),
-    onHandOff: (call: SimulatedCall, leaving: Leaving, time: number) => sendAgain(fleet, { call, ...leaving }, time),
+    onHandOff: (call: SimulatedCall, origin: HandOffOrigin, time: number) => resend(fleet, { call, ...origin }, time),
   }
   const { queue, workload } = fleet
   for (let index = 0; index < options.instances; index++) {
-    fleet.instances.push(new Instance(index, { options, queue, workload, chance, events }))
+    fleet.instances.push(new Instance(index, { options, queue, workload, random, events }))
   }
-  const balanced = createBalancer(options, fleet.instances, chance)
+  const balanced = createBalancer(options, fleet.instances, random)
   fleet.choose = options.mode === 'oracle' ? () => leastLoaded(fleet.instances) : balanced
   return fleet
 }
 
-interface Leaving {
+interface HandOffOrigin {
   readonly instance: Instance
   readonly reason: HandOffReason
 }
 
-function bear(fleet: Fleet, time: number): void {
+function startCalls(fleet: Fleet, time: number): void {
   const { options, workload, queue } = fleet
   fleet.open++
   send(fleet, { call: workload.create(time) }, time)
   const next = time + workload.gap(options.rate(time - options.warmMs))
-  if (next < options.warmMs + options.loadMs) queue.at(next, (at) => bear(fleet, at))
+  if (next < options.warmMs + options.loadMs) queue.at(next, (at) => startCalls(fleet, at))
 }
 
-/** Lets a given call come at its time; until then it counts as open. */
-function bringCall(fleet: Fleet, { at, chunks }: GivenCall): void {
+/** Schedules a planned call. It counts as open until its end. */
+function scheduleCall(fleet: Fleet, { at, chunks }: PlannedCall): void {
   fleet.open++
   fleet.queue.at(at + fleet.options.warmMs, (time) => send(fleet, { call: fleet.workload.create(time, chunks) }, time))
 }
 
-/** A request, and the hand-off that it follows. */
+/** A request, and the hand-off before it. */
 interface Sent {
   readonly call: SimulatedCall
-  readonly from?: Leaving | undefined
+  readonly from?: HandOffOrigin | undefined
 }
 
-/**
- * Brings a request to an instance; one that comes back from another is compared with it, for the share of useless
- * moves.
- */
+/** Sends a request to an instance. After a hand-off, compares the two instances for the share of useless hand-offs. */
 function send(fleet: Fleet, { call, from }: Sent, time: number): void {
   const instance = fleet.choose(call)
-  if (instance === undefined || !instance.isUp || instance.isRefusing) {
-    fleet.queue.at(time + againMs, (at) => send(fleet, { call, from }, at))
+  if (instance === undefined || !instance.isUp || instance.isRejecting) {
+    fleet.queue.at(time + retryMs, (at) => send(fleet, { call, from }, at))
     return
   }
   if (from !== undefined) compare(fleet, from, instance)
-  instance.arrive(call, time)
+  instance.receive(call, time)
 }
 
-function compare({ measures }: Fleet, { instance: from, reason }: Leaving, to: Instance): void {
+function compare({ measures }: Fleet, { instance: from, reason }: HandOffOrigin, to: Instance): void {
   if (from === to) measures.returned++
-  if (reason === 'load' && from.isUp && waitAt(to, 1) >= waitAt(from, 1) * 0.9) measures.useless++
+  if (reason === 'load' && from.isUp && loadWith(to, 1) >= loadWith(from, 1) * 0.9) measures.useless++
 }
 
 function finish(fleet: Fleet, call: SimulatedCall, time: number): void {
   const { options, measures } = fleet
   fleet.open--
   measures.completed++
-  if (call.born < options.warmMs || call.born >= options.warmMs + options.loadMs) return
-  measures.took.push(time + netMs - call.born)
+  if (call.startedAt < options.warmMs || call.startedAt >= options.warmMs + options.loadMs) return
+  measures.durations.push(time + netMs - call.startedAt)
   measures.idleMs += call.idleMs
 }
 
-/** The client of a call that was handed off sends it again, after the real client's pause. */
-function sendAgain(fleet: Fleet, { call, instance, reason }: Leaving & { call: SimulatedCall }, time: number): void {
-  const { measures, chance, queue, options } = fleet
+/** Sends a call again after a hand-off, with the delay of the real client. */
+function resend(fleet: Fleet, { call, instance, reason }: HandOffOrigin & { call: SimulatedCall }, time: number): void {
+  const { measures, random, queue, options } = fleet
   options.onHandOff({ call: call.id, from: instance.index, time: time - options.warmMs })
   if (reason === 'stopping') measures.stopMoves++
   else {
@@ -132,50 +133,50 @@ function sendAgain(fleet: Fleet, { call, instance, reason }: Leaving & { call: S
   }
   if (call.rounds + 1 >= maxRounds) {
     measures.givenUp++
-    return beginAgain(fleet, call, time)
+    return restartCall(fleet, call, time)
   }
-  const pause = handOffPause({ previousHandOffCount: call.rounds, meta: undefined }, chance)
+  const pause = computeHandOffDelayMs({ previousHandOffCount: call.rounds, meta: undefined }, random)
   call.rounds++
-  measures.mostHandOffs = Math.max(measures.mostHandOffs, call.rounds)
+  measures.maxHandOffs = Math.max(measures.maxHandOffs, call.rounds)
   call.idleMs += pause + 2 * netMs
   queue.at(time + pause + 2 * netMs, (at) => send(fleet, { call, from: { instance, reason } }, at))
 }
 
-/** The client has nothing of what was done. */
-function beginAgain(fleet: Fleet, call: SimulatedCall, time: number): void {
+/** Starts a call from the beginning, because the client has no state. */
+function restartCall(fleet: Fleet, call: SimulatedCall, time: number): void {
   for (let chunk = 0; chunk < call.done; chunk++) fleet.measures.redoneMs += fleet.workload.costOf(call, chunk)
   Object.assign(call, { done: 0, rounds: 0, sheds: 0, stops: 0, handOff: undefined })
-  fleet.queue.at(time + againMs, (at) => send(fleet, { call }, at))
+  fleet.queue.at(time + retryMs, (at) => send(fleet, { call }, at))
 }
 
-function happen(fleet: Fleet, event: FleetEvent, time: number): void {
+function applyEvent(fleet: Fleet, event: FleetEvent, time: number): void {
   const instance = fleet.instances[event.instance]
   if (instance === undefined) return
   if (event.kind === 'slow') instance.slowness = event.by
-  if (event.kind === 'heavy') land(fleet, { instance, calls: event.calls, chunks: event.chunks }, time)
+  if (event.kind === 'heavy') addHeavyCalls(fleet, { instance, calls: event.calls, chunks: event.chunks }, time)
   if (event.kind === 'kill')
     end(fleet, { instance, downMs: event.downMs, noticedMs: fleet.options.stops.noticedMs }, time)
   if (event.kind === 'drain') replace(fleet, { instance }, time)
   if (event.kind === 'deploy') deployNext(fleet, { index: 0, left: event.times * fleet.instances.length }, time)
 }
 
-function land(
+function addHeavyCalls(
   fleet: Fleet,
   { instance, calls, chunks }: { instance: Instance; calls: number; chunks: number },
   time: number,
 ): void {
   for (let count = 0; count < calls; count++) {
     fleet.open++
-    instance.arrive(fleet.workload.create(time, chunks), time)
+    instance.receive(fleet.workload.create(time, chunks), time)
   }
 }
 
 function end(fleet: Fleet, { instance, downMs, noticedMs, onStarted }: Ended, time: number): void {
   const lost = instance.kill()
   fleet.measures.lost += lost.length
-  for (const call of lost) beginAgain(fleet, call, time)
+  for (const call of lost) restartCall(fleet, call, time)
   fleet.queue.at(time + noticedMs, () => {
-    if (!instance.isUp) instance.isOffered = false
+    if (!instance.isUp) instance.isInRotation = false
   })
   fleet.queue.at(time + downMs, (at) => {
     instance.start()
@@ -190,7 +191,7 @@ interface Ended {
   readonly onStarted?: ((time: number) => void) | undefined
 }
 
-/** Replaces one instance after the other, so many times in all. */
+/** Replaces the instances in turn, until none are left. */
 function deployNext(fleet: Fleet, { index, left }: { index: number; left: number }, time: number): void {
   const instance = fleet.instances[index]
   if (instance === undefined || left === 0) return
@@ -198,20 +199,22 @@ function deployNext(fleet: Fleet, { index, left }: { index: number; left: number
   replace(fleet, { instance, onStarted: (at) => deployNext(fleet, next, at) }, time)
 }
 
-/** Stops an instance as a server does: it announces the stop, then hands calls off and refuses, then ends. */
+/**
+ * Stops an instance as a server does. It announces the stop, then hands calls off and rejects new ones, and then ends.
+ */
 function replace(fleet: Fleet, { instance, onStarted }: Pick<Ended, 'instance' | 'onStarted'>, time: number): void {
   const { noticedMs, graceMs, downMs, endsWhenIdle } = fleet.options.stops
   instance.announceStop()
   fleet.queue.at(time + noticedMs, (noticedAt) => {
-    instance.isOffered = false
+    instance.isInRotation = false
     instance.stop(graceMs)
     const endsAt = noticedAt + graceMs
-    const look = (at: number): void => {
+    const check = (at: number): void => {
       const isOver = at >= endsAt || (endsWhenIdle && instance.connections === 0)
       if (isOver) end(fleet, { instance, downMs, noticedMs: 0, onStarted }, at)
-      else fleet.queue.at(endsWhenIdle ? Math.min(endsAt, at + idleCheckMs) : endsAt, look)
+      else fleet.queue.at(endsWhenIdle ? Math.min(endsAt, at + idleCheckMs) : endsAt, check)
     }
-    look(noticedAt)
+    check(noticedAt)
   })
 }
 
@@ -224,16 +227,16 @@ function takeSamples(fleet: Fleet, time: number): void {
 
 function checkHealth(fleet: Fleet, time: number): void {
   fleet.queue.at(time, (at) => {
-    for (const instance of fleet.instances) if (instance.isUp) instance.isOffered = instance.isReady(at)
+    for (const instance of fleet.instances) if (instance.isUp) instance.isInRotation = instance.isReady(at)
     checkHealth(fleet, at + 1000)
   })
 }
 
-/** The oracle moves calls from the busiest to the idlest, at no cost, for as long as that helps. */
+/** Moves calls from the busiest to the least busy instance without a cost, while that reduces the load. */
 function rebalance(fleet: Fleet, time: number): void {
   fleet.queue.at(time, (at) => {
     const up = fleet.instances.filter(
-      ({ isUp, isOffered, monitor }) => isUp && isOffered && monitor.activeDrains.size === 0,
+      ({ isUp, isInRotation, monitor }) => isUp && isInRotation && monitor.activeDrains.size === 0,
     )
     const stuck = new Set<Instance>()
     for (let count = 0; up.length > 1 && count < 2 * up.length; count++) if (!moveOne(up, stuck, at)) break
@@ -241,17 +244,17 @@ function rebalance(fleet: Fleet, time: number): void {
   })
 }
 
-/** Moves one call; false when no move helps. An instance all of whose calls wait has none to give. */
+/** Moves one call. Returns false if no move reduces the load. An instance without a ready call is added to `stuck`. */
 function moveOne(up: readonly Instance[], stuck: Set<Instance>, time: number): boolean {
   let from: Instance | undefined
   for (const one of up) if (!stuck.has(one) && (from === undefined || loadOf(one) > loadOf(from))) from = one
-  const to = up.reduce((best, one) => (waitAt(one, 1) < waitAt(best, 1) ? one : best))
+  const to = up.reduce((best, one) => (loadWith(one, 1) < loadWith(best, 1) ? one : best))
   if (from === undefined || (to.running + 1) * to.slowness >= loadOf(from)) return false
   const [call] = from.ready
   if (call === undefined) stuck.add(from)
   else {
     from.release(call)
-    to.adopt(call, time)
+    to.receiveMoved(call, time)
   }
   return true
 }

@@ -1,45 +1,48 @@
 import { randomFrom } from '@tooling/vitest/random'
 import type { SimulationOptions } from './options.ts'
-import type { HandOffTag } from './policy.ts'
+import type { HandOffReport } from './policy.ts'
 
-/** A call on its way through the fleet. */
+/** A simulated call. */
 export interface SimulatedCall {
   readonly id: number
   readonly salt: number
-  /** Number of chunks of work. */
+  /** The number of chunks of work. */
   readonly length: number
   readonly waits: boolean
-  readonly born: number
+  readonly startedAt: number
   done: number
-  /** Content of its journal. */
+  /** The content of its journal. */
   sheds: number
   stops: number
-  handOff: HandOffTag | undefined
-  /** Number of times in a row that its client was answered with state alone. */
+  handOff: HandOffReport | undefined
+  /** The number of hand-offs in succession. */
   rounds: number
   idleMs: number
-  /** At which instance it is, if it is at one. */
+  /** The instance of the call, or undefined between instances. */
   at: object | undefined
-  /** Number of stops of that instance when it came, and the time since when it works there. */
+  /** The number of drains of that instance at its arrival, and its arrival time. */
   drains: number
   workedFrom: number
 }
 
-/** The calls of a simulation, and how long each piece of them computes. */
+/** The calls of a simulation, and the times of their chunks. */
 export interface Workload {
-  create(born: number, length?: number): SimulatedCall
-  /** The time of one chunk, the same each time that it is done. */
+  create(startedAt: number, length?: number): SimulatedCall
+  /** Returns the time of one chunk, which is the same for each repetition. */
   costOf(call: SimulatedCall, chunk: number): number
-  /** True when the call waits for something else after a chunk. */
+  /** Returns true if the call waits after a chunk. */
   waitsAfter(call: SimulatedCall, chunk: number): boolean
-  /** Milliseconds to the next call. */
+  /** Returns the time in milliseconds until the next call. */
   gap(factor: number): number
 }
 
-/** Calls are Pareto distributed, from 12 to 3000 chunks, and chunks log-normal: a few calls are most of the work. */
+/**
+ * Lengths of calls are Pareto distributed, from 12 to 3000 chunks, and times of chunks are log-normal: a few calls make
+ * most of the work.
+ */
 const pareto = { least: 12, most: 3000, alpha: 1.2 }
 
-/** Makes the calls of a seed. */
+/** Creates the workload of a seed. */
 export function createWorkload(options: SimulationOptions): Workload {
   const random = randomFrom(options.seed * 7919)
   const table = chunkTable(options)
@@ -48,7 +51,7 @@ export function createWorkload(options: SimulationOptions): Workload {
   const at = (salt: number, chunk: number): number => table[(salt + chunk * 2_654_435_761) & 4095] ?? 0
   let nextId = 0
   return {
-    create(born, length) {
+    create(startedAt, length) {
       const salt = Math.floor(random() * 1e9)
       const chunks = length ?? lengthOf(options, random)
       const waits = random() < options.waitingCalls
@@ -63,7 +66,7 @@ export function createWorkload(options: SimulationOptions): Workload {
         drains: 0,
         workedFrom: 0,
       }
-      return { id: nextId++, salt, length: chunks, waits, born, ...fresh }
+      return { id: nextId++, salt, length: chunks, waits, startedAt, ...fresh }
     },
     costOf: ({ salt }, chunk) => at(salt, chunk),
     waitsAfter: ({ salt, waits }, chunk) => waits && at(salt, chunk + 7777) <= waitBelow,

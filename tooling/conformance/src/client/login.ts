@@ -14,65 +14,65 @@ import type { HttpAuthorizer } from '@x/transport-http/client'
 const redirectUri = 'http://localhost:3000/callback'
 const metadataUrl = 'https://conformance-test.local/client-metadata.json'
 
-/** An authorizer, and the extensions that it declares where it does. */
+/** An authorizer, and the extensions that it declares. */
 export type ScenarioAuth = HttpAuthorizer & { readonly capabilities?: AuthCapabilities }
 
 /** The authorizers of the extensions, by the names of the suite's scenarios. */
-const machines: ReadonlyMap<string, (issuer: string, context: JsonObject) => MachineAuth> = new Map([
+const machineAuths: ReadonlyMap<string, (issuer: string, context: JsonObject) => MachineAuth> = new Map([
   ['auth/client-credentials-basic', withCredentials],
   ['auth/client-credentials-jwt', withCredentials],
-  ['auth/wif-jwt-bearer', asWorkload],
-  ['auth/enterprise-managed-authorization', inEnterprise],
+  ['auth/wif-jwt-bearer', withWorkloadIdentity],
+  ['auth/enterprise-managed-authorization', withEnterpriseIdentity],
 ])
 
-/** The authorizer of the scenarios that are about authorization. */
+/** Creates the authorizer of an authorization scenario. Returns undefined for other scenarios. */
 export async function authorizerFor(
   scenario: string,
   url: string,
   context: JsonObject,
 ): Promise<ScenarioAuth | undefined> {
   if (!scenario.startsWith('auth/')) return undefined
-  const machine = machines.get(scenario)
+  const machine = machineAuths.get(scenario)
   if (machine !== undefined) return machine(await issuerOf(url), context)
-  const registrations = registrationsIn(context)
+  const registrations = registrationsOf(context)
   const client = { name: 'conformance-client', metadataUrl, registrations }
   const binding = scenario.startsWith('auth/dpop') ? dpop({ required: true }) : undefined
   return oauth({ client, redirect: withoutBrowser, dpop: binding })
 }
 
-/** The suite gives credentials without the issuer that they are for; elsewhere the user says it. */
+/** Reads the issuer from the metadata of the resource, because the suite provides credentials without their issuer. */
 async function issuerOf(url: string): Promise<string> {
   const { origin, pathname } = new URL(url)
   const response = await fetch(`${origin}/.well-known/oauth-protected-resource${pathname}`)
   const metadata: unknown = await response.json()
   const issuers = isJsonObject(metadata) ? metadata['authorization_servers'] : undefined
   const issuer = Array.isArray(issuers) ? issuers[0] : undefined
-  if (typeof issuer !== 'string') throw new Error('the suite names no authorization server')
+  if (typeof issuer !== 'string') throw new Error('the metadata of the suite has no authorization server')
   return issuer
 }
 
 function withCredentials(issuer: string, context: JsonObject): MachineAuth {
-  return clientCredentials({ issuer, client: clientIn(context) })
+  return clientCredentials({ issuer, client: machineClientOf(context) })
 }
 
-function asWorkload(issuer: string, context: JsonObject): MachineAuth {
+function withWorkloadIdentity(issuer: string, context: JsonObject): MachineAuth {
   const { client_id: id } = context
   return workload({ issuer, client: { id: String(id) }, assertion: () => String(context['valid_jwt']) })
 }
 
-function inEnterprise(issuer: string, context: JsonObject): MachineAuth {
+function withEnterpriseIdentity(issuer: string, context: JsonObject): MachineAuth {
   const { idp_issuer: provider, idp_token_endpoint: tokenEndpoint, idp_client_id: id } = context
   const idp = { issuer: String(provider), tokenEndpoint: String(tokenEndpoint), client: { id: String(id) } }
-  return enterprise({ issuer, client: clientIn(context), idp, identity: () => String(context['idp_id_token']) })
+  return enterprise({ issuer, client: machineClientOf(context), idp, identity: () => String(context['idp_id_token']) })
 }
 
-function clientIn({ client_id: id, client_secret: secret, ...context }: JsonObject): MachineClient {
+function machineClientOf({ client_id: id, client_secret: secret, ...context }: JsonObject): MachineClient {
   const { private_key_pem: privateKey, signing_algorithm: algorithm } = context
   if (typeof secret === 'string') return { id: String(id), secret }
   return { id: String(id), key: { privateKey: String(privateKey), algorithm: String(algorithm) } }
 }
 
-/** Asks the authorization server as a browser would, and reads where it redirects to; nothing listens there. */
+/** Sends the authorization request as a browser does, and reads the redirect. No server listens at the redirect URI. */
 const withoutBrowser: Redirect = {
   applicationType: 'native',
   open: async (signal): Promise<RedirectListener> => ({
@@ -86,7 +86,7 @@ const withoutBrowser: Redirect = {
   }),
 }
 
-function registrationsIn(context: JsonObject): readonly ClientRegistration[] {
+function registrationsOf(context: JsonObject): readonly ClientRegistration[] {
   const { issuer, client_id: id, client_secret: secret } = context
   if (typeof issuer !== 'string' || typeof id !== 'string') return []
   return [{ issuer, id, secret: typeof secret === 'string' ? secret : undefined }]

@@ -5,13 +5,13 @@ import { connectHttp } from '@x/transport-http/client'
 import { authorizerFor } from './login.ts'
 import { scenarioOf } from './scenarios.ts'
 
-// The suite ends only the shell that it started, so this program sees to its own end.
-const lifeMilliseconds = 25_000
+// The suite kills only its shell on a timeout, so this program limits its own lifetime.
+const timeoutMilliseconds = 25_000
 
 setTimeout(() => {
-  process.stderr.write(`gave up after ${lifeMilliseconds} ms\n`)
+  process.stderr.write(`timed out after ${timeoutMilliseconds} ms\n`)
   process.exit(1)
-}, lifeMilliseconds).unref()
+}, timeoutMilliseconds).unref()
 
 const name = process.env['MCP_CONFORMANCE_SCENARIO'] ?? ''
 const url = process.argv.at(-1) ?? ''
@@ -35,6 +35,6 @@ try {
 
 function readContext(text: string | undefined): JsonObject {
   const context: unknown = text === undefined ? {} : JSON.parse(text)
-  if (!isJsonObject(context)) throw new Error('MCP_CONFORMANCE_CONTEXT holds no JSON object')
+  if (!isJsonObject(context)) throw new Error('MCP_CONFORMANCE_CONTEXT is not a JSON object')
   return context
 }

@@ -1,10 +1,10 @@
 import type { CallOptions, Client } from '@x/client'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
-/** The behaviour of the fixture client in one scenario; `context` is the suite's input for it. */
+/** The behaviour of the fixture client in one scenario. `context` is the suite's input for the scenario. */
 export type Scenario = (client: Client, context: JsonObject) => Promise<unknown>
 
-/** The programs by the names of the suite's scenarios. */
+/** The behaviours by the names of the suite's scenarios. */
 const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
   ['initialize', (client) => client.discover()],
   ['tools_call', addNumbers],
@@ -12,17 +12,17 @@ const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
   ['sse-retry', callOnlyTool],
   ['request-metadata', (client) => client.discover()],
   ['http-standard-headers', useEverything],
-  ['http-custom-headers', callAsTold],
-  ['http-invalid-tool-headers', callWhatIsLeft],
+  ['http-custom-headers', callRequestedTools],
+  ['http-invalid-tool-headers', callListedTools],
   ['sep-2322-client-request-state', confirmEverything],
   ['json-schema-ref-no-deref', (client) => client.listTools()],
   ['json-schema-2020-12-preservation', echoSchema],
 ])
 
-/** The program for a scenario; all that are about authorization share one. */
+/** Returns the behaviour of a scenario. All authorization scenarios share one. */
 export function scenarioOf(name: string): Scenario {
   const scenario = scenarios.get(name) ?? (name.startsWith('auth/') ? callTestTool : undefined)
-  if (scenario === undefined) throw new Error(`no program for the scenario "${name}"`)
+  if (scenario === undefined) throw new Error(`no behaviour for the scenario "${name}"`)
   return scenario
 }
 
@@ -46,14 +46,14 @@ async function useEverything(client: Client): Promise<void> {
   for (const { name } of await client.listPrompts()) await client.getPrompt(name)
 }
 
-async function callAsTold(client: Client, context: JsonObject): Promise<void> {
+async function callRequestedTools(client: Client, context: JsonObject): Promise<void> {
   await client.listTools()
   for (const call of readToolCalls(context['toolCalls'])) await client.callTool(call.name, call.arguments)
 }
 
-async function callWhatIsLeft(client: Client): Promise<void> {
+async function callListedTools(client: Client): Promise<void> {
   for (const { name } of await client.listTools()) {
-    // The suite's server may refuse the call; that the client made it is what counts.
+    // The suite checks only that the client sends the call. Its server may reject the call.
     await client.callTool(name, { region: 'us-west1' }).catch(() => undefined)
   }
 }
@@ -73,7 +73,7 @@ async function echoSchema(client: Client): Promise<void> {
 }
 
 function readToolCalls(value: JsonValue | undefined): readonly { name: string; arguments: JsonObject }[] {
-  if (!Array.isArray(value)) throw new Error('the context holds no toolCalls')
+  if (!Array.isArray(value)) throw new Error('the context has no toolCalls')
   return value.map((call: unknown) => {
     if (!isJsonObject(call) || typeof call['name'] !== 'string')
       throw new Error('a tool call of the context has no name')

@@ -1,7 +1,7 @@
 import { inputRequired, prompt, tool } from '@x/server'
 import * as z from 'zod'
 
-// Outside the handlers, so that each is turned into a form once.
+// The schemas are outside the handlers, so that each is converted to a form once.
 const named = z.object({ name: z.string().meta({ title: 'Name' }) })
 const confirmed = z.object({ ok: z.boolean().meta({ title: 'OK' }) })
 const coloured = z.object({ color: z.string().meta({ title: 'Color' }) })
@@ -56,11 +56,11 @@ const capital = {
   maxTokens: 100,
 } as const
 
-/** Tools that need something of the client before they can answer (basic/patterns/mrtr). */
+/** Tools that require input of the client before their result (basic/patterns/mrtr). */
 export const askingTools = [
   tool('test_input_required_result_elicitation', {
-    description: 'Asks the user for a name, in the terms of the protocol and without a state',
-    // One scenario answers with its very first request, before it was asked: only this form reads such an answer.
+    description: 'Asks the user for a name with an InputRequiredResult and without a state',
+    // One scenario sends the answer with its first request. Only `ctx.responses` has such an answer.
     run: (_, ctx) => {
       const answer = ctx.responses.get('user_name')
       if (answer === undefined || !('action' in answer) || answer.action !== 'accept') return askName
@@ -76,7 +76,7 @@ export const askingTools = [
     run: async (_, ctx) => `The client has ${(await ctx.roots('client_roots')).length} roots.`,
   }),
   tool('test_input_required_result_request_state', {
-    description: 'Asks for a confirmation, and remembers what it was for',
+    description: 'Asks for a confirmation, and keeps a ticket in the state',
     run: async (_, ctx) => {
       const ticket = ctx.uuid('ticket')
       const { ok } = await ctx.elicit('confirm', { message: 'Please confirm', schema: confirmed })
@@ -103,22 +103,22 @@ export const askingTools = [
     },
   }),
   tool('test_input_required_result_tampered_state', {
-    description: 'Asks in the terms of the protocol, with a state of its own',
+    description: 'Asks with an InputRequiredResult that has its own state',
     run: (_, ctx) => {
       if (!ctx.responses.has('confirm')) return askInFull
       return `The state came back as ${JSON.stringify(ctx.state)}.`
     },
   }),
   tool('test_input_required_result_capabilities', {
-    description: 'Asks of the client what it can do, and nothing else',
+    description: 'Sends only requests that the capabilities of the client allow',
     run: async (_, ctx) => {
       if (ctx.can('sampling')) return `The model says: ${textOf((await ctx.sample('capital', capital)).content)}`
-      if (!ctx.can('elicitation')) return 'The client can be asked nothing.'
+      if (!ctx.can('elicitation')) return 'The client supports no input requests.'
       return `Hello, ${(await ctx.elicit('user_name', { message: 'What is your name?', schema: named })).name}!`
     },
   }),
   tool('test_streaming_elicitation', {
-    description: 'Asks in its result: a server sends no request of its own',
+    description: 'Asks in its result, because a server sends no requests',
     run: async (_, ctx) => {
       const { ok } = await ctx.elicit('confirm', { message: 'Please confirm', schema: confirmed })
       return ok ? 'Confirmed.' : 'Not confirmed.'
@@ -127,7 +127,8 @@ export const askingTools = [
 ]
 
 /**
- * Tools that ask, by the names that the suite has for clients of 2025-11-25; the handlers are the same for both eras.
+ * Tools that ask, with the names of the suite's scenarios for clients of 2025-11-25. The handlers are the same for both
+ * eras.
  */
 export const sessionTools = [
   tool('test_sampling', {
@@ -165,7 +166,7 @@ export const sessionTools = [
   }),
 ]
 
-/** A prompt that needs something of the client. */
+/** A prompt that requires input of the client. */
 export const askingPrompts = [
   prompt('test_input_required_result_prompt', {
     description: 'Asks the user for a context',
@@ -210,7 +211,7 @@ const askInFull = inputRequired({
   state: { since: 'round 1' },
 })
 
-/** Returns the text of a model's message; other members are left out. */
+/** Returns the text of a model's message. */
 function textOf(content: unknown): string {
   return z.looseObject({ type: z.literal('text'), text: z.string() }).safeParse(content).data?.text ?? 'no text'
 }

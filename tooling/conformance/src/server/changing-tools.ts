@@ -1,21 +1,21 @@
 import type { ListKind } from '@x/schema'
 import { type Tool, tool } from '@x/server'
 
-/** Tools that tell those who listen of a change (basic/patterns/subscriptions). */
-export function changingTools(changed: (kind: ListKind) => Promise<void>): readonly Tool[] {
+/** Creates tools that notify subscribed clients of a change (basic/patterns/subscriptions). */
+export function changingTools(notifyListChanged: (kind: ListKind) => Promise<void>): readonly Tool[] {
   return [
     tool('test_trigger_tool_change', {
-      description: 'Tells that the list of tools changed',
+      description: 'Sends a notification that the list of tools has changed',
       run: async () => {
-        await changed('tools')
-        return 'Told that the tools changed.'
+        await notifyListChanged('tools')
+        return 'Sent a notification for the tools.'
       },
     }),
     tool('test_trigger_prompt_change', {
-      description: 'Tells that the list of prompts changed',
+      description: 'Sends a notification that the list of prompts has changed',
       run: async () => {
-        await changed('prompts')
-        return 'Told that the prompts changed.'
+        await notifyListChanged('prompts')
+        return 'Sent a notification for the prompts.'
       },
     }),
   ]

@@ -9,17 +9,17 @@ const embedded = {
   resource: { uri: 'test://embedded-resource', mimeType: 'text/plain', text: 'The text of an embedded resource.' },
 } as const
 
-/** Tools that answer with one kind of content each. */
+/** Tools that return one kind of content each. */
 export const contentTools = [
   tool('test_simple_text', {
-    description: 'Answers with one text',
+    description: 'Returns a text',
     run: () => 'This is a simple text response for testing.',
   }),
-  tool('test_image_content', { description: 'Answers with an image', run: () => ({ content: [image] }) }),
-  tool('test_audio_content', { description: 'Answers with a sound', run: () => ({ content: [audio] }) }),
-  tool('test_embedded_resource', { description: 'Answers with a resource', run: () => ({ content: [embedded] }) }),
+  tool('test_image_content', { description: 'Returns an image', run: () => ({ content: [image] }) }),
+  tool('test_audio_content', { description: 'Returns a sound', run: () => ({ content: [audio] }) }),
+  tool('test_embedded_resource', { description: 'Returns a resource', run: () => ({ content: [embedded] }) }),
   tool('test_multiple_content_types', {
-    description: 'Answers with a text, an image and a resource',
+    description: 'Returns a text, an image and a resource',
     run: () => ({ content: [text, image, embedded] }),
   }),
 ]

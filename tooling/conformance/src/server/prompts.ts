@@ -17,8 +17,8 @@ export const prompts = [
     run: ({ arg1, arg2 }) => `Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`,
   }),
   prompt('test_prompt_with_embedded_resource', {
-    description: 'Holds a resource',
-    input: z.object({ resourceUri: z.string().describe('Which resource to hold') }),
+    description: 'Contains a resource',
+    input: z.object({ resourceUri: z.string().describe('The URI of the resource') }),
     run: ({ resourceUri }) => [
       {
         role: 'user',
@@ -31,7 +31,7 @@ export const prompts = [
     ],
   }),
   prompt('test_prompt_with_image', {
-    description: 'Holds an image',
+    description: 'Contains an image',
     run: () => [
       { role: 'user', content: { type: 'image', data: png, mimeType: 'image/png' } },
       { role: 'user', content: { type: 'text', text: 'Please analyze the image above.' } },

@@ -23,10 +23,10 @@ export const protocolTools = [
     },
   }),
   tool('test_logging_tool', {
-    description: 'Logs when the request asks for it',
+    description: 'Logs if the request sets a log level',
     run: (_, ctx) => {
       ctx.log('info', 'The tool runs')
-      return 'Logged what was asked for.'
+      return 'Logged one message.'
     },
   }),
   tool('test_tool_with_logging', {
@@ -40,10 +40,10 @@ export const protocolTools = [
     },
   }),
   tool('test_reconnection', {
-    description: 'Takes longer than the connections of older clients last',
+    description: 'Runs longer than the connections of older clients stay open',
     run: async (_, ctx) => {
       await delay(reconnectionMilliseconds, undefined, { signal: ctx.signal })
-      return 'The result came after a reconnection.'
+      return 'The result was sent after a reconnection.'
     },
   }),
   tool('test_missing_capability', {

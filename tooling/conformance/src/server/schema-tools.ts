@@ -1,7 +1,7 @@
 import { tool } from '@x/server'
 import * as z from 'zod'
 
-/** Listed as it stands: the suite looks for every one of these keywords. */
+/** This schema is listed unchanged, because the suite checks each of its keywords. */
 const verbatim = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',
@@ -27,15 +27,15 @@ const verbatim = {
   additionalProperties: false,
 } as const
 
-/** Tools whose input schema is what is tested. */
+/** Tools for the scenarios that test input schemas. */
 export const schemaTools = [
   tool('json_schema_2020_12_tool', {
-    description: 'Takes arguments that a JSON Schema describes',
+    description: 'Has an input schema in JSON Schema',
     input: verbatim,
     run: (args) => `Called with ${JSON.stringify(args)}`,
   }),
   tool('test_x_mcp_header', {
-    description: 'Takes an argument that a header repeats',
+    description: 'Has a parameter that a header repeats',
     input: z.object({ region: z.string().meta({ 'x-mcp-header': 'Region' }) }),
     run: ({ region }) => `The region is ${region}`,
   }),

@@ -3,14 +3,14 @@ import { errorCodes, McpError } from '@x/schema'
 import { tool, toolResult } from '@x/server'
 import * as z from 'zod'
 
-// Outside the handlers, so that each is turned into a form once.
+// The schemas are outside the handlers, so that each is converted to a form once.
 const named = z.object({ name: z.string().meta({ title: 'Name' }) })
 const confirmed = z.object({ confirm: z.boolean().meta({ title: 'Confirm' }) })
 
-/** Tools that run as tasks, and one that never does (seps/2663-tasks-extension). */
+/** Tools that run as tasks, and one that does not (seps/2663-tasks-extension). */
 export const taskTools = [
   tool('greet', {
-    description: 'Greets a person, at once',
+    description: 'Returns a greeting immediately',
     input: z.object({ name: z.string() }),
     run: ({ name }) => `Hello, ${name}!`,
   }),
@@ -24,15 +24,15 @@ export const taskTools = [
     },
   }),
   tool('failing_job', {
-    description: 'Fails as tools do',
+    description: 'Fails with a tool error',
     task: 'required',
     run: () => toolResult({ isError: true, content: [{ type: 'text', text: 'The job has failed.' }] }),
   }),
   tool('protocol_error_job', {
-    description: 'Fails as the protocol does',
+    description: 'Fails with a protocol error',
     task: 'allowed',
     run: () => {
-      throw new McpError(errorCodes.internal, 'The job has come to an end that no result can tell of')
+      throw new McpError(errorCodes.internal, 'The job failed without a result')
     },
   }),
   tool('confirm_delete', {
@@ -45,7 +45,7 @@ export const taskTools = [
     },
   }),
   tool('multi_input', {
-    description: 'Asks two things at once',
+    description: 'Asks two questions at once',
     task: 'allowed',
     run: async (_, ctx) => {
       const [you, friend] = await Promise.all([
@@ -56,7 +56,7 @@ export const taskTools = [
     },
   }),
   tool('test_tool_with_task', {
-    description: 'Asks first, and then works as a task',
+    description: 'Asks a question, and then continues as a task',
     run: async (_, ctx) => {
       const { name } = await ctx.elicit('user_name', { message: 'What is your name?', schema: named })
       await ctx.continueAsTask()

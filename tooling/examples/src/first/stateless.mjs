@@ -20,18 +20,21 @@ const phases = {
   after: () => sealed,
 }
 
-/** Makes a call that begins at an instance of one phase, and ends at an instance of another. */
+/**
+ * Makes a call whose first round runs at an instance of one phase, and whose second round runs at an instance of
+ * another.
+ */
 async function call(first, second, { storeIsLost = false } = {}) {
   const store = memoryStore()
   const instances = [
     createInstance(phases[first](store)),
     createInstance(phases[second](storeIsLost ? memoryStore() : store)),
   ]
-  let held
-  // A balancer: each request goes to the next instance.
+  let heldState
+  // Simulates a load balancer: each request goes to the next instance.
   const balancer = async (request, options) => {
     const response = await instances.shift().exchange(request, options)
-    held ??= response.result.requestState
+    heldState ??= response.result.requestState
     return response
   }
   const elicit = () => ({ action: 'accept', content: { resolution: 'Fixed' } })
@@ -39,14 +42,14 @@ async function call(first, second, { storeIsLost = false } = {}) {
   const result = await client
     .callTool('resolve')
     .catch((error) => ({ content: [{ text: error.message.split(': ').at(-1) }] }))
-  return { held: held.split('~').map(nameOf).join(' and '), result: result.content[0].text }
+  return { heldState: heldState.split('~').map(nameOf).join(' and '), result: result.content[0].text }
 }
 
 const createInstance = (state) => createServer({ name: 'bugs', version: '1.0.0', state, tools: [resolve] })
 const nameOf = (part) => (part.length < 64 ? 'a handle' : 'a token')
 
 console.log('The client holds:')
-for (const phase of Object.keys(phases)) console.log(`  ${phase}: ${(await call(phase, phase)).held}`)
+for (const phase of Object.keys(phases)) console.log(`  ${phase}: ${(await call(phase, phase)).heldState}`)
 
 console.log('A call that begins in a phase, and ends in the next one:')
 const names = Object.keys(phases)

@@ -1,24 +1,26 @@
 /** The fields whose values are printed. */
-const open = new Set(
+const printed = new Set(
   (
     'method resource scope authorization_servers authorization_endpoint token_endpoint registration_endpoint ' +
     'client_name response_type code_challenge_method iss grant_type token_type'
   ).split(' '),
 )
-/** The fields that are random or secret: their names are printed. */
+/** The fields with random or secret values, of which only the names are printed. */
 const masked = new Set(
   'client_id redirect_uri state code_challenge code code_verifier access_token refresh_token'.split(' '),
 )
 
-/** Sends a request, and prints it with its response: an alternative to `fetch`. */
+/** Sends a request, and prints it with its response. It replaces `fetch`. */
 export async function printingFetch(url, options) {
   const request = new Request(url, options)
   const { origin, pathname, searchParams } = new URL(request.url)
   const body = await request.clone().text()
   const response = await fetch(request)
-  // The port of the client, and the ids of a login, differ from run to run.
-  const place = `${origin}${pathname}`.replace(/127\.0\.0\.1:\d+/, '127.0.0.1:…').replace(/(login|auth)\/.*/, '$1/…')
-  console.log(`${request.method} ${place}`)
+  // The port of the client and the ids of a login differ in each run.
+  const printedUrl = `${origin}${pathname}`
+    .replace(/127\.0\.0\.1:\d+/, '127.0.0.1:…')
+    .replace(/(login|auth)\/.*/, '$1/…')
+  console.log(`${request.method} ${printedUrl}`)
   if (request.headers.has('authorization')) console.log('  Authorization: Bearer …')
   printFields('  ', Object.fromEntries(searchParams))
   printFields('  ', readFields(request.headers.get('content-type'), body))
@@ -36,7 +38,7 @@ function readFields(type, body) {
 
 function printFields(indent, fields) {
   for (const [name, value] of Object.entries(fields)) {
-    if (open.has(name)) console.log(`${indent}${name}: ${[value].flat().join(', ')}`)
+    if (printed.has(name)) console.log(`${indent}${name}: ${[value].flat().join(', ')}`)
     if (masked.has(name)) console.log(`${indent}${name}: …`)
   }
 }

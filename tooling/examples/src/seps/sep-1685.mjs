@@ -41,7 +41,7 @@ for await (const { id, message } of readEvents(
   break
 }
 
-console.log('# The instance is gone. Another one has the same key')
+console.log('# The instance has ended. Another one has the same key')
 await http.close({ graceMs: 0 })
 http = await startInstance()
 const { id, state: echoed } = question

@@ -10,13 +10,13 @@ const http = await serveHttp(server, { port: 0 })
 const connection = connectHttp(http.url, { fetch: printingFetch })
 const client = createClient(connection, { name: 'host', version: '1.0.0' })
 
-console.log('# A client asks what the server can do')
+console.log('# A client requests the capabilities of the server')
 await client.discover()
 
-console.log('# Any request stands alone')
+console.log('# Each request is independent')
 await client.callTool('ping')
 
-/** Sends a request that is written by hand. */
+/** Sends a request without the client. */
 function post(version, method, params) {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': version,
@@ -32,10 +32,10 @@ function post(version, method, params) {
   return printingFetch(http.url, { method: 'POST', headers, body })
 }
 
-console.log('# A revision that the server does not speak')
+console.log('# A revision that the server does not support')
 await post('2099-01-01', 'tools/list')
 
-console.log('# Notifications come on the stream of a request')
+console.log('# Notifications are sent on the stream of a request')
 const stream = await post('2026-07-28', 'subscriptions/listen', { notifications: { toolsListChanged: true } })
 for await (const { message } of readEvents(stream)) {
   if (message.method !== 'notifications/subscriptions/acknowledged') break

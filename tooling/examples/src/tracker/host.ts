@@ -7,7 +7,7 @@ import type { server } from './server.ts'
 /** The tools and prompts of the tracker. */
 export interface Tracker extends TypesOf<typeof server> {}
 
-/** Connects to a tracker whose questions the person at a terminal answers. */
+/** Connects to a tracker whose questions the user answers in a terminal. */
 export function openTracker(connection: Connection, terminal?: TerminalOptions): Client<Tracker> {
   return createClient<Tracker>(connection, {
     name: 'tracker-host',
@@ -17,18 +17,18 @@ export function openTracker(connection: Connection, terminal?: TerminalOptions):
   })
 }
 
-/** Creates an issue, has it worked on, and closes it; the person is asked for the title and the resolution. */
-export async function workThrough(tracker: Client<Tracker>, assignee: string): Promise<string> {
+/** Creates, assigns and closes an issue. The user enters the title and the resolution. */
+export async function completeIssue(tracker: Client<Tracker>, assignee: string): Promise<string> {
   const created = await tracker.tools.create_issue({})
   const number = created.structuredContent?.id
-  if (number === undefined) return 'The person would not say'
+  if (number === undefined) return 'The user gave no title'
   await tracker.tools.assign_issue({ id: number, assignee })
   await tracker.tools.comment_issue({ id: number, body: 'I am on it' })
   const { structuredContent } = await tracker.tools.close_issue({ id: number })
   return `Issue ${number} of ${structuredContent?.assignee} is ${structuredContent?.resolution}`
 }
 
-/** Imports issues, and shows how far it is. */
+/** Imports issues, and shows the progress. */
 export async function importAll(
   tracker: Client<Tracker>,
   titles: string[],

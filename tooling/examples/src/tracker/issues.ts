@@ -1,6 +1,6 @@
 import { Pool } from 'pg'
 
-/** An issue, as the database has it. */
+/** An issue in the database. */
 export interface Issue {
   readonly id: number
   readonly title: string
@@ -13,7 +13,7 @@ export const pool: Pool = new Pool({ connectionString: process.env.DATABASE_URL 
 
 const columns = 'id, title, state, assignee, resolution'
 
-/** Creates the tables, where they do not exist yet. */
+/** Creates the tables if they do not exist. */
 export async function createTables(): Promise<void> {
   await pool.query(`
     CREATE TABLE IF NOT EXISTS issues (
@@ -22,21 +22,21 @@ export async function createTables(): Promise<void> {
       state text NOT NULL DEFAULT 'open',
       assignee text,
       resolution text,
-      made_by text UNIQUE
+      idempotency_key text UNIQUE
     );
-    CREATE TABLE IF NOT EXISTS comments (made_by text PRIMARY KEY, issue integer NOT NULL, body text NOT NULL)`)
+    CREATE TABLE IF NOT EXISTS comments (idempotency_key text PRIMARY KEY, issue integer NOT NULL, body text NOT NULL)`)
 }
 
-/** Inserts an issue once for each key, however often it is called. */
+/** Inserts an issue once for each key. */
 export async function insertIssue(title: string, key: string): Promise<Issue> {
-  const text = `INSERT INTO issues (title, made_by) VALUES ($1, $2)
-    ON CONFLICT (made_by) DO UPDATE SET made_by = EXCLUDED.made_by RETURNING ${columns}`
+  const text = `INSERT INTO issues (title, idempotency_key) VALUES ($1, $2)
+    ON CONFLICT (idempotency_key) DO UPDATE SET idempotency_key = EXCLUDED.idempotency_key RETURNING ${columns}`
   const { rows } = await pool.query<Issue>(text, [title, key])
   return onlyRow(rows)
 }
 
 export async function insertComment(issue: number, body: string, key: string): Promise<void> {
-  const text = 'INSERT INTO comments (made_by, issue, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING'
+  const text = 'INSERT INTO comments (idempotency_key, issue, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING'
   await pool.query(text, [key, issue, body])
 }
 
@@ -45,13 +45,13 @@ export async function findIssue(id: number): Promise<Issue | undefined> {
   return rows[0]
 }
 
-/** Selects the issues whose column has a value, a page at a time. */
+/** Selects at most 100 issues whose column has a value. */
 export async function selectIssues(column: 'state' | 'assignee', value: string): Promise<Issue[]> {
   const text = `SELECT ${columns} FROM issues WHERE ${column} = $1 ORDER BY id LIMIT 100`
   return (await pool.query<Issue>(text, [value])).rows
 }
 
-/** Selects a page of issues behind an id. */
+/** Selects a page of issues after an id. */
 export async function pageOfIssues(after: number, size: number): Promise<Issue[]> {
   const text = `SELECT ${columns} FROM issues WHERE id > $1 ORDER BY id LIMIT $2`
   return (await pool.query<Issue>(text, [after, size])).rows
@@ -69,6 +69,6 @@ export async function closeIssue(id: number, resolution: string): Promise<Issue>
 
 function onlyRow(rows: readonly Issue[]): Issue {
   const [row] = rows
-  if (row === undefined) throw new Error('The issue was deleted meanwhile')
+  if (row === undefined) throw new Error('The issue was deleted')
   return row
 }

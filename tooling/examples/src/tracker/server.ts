@@ -28,17 +28,17 @@ async function requireIssue(number: number): Promise<Issue> {
   return found
 }
 
-const titleForm = form(z.object({ title: z.string().min(3).max(200).describe('One line that says what is wrong') }))
+const titleForm = form(z.object({ title: z.string().min(3).max(200).describe('A summary of the problem in one line') }))
 
 const createIssue = tool('create_issue', {
-  description: 'Creates an issue; asks the user for the title where there is none',
+  description: 'Creates an issue, and asks the user for a missing title',
   input: z.object({ title: z.string().optional() }),
   output: issue,
   async run({ title }, ctx) {
     const answer = title ? { title } : await ctx.elicit('title', { message: 'What is wrong?', schema: titleForm })
-    const made = await ctx.step('insert', ({ idempotencyKey }) => insertIssue(answer.title, idempotencyKey))
+    const created = await ctx.step('insert', ({ idempotencyKey }) => insertIssue(answer.title, idempotencyKey))
     await ctx.notifyListChanged('resources')
-    return made
+    return created
   },
 })
 
@@ -83,7 +83,7 @@ const comment = tool('comment_issue', {
 const resolutionForm = form(
   z.object({
     resolution: z.enum(['fixed', 'duplicate', 'will not fix']),
-    note: z.string().max(500).optional().describe('Anything that others should know'),
+    note: z.string().max(500).optional().describe('A note for other users'),
   }),
 )
 
@@ -108,7 +108,7 @@ const close = tool('close_issue', {
 })
 
 const importIssues = tool('import_issues', {
-  description: 'Imports issues, one for each title; takes a while',
+  description: 'Imports issues, one for each title, as a long-running call',
   input: z.object({ titles: z.array(z.string()).max(1000) }),
   output: z.object({ ids: z.array(z.number()) }),
   task: 'allowed',
@@ -118,8 +118,8 @@ const importIssues = tool('import_issues', {
       const { ids } = done.value
       ctx.progress(ids.length, titles.length, 'imported')
       const [title = '', key] = [titles[ids.length], `${ctx.uuid('import')}/${ids.length}`]
-      const made = await insertIssue(title, key)
-      await done.save({ ids: [...ids, made.id] })
+      const created = await insertIssue(title, key)
+      await done.save({ ids: [...ids, created.id] })
     }
     await ctx.notifyListChanged('resources')
     return done.value

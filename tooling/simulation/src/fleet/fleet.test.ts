@@ -13,7 +13,7 @@ function withoutTime(output: string): string {
   return output.replace(/^\d+\.\d s\n$/mu, '')
 }
 
-test('a seed has the same trace each time, alone and after others [SIM-001]', async () => {
+test('a seed has the same trace in each run, alone and after other seeds [SIM-001]', async () => {
   const [first, second, series] = await Promise.all([
     program.run(['--seeds', '1', '--from', '17', '--trace']),
     program.run(['--seeds', '1', '--from', '17', '--trace']),
@@ -21,17 +21,17 @@ test('a seed has the same trace each time, alone and after others [SIM-001]', as
   ])
   expect(first.output.split('\n').length).toBeGreaterThan(100)
   expect(withoutTime(second.output)).toBe(withoutTime(first.output))
-  expect(series.output).toContain(first.output.slice(0, first.output.indexOf('all of it:')))
+  expect(series.output).toContain(first.output.slice(0, first.output.indexOf('full trace:')))
 }, 180_000)
 
-test('an unknown defect and a number of seeds that is none are rejected', async () => {
+test('an unknown defect and an invalid number of seeds are rejected', async () => {
   await expect(program.run(['--defect', 'nothing'])).rejects.toThrow('--defect is nothing; write one of no-fence')
   await expect(program.run(['--seeds', 'many'])).rejects.toThrow('--seeds is many; write a whole number from 1')
 })
 
-// The first seed that finds each defect, and the two that follow. A change of the simulation or of a package may move
-// the first one: `--seeds 100 --defect …` prints all.
-describe('a planted defect is found [SIM-003]', () => {
+// Each row has the first seed that finds the defect. The test runs it and the next two seeds. A change of the
+// simulation or of a package may change it: `--seeds 100 --defect …` prints all such seeds.
+describe('an injected defect is found [SIM-003]', () => {
   test.each([
     ['no-fence', 32, 'leases'],
     ['lost-record', 1, 'journal'],

@@ -13,14 +13,14 @@ import { createTotals, formatReport, formatTotals } from './print-report.ts'
 
 const usage = `pnpm simulation:fleet [--seeds 100] [--from 1] [--trace] [--defect no-fence]
 Runs whole fleets in one process on a virtual clock, one for each seed, while instances, messages and services fail.
---trace prints what happened with each seed. --defect plants a defect, for tests of the simulation.
+--trace prints the events of each seed. --defect injects a defect, for tests of the simulation.
 The exit code is 1 if an invariant was broken.
 `
 
-/** The modules of a simulation. They are loaded anew for each seed, so that no seed depends on another. */
+/** The modules of a simulation. They are loaded again for each seed, so that no seed depends on another. */
 type SimulationModule = typeof Simulation
 
-// Read before they are replaced: one turn of the real event loop, and the real time.
+// The real timer and clock, which are read before they are replaced.
 const { setImmediate: startNextTurn } = globalThis
 const readRealTime = performance.now.bind(performance)
 
@@ -54,7 +54,7 @@ function wholeNumber(name: string, text: string): number {
   throw new RangeError(`--${name} is ${text}; write a whole number from 1`)
 }
 
-/** Replaces time and chance in this process, and returns the function that runs one seed. */
+/** Replaces clocks and random functions in this process, and returns the function that runs one seed. */
 function createSeedRunner(defect: string | undefined): (seed: number) => Promise<SeedReport> {
   const loadSimulation = createLoader()
   const setPlatform = replaceGlobals()
@@ -75,7 +75,7 @@ function listenForRejections(listener: (error: unknown) => void): () => void {
   return () => void process.off('unhandledRejection', listener)
 }
 
-/** Returns a function that evaluates the bundle beside this program, in which no module is shared with another load. */
+/** Returns a function that evaluates the bundle beside this program. No two evaluations share a module. */
 function createLoader(): () => SimulationModule {
   const file = join(dirname(process.argv[1] ?? ''), 'run-seed.cjs')
   const script = new Script(`(function (exports, require, module) {${readFileSync(file, 'utf8')}\n})`, {

@@ -14,7 +14,7 @@ export interface Totals {
   add(report: SeedReport): void
 }
 
-/** Creates sums that are zero. */
+/** Creates empty totals. */
 export function createTotals(): Totals {
   return {
     seeds: 0,
@@ -37,7 +37,7 @@ export function createTotals(): Totals {
 }
 
 interface ReportFormat {
-  /** True to print the trace also when no invariant was broken, and all of it. */
+  /** True to print the whole trace, even if no invariant was broken. */
   readonly showsTrace: boolean
   readonly defect: string | undefined
 }
@@ -50,13 +50,13 @@ export function formatReport(report: SeedReport, { showsTrace, defect }: ReportF
   const reasons = violations.map(({ invariant, detail }) => `broken: ${invariants[invariant]}\n  ${detail}`)
   const defectOption = defect === undefined ? '' : ` --defect ${defect}`
   const command = `pnpm simulation:fleet --from ${seed} --seeds 1${defectOption}`
-  return [`seed ${seed}`, ...lines, ...reasons, `all of it: ${command} --trace`, ''].join('\n')
+  return [`seed ${seed}`, ...lines, ...reasons, `full trace: ${command} --trace`, ''].join('\n')
 }
 
-/** Names of calls and short ids of tasks, which connect the lines of a trace: `a-polling.3` and `#7`. */
+/** Names of calls and instances, and short ids of tasks, in the lines of a trace: `a-polling.3` and `#7`. */
 const subjects = /#\d+\b|\b[a-z]-[a-z]+\.\d+|\bserver-\d+\b/gu
 
-/** The most lines about what a violation names, and the lines directly before it. */
+/** The maximum number of relevant lines, and the number of lines directly before a violation. */
 const maxRelevantLines = 80
 const lastLines = 10
 

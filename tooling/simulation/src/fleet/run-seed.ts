@@ -28,22 +28,23 @@ export interface SeedRun {
   readonly seed: number
   readonly defect: DefectName | undefined
   readonly time: VirtualTime
-  /** Calls a function for each rejection that is not handled, until the returned function is called. */
+  /** Calls a function for each unhandled rejection, until the returned function is called. */
   readonly onUnhandledRejection: (listener: (error: unknown) => void) => () => void
 }
 
-/** Milliseconds in which things go wrong, at least and at most. */
-const faultyTimes = { minMs: 5000, maxMs: 40_000 }
+/** The minimum and maximum duration of the faults, in milliseconds. */
+const faultDurations = { minMs: 5000, maxMs: 40_000 }
 
-/** Milliseconds after the faults in which the fleet must recover. */
+/** The time in milliseconds after the faults within which the fleet must recover. */
 const recoveryMs = 30_000
 
-/** Milliseconds after the recovery in which all calls must have ended. */
+/** The time in milliseconds after the recovery within which all calls must end. */
 const endMs = 15 * 60_000
 
 /**
- * Milliseconds after the last call in which the instances finish calls that their clients gave up. A broken connection is
- * detected after 15 seconds, a store that does not answer is given up after 10, and a stream is then kept for 60.
+ * The time in milliseconds after the last call within which the instances finish abandoned calls. A closed connection
+ * is detected after 15 seconds, a request to a store times out after 10 seconds, and a stream is then kept for 60
+ * seconds.
  */
 const quietMs = 120_000
 
@@ -55,11 +56,11 @@ const clientMixes: readonly (readonly ClientKind[])[] = [
   ['session', 'session', 'subscriber'],
 ]
 
-/** The calls that run at an instance before it sheds others. Each seed has one of these limits. */
+/** The maximum number of running calls of an instance. Each seed has one of these limits. */
 const hardLimits = [100, 100, 2]
 
-/** The share of clients that die while things go wrong. */
-const dyingShare = 0.1
+/** The share of clients that are killed during the faults. */
+const killedShare = 0.1
 
 /** The instances of a fleet. */
 const instanceCount = 3
@@ -113,7 +114,7 @@ function createSimulation({ seed, defect, time }: Omit<SeedRun, 'onUnhandledReje
   const fleet = createFleet({ ...shared, network, balancer, services, hardLimit })
   for (let index = 0; index < instanceCount; index += 1) fleet.start()
   scheduleOperations({ time, faults, fleet, services })
-  const faultyMs = faultyTimes.minMs + random() * (faultyTimes.maxMs - faultyTimes.minMs)
+  const faultyMs = faultDurations.minMs + random() * (faultDurations.maxMs - faultDurations.minMs)
   const recoveredAt = faultyMs + recoveryMs
   time.schedule(undefined, faultyMs, faults.end)
   const clientKinds = clientMixes[Math.floor(random() * clientMixes.length)] ?? []
@@ -131,7 +132,7 @@ function createSimulation({ seed, defect, time }: Omit<SeedRun, 'onUnhandledReje
         report('calls', `${host.name} failed: ${String(error)}`),
       )
     })
-    if (random() < dyingShare)
+    if (random() < killedShare)
       time.schedule(undefined, random() * faultyMs, () => {
         if (!isRunning) return
         faults.record(host.name, 'client_killed')
@@ -143,7 +144,7 @@ function createSimulation({ seed, defect, time }: Omit<SeedRun, 'onUnhandledReje
   return { time, faults, fleet, trace, report, violations, recoveredAt, counts }
 }
 
-/** Runs all events until every client has ended, and then until the instances must be idle. */
+/** Runs events until every client has ended, and then until all instances must be idle. */
 async function runToEnd({ time, fleet, report, violations, recoveredAt, counts }: Simulation): Promise<void> {
   const runUntil = async (isOver: () => boolean): Promise<void> => {
     while (violations.length === 0 && !isOver() && (await time.step())) counts.events += 1

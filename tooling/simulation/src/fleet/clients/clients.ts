@@ -10,7 +10,7 @@ import type { Services } from '../services/services.ts'
 import type { SimulationContext } from '../simulation-context.ts'
 import { expectedText, type ToolName } from './workload.ts'
 
-/** The kinds of clients that call tools with questions. `older` speaks 2025-11-25. */
+/** The kinds of clients that call tools with questions. `older` uses revision 2025-11-25. */
 type CallingKind = 'polling' | 'listening' | 'older'
 
 /** The kinds of clients. */
@@ -27,20 +27,20 @@ export interface ClientContext extends SimulationContext {
 
 const url = 'http://localhost/mcp'
 
-/** The longest time that a person takes to answer, in milliseconds. */
+/** The longest time until the user answers, in milliseconds. */
 const maxAnswerMs = 3000
 
 /** The longest time between two calls, in milliseconds. */
 const maxPauseMs = 4000
 
-/** Calls of each client while things go wrong, and after that. */
+/** The calls of each client during the faults, and after them. */
 const faultyCalls = 4
 const healthyCalls = 2
 
 /** The longest time from the end of a task to the result at a client that listens, in milliseconds. */
 const maxLatencyMs = 2000
 
-/** Runs a client to the end of its calls. It must run as a part of the process `host`. */
+/** Runs a client until its calls have ended. It must run as a part of the process `host`. */
 export function runClient(host: Host, kind: ClientKind, context: ClientContext): Promise<void> {
   if (kind === 'session') return runSessionClient(host, context)
   return kind === 'subscriber' ? runSubscriber(host, context) : runCallingClient(host, kind, context)
@@ -89,7 +89,7 @@ function createSimulatedClient(host: Host, kind: CallingKind, { context, onTask 
   })
 }
 
-/** Requests tasks by id that belong to other callers, as a client does that has seen their ids. */
+/** Requests tasks of other callers by their ids. */
 async function readForeignTasks(client: Client, { services }: ClientContext): Promise<void> {
   const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
   for (const taskId of services.tasks.ids.slice(-3))
@@ -101,7 +101,7 @@ function pickTool(kind: CallingKind, random: () => number): ToolName {
   return tools[Math.floor(random() * tools.length)] ?? 'pair'
 }
 
-/** Runs a client whose calls add items to one session. Only the calls that it saw succeed may have added an item. */
+/** Runs a client whose calls add items to one session. Only calls with a result may have added an item. */
 async function runSessionClient(host: Host, context: ClientContext): Promise<void> {
   const { network, time, faults, trace, report, counts, recoveredAt } = context
   const http = { fetch: network.fetchFor(host), headers: { 'x-caller': host.name } }
@@ -132,20 +132,22 @@ async function runSessionClient(host: Host, context: ClientContext): Promise<voi
 /** The longest pause before a stream of changes is opened again, in milliseconds. */
 const maxReopenMs = 5000
 
-/** Milliseconds in which a stream must be acknowledged: less than the fleet has to recover. */
+/**
+ * The time in milliseconds within which a stream must be acknowledged. It is shorter than the recovery of the fleet.
+ */
 const acknowledgeMs = 15_000
 
-/** Runs a client that listens to the board, and that changes the board itself at any instance. */
+/** Runs a client that subscribes to the board, and that also changes the board. */
 async function runSubscriber(host: Host, context: ClientContext): Promise<void> {
   const { network, time, faults, trace, report, recoveredAt } = context
   const http = { fetch: network.fetchFor(host), headers: { 'x-caller': host.name } }
   const options = { name: host.name, version: '1.0.0', timeoutMs: acknowledgeMs }
   await using client = createClient(connectHttp(url, http), options)
-  const leaving = new AbortController()
+  const controller = new AbortController()
   let lastEventAt = Number.NEGATIVE_INFINITY
   const listen = async (): Promise<void> => {
     const listenOptions = {
-      signal: leaving.signal,
+      signal: controller.signal,
       reopen: { maxPauseMs: maxReopenMs, attempts: Number.POSITIVE_INFINITY },
     }
     for await (const { type } of client.listen({ resourceSubscriptions: [boardUri] }, listenOptions)) {
@@ -166,7 +168,7 @@ async function runSubscriber(host: Host, context: ClientContext): Promise<void> 
     await pause(maxLatencyMs)
     if (isHealthy && lastEventAt < changedAt) report('changes', `${host.name} has not received the change ${name}`)
   }
-  leaving.abort()
+  controller.abort()
   await listening
 }
 

@@ -11,28 +11,32 @@ interface OperationDeps {
   readonly services: Services
 }
 
-/** Milliseconds between two operations, of what happens to an instance, and of an outage. */
+/**
+ * Times in milliseconds: between two operations, of a frozen instance, of an outage, and until a replacement starts.
+ */
 const pauses = { minMs: 500, maxMs: 5000 }
 const freezes = { minMs: 200, maxMs: 9000 }
 const outages = { minMs: 100, maxMs: 7000 }
 const replacements = { minMs: 100, maxMs: 3000 }
 
-/** Operates a fleet badly until the faults end: instances are killed, stopped and frozen, and services go away. */
+/**
+ * Schedules operations until the faults end: instances are killed, stopped and frozen, and services become unavailable.
+ */
 export function scheduleOperations({ time, faults, fleet, services }: OperationDeps): void {
-  const within = ({ minMs, maxMs }: { minMs: number; maxMs: number }): number =>
+  const pickDuration = ({ minMs, maxMs }: { minMs: number; maxMs: number }): number =>
     minMs + faults.random() * (maxMs - minMs)
   const pick = <T>(values: readonly T[]): T | undefined => values[Math.floor(faults.random() * values.length)]
-  const replace = (): void => void time.schedule(undefined, within(replacements), fleet.start)
+  const replace = (): void => void time.schedule(undefined, pickDuration(replacements), fleet.start)
   const breakService = (service: RemoteService | undefined): void => {
-    if (service === undefined || service.availability !== 'present') return
-    const availability = faults.random() < 0.5 ? 'away' : 'silent'
+    if (service === undefined || service.availability !== 'available') return
+    const availability = faults.random() < 0.5 ? 'unavailable' : 'silent'
     faults.record(service.host.name, availability)
     service.availability = availability
-    time.schedule(undefined, within(outages), () => services.restore(service))
+    time.schedule(undefined, pickDuration(outages), () => services.restore(service))
   }
   const operate = (): void => {
     if (!faults.isActive) return
-    time.schedule(undefined, within(pauses), operate)
+    time.schedule(undefined, pickDuration(pauses), operate)
     const instance = pick(fleet.instances.filter(({ host }) => host.state === 'running'))
     const kind = faults.random()
     if (kind > 0.75) return breakService(pick(services.services))
@@ -43,7 +47,7 @@ export function scheduleOperations({ time, faults, fleet, services }: OperationD
     } else if (kind < 0.45) {
       fleet.stop(instance)
       replace()
-    } else fleet.freeze(instance, within(freezes))
+    } else fleet.freeze(instance, pickDuration(freezes))
   }
-  time.schedule(undefined, within(pauses), operate)
+  time.schedule(undefined, pickDuration(pauses), operate)
 }

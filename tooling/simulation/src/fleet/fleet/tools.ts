@@ -13,16 +13,16 @@ interface ToolDeps {
   readonly effects: EffectLog
   readonly report: ReportViolation
   readonly session: Sessions<SessionItems>
-  /** Returns the items to which a call of a session adds. A planted defect returns those of another session. */
+  /** Returns the items to which a call of a session adds. An injected defect returns those of another session. */
   readonly pickItems: (items: readonly string[]) => readonly string[]
 }
 
-/** Milliseconds that a step works before its effect: most steps little, and some for longer than a lease. */
+/** Times in milliseconds before the effect of a step. Most steps are short, and some are longer than a lease. */
 const shortStepMs = 40
 const maxLongStepMs = 5000
 const longStepShare = 0.2
 
-/** Milliseconds between two tries of an effect whose system does not answer. */
+/** The time in milliseconds between two attempts of an effect, and the time limit of each. */
 const effectRetryMs = 200
 const effectTimeoutMs = 2000
 
@@ -40,7 +40,7 @@ export function createTools({ effects, report, session, pickItems }: ToolDeps): 
       effects.begin(step)
       await pause(Math.random() < longStepShare ? Math.random() * maxLongStepMs : shortStepMs)
       for (;;) {
-        const value = await withinTime(effects.make({ step, idempotencyKey }))
+        const value = await withTimeout(effects.make({ step, idempotencyKey }))
         if (value !== undefined) return value
         await pause(effectRetryMs)
       }
@@ -70,7 +70,7 @@ export function createTools({ effects, report, session, pickItems }: ToolDeps): 
     tool('pair', { ...workflow, run }),
     tool('paint', { ...workflow, task: 'required', run }),
     tool('walk', {
-      description: 'Has eight effects in turn, and asks nothing',
+      description: 'Has eight effects in turn, without questions',
       input,
       keyedEffects: true,
       run: async ({ name }, ctx) => {
@@ -121,7 +121,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** Resolves with the value of a promise, or with undefined if it rejects or takes too long. */
-function withinTime<T>(promise: Promise<T>): Promise<T | undefined> {
+/** Resolves with the value of a promise, or with undefined if it rejects or exceeds the time limit. */
+function withTimeout<T>(promise: Promise<T>): Promise<T | undefined> {
   return Promise.race([promise.catch(() => undefined), pause(effectTimeoutMs).then(() => undefined)])
 }

@@ -4,18 +4,18 @@ import type { Host, VirtualTime } from '../platform/virtual-time.ts'
 import type { Balancer } from './balancer.ts'
 import { createClientStream } from './client-stream.ts'
 
-/** The connections between clients and instances, by web requests and responses. */
+/** The connections between clients and instances. */
 export interface Network {
   /** Returns the `fetch` of a process. */
   fetchFor(client: Host): FetchFunction
-  /** Breaks all connections of a client or with an instance, as the end of its process does. */
+  /** Closes all connections of a client or of an instance, as the end of its process does. */
   breakConnections(host: Host): void
 }
 
 const requestFaults: readonly MessageFault[] = ['lost', 'answer_lost', 'silent', 'answer_silent', 'cut', 'cut']
 const repeatableFaults: readonly MessageFault[] = [...requestFaults, 'doubled']
 
-/** The share of answers of older clients that arrive twice, for which a fleet needs its store. */
+/** The share of answers of older clients that arrive twice. A fleet detects them with its store. */
 const doubledAnswerShare = 0.2
 
 type RequestInit = Parameters<FetchFunction>[1]
@@ -69,11 +69,11 @@ function sendRequest(state: NetworkState, request: SentRequest): void {
   if (init.signal.aborted) return reject(init.signal.reason)
   if (fault === 'lost') return void time.schedule(client, faults.delayMs(), () => reject(connectionReset()))
   if (fault === 'silent') return init.signal.addEventListener('abort', () => reject(init.signal.reason))
-  if (fault === 'doubled') deliverTwin(state, request)
+  if (fault === 'doubled') deliverCopy(state, request)
   deliver(state, request, fault)
 }
 
-/** The response of a request, on its way to the client. */
+/** Delivers a request to an instance, and its response to the client. */
 function deliver(state: NetworkState, request: SentRequest, fault: MessageFault): void {
   const { time, faults, balancer, connections } = state
   const { client, url, init, resolve, reject } = request
@@ -120,24 +120,24 @@ function deliver(state: NetworkState, request: SentRequest, fault: MessageFault)
 }
 
 /**
- * Milliseconds after which an instance detects that a connection was broken at the client: the time between two
+ * The time in milliseconds until an instance detects that the client has closed the connection: the interval of
  * comments on an idle stream.
  */
 const detectionMs = 15_000
 
 /**
- * Milliseconds after which the proxy closes the connection of a copy. Without it, the copy of a GET would read a stream
- * for which no client waits.
+ * The time in milliseconds until the proxy closes the connection of a copy. Otherwise the copy of a GET reads a stream
+ * without a client.
  */
-const twinLifetimeMs = 10_000
+const copyLifetimeMs = 10_000
 
-/** Delivers a copy of a request, whose response is dropped: a proxy has sent the request again. */
-function deliverTwin({ time, faults, balancer }: NetworkState, { url, init }: SentRequest): void {
+/** Delivers a copy of a request, as if a proxy had sent the request again. The response is dropped. */
+function deliverCopy({ time, faults, balancer }: NetworkState, { url, init }: SentRequest): void {
   const instance = balancer.pick(init.headers)
   if (instance === undefined) return
   time.schedule(instance.host, faults.delayMs(), () => {
     const closed = new AbortController()
-    time.schedule(instance.host, twinLifetimeMs, () => closed.abort())
+    time.schedule(instance.host, copyLifetimeMs, () => closed.abort())
     const answer = instance.handle(createRequest(url, init, closed.signal))
     void answer.then((response) => response.text()).catch(() => {})
   })

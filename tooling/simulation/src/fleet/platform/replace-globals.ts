@@ -5,19 +5,19 @@ import type { ScheduledEvent, VirtualTime } from './virtual-time.ts'
 /** The time of day at which each simulation begins, in milliseconds since 1970. */
 const startOfTime = Date.UTC(2026, 0, 1)
 
-/** The sources of time and chance of one simulation. */
+/** The clock and the random functions of one simulation. */
 export interface SimulatedPlatform {
   readonly time: VirtualTime
   /** Returns a number from 0 to below 1, for the packages. */
   readonly random: () => number
   /**
-   * Returns a number from 0 to below 1, for keys and ids. Packages draw those in blocks, so a source of its own keeps
-   * the size of a block from changing anything else.
+   * Returns a number from 0 to below 1, for keys and ids. Packages request their bytes in blocks. With a separate
+   * sequence, the size of a block does not change other random numbers.
    */
   readonly randomForBytes: () => number
 }
 
-/** A handle of a timer, with the members that Node has. */
+/** A timer handle with the members of Node's. */
 class TimerHandle {
   event: ScheduledEvent
   readonly #restart: () => ScheduledEvent
@@ -47,18 +47,19 @@ class TimerHandle {
 }
 
 /**
- * Replaces every source of time and chance of this process by those of the current simulation. It must run before any
- * package is loaded, because some read their timers at that moment. Returns a function that sets the simulation.
+ * Replaces the clocks, timers and random functions of this process with those of the current simulation. It must run
+ * before a package is loaded, because some packages read their timers then. Returns a function that sets the current
+ * simulation.
  */
 export function replaceGlobals(): (platform: SimulatedPlatform) => void {
   let platform: SimulatedPlatform | undefined
   const current = (): SimulatedPlatform => {
-    if (platform === undefined) throw new Error('No simulation runs, so there is no time')
+    if (platform === undefined) throw new Error('No simulation is running')
     return platform
   }
   replaceTime(current)
   replaceTimers(current)
-  replaceChance(current)
+  replaceRandom(current)
   replaceDigest()
   syncBuiltinESMExports()
   return (next) => {
@@ -110,7 +111,7 @@ function replaceTimers(current: () => SimulatedPlatform): void {
   Object.assign(globalThis, replacements)
 }
 
-function replaceChance(current: () => SimulatedPlatform): void {
+function replaceRandom(current: () => SimulatedPlatform): void {
   const fill = (bytes: Uint8Array): Uint8Array => {
     const { randomForBytes } = current()
     for (let index = 0; index < bytes.length; index += 1) bytes[index] = Math.floor(randomForBytes() * 256)
@@ -134,7 +135,7 @@ function replaceChance(current: () => SimulatedPlatform): void {
   Object.assign(crypto, { randomBytes, randomUUID })
 }
 
-/** Computes digests in this thread. The time at which another thread has one cannot be simulated. */
+/** Computes digests in this thread, because the completion time of another thread cannot be simulated. */
 function replaceDigest(): void {
   const digest = async (_algorithm: 'SHA-256', data: Uint8Array): Promise<ArrayBuffer> =>
     Uint8Array.from(crypto.createHash('sha256').update(data).digest()).buffer

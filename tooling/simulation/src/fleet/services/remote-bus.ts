@@ -2,11 +2,11 @@ import { type Change, type ChangeBus, type ChangeListener, memoryBus } from '@x/
 import type { Host } from '../platform/virtual-time.ts'
 import { callRemote, type RemoteContext, type RemoteService } from './remote.ts'
 
-/** A message broker, which loses changes while it is away, and then reports a gap to its listeners. */
+/** A message broker that loses changes while it is unavailable, and then reports a gap to its listeners. */
 export interface Broker {
   /** Returns the bus of one instance. */
   busOf(host: Host): ChangeBus
-  /** Reports a gap to every listener, after the broker was away. */
+  /** Reports a gap to every listener, after an outage of the broker. */
   reportGap(): void
 }
 
@@ -17,7 +17,7 @@ export function createBroker(context: RemoteContext, service: RemoteService): Br
   const gapReporters = new Set<() => void>()
   const listen = async (host: Host, listener: ChangeListener): Promise<() => void> => {
     let isStopped = false
-    // The connection of a listener keeps the order of changes.
+    // The connection of a listener preserves the order of changes.
     let lastArrival = 0
     const forward = (run: () => void): void => {
       lastArrival = Math.max(lastArrival, time.now() + faults.delayMs())
@@ -31,7 +31,7 @@ export function createBroker(context: RemoteContext, service: RemoteService): Br
         gapReporters.add(reportGap)
         stop = await shared.listen({
           onChange: (change) => {
-            if (service.availability === 'present') forward(() => listener.onChange(change))
+            if (service.availability === 'available') forward(() => listener.onChange(change))
           },
           onGap: () => {},
         })

@@ -2,10 +2,10 @@ import type { ChangeBus } from '@x/core'
 import type { EngineListener, TaskEngine } from '@x/tasks'
 import { callRemote, type RemoteContext, type RemoteService } from './remote.ts'
 
-/** The share of notifications of an engine that are lost. They only cause a delay. */
+/** The share of notifications of an engine that are lost. A lost one only causes a delay. */
 const lostNotificationShare = 0.05
 
-/** Returns the engine of one instance, whose calls go over the network to the engine that all instances share. */
+/** Returns the engine of one instance, which calls the shared engine over the network. */
 export function remoteEngine(
   context: RemoteContext,
   service: RemoteService,
@@ -19,8 +19,8 @@ export function remoteEngine(
       return callRemote(context, service, { name, run: () => run(...copy), isUnlimited })
     }
   const call = bind(false)
-  // The worker has a time limit of its own for each of these.
-  const callOfWorker = bind(true)
+  // The worker has its own time limit for each of these calls.
+  const workerCall = bind(true)
   return {
     leaseMs: shared.leaseMs,
     notifications: bus,
@@ -28,14 +28,14 @@ export function remoteEngine(
     get: call('get', shared.get),
     answer: call('answer', shared.answer),
     cancel: call('cancel', shared.cancel),
-    claim: callOfWorker('claim', shared.claim),
-    listDue: callOfWorker('listDue', shared.listDue),
-    heartbeat: callOfWorker('heartbeat', shared.heartbeat),
-    record: callOfWorker('record', shared.record),
-    suspend: callOfWorker('suspend', shared.suspend),
-    release: callOfWorker('release', shared.release),
-    finish: callOfWorker('finish', shared.finish),
-    deleteExpiredTasks: callOfWorker('deleteExpiredTasks', shared.deleteExpiredTasks),
+    claim: workerCall('claim', shared.claim),
+    listDue: workerCall('listDue', shared.listDue),
+    heartbeat: workerCall('heartbeat', shared.heartbeat),
+    record: workerCall('record', shared.record),
+    suspend: workerCall('suspend', shared.suspend),
+    release: workerCall('release', shared.release),
+    finish: workerCall('finish', shared.finish),
+    deleteExpiredTasks: workerCall('deleteExpiredTasks', shared.deleteExpiredTasks),
     listen: (listener) => listenRemotely(context, service, { shared, listener }),
     inspect: call('inspect', shared.inspect),
     revoke: call('revoke', shared.revoke),
@@ -54,7 +54,7 @@ async function listenRemotely(
   const { time, faults } = context
   const host = time.currentHost
   const forward = (run: () => void): void => {
-    const isLost = service.availability !== 'present' || (faults.isActive && faults.random() < lostNotificationShare)
+    const isLost = service.availability !== 'available' || (faults.isActive && faults.random() < lostNotificationShare)
     if (!isLost) time.schedule(host, faults.delayMs(), run)
   }
   let stop = (): void => {}

@@ -1,16 +1,16 @@
 import type { Faults, MessageFault } from '../faults/faults.ts'
 import type { Host, VirtualTime } from '../platform/virtual-time.ts'
 
-/** A service that instances reach over the network, such as a database. */
+/** A service that instances call over the network, such as a database. */
 export interface RemoteService {
   readonly host: Host
-  /** `away` rejects each call at once, and `silent` never answers. */
-  availability: 'present' | 'away' | 'silent'
+  /** An `unavailable` service rejects each call immediately, and a `silent` one never responds. */
+  availability: 'available' | 'unavailable' | 'silent'
 }
 
 const callFaults: readonly MessageFault[] = ['lost', 'answer_lost', 'silent', 'answer_silent']
 
-/** The parts that calls of a service need. */
+/** The dependencies of calls to a service. */
 export interface RemoteContext {
   readonly time: VirtualTime
   readonly faults: Faults
@@ -20,16 +20,16 @@ export interface RemoteContext {
 interface RemoteCall<T> {
   readonly name: string
   readonly run: () => Promise<T>
-  /** True if the client of the service waits for an answer without a time limit. */
+  /** True if the caller waits for a response without a time limit. */
   readonly isUnlimited?: boolean
 }
 
-/** Milliseconds after which the client of a service gives a call up, as those of the published stores do. */
+/** The time limit of a call in milliseconds, as in the published stores. */
 const timeLimitMs = 10_000
 
 /**
- * Calls a function at a service from the current process. The function runs at the service after a delay, and its
- * result arrives after another one. The caller and the service exchange copies.
+ * Calls a function of a service from the current process. The function runs after a delay, and its result arrives after
+ * another delay. The caller and the service exchange copies.
  */
 export function callRemote<T>(
   { time, faults }: RemoteContext,
@@ -43,11 +43,11 @@ export function callRemote<T>(
     const answer = (settle: () => void): void => void time.schedule(caller, faults.delayMs(), settle)
     const unreachable = (): void => reject(new Error(`The ${service.host.name} cannot be reached`))
     if (!isUnlimited) time.schedule(caller, timeLimitMs, unreachable)
-    if (fault === 'lost' || service.availability === 'away') return answer(unreachable)
+    if (fault === 'lost' || service.availability === 'unavailable') return answer(unreachable)
     if (fault === 'silent') return
     time.schedule(service.host, faults.delayMs(), () => {
       if (service.availability === 'silent') return
-      if (service.availability === 'away') return answer(unreachable)
+      if (service.availability === 'unavailable') return answer(unreachable)
       run().then(
         (value) => {
           if (fault === 'answer_lost') answer(unreachable)

@@ -24,25 +24,28 @@ export interface Services {
   storeOf(): StateStore
   /** Returns the items to which a call of a session adds. */
   pickItems(items: readonly string[]): readonly string[]
-  /** Makes a service present again. */
+  /** Makes a service available again. */
   restore(service: RemoteService): void
 }
 
 /** The lease of a task, in milliseconds. */
 const leaseMs = 3000
 
-/** Creates the services of one simulation: an engine of tasks, a store, a message broker, and a system with effects. */
+/**
+ * Creates the services of one simulation: an engine of tasks, a store, a message broker, and an external system with
+ * effects.
+ */
 export function createServices(context: SimulationContext): Services {
   const { time, trace, report, defects } = context
-  const addService = (name: string, clockOffsetMs = 0): RemoteService => ({
+  const createService = (name: string, clockOffsetMs = 0): RemoteService => ({
     host: time.addHost(name, clockOffsetMs),
-    availability: 'present',
+    availability: 'available',
   })
   const [engine, store, broker, bank] = [
-    addService('engine'),
-    addService('store'),
-    addService('broker'),
-    addService('effects'),
+    createService('engine'),
+    createService('store'),
+    createService('broker'),
+    createService('effects'),
   ]
   const storedTasks = memoryEngine({ leaseMs })
   const { engine: shared, observations } = watchEngine({
@@ -63,8 +66,8 @@ export function createServices(context: SimulationContext): Services {
     engineOf: (bus) => remoteEngine(context, engine, { shared, bus }),
     storeOf: () => remoteStore(context, store, sharedStore),
     restore: (service) => {
-      if (service.availability === 'present') return
-      service.availability = 'present'
+      if (service.availability === 'available') return
+      service.availability = 'available'
       if (service === broker) messages.reportGap()
     },
   }
