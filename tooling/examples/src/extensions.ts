@@ -4,7 +4,7 @@ import { type Call, errorCodes, errorResponse, McpError, type Middleware, type S
 // #region server
 /** The member `quota` of a server. */
 export interface QuotaApi {
-  /** Returns the calls of tools that a subject may still make in this hour. */
+  /** Returns how many tool calls a subject may still make in this hour. */
   left(subject: string): number
 }
 
@@ -15,8 +15,8 @@ export function quota({ callsPerHour }: { readonly callsPerHour: number }): Serv
     name: 'quota',
     identifier: 'com.example/quota',
     capabilities: { callsPerHour },
-    // The extension requires the caller. So its middleware runs before that of other extensions, and the server accepts
-    // other machines only with `auth`.
+    // The decisions of the extension depend on the caller. So its middleware runs before that of extensions without
+    // `needsPrincipal`, and the HTTP transport accepts other machines only with `auth`.
     needsPrincipal: true,
     start({ runtime }) {
       const used = new Map<string, number>()
@@ -56,7 +56,7 @@ export interface QuotaCalls {
   left(): Promise<number>
 }
 
-/** Reads the quota of the server `quota` extension. */
+/** Reads the quota from the server extension `quota`. */
 export function quotaOfServer(): ClientExtension<'quota', QuotaCalls> {
   return {
     side: 'client',

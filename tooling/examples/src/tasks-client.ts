@@ -41,8 +41,8 @@ export async function resumeShipping(
 ): Promise<CallToolResult | 'nothing'> {
   const client = createClient(target, { name: 'host', version: '1.0.0', extensions: [taskCalls({ user: 'ada' })] })
   const task = client.tasks.resume(JSON.parse(await notes.read()))
-  for await (const { status, statusMessage = '' } of task) show(`${status} ${statusMessage}`.trim())
   try {
+    for await (const { status, statusMessage = '' } of task) show(`${status} ${statusMessage}`.trim())
     return await task.result()
   } catch (error) {
     if (isTaskError(error) && (error.code === 'cancelled' || error.code === 'expired')) return 'nothing'
