@@ -7,7 +7,7 @@ import { telemetry } from '@x/server/otel'
 import type { Logger } from 'pino'
 
 // #region metrics
-/** Serves the metrics of this process to Prometheus, on a port that only the operator can reach. */
+/** Serves the metrics of this process to Prometheus. Block the port for other networks, because it has no login. */
 export function servePrometheus(port: number): PrometheusExporter {
   const exporter = new PrometheusExporter({ port })
   metrics.setGlobalMeterProvider(new MeterProvider({ readers: [exporter] }))
