@@ -222,7 +222,7 @@ overEveryTransport('a prompt and a resource', (serve) => {
   const letter = prompt('letter', {
     description: 'A letter to a person',
     run: async (_, ctx) => {
-      const { login } = await ctx.elicit('to', { message: 'To whom?', schema: forms.login })
+      const { login } = await ctx.elicit('to', { message: 'Which recipient?', schema: forms.login })
       return `Write to ${login}`
     },
   })

@@ -16,7 +16,7 @@ export const pay = (bank: Bank): Tool =>
     input: z.object({ amount: z.number().positive() }),
     keyedEffects: true,
     async run({ amount }, ctx) {
-      const { to } = await ctx.elicit('to', { message: 'To whom?', schema: recipient })
+      const { to } = await ctx.elicit('to', { message: 'Which recipient?', schema: recipient })
       return ctx.step('pay', ({ idempotencyKey }) => bank.pay(amount, to, idempotencyKey))
     },
   })

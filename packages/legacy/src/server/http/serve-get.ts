@@ -40,8 +40,8 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
 
 /**
  * Serves a DELETE, which ends a session with its calls and its streams. If the caller has ended more sessions than this
- * process can remember, the calls and streams end, and the response is 405: the id stays valid until it expires. Clients
- * accept a 405, and another error would not end within a time for which they could wait.
+ * process can remember, the calls and streams end, and the response is 405, which clients accept. The id stays valid
+ * until it expires. A 429 would be wrong, because the bound can last for a day.
  */
 export async function serveDelete(view: HttpRequestView, http: HttpDeps): Promise<true> {
   const { sessions, sessionStates, finishedStreams, link } = http
