@@ -74,6 +74,11 @@ export class CallRun implements LegacyRunningCall {
   #answerTimer: unknown
   #isRoundDue = false
   #client: CallingClient | undefined
+  /**
+   * The latest progress that arrived while no request waited. The next request receives it. Progress only increases, so
+   * earlier values are not kept (basic/utilities/progress).
+   */
+  #unsentProgress: JsonObject | undefined
   #stopWatchingClient = (): void => {}
 
   constructor(options: CallRunOptions) {
@@ -97,6 +102,7 @@ export class CallRun implements LegacyRunningCall {
       const cancel = (reason: unknown): void => this.#cancel(reason)
       this.#waitingRequest = { request, call, resolve, reject, cancel }
       onCancel(call, cancel)
+      this.#sendKeptProgress()
       this.#acceptAnswers(request)
       if (this.#firstRequest === undefined) {
         this.#firstRequest = request
@@ -223,9 +229,20 @@ export class CallRun implements LegacyRunningCall {
   }
 
   #notifyProgress(params: JsonObject): void {
-    const progressToken = metaIn(this.#waitingRequest?.request.params)['progressToken']
-    if (progressToken === undefined || params['progressToken'] !== this.#legacyRequestId) return
+    if (params['progressToken'] !== this.#legacyRequestId) return
+    if (this.#waitingRequest === undefined) {
+      this.#unsentProgress = params
+      return
+    }
+    const { progressToken } = metaIn(this.#waitingRequest.request.params)
+    if (progressToken === undefined) return
     this.#notify({ jsonrpc: '2.0', method: 'notifications/progress', params: { ...params, progressToken } })
+  }
+
+  #sendKeptProgress(): void {
+    const params = this.#unsentProgress
+    this.#unsentProgress = undefined
+    if (params !== undefined) this.#notifyProgress(params)
   }
 
   #notifyLog(message: RpcNotification): void {

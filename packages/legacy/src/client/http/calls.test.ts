@@ -1,6 +1,6 @@
 import { createClient } from '@x/client'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import {
   createAcceptAnswer,
   createElicitRequest,
@@ -189,6 +189,39 @@ test('progress and logs reach their own call, with its token, at its level', asy
   expect([steps, logs]).toEqual([[1], ['warning', 'error']])
   const levels = server.arrived.filter(({ message }) => message['method'] === 'logging/setLevel')
   expect(levels.map(({ message }) => message['params'])).toEqual([{ level: 'warning' }])
+})
+
+test('the latest progress that arrives during a question reaches the call after the answer, before later progress', async () => {
+  const steps: number[] = []
+  let answer = (): void => {}
+  let isAsked = false
+  const { server, client, nextCall } = connect({
+    elicit: () => {
+      isAsked = true
+      return new Promise((resolve) => {
+        answer = () => resolve(createAcceptAnswer())
+      })
+    },
+  })
+  const result = client.callTool('greet', {}, { onProgress: ({ progress }) => steps.push(progress) })
+  const call = await nextCall()
+  const sendProgress = (progress: number): void => {
+    const params = { progressToken: call.id, progress }
+    call.stream.send({ jsonrpc: '2.0', method: 'notifications/progress', params })
+  }
+  call.stream.send(createElicitRequest('q-1'))
+  await vi.waitUntil(() => isAsked)
+  sendProgress(1)
+  sendProgress(2)
+  // The answer shows that the client has read the messages before it.
+  call.stream.send({ jsonrpc: '2.0', id: 'ping', method: 'ping' })
+  expect(await server.nextAnswer()).toMatchObject({ id: 'ping' })
+  answer()
+  expect(await server.nextAnswer()).toMatchObject({ id: 'q-1' })
+  sendProgress(3)
+  sendToolResult(call)
+  await result
+  expect(steps).toEqual([2, 3])
 })
 
 test('a cancelled call is cancelled at the server, and rejects with the reason [LEG-015 LEG-033 LEG-053]', async () => {
