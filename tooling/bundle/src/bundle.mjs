@@ -68,7 +68,6 @@ async function bundle(directory, entries, { joined = false }) {
     sourcemap: true,
     plugins: joined ? [joinIndex(join(directory, 'src'), entries)] : [],
     logOverride: { 'ignored-bare-import': 'silent' },
-    charset: 'utf8',
     write: false,
     logLevel: 'warning',
   })

@@ -13,7 +13,7 @@ export function startLines(rounds: readonly Round[]): readonly string[] {
     const times = own.map(({ milliseconds }) => milliseconds)
     const ratios = times.map((time, round) => time / (floor[round]?.milliseconds ?? Number.NaN))
     return [
-      name.padEnd(18),
+      name.padEnd(26),
       `${median(times).toFixed(0).padStart(4)} ms (${minimum(times, 0)} to ${maximum(times, 0)})`.padEnd(22),
       `${median(ratios).toFixed(2)} x the floor (${minimum(ratios, 2)} to ${maximum(ratios, 2)})`,
       cpuOf(own, floor),
