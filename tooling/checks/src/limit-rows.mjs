@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readTable } from './table.mjs'
 
 /** The list of the limits. */
 export const limitList = 'tooling/checks/limits.tsv'
@@ -18,14 +18,9 @@ export const limitList = 'tooling/checks/limits.tsv'
  * @returns {Limit[]}
  */
 export function readLimitRows(root) {
-  const path = join(root, limitList)
-  if (!existsSync(path)) return []
-  const [head = [], ...rows] = readFileSync(path, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split('\t'))
+  const { columns, rows } = readTable(join(root, limitList))
   return rows.map((cells) => {
-    const entries = head.map((name, index) => [name, cells[index] ?? '']).filter(([, text]) => text !== '')
+    const entries = columns.map((name, index) => [name, cells[index] ?? '']).filter(([, text]) => text !== '')
     const { kind, ...row } = Object.fromEntries(entries)
     return { ...row, isFixed: kind === 'fixed' }
   })

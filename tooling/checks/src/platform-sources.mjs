@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { parseSource } from './imports.mjs'
 import { problem, runCheck } from './report.mjs'
+import { readTable } from './table.mjs'
 import { listFiles } from './workspace.mjs'
 
 /**
@@ -51,13 +51,8 @@ export function checkPlatformSources(root) {
 
 /** @param {string} root */
 function readList(root) {
-  const path = join(root, listFile)
-  if (!existsSync(path)) return []
-  const [, ...lines] = readFileSync(path, 'utf8').trimEnd().split('\n')
-  return lines.map((line) => {
-    const [file = '', name = '', reason = ''] = line.split('\t')
-    return { file, name, reason }
-  })
+  const { rows } = readTable(join(root, listFile))
+  return rows.map(([file = '', name = '', reason = '']) => ({ file, name, reason }))
 }
 
 /**

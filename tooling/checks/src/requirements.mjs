@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { parseSource } from './imports.mjs'
 import { isProgram, problem } from './report.mjs'
 import { checkSeeds } from './seeds.mjs'
+import { readTable } from './table.mjs'
 import { listFiles, workspaceRoot } from './workspace.mjs'
 
 const table = 'tooling/spec/requirements.tsv'
@@ -53,11 +54,8 @@ const citation = /\[([A-Z]{3}-\d{3}(?:[ ,]+[A-Z]{3}-\d{3})*)\]/g
 export function readRequirements(root) {
   if (!existsSync(join(root, table)))
     throw new Error(`${table} does not exist. It must list the protocol's rules by id.`)
-  const [, ...lines] = readFileSync(join(root, table), 'utf8').trim().split('\n')
-  return lines.map((line) => {
-    const [id = '', page = '', role = '', level = '', text = ''] = line.split('\t')
-    return { id, page, role, level, text }
-  })
+  const { rows } = readTable(join(root, table))
+  return rows.map(([id = '', page = '', role = '', level = '', text = '']) => ({ id, page, role, level, text }))
 }
 
 /**
@@ -66,14 +64,8 @@ export function readRequirements(root) {
  * @returns {Map<string, string>}
  */
 export function readUntestable(root) {
-  if (!existsSync(join(root, untestable))) return new Map()
-  const [, ...lines] = readFileSync(join(root, untestable), 'utf8').trim().split('\n')
-  return new Map(
-    lines.map((line) => {
-      const [id = '', reason = ''] = line.split('\t')
-      return [id, reason]
-    }),
-  )
+  const { rows } = readTable(join(root, untestable))
+  return new Map(rows.map(([id = '', reason = '']) => [id, reason]))
 }
 
 /**
