@@ -38,6 +38,7 @@ const rows: readonly RatioRow[] = [
 /** The measurement of a server in one round. */
 interface Measurement {
   readonly callsPerSecond: number
+  readonly requestsPerCall: number
   /** Microseconds of CPU that the process of the server uses per call, with all requests of its session. */
   readonly cpuPerCall: number
   readonly residentBytes: number
@@ -77,7 +78,7 @@ async function measure({ timing, only, print }: MeasureOptions): Promise<readonl
     print(`${timing.rounds} alternating rounds of ${timing.seconds} s each; medians; ratios within a round`)
     for (const server of servers) await measureOne(load, server, timing.warmUp)
     const measured = await measureRounds(servers, timing.rounds, (server) => measureOne(load, server, timing.seconds))
-    for (const { name, form } of servers) print(reportLine(measured, name, form))
+    for (const { name } of servers) print(reportLine(measured, name))
     const readings = selected.map((row) => readingOf(measured, row))
     for (const reading of readings) print(readingLine(reading))
     return readings
@@ -124,11 +125,12 @@ async function measureOne(
   seconds: number,
 ): Promise<Measurement> {
   const before = await server.ask({ ask: 'cpu' })
-  const { calls, failure } = await load.ask({ url, form, seconds })
+  const { calls, requests, failure } = await load.ask({ url, form, seconds })
   const { cpuMicroseconds = 0, residentBytes = 0 } = await server.ask({ ask: 'cpu' })
   if (failure !== undefined) throw new Error(`The ${name} server is wrong: ${failure}`)
   return {
     callsPerSecond: calls / seconds,
+    requestsPerCall: requests / calls,
     cpuPerCall: (cpuMicroseconds - (before.cpuMicroseconds ?? 0)) / calls,
     residentBytes,
   }
@@ -136,11 +138,11 @@ async function measureOne(
 
 const cpuOf = ({ cpuPerCall }: Measurement): number => cpuPerCall
 
-function reportLine(rounds: readonly Round<Measurement>[], name: string, form: Target['form']): string {
+function reportLine(rounds: readonly Round<Measurement>[], name: string): string {
   const ratio = shareOf(rounds, { name, base: 'floor', of: cpuOf })
   const columns = [
     name.padEnd(17),
-    (form === 'sessions' ? '4 requests' : '1 request').padEnd(10),
+    `${medianOf(rounds, name, ({ requestsPerCall }) => requestsPerCall).toFixed(0)} requests`,
     `${medianOf(rounds, name, ({ callsPerSecond }) => callsPerSecond).toFixed(0)} calls/s`.padStart(14),
     `${medianOf(rounds, name, cpuOf).toFixed(0)} us CPU/call`.padStart(17),
     `${ratio.toFixed(2)} x that of the floor ${spreadText(sharesOf(rounds, { name, base: 'floor', of: cpuOf }))}`,

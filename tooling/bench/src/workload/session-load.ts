@@ -6,7 +6,7 @@ import { findWrongAnswer, toolCalls } from './tool-calls.ts'
 /** A question of the benchmark to the load. */
 export interface SessionLoadQuestion {
   readonly url: string
-  /** With `sessions` a call is the four requests of the public benchmark, with `requests` one request of 2026-07-28. */
+  /** With `sessions` a call has the requests of the public benchmark, with `requests` it is one request of 2026-07-28. */
   readonly form: 'sessions' | 'requests'
   readonly seconds: number
 }
@@ -15,6 +15,8 @@ export interface SessionLoadQuestion {
 export interface SessionLoadAnswer {
   /** The number of calls with a right response. */
   readonly calls: number
+  /** The number of requests of these calls. */
+  readonly requests: number
   /** The first wrong response. */
   readonly failure?: string | undefined
 }
@@ -23,6 +25,11 @@ interface Reply {
   readonly status: number
   readonly session: string | undefined
   readonly body: string
+}
+
+/** The response to a call, with the number of requests that the call took. */
+interface CallReply extends Reply {
+  readonly requests: number
 }
 
 const users = 50
@@ -38,6 +45,7 @@ async function runLoad({ url, form, seconds }: SessionLoadQuestion): Promise<Ses
   const end = performance.now() + seconds * 1000
   const send = form === 'sessions' ? callInSession : callAlone
   let calls = 0
+  let requests = 0
   let failure: string | undefined
   const actAsUser = async (_: unknown, index: number): Promise<void> => {
     const client = new Client(new URL(url).origin)
@@ -45,26 +53,28 @@ async function runLoad({ url, form, seconds }: SessionLoadQuestion): Promise<Ses
     for (let turn = index; performance.now() < end && failure === undefined; turn += 1) {
       const call = toolCalls[turn % toolCalls.length]?.(user)
       if (call === undefined) break
-      const { status, body } = await send(client, call)
+      const { status, body, requests: sent } = await send(client, call)
       failure ??= findWrongAnswer(call.name, status, messageIn(body))
       calls += 1
+      requests += sent
     }
     await client.close()
   }
   await Promise.all(Array.from({ length: users }, actAsUser))
-  return { calls, failure }
+  return { calls, requests, failure }
 }
 
 type ToolParams = Readonly<Record<string, unknown>>
 
-async function callInSession(client: Client, params: ToolParams): Promise<Reply> {
+async function callInSession(client: Client, params: ToolParams): Promise<CallReply> {
   const initialize = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
   const { session } = await post(client, { id: 1, method: 'initialize', params: initialize })
   const inSession = session === undefined ? {} : { 'mcp-session-id': session }
   await post(client, { method: 'notifications/initialized' }, inSession)
   const reply = await post(client, { id: 2, method: 'tools/call', params }, inSession)
-  if (session !== undefined) await exchange(client, { method: 'DELETE', headers: inSession })
-  return reply
+  if (session === undefined) return { ...reply, requests: 3 }
+  await exchange(client, { method: 'DELETE', headers: inSession })
+  return { ...reply, requests: 4 }
 }
 
 const _meta = {
@@ -73,13 +83,14 @@ const _meta = {
   [metaKeys.clientCapabilities]: {},
 }
 
-function callAlone(client: Client, params: ToolParams): Promise<Reply> {
+async function callAlone(client: Client, params: ToolParams): Promise<CallReply> {
   const name = {
     'mcp-protocol-version': protocolVersion,
     'mcp-method': 'tools/call',
     'mcp-name': String(params['name']),
   }
-  return post(client, { id: 1, method: 'tools/call', params: { ...params, _meta } }, name)
+  const reply = await post(client, { id: 1, method: 'tools/call', params: { ...params, _meta } }, name)
+  return { ...reply, requests: 1 }
 }
 
 function post(client: Client, message: object, own: Readonly<Record<string, string>> = {}): Promise<Reply> {
