@@ -26,7 +26,7 @@ export {
   withHeader,
   withNotify,
 } from './composition/call-context.ts'
-export { limitErrorToMcp, unavailableError } from './composition/rejections.ts'
+export { limitErrorToMcp, stoppingError, unavailableError } from './composition/rejections.ts'
 export {
   type AsyncResource,
   type ClientTarget,

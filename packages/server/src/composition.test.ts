@@ -10,6 +10,7 @@ import {
   type ServerApis,
 } from '@x/schema'
 import { memoryStore, storedState } from '@x/state-codec'
+import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { createServer, DefinitionError, tool } from './index.ts'
 import { callOf, callTool, createLogCollector, errorOf, requestOf, resultOf } from './testing/ask.ts'
@@ -286,6 +287,19 @@ describe('The lifecycle of a server', () => {
     ])
     isReachable = true
     expect([await server.ready(), server.load.unavailable]).toEqual([true, []])
+  })
+
+  test('is ready while its bus does not answer, which counts as unreachable after two seconds [UNA-004]', async () => {
+    const { reported, log } = createLogCollector()
+    const clock = manualClock()
+    const bus = { ...memoryBus(), ping: () => new Promise<void>(() => {}) }
+    const server = createServer({ ...about, log, runtime: clock, subscriptions: { bus } })
+    const ready = server.ready()
+    // The other parts answer first.
+    await new Promise(setImmediate)
+    clock.advance(2000)
+    expect([await ready, server.load.unavailable]).toEqual([true, ['subscriptions']])
+    expect(reported).toMatchObject([{ error: { cause: { message: 'It did not answer within 2000 ms' } } }])
   })
 
   test('closes what its author opened, once and after its extensions, and reports its error', async () => {

@@ -93,6 +93,7 @@ test.each([
   [{ reason: 'unavailable', retryAfterMs: 1000 }, 1],
   [{ reason: 'overloaded', retryAfterMs: 1000, begun: false }, 2],
   [{ reason: 'overloaded', retryAfterMs: 1000, begun: true }, 1],
+  [{ reason: 'stopping', retryAfterMs: 0, begun: true }, 1],
 ])('a call of an unknown tool with the error %j is sent %i times [UNA-003]', async (data, sent) => {
   const { exchange, outcome, pass } = callRefused([refusal(data)])
   const countCalls = (): number => exchange.received.filter(({ request }) => request.method === 'tools/call').length

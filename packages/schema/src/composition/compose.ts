@@ -120,7 +120,10 @@ export function composeServer({
       .find((reason) => reason !== undefined),
     needsPrincipal: authorizingExtensions.length > 0,
     observers: observersOf(startedExtensions),
-    readiness: createPartReadiness([...startedExtensions.map((started) => partOf(started, host)), ...parts]),
+    readiness: createPartReadiness(
+      [...startedExtensions.map((started) => partOf(started, host)), ...parts],
+      host.runtime,
+    ),
     ...createLifecycleMethods(startedExtensions, host),
   }
 }

@@ -1,3 +1,5 @@
+import { type Clock, withTimeout } from '@x/core'
+
 /**
  * Checks whether the parts of a server can be reached. The parts are its extensions, its codec of `requestState`, and
  * its bus.
@@ -28,13 +30,19 @@ export interface ServerPart {
 }
 
 /**
+ * Milliseconds after which a part that has not answered counts as unreachable. The HTTP transport waits five seconds for
+ * all parts, so a part that hangs does not make a server unready that can do without it.
+ */
+const checkTimeoutMs = 2000
+
+/**
  * Creates a check of all parts. An unreachable part is reported only at its first failed check, because probes call the
  * check every few seconds.
  */
-export function createPartReadiness(parts: readonly ServerPart[]): PartReadiness {
+export function createPartReadiness(parts: readonly ServerPart[], clock: Clock): PartReadiness {
   const unavailableNames = new Set<string>()
   const checkPart = async (part: ServerPart): Promise<boolean> => {
-    const { isReachable, cause } = await checkReachable(part)
+    const { isReachable, cause } = await checkReachable(part, clock)
     const { name } = part
     if (isReachable) {
       unavailableNames.delete(name)
@@ -52,9 +60,11 @@ export function createPartReadiness(parts: readonly ServerPart[]): PartReadiness
   }
 }
 
-async function checkReachable({ check }: ServerPart): Promise<{ isReachable: boolean; cause?: unknown }> {
+async function checkReachable({ check }: ServerPart, clock: Clock): Promise<{ isReachable: boolean; cause?: unknown }> {
+  const createTimeoutError = (): Error => new Error(`It did not answer within ${checkTimeoutMs} ms`)
   try {
-    return { isReachable: (await check()) ?? true }
+    const isReachable = await withTimeout({ timeoutMs: checkTimeoutMs, clock, createTimeoutError }, async () => check())
+    return { isReachable: isReachable ?? true }
   } catch (cause) {
     return { isReachable: false, cause }
   }

@@ -25,6 +25,15 @@ export function limitErrorToMcp({ kind, max, scope, retryAfterMs, advice }: Limi
  */
 const unavailableReason = 'unavailable'
 
+/**
+ * Returns the error for a running call that a stopping server ends. The `data` has the reason `stopping`, `retryAfterMs`
+ * 0, because another instance may serve the call at once, and `begun`: true, because its handler may have had effects.
+ */
+export function stoppingError(): McpError {
+  const data = { reason: 'stopping', retryAfterMs: 0, begun: true }
+  return new McpError(errorCodes.internal, 'The server is stopping and ended this call', { data })
+}
+
 /** The default of `retryAfterMs`. Most stores and issuers can be reached again within two seconds. */
 const unavailableRetryMs = 1000
 

@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { errorCodes, McpError } from '@x/schema'
+import { stoppingError } from '@x/schema'
 import type { AdapterRequest } from '../server/adapter-request.ts'
 import { finishCall, stopCall, type RunningCall } from '../server/run-call.ts'
 import type { Schedule } from '../server/handler-settings.ts'
@@ -58,9 +58,8 @@ export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): P
 
 function finishAllCalls(runningCalls: readonly RunningCall[]): void {
   for (const call of runningCalls.slice()) {
-    const reason = createStoppingError()
-    finishCall(call, new McpError(errorCodes.internal, reason.message), 503)
-    stopCall(call, reason)
+    finishCall(call, stoppingError(), 503)
+    stopCall(call, createStoppingError())
   }
 }
 

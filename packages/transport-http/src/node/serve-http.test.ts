@@ -141,7 +141,7 @@ test('a call that outlives the grace is aborted and answered', async () => {
   expect(call.signal.aborted).toBe(false)
   clock.advance(1)
   expect(call.signal.reason).toMatchObject({ message: 'The server is stopping' })
-  expect(await sending).toEqual([503, expect.stringContaining('The server is stopping')])
+  expect(await sending).toEqual([503, expect.stringContaining('"reason":"stopping","retryAfterMs":0,"begun":true')])
   await closing
   expect(clock.countTimers()).toBe(0)
 })

@@ -15,6 +15,7 @@ import {
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
+  stoppingError,
   type StreamHandler,
   transportKey,
   withContext,
@@ -196,10 +197,6 @@ function toCallError({ isStopping, settings }: RegistryState, { cancellation }: 
   if (isStopping && error === cancellation.reason) return stoppingError()
   settings.onError(error)
   return error
-}
-
-function stoppingError(): McpError {
-  return new McpError(errorCodes.internal, 'The server is stopping')
 }
 
 function writeNotification(registryState: RegistryState, call: RunningCall, message: RpcNotification): void {

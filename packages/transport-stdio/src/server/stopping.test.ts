@@ -8,7 +8,11 @@ import { createRequest } from '../testing/requests.ts'
 import { serveRaw } from '../testing/serve-raw.ts'
 import { serveStdio } from './serve-stdio.ts'
 
-const stopping = { code: -32603, message: 'The server is stopping' }
+const stopping = {
+  code: -32603,
+  message: 'The server is stopping and ended this call',
+  data: { reason: 'stopping', retryAfterMs: 0, begun: true },
+}
 
 describe('a service ends', () => {
   test('with its input: running calls are cancelled, and their responses are still sent [STD-013]', async () => {

@@ -8,6 +8,7 @@ import {
   type RequestId,
   type RpcRequest,
   type RpcResponse,
+  stoppingError,
 } from '@x/schema'
 import { revisionFeaturesOf } from '../../translate/revisions.ts'
 import { CallHandedOffError } from '../call/call-channel.ts'
@@ -116,8 +117,7 @@ function openCallContext(init: StreamInit, peer: HttpPeer, http: HttpDeps): Call
 
 function stopCalls({ stream, activeCalls }: Pick<CallContext, 'peer' | 'stream' | 'activeCalls'>): void {
   for (const { request, cancel: cancelActiveCall } of activeCalls) {
-    const error = new McpError(errorCodes.internal, 'The server is stopping', { data: { reason: 'stopping' } })
-    const response = errorResponse(request.id, error)
+    const response = errorResponse(request.id, stoppingError())
     stream.respond(response, createResponseHead(response))
     cancelActiveCall('The server is stopping')
   }
