@@ -5,7 +5,7 @@
  */
 
 export { createServer } from './create-server.ts'
-export { DefinitionError, type DefinitionProblem } from '@x/schema'
+export { DefinitionError, type DefinitionProblem, errorCodes, McpError } from '@x/schema'
 export { tool, toolResult } from './definitions/tool.ts'
 export { isToolError, ToolError } from './definitions/tool.ts'
 export { prompt } from './definitions/prompt.ts'

@@ -50,6 +50,30 @@ describe('definitions that are refused, by name and with a reason [BAS-039 BAS-0
       ['tool "t"', 'description'],
     ],
     [
+      'a tool without a handler',
+      { tools: [tool('t', { description: 't' } as never)] },
+      'value',
+      ['tool "t"', 'no handler', '`run`'],
+    ],
+    [
+      'a resource without a handler',
+      { resources: [resource('a:b', { name: 'b' } as never)] },
+      'value',
+      ['resource "a:b"', 'no handler', '`read`'],
+    ],
+    [
+      'a resource template among the resources',
+      { resources: [resourceTemplate('a:{b}', { name: 'b', read } as never) as never] },
+      'name',
+      ['resource', '`resourceTemplates`'],
+    ],
+    [
+      'required capabilities as a list',
+      { tools: [tool('t', { description: 't', requires: ['sampling'] as never, run })] },
+      'value',
+      ['tool "t"', '{ sampling: {} }'],
+    ],
+    [
       'a tool that runs as a task, at a server without tasks',
       { tools: [tool('t', { description: 't', task: 'required', run })] },
       'value',

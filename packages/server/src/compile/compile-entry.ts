@@ -1,4 +1,4 @@
-import { isMetaKey, type JsonObject, type JsonSchemaCompiler, DefinitionError } from '@x/schema'
+import { isJsonObject, isMetaKey, type JsonObject, type JsonSchemaCompiler, DefinitionError } from '@x/schema'
 import type { CompiledDefinition, CompiledCacheHints } from './catalog.ts'
 import type { CacheHints, Completer, BaseDefinition } from '../definitions/base-definition.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
@@ -17,6 +17,8 @@ export function compileEntry(
   errorSubject: string,
 ): Omit<CompiledDefinition, 'key'> {
   rejectForeignNames(definition, errorSubject)
+  checkHandler(definition, errorSubject)
+  checkRequires(definition, errorSubject)
   const { visibleTo, requires, meta } = definition
   for (const key of Object.keys(meta ?? {})) checkMetaKey(key, errorSubject)
   return { wireEntry: freezeJsonObject(wireEntry, errorSubject), visibleTo, requires }
@@ -34,6 +36,23 @@ function rejectForeignNames(definition: BaseDefinition, errorSubject: string): v
     if (!Object.hasOwn(definition, foreignName)) continue
     throw new DefinitionError('value', errorSubject, { reason: `${foreignName} is called ${name}` })
   }
+}
+
+/**
+ * Throws for a definition without a handler, which is `run`, or `read` of a resource. A program without types has no
+ * other hint.
+ */
+function checkHandler(definition: BaseDefinition, errorSubject: string): void {
+  const handlers: readonly unknown[] = [Reflect.get(definition, 'run'), Reflect.get(definition, 'read')]
+  if (handlers.some((handler) => typeof handler === 'function')) return
+  const reason = 'has no handler; write the function `run`, or `read` for a resource'
+  throw new DefinitionError('value', errorSubject, { reason })
+}
+
+function checkRequires({ requires }: BaseDefinition, errorSubject: string): void {
+  if (requires === undefined || isJsonObject(requires)) return
+  const reason = 'requires must be an object of client capabilities, such as { sampling: {} }'
+  throw new DefinitionError('value', errorSubject, { reason })
 }
 
 /** Throws for a `_meta` key that is not of the form `com.example/name` or `name` (basic/index, `_meta`). */

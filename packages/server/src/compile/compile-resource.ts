@@ -18,6 +18,10 @@ const defaultCacheHints = { ttlMs: 0, scope: 'private' } as const
 /** Compiles a resource. Throws {@link DefinitionError}. */
 export function compileResource({ uri, definition }: Resource): CompiledResource {
   const errorSubject = `resource ${JSON.stringify(uri)}`
+  if (typeof uri !== 'string') {
+    const reason = 'has no URI; a resource template belongs in `resourceTemplates`'
+    throw new DefinitionError('name', errorSubject, { reason })
+  }
   if (!/^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}]+$/u.test(uri)) {
     throw new DefinitionError('name', errorSubject, {
       reason: 'must be a URI with a scheme and without spaces (RFC 3986)',
