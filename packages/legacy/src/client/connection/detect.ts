@@ -1,4 +1,12 @@
-import { errorCodes, isJsonObject, type JsonValue, protocolVersion, type RpcRequest, type RpcResponse } from '@x/schema'
+import {
+  errorCodes,
+  isJsonObject,
+  type JsonValue,
+  protocolVersion,
+  type RpcError,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import { discoverProbe, supportsDiscover } from '@x/schema/internal'
 import { legacyRevisions } from '../../translate/revisions.ts'
 import { metaIn } from '../../translate/request.ts'
@@ -21,6 +29,17 @@ export function eraOf(response: RpcResponse): ProtocolEra {
     return isJsonObject(data) && Array.isArray(data['supported']) ? eraOfVersions(data['supported']) : 'modern'
   }
   return supportsDiscover(response) ? 'modern' : 'legacy'
+}
+
+/**
+ * Returns true if an error response to `initialize` says that the server has revision 2026-07-28. Its response to
+ * `server/discover` was then an error of something else, such as the upstream of a proxy.
+ */
+export function namesModernRevision({ error: { code, data } }: RpcError): boolean {
+  const supported = isJsonObject(data) ? data['supported'] : undefined
+  return (
+    code === errorCodes.unsupportedProtocolVersion && Array.isArray(supported) && supported.includes(protocolVersion)
+  )
 }
 
 function eraOfVersions(versions: readonly JsonValue[]): ProtocolEra {

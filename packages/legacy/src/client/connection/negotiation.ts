@@ -5,7 +5,7 @@ import { declaredCapabilitiesOf } from '../calls/capabilities.ts'
 import type { Port } from '../calls/port.ts'
 import { createLegacySession } from '../calls/session.ts'
 import type { DetectedRevisions, LegacySettings, ServerPeer } from '../options.ts'
-import { createDiscoverRequest, eraOf, eraOfRevision, type ProtocolEra } from './detect.ts'
+import { createDiscoverRequest, eraOf, eraOfRevision, namesModernRevision, type ProtocolEra } from './detect.ts'
 import {
   answerBeforeHandshake,
   createInitializeRequest,
@@ -189,7 +189,8 @@ function createSteps(
       const outcome = parseInitializeResponse(response)
       if ('error' in outcome) {
         await port.end(signal).catch(() => {})
-        return { era: 'none', error: outcome.error }
+        const isModern = era === 'probe' && namesModernRevision(outcome.error)
+        return isModern ? { era: 'modern' } : { era: 'none', error: outcome.error }
       }
       const peer = { ...outcome.peer, namesCalls: transport.process === undefined }
       const clientCapabilities = declaredCapabilitiesOf(request)

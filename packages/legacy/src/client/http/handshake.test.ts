@@ -246,6 +246,19 @@ describe('a server that is found to be', () => {
     expect(server.methods()).toEqual(['server/discover', 'tools/call', 'server/discover'])
   })
 
+  test('a modern one whose own error answered the probe is recognized by its refusal of initialize [LEG-083]', async () => {
+    const handle = (one: ReceivedRequest): Response =>
+      one.message['method'] === 'initialize'
+        ? createErrorReply(one, { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } }, 400)
+        : createErrorReply(one, { code: -32603, message: 'Upstream "memory" gave no answer' })
+    const { server, client, connection } = connect({ handle })
+    await expect(client.callTool('greet')).rejects.toMatchObject({
+      rpc: { message: 'Upstream "memory" gave no answer' },
+    })
+    expect(server.methods()).toEqual(['server/discover', 'initialize', 'tools/call'])
+    expect(connection.peer).toEqual({ era: 'modern' })
+  })
+
   test.each([401, 403, 407, 408, 429, 500, 502, 503])(
     'neither by status %i, with or without an error [LEG-084]',
     async (status) => {
