@@ -7,7 +7,7 @@ const list = z.string().transform((text) => text.split(',').map((entry) => entry
 const port = z.coerce.number('it should be a port from 0 to 65535').int().min(0).max(65_535)
 const database = z.string().regex(/^postgres(ql)?:\/\//, 'it should begin with postgres://')
 
-const variables = z.object({
+const variables = {
   PORT: port.default(3000),
   HOST: z.string().default('127.0.0.1'),
   // The names by which clients call the server. Needed as soon as HOST is not this machine.
@@ -19,15 +19,20 @@ const variables = z.object({
   DATABASE_URL: database.optional(),
   // The header in which a proxy in front reports the address of its client, such as x-forwarded-for.
   CLIENT_ADDRESS_HEADER: z.string().toLowerCase().optional(),
-})
+}
 
 /** Reads the settings of the server from the environment. Throws one error with all problems and without values. */
 export function readEnvironment(environment = process.env) {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const { data, error } = variables.safeParse(given)
-  const problems = error?.issues.map(({ path, message }) => `${path.join('.')} cannot be used: ${message}`) ?? []
-  const keys = data === undefined ? [] : readKeys(data, problems)
-  if (data?.HOST !== undefined && !isThisMachine(data.HOST) && data.ALLOWED_HOSTS === undefined)
+  const data = {}
+  const problems = []
+  for (const [name, schema] of Object.entries(variables)) {
+    const result = schema.safeParse(given[name])
+    data[name] = result.data
+    for (const { message } of result.error?.issues ?? []) problems.push(`${name} cannot be used: ${message}`)
+  }
+  const keys = readKeys(data, problems)
+  if (!isThisMachine(data.HOST) && data.ALLOWED_HOSTS === undefined)
     problems.push('ALLOWED_HOSTS is not set: it should have the names by which clients call the server')
   if (problems.length > 0) throw new Error(`The environment cannot be used:\n${problems.join('\n')}`)
   return {

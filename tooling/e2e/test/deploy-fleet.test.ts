@@ -39,8 +39,13 @@ describe('the environment of an instance', () => {
       DATABASE_URL: 'mysql://root:topsecret@db',
     })
     expect(code).toBe(1)
-    expect(printed).toContain('PORT cannot be used')
-    expect(printed).toContain('DATABASE_URL cannot be used: it should begin with postgres://')
+    for (const problem of [
+      'PORT cannot be used',
+      'STATE_KEYS cannot be used',
+      'DATABASE_URL cannot be used: it should begin with postgres://',
+      'ALLOWED_HOSTS is not set',
+    ])
+      expect(printed).toContain(problem)
     expect(printed).not.toContain('topsecret')
     expect(printed).not.toContain('    at ')
   })

@@ -44,8 +44,9 @@ export interface CallLogOptions {
 const defaultSlowMs = 10_000
 
 /**
- * Creates the extension that writes one record for each request that failed or was slow. A request that failed because
- * of its caller, such as one with invalid params, and a stream cause no record. The record identifies the request as the
+ * Creates the extension that writes one record for each request that failed or was slow. A stream causes no record, and
+ * neither does a request that is rejected because of its caller (-32700, -32600, -32601, -32602). A result with
+ * `isError` does, also if the arguments were invalid. The record identifies the request as the
  * server's other log records do, so both can be joined by `requestId`, `taskId` or `traceId`. It contains no argument,
  * answer, result, state or token, except for what an author put into a thrown `err`.
  *
