@@ -9,7 +9,8 @@ else await listTools(url)
 
 async function listTools(endpoint: string): Promise<void> {
   const auth = oauth({ client: { name: 'Items' }, redirect: loopbackRedirect(), store: fileStore('items-cli') })
-  await using connection = connectHttp(endpoint, { auth })
+  const connection = connectHttp(endpoint, { auth })
   const client = createClient(connection, { name: 'items-cli', version: '1.0.0' })
   for (const { name } of await client.listTools({ timeoutMs: 300_000 })) console.log(name)
+  await connection.close()
 }
