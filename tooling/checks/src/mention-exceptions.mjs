@@ -21,6 +21,8 @@ const ofOthers = {
   'settings of Lambda, Fly and Vercel': 'RESPONSE_STREAM nodejs24 min_machines_running maxDuration api/mcp.mjs',
   'the program of Cloudflare': 'wrangler',
   'a file of the MCP Registry': 'server.json',
+  'files that a reader makes from the code of a guide':
+    'weather.mts page.mjs quick-start.mts definition.mts tracker.test.mts',
   'an option of other SDKs': 'protocolVersionDiscovery',
   'exported by the official SDK, and methods of its server and client':
     'server.registerTool server.registerPrompt server.registerResource server.server.elicitInput ' +
