@@ -1,5 +1,5 @@
 import { legacy } from '@x/legacy'
-import { createServer, form, tool } from '@x/server'
+import { createServer, form, randomKey, sealedState, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
 import { printingFetch, readEvents } from '../wire.mjs'
@@ -9,7 +9,8 @@ const greet = tool('greet', {
   description: 'Greets a user by name',
   run: async (_, ctx) => `Hello, ${(await ctx.elicit('who', { message: 'Who are you?', schema })).name}!`,
 })
-const server = createServer({ name: 'demo', version: '1.0.0', tools: [greet], extensions: [legacy()] })
+const state = sealedState({ keys: [randomKey()] })
+const server = createServer({ name: 'demo', version: '1.0.0', state, tools: [greet], extensions: [legacy()] })
 const http = await serveHttp(server, { port: 0 })
 
 // A client of revision 2025-11-25.

@@ -1,5 +1,5 @@
 import { createClient } from '@x/client'
-import { createServer, form, tool } from '@x/server'
+import { createServer, form, randomKey, sealedState, tool } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
@@ -17,7 +17,8 @@ const update = tool('update_work_item', {
     return `#${workItemId} is a duplicate of #${duplicateOfId}`
   },
 })
-const http = await serveHttp(createServer({ name: 'items', version: '1.0.0', tools: [update] }), { port: 0 })
+const state = sealedState({ keys: [randomKey()] })
+const http = await serveHttp(createServer({ name: 'items', version: '1.0.0', state, tools: [update] }), { port: 0 })
 
 const answers = { 'How was it resolved?': { resolution: 'Duplicate' }, 'Of which item?': { duplicateOfId: 4301 } }
 const connection = connectHttp(http.url, { fetch: printingFetch })
