@@ -1,4 +1,4 @@
-import { form, isSuspension, type Tool, tool } from '@x/server'
+import { form, inputRequired, isSuspension, type Tool, tool } from '@x/server'
 import * as z from 'zod'
 
 // #region straight
@@ -65,4 +65,17 @@ export const pay = (tracker: Tracker): Tool =>
       return 'Paid, thank you'
     },
   })
+// #endregion
+
+// #region rounds
+const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const
+const params = { mode: 'form', message: 'What is your name?', requestedSchema } as const
+export const askName: Tool = tool('ask_name', {
+  description: 'Asks the user for a name',
+  run(_, { responses, state }) {
+    const answer = state === 'name' ? responses.get('name') : undefined
+    if (answer !== undefined) return `The client sent ${JSON.stringify(answer)}`
+    return inputRequired({ requests: { name: { method: 'elicitation/create', params } }, state: 'name' })
+  },
+})
 // #endregion

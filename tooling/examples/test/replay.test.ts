@@ -59,3 +59,10 @@ test('every run releases its lock, and a suspension is not reported as a failure
 test('the user is asked to pay until the payment is done', async () => {
   expect(await call(programs.pay(createTracker()), {}, { answers: { payment: 'accept' } })).toBe('Paid, thank you')
 })
+
+test('a handler that controls its rounds uses an answer only after its question', async () => {
+  const answers = { name: { name: 'Ada' } }
+  expect(await call(programs.askName, {}, { answers })).toBe(
+    'The client sent {"action":"accept","content":{"name":"Ada"}}',
+  )
+})
