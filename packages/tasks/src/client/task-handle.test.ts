@@ -249,10 +249,11 @@ describe('A serialized task', () => {
   test.each<[string, TasksClientOptions]>([
     ['target', { user: 'ada' }],
     ['user', { target: 'memory' }],
-  ])('requires the option `%s`', async (_title, options) => {
+  ])('requires the option `%s`', async (name, options) => {
     const { exchange } = scriptedTasks({}).connection
     const client = createClient(exchange, { ...host, extensions: [taskCalls(options)] })
     const task = await beginTask(client)
+    expect(() => task.serialize()).toThrow(`give taskCalls() a \`${name}\``)
     expect(() => task.serialize()).toThrow(expect.objectContaining({ code: 'unidentified' }))
     expect(() => client.tasks.resume({})).toThrow(expect.objectContaining({ code: 'unidentified' }))
   })
