@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { importPeerDependency } from './import-peer-dependency.ts'
+import { importPeerDependency, isMissingModuleError } from './import-peer-dependency.ts'
 
 /** The error of Node for a missing package. */
 function missing(name: string): Promise<never> {
@@ -14,6 +14,12 @@ test('the error for a missing package contains the command to install it', async
   await expect(importPeerDependency('@electric-sql/pglite@0.5', () => missing('@electric-sql/pglite'))).rejects.toThrow(
     'npm install @electric-sql/pglite@0.5',
   )
+})
+
+test('the error for a missing package differs from errors that end by themselves', async () => {
+  const thrown = await importPeerDependency('pg@8', () => missing('pg')).catch((error: unknown) => error)
+  expect(isMissingModuleError(thrown)).toBe(true)
+  expect(isMissingModuleError(new Error('unreachable'))).toBe(false)
 })
 
 test.each([

@@ -1,5 +1,6 @@
 /**
- * Loads an optional package. If the package is missing, rejects with an error that contains the command to install it.
+ * Loads an optional package. If the package is missing, rejects with an error that contains the command to install it,
+ * and has the code of Node for a missing module.
  */
 export async function importPeerDependency<T>(packageSpec: string, importModule: () => Promise<T>): Promise<T> {
   try {
@@ -7,14 +8,19 @@ export async function importPeerDependency<T>(packageSpec: string, importModule:
   } catch (cause) {
     const name = packageSpec.slice(0, packageSpec.lastIndexOf('@'))
     if (!isMissingModule(cause, name)) throw cause
-    throw new Error(`This engine needs the package ${name}, which is not installed: npm install ${packageSpec}`, {
-      cause,
-    })
+    const message = `This engine needs the package ${name}, which is not installed: npm install ${packageSpec}`
+    throw Object.assign(new Error(message, { cause }), { code: missingModuleCode })
   }
+}
+
+const missingModuleCode = 'ERR_MODULE_NOT_FOUND'
+
+/** Returns true for an error that only an installation of a package can mend, and not a later call. */
+export function isMissingModuleError(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === missingModuleCode
 }
 
 /** Returns true if this package is missing. Returns false if only one of its dependencies is missing. */
 function isMissingModule(error: unknown, name: string): boolean {
-  if (!(error instanceof Error) || !('code' in error)) return false
-  return error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes(`'${name}'`)
+  return isMissingModuleError(error) && error.message.includes(`'${name}'`)
 }

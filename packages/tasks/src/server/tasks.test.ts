@@ -1,6 +1,6 @@
 import { createCall, errorResponse, errorCodes, McpError, type Middleware, type ServerExtension } from '@x/schema'
 import { createServer, sealedState, tool } from '@x/server'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { TaskEngine } from '../engines/engine.ts'
 import { memoryEngine } from '../engines/memory-engine.ts'
 import { createFleet, textOf } from '../testing/fleet.ts'
@@ -216,6 +216,20 @@ describe('readiness', () => {
       expect([await server.ready(), server.load.unavailable]).toEqual([isReady, ['tasks']])
     },
   )
+
+  test('a server whose engine needs a missing package is not ready', async () => {
+    const missing = Object.assign(new Error("Cannot find package 'pg'"), { code: 'ERR_MODULE_NOT_FOUND' })
+    const log = vi.fn()
+    await using server = createServer({
+      name: 'demo',
+      version: '1',
+      tools: [choice('allowed')],
+      extensions: [tasks({ store: { ...away, ping: () => Promise.reject(missing) } })],
+      log,
+    })
+    expect([await server.ready(), server.load.unavailable]).toEqual([false, ['tasks']])
+    expect(log).toHaveBeenCalledWith(expect.objectContaining({ err: expect.objectContaining({ cause: missing }) }))
+  })
 })
 
 describe('tasks in memory, where `state` has keys for several instances', () => {

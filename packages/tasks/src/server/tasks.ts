@@ -1,29 +1,15 @@
 import { settlesWithin } from '@x/core'
-import {
-  backgroundKey,
-  type ExtensionHost,
-  type ExtensionInstance,
-  type Middleware,
-  type ServerExtension,
-  type ToolView,
-  withContext,
-} from '@x/schema'
+import type { ExtensionHost, ExtensionInstance, ServerExtension, ToolView } from '@x/schema'
+import { isMissingModuleError } from '../engines/import-peer-dependency.ts'
 import { tasksExtension } from '../schema/task-params.ts'
 import type { DetailedTask } from '../schema/task.ts'
-import { createBackgroundRunner } from './create-task.ts'
-import { listenToTasks } from './listen-tasks.ts'
-import {
-  createTaskContext,
-  type ResolvedTaskOptions,
-  resolveTaskOptions,
-  type TaskContext,
-  type TaskOptions,
-} from './options.ts'
+import { createTaskContext, type ResolvedTaskOptions, resolveTaskOptions, type TaskOptions } from './options.ts'
 import { createTaskAdmin, type TaskAdmin } from './task-admin.ts'
 import { toDetailedTask } from './to-detailed-task.ts'
+import { createTaskMiddleware } from './task-middleware.ts'
 import { createTaskMethods } from './task-requests.ts'
 import type { RunOptions, RunOutcome } from './task-runner.ts'
-import { createWorker, type Worker } from './worker/worker.ts'
+import { createWorker } from './worker/worker.ts'
 
 /** The member `tasks` of a server, with the functions for operators. */
 export interface TasksApi extends TaskAdmin {
@@ -69,6 +55,7 @@ function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): Ext
   const { settings, taskChanges, dispatch } = context
   const { engine } = settings
   const worker = createWorker(context)
+  let isDriverMissing = false
   return {
     api: {
       ...createTaskAdmin(engine, { onChange: (id) => taskChanges.notifyChange(id), onReady: dispatch }),
@@ -82,14 +69,20 @@ function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): Ext
       run: (id, options) => worker.run(id, options),
     },
     methods: createTaskMethods(context),
-    middleware: createMiddleware(worker, context),
+    middleware: createTaskMiddleware(worker, context),
     ...(options.isStoreOmitted && host.state !== undefined && { localOnly: localOnlyMessage }),
     get required() {
-      return runsOnlyTasks(host.tools())
+      return isDriverMissing || runsOnlyTasks(host.tools())
     },
     ready: async () => {
       worker.start()
-      await engine.ping()
+      try {
+        await engine.ping()
+      } catch (error) {
+        // A store that is unreachable may return. A missing package does not.
+        isDriverMissing = isMissingModuleError(error)
+        throw error
+      }
       return true
     },
     drain: () => worker.drain(),
@@ -110,14 +103,3 @@ const localOnlyMessage =
 
 /** Milliseconds that an engine may take to close. */
 const engineCloseMs = 1000
-
-function createMiddleware(worker: Worker, context: TaskContext): Middleware {
-  return (next) => (request, call) => {
-    worker.start()
-    const { method } = request
-    // No other request may be answered with a task (seps/2663-tasks-extension, supported methods).
-    if (method === 'tools/call')
-      return next(request, withContext(call, backgroundKey, createBackgroundRunner(request, call, context)))
-    return method === 'subscriptions/listen' ? listenToTasks(request, call, { ...context, next }) : next(request, call)
-  }
-}
