@@ -11,7 +11,7 @@ beforeAll(async () => {
   const entry = fileURLToPath(new URL('../src/mcpx.ts', import.meta.url))
   // Within the package, so that what is not bundled is found from there.
   const options = { bundle: true, format: 'esm', platform: 'node', target: 'node20.19' } as const
-  const external = ['commander', '@clack/prompts', 'pg', '@electric-sql/pglite']
+  const external = ['commander', '@clack/prompts', 'pg', '@electric-sql/pglite', '@redis/client']
   await build({ entryPoints: [entry], outfile: program, external, ...options })
 })
 afterAll(() => rm(program, { force: true }))
@@ -39,6 +39,17 @@ test('the program ends by itself with the exit code of the command [OPS-010]', a
   expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('ECONNREFUSED') })
   expect(await run(['tasks'])).toMatchObject({ code: 2 })
   expect(await run(['--version'])).toMatchObject({ code: 0, out: '0.0.0\n' })
+})
+
+test('a store whose package is not installed is named with the command to install it, without a stack trace', async () => {
+  // This package has no `@redis/client`.
+  expect(await run(['tasks', 'counts', '--store', 'redis://127.0.0.1:1'])).toEqual({
+    code: 1,
+    out: '',
+    err:
+      'mcpx: This engine needs the package @redis/client, which is not installed: npm install @redis/client@6 ' +
+      '(beside @x/cli)\n',
+  })
 })
 
 test('a pipe gets no colours, unless FORCE_COLOR asks for them', async () => {

@@ -1,14 +1,18 @@
 import { Command, Option } from 'commander'
+import { CliError } from '../cli-error.ts'
 import { type CommandHost, createCommand, parseCount, parseDuration } from '../command.ts'
 import type { ListOptions, StoreOptions } from '../tasks/manage-tasks.ts'
 
-/** Adds the option `--store`. The address may have a password, so the environment can give it, too. */
+/** Adds the required option `--store`. The address may have a password, so the environment can give it, too. */
 function withStore(command: Command): Command {
   const option = new Option(
     '--store <url>',
     'the store of the server: postgres://…, redis://…, or pglite: and a folder',
   )
-  return command.addOption(option.env('MCPX_STORE').makeOptionMandatory())
+  return command.addOption(option.env('MCPX_STORE')).hook('preAction', () => {
+    if (command.getOptionValue('store') !== undefined) return
+    throw new CliError('usage', 'The command needs the address of a store: set MCPX_STORE, or give --store <url>')
+  })
 }
 
 /** Creates the command `tasks`. */
@@ -27,9 +31,14 @@ export function tasksCommand(host: CommandHost): Command {
       }),
     )
     .addCommand(
-      idCommand(host, 'revoke', 'Takes a task from a worker that makes no progress, for another worker.', async () => {
-        return (await import('../tasks/manage-tasks.ts')).revokeTask
-      }),
+      idCommand(
+        host,
+        'revoke',
+        'Takes a task from a worker that makes no progress, so that any worker can claim it.',
+        async () => {
+          return (await import('../tasks/manage-tasks.ts')).revokeTask
+        },
+      ),
     )
     .addCommand(
       withStore(
@@ -76,7 +85,7 @@ function idCommand(
   const texts = {
     usage: `${name} <id>`,
     description,
-    example: `tasks ${name} 3f1c… --store postgres://localhost/app`,
+    example: `tasks ${name} ID --store postgres://localhost/app`,
   }
   return withStore(createCommand<StoreOptions>(host, texts, loadWork))
 }

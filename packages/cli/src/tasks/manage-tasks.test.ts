@@ -1,4 +1,6 @@
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import { startRedis } from '@tooling/real-servers/redis'
 import { postgresEngine } from '@x/tasks/postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../testing/run-command.ts'
@@ -101,7 +103,7 @@ test('tasks counts counts the open tasks, and takes the store from the environme
 
 describe('the exit code says if a task was changed', () => {
   test.each([
-    ['revoke', 'running', 0, 'is ready for another worker'],
+    ['revoke', 'running', 0, 'is ready to be claimed by any worker'],
     ['revoke', 'waiting', 1, 'waits for its client'],
     ['revoke', 'copied', 1, 'had ended before'],
     ['cancel', 'waiting', 0, 'is cancelled'],
@@ -114,5 +116,25 @@ describe('the exit code says if a task was changed', () => {
 
   test('tasks show absent: 1', async () => {
     expect(await tasksCommand('show', 'absent')).toMatchObject({ code: 1, err: expect.stringContaining('absent does') })
+  })
+})
+
+describe('an error that the operator can mend has no stack trace', () => {
+  test('a Redis that may delete tasks', async () => {
+    const port = String(await findFreePort())
+    const redis = await startRedis('redis-server', ['--port', port, '--maxmemory-policy', 'allkeys-lru'])
+    const failed = await runCommand(['tasks', 'counts', '--store', `redis://127.0.0.1:${port}`])
+    await redis.close()
+    expect(failed).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^mcpx: Redis has the maxmemory-policy allkeys-lru, so it may delete tasks: .+\n$/),
+    })
+  })
+
+  test('a cursor that no page ended with', async () => {
+    expect(await tasksCommand('list', '--cursor', 'none')).toMatchObject({
+      code: 2,
+      err: 'mcpx: cursor is not the nextCursor of a page\n',
+    })
   })
 })

@@ -41,13 +41,18 @@ function openAdmin(store: string): StoreAdmin {
   }
 }
 
-/** Returns an error that names the package to install, if the driver of a store is missing. */
+/**
+ * Returns the error of a store as an error that the operator can act on, without a stack trace. An error of another
+ * class of JavaScript, such as a `TypeError`, is a fault of this program, and is returned unchanged.
+ */
 function toStoreError(error: unknown): unknown {
-  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') return error
-  const [, name] = /Cannot find package '([^']+)'/.exec(error.message) ?? []
-  if (name === undefined) return error
-  const message = `This store needs the package ${name}; install it beside @x/cli: npm install ${name}`
-  return new CliError('failure', message, { cause: error })
+  if (error instanceof RangeError) return new CliError('usage', error.message, { cause: error })
+  if (!(error instanceof Error) || error.name !== 'Error') return error
+  const code = 'code' in error ? error.code : undefined
+  // The store has named the missing package, and the command to install it.
+  if (code === 'ERR_MODULE_NOT_FOUND' && error.cause !== undefined)
+    return new CliError('failure', `${error.message} (beside @x/cli)`, { cause: error })
+  return code === undefined ? new CliError('failure', error.message, { cause: error }) : error
 }
 
 type Summary = Awaited<ReturnType<StoreAdmin['list']>>['tasks'][number]
@@ -139,7 +144,7 @@ const revokeTexts: Readonly<Record<RevokeOutcome, string>> = {
   unknown: 'does not exist',
   waiting: 'waits for its client, so that no worker has it',
   finished: 'had ended before',
-  revoked: 'is ready for another worker',
+  revoked: 'is ready to be claimed by any worker',
 }
 
 /** Cancels a task. The exit code is 1 if nothing was cancelled. */
