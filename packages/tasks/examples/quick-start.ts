@@ -25,7 +25,7 @@ const publish = tool('publish', {
 })
 
 // 'pglite:./.mcp-tasks' keeps the tasks after a crash. 'postgres://…' and 'redis://…' are for several instances.
-await using server = createServer({
+const server = createServer({
   name: 'site',
   version: '1.0.0',
   tools: [publish],
@@ -40,3 +40,4 @@ const client = createClient(server, {
 })
 const { content } = await client.callTool('publish')
 console.log(content)
+await server.close()

@@ -77,7 +77,10 @@ export async function instance(
     subscriptions: { bus },
     extensions: [tasks({ store: 'postgres://localhost/shop' })],
   })
-  return serveHttp(server, { port: 8080, stopOnSignals: { noticeMs: 5000, graceMs: 20_000 } })
+  const http = await serveHttp(server, { port: 8080, stopOnSignals: { noticeMs: 5000, graceMs: 20_000 } })
+  // The instance runs tasks from here on, and not only after its first request.
+  await server.ready()
+  return http
 }
 // #endregion fleet
 
