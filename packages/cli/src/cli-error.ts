@@ -12,6 +12,15 @@ export class CliError extends Error {
   }
 }
 
+/** Waits for a server to listen. Its error becomes a failure that the user can act on, such as for a port in use. */
+export async function waitForListening<T>(listening: Promise<T>): Promise<T> {
+  try {
+    return await listening
+  } catch (cause) {
+    throw new CliError('failure', cause instanceof Error ? messageOf(cause) : String(cause), { cause })
+  }
+}
+
 /** Returns the exit code for an error that a command threw. */
 export function exitCodeOf(error: unknown): ExitCode {
   return error instanceof CliError && error.code === 'usage' ? 2 : 1

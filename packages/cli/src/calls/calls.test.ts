@@ -116,6 +116,13 @@ test.each([
   expect([code, err]).toEqual([2, expect.stringContaining(message)])
 })
 
+test('bridge names a port that is in use, without a stack trace', async () => {
+  await using other = await serveHttp(createOfferingServer())
+  const { code, err } = await runCommand(['bridge', 'node server.js', '--port', String(other.port)])
+  expect([code, err]).toEqual([1, expect.stringContaining('is in use: stop what listens there')])
+  expect(err).not.toContain('fault of mcpx')
+})
+
 test.each([
   ['npx -y server', { command: 'npx', args: ['-y', 'server'] }],
   ['node "my server.js" \'--name=a b\' ""', { command: 'node', args: ['my server.js', '--name=a b', ''] }],

@@ -1,6 +1,6 @@
 import { bridge } from '@x/gateway/node'
 import type { Bridge } from '@x/gateway/node'
-import { CliError, type ExitCode } from '../cli-error.ts'
+import { CliError, type ExitCode, waitForListening } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { parseTarget, type TargetOptions } from './connect-target.ts'
 
@@ -33,5 +33,5 @@ function openBridge(text: string, { port, token }: BridgeCommandOptions): Promis
   }
   if (port === undefined)
     throw new CliError('usage', 'Write --port for a server that is a command; 0 selects a free one')
-  return bridge({ toHttp: port, ...target })
+  return waitForListening(bridge({ toHttp: port, ...target }))
 }

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { runCommand } from '../testing/run-command.ts'
 
 const env = { STATE_KEYS: '6d1f3c0a9be84725d0a1c7f2385e6b94fa07d3c85b1e624979c2ad10e8f3465b' }
+const protect = { resource: 'https://mcp.example.com/mcp', issuers: ['https://login.example.com'] }
 let folder: string
 let upstream: HttpServer
 beforeEach(async () => {
@@ -54,11 +55,29 @@ test('gateway check names each upstream with its tools, or with what is wrong', 
   expect(out).toMatch(/crm +1 tools\nhr +\S/)
 })
 
+test('gateway check waits for an upstream that starts slowly', async () => {
+  const program = `
+    import { createInterface } from 'node:readline'
+    await new Promise((resolve) => setTimeout(resolve, 6000))
+    for await (const line of createInterface({ input: process.stdin })) {
+      const { id, method } = JSON.parse(line)
+      const result = {
+        initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'own', version: '1' } },
+        'tools/list': { tools: [{ name: 'find', inputSchema: { type: 'object' } }] },
+      }[method]
+      const error = { code: -32601, message: 'Method not found' }
+      if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, ...(result ? { result } : { error }) }))
+    }`
+  await writeFile(join(folder, 'slow.mjs'), program)
+  const config = await writeConfig({}, { slow: { command: process.execPath, args: ['slow.mjs'] } })
+  const { code, json } = await runCommand(['gateway', 'check', '--config', config, '--json'], { env })
+  expect(json()).toMatchObject({ upstreams: [{ upstream: 'crm' }, { upstream: 'slow', tools: 1, problem: null }] })
+  expect(code).toBe(0)
+}, 40_000)
+
 test('gateway check does not ask an upstream at which each caller has a credential of its own', async () => {
-  const issuer = 'https://login.example.com'
-  const auth = { tokenExchange: { issuer, id: 'gateway', secret: { env: 'STATE_KEYS' } } }
-  const listen = { protect: { resource: 'https://mcp.example.com/mcp', issuers: [issuer] } }
-  const config = await writeConfig({ listen }, { hr: { url: 'http://127.0.0.1:1/mcp', auth } })
+  const auth = { tokenExchange: { issuer: 'https://login.example.com', id: 'gateway', secret: { env: 'STATE_KEYS' } } }
+  const config = await writeConfig({ listen: { protect } }, { hr: { url: 'http://127.0.0.1:1/mcp', auth } })
   const { code, out } = await runCommand(['gateway', 'check', '--config', config], { env })
   expect([code, out]).toEqual([0, expect.stringContaining('not asked: each caller has a credential of its own')])
 })
@@ -82,4 +101,22 @@ test('a file with problems is wrong usage, and all of them are named without a s
   expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('the variable STATE_KEYS is not set')])
   const absent = await runCommand(['gateway', '--config', join(folder, 'absent.json')], { env })
   expect([absent.code, absent.err]).toEqual([2, expect.stringContaining('ENOENT')])
+})
+
+test('an address for other machines without a verification of callers is a problem of the file', async () => {
+  const config = await writeConfig({ listen: { host: '0.0.0.0', allowedHosts: ['mcp.example.com'] } })
+  for (const command of ['check', 'start']) {
+    const { code, err } = await runCommand(['gateway', command, '--config', config], { env })
+    expect([code, err]).toEqual([2, expect.stringMatching(/cannot be used:\n- listen: .* add protect, .*\n$/)])
+  }
+})
+
+test.each([
+  ['in use', () => ({ port: Number(new URL(upstream.url).port) }), / is in use: stop what listens there/],
+  ['of another machine', () => ({ host: '192.0.2.1', allowedHosts: ['a'], protect }), /192\.0\.2\.1.* cannot be bound/],
+])('an address %s is a failure without a stack trace', async (_, listenOf, message) => {
+  const config = await writeConfig({ listen: listenOf() })
+  const { code, err } = await runCommand(['gateway', 'start', '--config', config], { env })
+  expect([code, err]).toEqual([1, expect.stringMatching(message)])
+  expect(err).not.toMatch(/ at |fault of mcpx/)
 })

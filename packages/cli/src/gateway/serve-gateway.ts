@@ -1,6 +1,6 @@
 import { gateway } from '@x/gateway'
 import { serveHttp } from '@x/transport-http/node'
-import type { ExitCode } from '../cli-error.ts'
+import { type ExitCode, waitForListening } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { readSettings } from './read-settings.ts'
 
@@ -10,7 +10,7 @@ export async function startGateway(
   { config }: { readonly config: string },
 ): Promise<ExitCode> {
   const { gateway: options, http } = await readSettings(config, io)
-  const { url } = await serveHttp(gateway(options), { ...http, stopOnSignals: true })
+  const { url } = await waitForListening(serveHttp(gateway(options), { ...http, stopOnSignals: true }))
   if (printer.isJson) printer.json({ url })
   else printer.line(url)
   return 0

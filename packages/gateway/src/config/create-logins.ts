@@ -18,20 +18,20 @@ export interface FileLogins {
   readonly extensions: readonly ServerExtension[]
 }
 
-/** Creates the logins of a file. Returns undefined for a file without any, and if a secret is missing. */
+/** Creates the logins of a file. Returns undefined for a file without any, and if the file has a problem. */
 export async function createLogins(
   file: GatewayFile,
   keys: readonly KeyInput[],
   { source, protection }: { readonly source: UpstreamSource; readonly protection: Protection | undefined },
 ): Promise<FileLogins | undefined> {
   const { name, login } = file
-  if (login === undefined || protection === undefined) return undefined
+  if (login === undefined) return undefined
   const { secrets } = source
   const { url, metadataUrl, client: account, store } = login
   const registration = account && (await readAccount('login.client', account, secrets))
   const redisUrl = store === 'memory' ? undefined : await secrets.read('login.store.redis', store.redis)
   const redis = redisUrl === undefined ? undefined : await openRedis(redisUrl, secrets)
-  if (secrets.problems.length > 0) return undefined
+  if (protection === undefined || secrets.problems.length > 0) return undefined
   const client = { name, metadataUrl, registrations: registration && [registration] }
   const logins = openLogins(
     { url, protection, client, store: createStore(redis), keys, fetch: createLoginFetch(file) },

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { findUpstreamNameProblem } from '../names.ts'
-import { findAddressProblem } from '../upstream.ts'
+import { findAddressProblem, isLoopbackHost } from '../upstream.ts'
 import { secretReference } from './secret-reader.ts'
 
 const text = z.string().min(1)
@@ -98,8 +98,8 @@ const login = z.strictObject({
   ),
 })
 
-/** The members of a gateway file. */
-const members = z.strictObject({
+/** The configuration of a gateway, as a JSON file has it. */
+export const gatewayFile = z.strictObject({
   name: text,
   version: text.default('1.0.0'),
   state: z.strictObject({ keys: secretReference }),
@@ -116,35 +116,43 @@ const members = z.strictObject({
   upstreams: z.record(upstreamName, upstream).refine((all) => Object.keys(all).length > 0, 'must have an upstream'),
 })
 
-/** The configuration of a gateway, as a JSON file has it. */
-export const gatewayFile = members.superRefine((file, context) => {
-  for (const [name, upstream] of Object.entries(file.upstreams)) {
-    const problem = 'url' in upstream ? findAuthProblem(upstream.auth ?? {}, file) : undefined
-    if (problem === undefined) continue
-    const [member, message] = problem
-    context.addIssue({ code: 'custom', path: ['upstreams', name, 'auth', member], message })
-  }
-})
+/** The members of a gateway file that is valid. */
+export type GatewayFile = z.infer<typeof gatewayFile>
 
-type AuthProblem = readonly [member: string, message: string]
+/** Returns the problems between the members of a file, each with its place. */
+export function findFileProblems(file: GatewayFile): readonly string[] {
+  const auth = Object.entries(file.upstreams).flatMap(([name, upstream]) => {
+    const problem = 'url' in upstream ? findAuthProblem(upstream.auth ?? {}, file) : undefined
+    return problem === undefined ? [] : [`upstreams.${name}.auth.${problem}`]
+  })
+  return [...findListenProblems(file.listen), ...auth]
+}
+
+/** Checks what `serveHttp` requires of an address that other machines can reach. */
+function findListenProblems({ host = '127.0.0.1', allowedHosts, protect }: GatewayFile['listen']): readonly string[] {
+  const isLocal = isLoopbackHost(host)
+  const problems: string[] = []
+  if (!isLocal && allowedHosts === undefined)
+    problems.push('listen.host: can be reached from other machines: add allowedHosts, the names by which they call it')
+  if (protect === undefined && !(isLocal && (allowedHosts ?? []).every(isLoopbackHost)))
+    problems.push('listen: can be reached from other machines: add protect, which verifies the callers')
+  return problems
+}
 
 /** Checks that the credentials of callers can be verified: only a verified caller has a token, or can log in. */
 function findAuthProblem(
   { tokenExchange, userLogin }: NonNullable<UrlUpstream['auth']>,
-  { listen, login: pages }: z.infer<typeof members>,
-): AuthProblem | undefined {
+  { listen, login: pages }: GatewayFile,
+): string | undefined {
   const issuers = listen.protect?.issuers ?? []
   if (tokenExchange !== undefined) {
     const { issuer, subjectIssuer = issuer } = tokenExchange
-    const message = 'must exchange tokens of an issuer in listen.protect.issuers: name it as issuer or as subjectIssuer'
-    return issuers.includes(subjectIssuer) ? undefined : ['tokenExchange', message]
+    if (issuers.includes(subjectIssuer)) return undefined
+    return 'tokenExchange: must exchange tokens of an issuer in listen.protect.issuers: name it as issuer or as subjectIssuer'
   }
   if (userLogin === undefined || (pages !== undefined && issuers.length > 0)) return undefined
-  return ['userLogin', 'needs login, with the pages, and listen.protect, which verifies the user']
+  return 'userLogin: needs login, with the pages, and listen.protect, which verifies the user'
 }
-
-/** The members of a gateway file that is valid. */
-export type GatewayFile = z.infer<typeof gatewayFile>
 
 /** Returns the problems of a parsed file, each with its place. Values are left out, because they may be secrets. */
 export function describeIssues({ issues }: z.ZodError): readonly string[] {

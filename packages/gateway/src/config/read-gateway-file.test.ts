@@ -192,6 +192,7 @@ describe('a file is rejected with all problems at once', () => {
         'upstreams.a.auth.tokenExchange: must exchange tokens of',
         'upstreams.b.auth.tokenExchange: must exchange tokens',
       ],
+      { KEYS: key, SECRET: secret },
     ],
     [
       'that exchanges tokens without a verification of its callers, and with a secret in the file',
@@ -202,6 +203,7 @@ describe('a file is rejected with all problems at once', () => {
       'that exchanges tokens without a verification of its callers',
       { ...minimal, upstreams: { a: { ...crm, auth: { tokenExchange: account } } } },
       ['upstreams.a.auth.tokenExchange: must exchange tokens of an issuer in listen.protect.issuers'],
+      { KEYS: key, SECRET: secret },
     ],
     [
       'whose callers log in, without the pages and without a verification of the callers',
@@ -216,10 +218,21 @@ describe('a file is rejected with all problems at once', () => {
       'whose callers log in, without a verification of the callers',
       {
         ...minimal,
-        login: { url: 'https://mcp.example.com/login', store: 'memory' },
+        login: { url: 'https://mcp.example.com/login', store: { redis: { env: 'REDIS' } } },
         upstreams: { a: { ...crm, auth: { userLogin: {} } } },
       },
-      ['upstreams.a.auth.userLogin: needs login, with the pages, and listen.protect'],
+      [
+        'upstreams.a.auth.userLogin: needs login, with the pages, and listen.protect',
+        'state.keys: the variable KEYS is not set',
+        'login.store.redis: the variable REDIS is not set',
+      ],
+      {},
+    ],
+    [
+      'that listens for other machines without a verification of its callers',
+      { ...minimal, listen: { host: '0.0.0.0' } },
+      ['listen.host: can be reached from other machines: add allowedHosts', 'listen: can be reached', 'state.keys: '],
+      {},
     ],
     [
       'with secrets of logins in the file',

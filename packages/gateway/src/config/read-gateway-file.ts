@@ -8,7 +8,7 @@ import type { ServeHttpOptions } from '@x/transport-http/node'
 import type { GatewayOptions } from '../gateway.ts'
 import { createLogins } from './create-logins.ts'
 import { createUpstream, type UpstreamSource } from './create-upstream.ts'
-import { describeIssues, type GatewayFile, gatewayFile } from './file-schema.ts'
+import { describeIssues, findFileProblems, type GatewayFile, gatewayFile } from './file-schema.ts'
 import { SecretReader } from './secret-reader.ts'
 
 /** The options of a gateway and of its endpoint, as a file has them. */
@@ -48,6 +48,7 @@ export async function readGatewayFile(
   const { data, error } = gatewayFile.safeParse(value)
   if (error !== undefined) throw new GatewayFileError(path, describeIssues(error))
   const source = { folder: dirname(resolve(path)), secrets: new SecretReader(dirname(resolve(path)), environment) }
+  source.secrets.problems.push(...findFileProblems(data))
   const settings = await createSettings(data, source)
   if (settings === undefined || source.secrets.problems.length > 0)
     throw new GatewayFileError(path, source.secrets.problems)
@@ -60,7 +61,7 @@ async function createSettings(file: GatewayFile, source: UpstreamSource): Promis
   const state = createState(keys, source)
   const { protect: protectOptions, ...address } = listen
   const protection = protectOptions && protect(protectOptions)
-  const logins = state && (await createLogins(file, keys, { source, protection }))
+  const logins = await createLogins(file, keys, { source, protection })
   const upstreams: Record<string, GatewayOptions['upstreams'][string]> = {}
   for (const [each, upstream] of Object.entries(file.upstreams))
     upstreams[each] = await createUpstream(each, upstream, { ...source, logins: logins?.logins })
