@@ -34,21 +34,42 @@ export async function checkGateway(
   return reports.some(({ problem }) => problem !== null) ? 1 : 0
 }
 
-/** Asks one upstream through a gateway of its own, so that its rules and its credentials apply. */
+/** Milliseconds that an upstream has to describe itself. A command such as `npx -y` may download its program first. */
+const startTimeoutMs = 30_000
+
+const client = { name: 'mcpx', version: '1.0.0' }
+
+/** Starts one upstream, and lists its tools. */
 async function checkUpstream(upstream: string, options: GatewayOptions): Promise<UpstreamReport> {
   const { [upstream]: checked } = options.upstreams
-  if (checked !== undefined && 'credential' in checked && checked.credential !== undefined)
+  if (checked === undefined || !('connect' in checked) || checked.credential !== undefined)
     return { upstream, tools: null, problem: null }
+  try {
+    const connection = checked.connect({ principal: undefined, auth: undefined })
+    const started = { ...checked, connect: () => connection }
+    try {
+      // A gateway waits only five seconds for a list, so the upstream starts before it.
+      await createClient(connection, client).discover({ timeoutMs: startTimeoutMs, maxResendMs: 0 })
+      return await listStarted(upstream, { ...options, upstreams: { [upstream]: started } })
+    } finally {
+      await connection.close()
+    }
+  } catch (error) {
+    return { upstream, tools: 0, problem: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** Lists the tools of one upstream through a gateway of its own, so that its rules and its credentials apply. */
+async function listStarted(upstream: string, options: GatewayOptions): Promise<UpstreamReport> {
   let problem: string | null = null
   const server = gateway({
     ...options,
-    upstreams: Object.fromEntries(Object.entries(options.upstreams).filter(([name]) => name === upstream)),
     log: ({ level, message }) => {
       if (level === 'error') problem ??= message
     },
   })
   try {
-    const tools = await createClient(server, { name: 'mcpx', version: '1.0.0' }).listTools()
+    const tools = await createClient(server, client).listTools()
     return { upstream, tools: tools.length, problem }
   } finally {
     await server.close()
