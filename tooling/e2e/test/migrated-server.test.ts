@@ -62,4 +62,5 @@ test('the command names the missing package that it needs', async () => {
   await using mcpx = await buildMcpx()
   const { code, err } = await mcpx.run('migrate', fileURLToPath(programs.official))
   expect([code, err]).toEqual([1, expect.stringContaining('npx -p @x/cli -p ts-morph@28 mcpx migrate FILE')])
+  expect(err).toContain('npm install --save-dev ts-morph@28, then npx mcpx migrate FILE')
 })

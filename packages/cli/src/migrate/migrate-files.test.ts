@@ -65,6 +65,13 @@ Nothing was written. Add --write to change the files.
     expect(out).toContain('/docs/guides/from-the-official-sdk.md#from-version-1')
   })
 
+  test('installs the package of a function that is left to the author', async () => {
+    await writeFile(file, await readFile(new URL('tooling/e2e/test/interop/travel-v2.ts', repository)))
+    const { out } = await runCommand(['migrate', file])
+    expect(out).toContain('Write httpHandler(server) for requests of the web, or nodeHandler(server).')
+    expect(out).toContain('\nnpm install @x/legacy @x/server @x/transport-http\n')
+  })
+
   test('writes JSON for programs', async () => {
     const { code, json } = await runCommand(['migrate', file, '--json'])
     expect([code, json()]).toMatchObject([

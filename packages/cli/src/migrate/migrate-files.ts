@@ -42,8 +42,9 @@ async function loadMigration(): Promise<(name: string, text: string) => Migratio
   } catch (cause) {
     if (!(cause instanceof Error) || !cause.message.includes("'ts-morph'")) throw cause
     const message =
-      'This command needs the package ts-morph, which is not installed. For this call alone: ' +
-      'npx -p @x/cli -p ts-morph@28 mcpx migrate FILE'
+      'This command needs the package ts-morph, which is not installed.\n' +
+      'If @x/cli is installed in this folder: npm install --save-dev ts-morph@28, then npx mcpx migrate FILE\n' +
+      'If not: npx -p @x/cli -p ts-morph@28 mcpx migrate FILE'
     throw new CliError('failure', message, { cause })
   }
 }
@@ -57,10 +58,18 @@ async function readSource(file: string): Promise<string> {
   })
 }
 
-/** Returns the packages that the new code imports. */
+/** Returns the packages that the new code imports, and those of the functions that its author has to write. */
 function packagesOf(changed: readonly MigratedFile[]): string[] {
-  const names = changed.flatMap(({ text }) => [...text.matchAll(/from ['"](@x\/[\w-]+)/g)].map(([, name = '']) => name))
+  const names = changed.flatMap(({ text, leftovers }) => [
+    ...Array.from(text.matchAll(/from ['"](@x\/[\w-]+)/g), ([, name = '']) => name),
+    ...leftovers.flatMap(({ message }) => transportsIn(message)),
+  ])
   return [...new Set(names)].toSorted()
+}
+
+function transportsIn(message: string): readonly string[] {
+  if (/\b(?:httpHandler|nodeHandler|serveHttp)\(/.test(message)) return ['@x/transport-http']
+  return message.includes('serveStdio(') ? ['@x/transport-stdio'] : []
 }
 
 function toJson({ file, source, text, leftovers }: MigratedFile) {

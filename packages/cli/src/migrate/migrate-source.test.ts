@@ -121,6 +121,34 @@ describe('what is left', () => {
     ])
   })
 
+  test('the content of the answer of a model is named, because it may be an array', () => {
+    const body = `server.registerTool('a', { description: 'A' }, async () => {
+  const { content } = await server.server.createMessage({ messages: [], maxTokens: 1 })
+})`
+    expect(leftoversOf(body)).toEqual([
+      '5 Check what reads `content`: it may be an array. ctx.sampleText(key, params) returns the text.',
+    ])
+  })
+
+  test('what is only in version 2 has the section of version 2', () => {
+    const text = `import { acceptedContent, createMcpHandler, McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
+createMcpHandler(() => new McpServer({ name: 'demo', version: '1.0.0' }))
+f(acceptedContent, ResourceTemplate)
+`
+    const sections = migrateSource('server.ts', text).leftovers.map(({ message, guide }) => [
+      message.split(/[ (,]/).find((word) => /[a-z][A-Z]|Mcp|Template/.test(word)),
+      guide.split('#')[1],
+    ])
+    expect(sections).toEqual([
+      ['acceptedContent', 'from-version-2'],
+      ['createMcpHandler', 'from-version-2'],
+      ['McpServer', 'from-version-1'],
+      ['ResourceTemplate', 'from-version-1'],
+      ['httpHandler', 'from-version-2'],
+      ['createServer', 'from-version-1'],
+    ])
+  })
+
   test('a low-level server is left with its import', () => {
     const text = "import { Server } from '@modelcontextprotocol/sdk/server/index.js'\nconst server = new Server({})\n"
     const { leftovers, text: migrated } = migrateSource('server.ts', text)

@@ -72,6 +72,14 @@ function replaceServerType({ source, sdkNames, imports, edits }: Rewriting): voi
   imports.set('type McpServer', '@x/server')
 }
 
+/** The names that the section about version 2 explains. The section about version 1 has those of both versions. */
+const namesOfVersion2: ReadonlySet<string> = new Set([
+  'acceptedContent',
+  'createMcpHandler',
+  'inputRequired',
+  'toNodeHandler',
+])
+
 /** Names the imports of the official SDK that the new code still needs. */
 function leaveImports(rewriting: Rewriting, name: string): void {
   const rewritten = parse(name, writeImports(rewriting, name))
@@ -83,7 +91,7 @@ function leaveImports(rewriting: Rewriting, name: string): void {
           rewriting,
           specifier,
           `Replace what still uses ${specifier.getName()}, and delete this import.`,
-          'version1',
+          namesOfVersion2.has(specifier.getName()) ? 'version2' : 'version1',
         )
 }
 

@@ -22,10 +22,16 @@ export function rewriteQuestion(
   const [params, ...others] = call.getArguments()
   const problem = params === undefined || others.length > 0 || isRepeated(call, asking.handler)
   if (problem || !Node.isExpression(params)) return leaveQuestion(rewriting, call, question)
-  if (question === 'sample') askWith(rewriting, call, `${asking.ctx}.sample`, uniqueKey(asking, 'message'))
+  if (question === 'sample') askModel(rewriting, call, asking)
   else if (!rewriteForm(rewriting, call, asking)) return leaveQuestion(rewriting, call, question)
   noteReplay(rewriting, call, asking.handler)
   return true
+}
+
+function askModel(rewriting: Rewriting, call: CallExpression, asking: Asking): void {
+  askWith(rewriting, call, `${asking.ctx}.sample`, uniqueKey(asking, 'message'))
+  const message = 'Check what reads `content`: it may be an array. ctx.sampleText(key, params) returns the text.'
+  leave(rewriting, call, message, 'version1')
 }
 
 function rewriteForm(rewriting: Rewriting, call: CallExpression, asking: Asking): boolean {
