@@ -34,7 +34,7 @@ test('the gate checks the value of today where a ratio is far from its wanted va
   expect(today).toBeLessThan(atLeast)
   expect([0.81, 0.79].map((share) => passes(reading('rounds/16', today * share)))).toEqual([true, false])
   expect(isReached(reading('rounds/16', today))).toBe(false)
-  expect(wantedText('rounds/16')).toBe('>= 0.70')
+  expect(wantedText('rounds/16')).toBe('>= 0.66')
 })
 
 test('the wanted value and the limit of the gate are formatted for both directions', () => {
