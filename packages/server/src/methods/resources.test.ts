@@ -141,6 +141,11 @@ describe('caching', () => {
       { cache: { ttlMs: 5000 }, read: () => ({ contents: [{ text: '' }], ttlMs: 7, cacheScope: 'public' }) },
       { ttlMs: 7, cacheScope: 'public' },
     ],
+    [
+      'that it is hidden from some, and public for this reading',
+      { visibleTo: () => true, read: () => ({ contents: [{ text: '' }], cacheScope: 'public' }) },
+      { cacheScope: 'private' },
+    ],
   ]
 
   test.each(cases)('a definition that says %s [CCH-006 CCH-014 CCH-015]', async (_, given, expected) => {

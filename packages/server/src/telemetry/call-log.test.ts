@@ -102,4 +102,17 @@ describe('The log of calls', () => {
     expect(records).toHaveLength(2)
     expect(JSON.stringify(records)).not.toContain(canary)
   })
+
+  test('that throws is reported, and the request keeps its response', async () => {
+    const logged: LogRecord[] = []
+    const log = () => {
+      throw new Error('disk full')
+    }
+    const echo = tool('echo', { description: 'Repeats', run: () => 'done' })
+    const extensions = [callLog({ log, slowMs: 0 })]
+    const logRecord = (record: LogRecord) => void logged.push(record)
+    const server = createServer({ name: 'demo', version: '1.0.0', tools: [echo], log: logRecord, extensions })
+    expect(await callTool(server, 'echo')).toMatchObject({ content: [{ text: 'done' }] })
+    expect(logged).toMatchObject([{ method: 'callLog', err: { message: 'disk full' } }])
+  })
 })

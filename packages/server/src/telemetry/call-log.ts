@@ -1,4 +1,4 @@
-import { isCancelled, type LogRecord, quoteName } from '@x/core'
+import { errorRecord, isCancelled, type LogRecord, quoteName } from '@x/core'
 import {
   type Call,
   contextKey,
@@ -79,7 +79,13 @@ function startCallLog(
     const writeRecord = (code: string | undefined): void => {
       const durationMs = runtime.monotonicNow() - startedAt
       if (code === undefined && durationMs < slowMs) return
-      log(createRecord({ ...request, call, name: host.offers(request)?.name }, code, durationMs, observation))
+      const record = createRecord({ ...request, call, name: host.offers(request)?.name }, code, durationMs, observation)
+      try {
+        log(record)
+      } catch (error) {
+        // The request has its response, whether or not its record could be written.
+        host.log(errorRecord(error, { method: 'callLog' }))
+      }
     }
     try {
       const response = await next(request, withContext(call, observationKey, observation))
