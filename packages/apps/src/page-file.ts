@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 
 /**
  * Returns a function that reads an HTML file, for the member `html` of a page. The file is read for each request of a
- * host, so that a change of the file counts at once.
+ * host. Hosts may cache a page for a minute, so a change of the file may be seen that much later.
  *
  * @example
  * appTool('weather', { description: 'Shows the weather', page: { html: pageFile(new URL('weather.html', import.meta.url)) }, run })

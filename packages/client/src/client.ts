@@ -26,9 +26,10 @@ export interface CompletionOptions extends CallOptions {
 }
 
 /**
- * Typed calls to one server. Every method rejects with `ClientError`, or with `signal.reason` if it was cancelled.
- * Lists can be read item by item (`eachTool`) or as a whole (`listTools`). `Types` are the types of the server's tools
- * and prompts, if they are known.
+ * Typed calls to one server. A call rejects with `ClientError`, with `signal.reason` if it was cancelled, or unchanged
+ * with the error that a function of yours threw (a handler, `onProgress`, `onLog`, `onNotification`). Lists can be read
+ * item by item (`eachTool`) or as a whole (`listTools`). `Types` are the types of the server's tools and prompts, if
+ * they are known.
  */
 export interface Client<Types = unknown> extends TypedCalls<Types>, MultiRoundCalls, SubscriptionCalls, AsyncResource {
   /**
@@ -42,6 +43,12 @@ export interface Client<Types = unknown> extends TypedCalls<Types>, MultiRoundCa
     argument: CompleteRequestParams['argument'],
     options?: CompletionOptions,
   ): Promise<CompleteResult>
+  /**
+   * Reads a list page by page. A list is empty if the server does not have its method. Rejects with `ClientError`
+   * `endless_list` for more than 1,000 pages, a repeated cursor, or more than 16,777,216 characters after the first
+   * page. Icons with unsafe URLs are removed. Tools with invalid `x-mcp-header` annotations are left out, and logged as
+   * `tool_refused`.
+   */
   eachTool(options?: ReadOptions): AsyncIterable<Tool>
   listTools(options?: ReadOptions): Promise<Tool[]>
   eachPrompt(options?: ReadOptions): AsyncIterable<Prompt>

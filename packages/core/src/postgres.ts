@@ -68,12 +68,12 @@ const maxBytes = 7_999
  * Makes a bus over LISTEN and NOTIFY of PostgreSQL. The bus publishes through the application's own pool, and keeps one
  * connection of a pool while it has listeners.
  *
- * Publishing rejects with {@link BusError} `unavailable` when PostgreSQL cannot be reached in time, and with
- * `too_large` for data that exceeds a payload of 7999 bytes. If the topic alone exceeds the payload, all listeners are
- * notified of a gap instead. When the listening connection is lost, a new one is opened after a pause that grows with
- * each failure. Then all listeners are notified of a gap. Give the pool an `error` listener: without one, `pg` ends the
- * process when an idle connection breaks. The pool's `max` has to be at least 2, and `pool.end()` waits until the bus
- * has no listeners.
+ * Publishing rejects with {@link BusError} `unavailable` when PostgreSQL cannot be reached in time or more than
+ * 16,777,216 characters wait, and with `too_large` for data that exceeds a payload of 7999 bytes. If the topic alone
+ * exceeds the payload, all listeners are notified of a gap instead. When the listening connection is lost, a new one is
+ * opened after a pause that grows with each failure. Then all listeners are notified of a gap. Give the pool an `error`
+ * listener: without one, `pg` ends the process when an idle connection breaks. The pool's `max` has to be at least 2,
+ * and `pool.end()` waits until the bus has no listeners.
  *
  * @throws TypeError for an invalid channel, and RangeError for an invalid time.
  */

@@ -24,7 +24,10 @@ export const noCredential: CallerCredential = { id: '', caller: { principal: und
 export interface UpstreamOptions {
   /**
    * Opens one more connection, such as `connectAny(url)` of `@x/legacy/client`. The proxy closes its connections. A
-   * connection to a server of an older revision serves one host, so it is a function and not a connection.
+   * connection to a server of an older revision serves one host, so it is a function and not a connection. An address
+   * is `https:`, or `http:` on this machine, without user, password and fragment. Another one is closed at once: the
+   * log has the reason, and calls get the error that the upstream gave no answer. A connection that serves one host or
+   * caller is closed after 10 minutes without use.
    */
   readonly connect: (caller: UpstreamCaller) => Connection
 }
@@ -49,16 +52,26 @@ export interface GatewayUpstreamOptions extends UpstreamOptions {
   readonly credential?: CredentialSource | undefined
   /** The tools that the gateway offers, and their names. Default: all tools. */
   readonly tools?: ToolRules | undefined
-  /** Milliseconds without a message after which a call is cancelled. Default: 1,800,000, which is 30 minutes. */
+  /**
+   * Milliseconds without a message after which a call is cancelled. It may take half of this longer, at most a minute.
+   * Lists and descriptions have 5 seconds instead: a slower upstream is left out. Default: 1,800,000, which is 30
+   * minutes.
+   */
   readonly timeoutMs?: number | undefined
-  /** True if the gateway is not ready while it gets no answers from the upstream. Default: false. */
+  /**
+   * True if the gateway is not ready after three requests in a row to which the upstream gave no answer. The gateway
+   * sends no request to find this out. Default: false.
+   */
   readonly required?: boolean | undefined
 }
 
 /** An upstream of a gateway: a server in this process, or a function that opens connections to one. */
 export type GatewayUpstream = Server | GatewayUpstreamOptions
 
-/** The server behind a proxy: a server in this process, or a function that opens connections to one. */
+/**
+ * The server behind a proxy: a server in this process, or a function that opens connections to one. Closing the proxy
+ * also closes a server in this process, unless it has another host.
+ */
 export type Upstream = Server | UpstreamOptions
 
 /** Returns true if an upstream is a server in this process. */

@@ -8,7 +8,8 @@ import { createSealedTokenType, createSignedTokenType } from './token/token-type
 import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
 
 /**
- * Creates the recommended codec, whose tokens are encrypted and authenticated (JWE compact, `dir` and `A256GCM`).
+ * Creates the recommended codec, whose tokens are encrypted and authenticated (JWE compact, `dir` and `A256GCM`). A
+ * token has at most 32,768 bytes: `seal` throws `StateUsageError` `too_large` for a longer one.
  *
  * @throws StateUsageError for invalid keys or options.
  */
@@ -36,8 +37,8 @@ export function plainState(options: PlainOptions): StateCodec {
 }
 
 /**
- * Creates a codec for values that are too large for a token. It keeps the value in a store, and its tokens are random
- * handles.
+ * Creates a codec for values that are too large for a token, up to 1,048,576 characters of JSON with their claims. It
+ * keeps the value in a store, and its tokens are random handles.
  *
  * @throws StateUsageError for invalid options.
  */

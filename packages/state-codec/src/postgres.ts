@@ -46,7 +46,7 @@ export interface PostgresStore extends StateStore {
  * exceed the quota by the number of connections. Add an `error` listener to the pool. Without a listener, `pg` ends the
  * process when an idle connection breaks.
  *
- * @throws StateUsageError for an invalid table name, and for an invalid quota.
+ * @throws StateUsageError for an invalid table name, and RangeError for an invalid quota.
  */
 export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): PostgresStore {
   const { timeoutMs = defaultTimeoutMs } = options

@@ -37,14 +37,14 @@ export interface RedisStoreOptions extends OwnerQuotaOptions {
 }
 
 /**
- * Creates a store in Redis, which uses the application's own client. Redis itself removes expired values. Scripts
- * (`EVAL`) count the values of each owner. The time of a script is proportional to the number of values that have
- * expired.
+ * Creates a store in Redis 7.0 or later, or Valkey, which uses the application's own client. Redis itself removes
+ * expired values. Scripts (`EVAL`) count the values of each owner. The time of a script is proportional to the number
+ * of values that have expired.
  *
  * The methods of the store throw {@link StateError} with `unavailable` when Redis cannot be reached, and with `quota`
  * for an owner whose quota is full.
  *
- * @throws StateUsageError for an invalid quota.
+ * @throws RangeError for an invalid quota.
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): StateStore {
   const { prefix = 'mcp:', timeoutMs = defaultTimeoutMs } = options

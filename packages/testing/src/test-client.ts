@@ -69,7 +69,10 @@ export interface TestClientMembers<S extends Server = Server> {
    * a factory.
    */
   restart(): S
-  /** Resolves when the client's subscriptions have received `count` changes. */
+  /**
+   * Resolves with all changes when the client's subscriptions have received `count` in total, including those before
+   * this call. It has no time limit.
+   */
   waitForChanges(count: number): Promise<readonly ObservedChange[]>
   /** Returns the keys of `answers` that no question has used so far. */
   listUnusedAnswers(): readonly string[]

@@ -23,7 +23,10 @@ export type StdioErrorCode =
   | 'closed'
   /** The server ended a subscription without a result. */
   | 'ended'
-  /** The response is longer than the limit for a line. */
+  /**
+   * The response is longer than 16 MiB. If its id is at neither end of the line, the line is only logged, and the call
+   * waits for its time limit.
+   */
   | 'too_large'
   /** A message violates the rules of the transport. The message was skipped. */
   | 'protocol'
@@ -34,7 +37,10 @@ export interface StdioErrorDetails {
   readonly exitCode?: number | undefined
   /** The signal that ended the process, such as `SIGKILL`. */
   readonly signal?: string | undefined
-  /** The last lines that the process wrote to stderr, at most 2,000 characters. Undefined if stderr is inherited. */
+  /**
+   * The last lines that the process wrote to stderr, at most 2,000 characters. Empty if stderr is inherited. Undefined
+   * in errors that report no exit.
+   */
   readonly stderr?: string | undefined
   readonly cause?: unknown
 }

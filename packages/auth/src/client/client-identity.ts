@@ -23,7 +23,11 @@ export interface ClientIdentity {
   readonly name: string
   /** The URL of a Client ID Metadata Document: an https URL with a path. */
   readonly metadataUrl?: string | undefined
-  /** The clients that are already registered at authorization servers. */
+  /**
+   * The clients that are already registered at authorization servers. With at least one, the program does not register
+   * itself at other servers: a login at a server without an entry, which does not accept `metadataUrl`, rejects with
+   * `AuthError` `client_needed`.
+   */
   readonly registrations?: readonly ClientRegistration[] | undefined
 }
 

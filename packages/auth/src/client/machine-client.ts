@@ -17,7 +17,7 @@ export interface ClientKey {
 export interface MachineClient {
   readonly id: string
   readonly key?: ClientKey | undefined
-  /** A secret, for servers that do not accept a signature with a key. */
+  /** A secret, for a client without a `key`. Not used if `key` is given. */
   readonly secret?: string | undefined
   /** The method by which the secret is sent. Default: a method that the server supports. */
   readonly method?: 'client_secret_basic' | 'client_secret_post' | undefined

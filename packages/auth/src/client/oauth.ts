@@ -37,7 +37,8 @@ export interface OAuth extends HttpAuthorizer {
  * (basic/authorization). Nothing is sent to an authorization server before the MCP server has answered 401 or `login`
  * was called.
  *
- * Calls reject with {@link AuthError} if the login fails. Throws a `TypeError` for an invalid client.
+ * Calls reject with {@link AuthError} if the login fails, and with the code `login_ended` after five minutes.
+ * `finishLogin` accepts a response for ten minutes after the login began. Throws a `TypeError` for an invalid client.
  *
  * @example
  * const auth = oauth({ client: { name: 'items-cli', metadataUrl }, redirect: loopbackRedirect() })

@@ -35,7 +35,8 @@ export interface UserLogin {
   /**
    * Returns the option `credential` of the upstream at `url`. `registration` is the client that is registered at the
    * authorization server of the upstream. Without one, the client is the `metadataUrl` of the gateway, or registers
-   * itself.
+   * itself. A `loginUrl` is valid for ten minutes. The function rejects with `AuthError` `client_needed` for a caller
+   * that `protect` has not verified.
    */
   credentialFor(
     url: string | URL,

@@ -7,7 +7,10 @@ import { withFileLock } from './file-lock.ts'
 
 /** Options of {@link fileStore}. */
 export interface FileStoreOptions {
-  /** The folder of the files. Default: a folder called `name` within the configuration folder of the person. */
+  /**
+   * The folder of the files. Default: the folder `mcp-auth` in a folder called `name` within the configuration folder
+   * of the person.
+   */
   readonly folder?: string | undefined
 }
 

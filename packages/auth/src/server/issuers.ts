@@ -21,7 +21,8 @@ export interface IssuerOptions {
   readonly algorithms?: readonly string[] | undefined
   /**
    * Checks each token by introspection at the issuer instead of by its signature. It is for opaque tokens, and for
-   * tokens that the issuer may revoke. Only one issuer may have this option.
+   * tokens that the issuer may revoke. An accepted token is cached for up to 30 seconds, so a revocation takes effect
+   * after at most that time. Only one issuer may have this option.
    */
   readonly introspection?: IntrospectionOptions | undefined
 }

@@ -34,7 +34,10 @@ export type TokenErrorCode =
 export class TokenError extends Error {
   override readonly name = 'TokenError'
   readonly code: TokenErrorCode
-  /** The milliseconds after which another attempt makes sense. Set with the code `issuer_unavailable`. */
+  /**
+   * The milliseconds after which another attempt makes sense. Set with the code `issuer_unavailable` if the keys of the
+   * issuer cannot be used, and undefined if its introspection failed.
+   */
   readonly retryAfterMs: number | undefined
   /** The issuer that cannot be reached. Set with the code `issuer_unavailable`. */
   readonly issuer: string | undefined

@@ -36,8 +36,9 @@ export interface CallOptions extends InputHandlers {
   readonly maxResendMs?: number | undefined
   /**
    * A random id of the call, 22 characters of Base64url. A second call with the same key returns the outcome of the
-   * first call and repeats no effect, if the server supports this. Default: a new key for each call. To repeat a call
-   * after a restart of your process, choose the key yourself and store it.
+   * first call and repeats no effect, if the server supports this. Default: a new key for each call of a tool, prompt
+   * or resource. Other calls send none. To repeat a call after a restart of your process, choose the key yourself and
+   * store it.
    */
   readonly idempotencyKey?: string | undefined
   /** Receives progress. An error that it throws fails the call. */

@@ -54,7 +54,10 @@ export interface InputHandlers {
   readonly sample?:
     | ((params: CreateMessageRequestParams, context: InputContext) => Awaitable<CreateMessageResult>)
     | undefined
-  /** Lists the roots, and declares `roots` (client/roots). Deprecated by the specification. */
+  /**
+   * Lists the roots, and declares `roots` (client/roots). Deprecated by the specification. A server of an earlier
+   * revision may ask outside of a call: `method` is then `initialize`, and `round` is 0.
+   */
   readonly roots?: ((context: InputContext) => Awaitable<readonly Root[]>) | undefined
 }
 

@@ -17,7 +17,12 @@ const permanentStatuses: ReadonlySet<unknown> = new Set([401, 403])
 // as an MCP server (`probe`), or has ended too often (`restarts`).
 const permanentCauseCodes: ReadonlySet<unknown> = new Set(['certificate', 'spawn', 'probe', 'restarts'])
 
-/** Returns true if the same request would fail in the same way again. */
+/**
+ * Returns true if a repetition is known to be useless: for `unsupported_version`, `input_required`, an `rpc` error
+ * about the request itself (such as invalid params), HTTP 401 or 403, an untrusted certificate, and a process that
+ * cannot be started, does not answer its first request or has ended too often. False for all other codes, also for
+ * failures that return, such as `invalid_arguments`.
+ */
 export function isPermanent({ code, rpc, cause }: ClientError): boolean {
   if (code === 'unsupported_version' || code === 'input_required') return true
   if (code === 'rpc') return rpc !== undefined && permanentCodes.has(rpc.code)

@@ -202,7 +202,7 @@ export interface ExtensionCallOptions extends CallOptions {
   readonly targetParam?: string | undefined
   /**
    * True if repeating the request has no further effect. The client then sends the request again if its response is
-   * lost.
+   * lost, unless `onNotification` is given.
    */
   readonly repeatable?: boolean | undefined
   /**

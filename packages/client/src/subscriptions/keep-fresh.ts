@@ -86,7 +86,9 @@ export interface SubscriptionCalls {
   listen(filter: SubscriptionFilter, options?: ListenOptions): Subscription
   /**
    * Subscribes to changes of the lists. When a list changes that a caller has read before, reads it again, so that the
-   * next call finds it in the cache. Continues until it is closed. Throws a `TypeError` if the client has no cache.
+   * next call finds it in the cache. Continues until it or the connection is closed, or the server rejects the
+   * subscription for good. Such an end is written to the client's `log`. Throws a `TypeError` if the client has no
+   * cache.
    */
   keepFresh(options?: KeepFreshOptions): KeepFresh
 }

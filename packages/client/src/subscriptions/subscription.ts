@@ -44,7 +44,8 @@ export interface ListenOptions {
 /**
  * The changes on the server, in their order. Only one loop can read a subscription, and a second loop throws a
  * `TypeError`. Leaving the loop closes the subscription. The iteration rejects with `ClientError` when the server
- * rejects the subscription for good, or when the attempts to open a stream again are used up. A slow reader misses no
+ * rejects the subscription for good, or when the attempts to open a stream again are used up and the last stream
+ * failed. If the server ended the last stream by itself, the iteration ends without an error. A slow reader misses no
  * change, because events are queued. A change that is already in the queue is not added again. When a stream is opened
  * again, its event `opened` replaces all queued events.
  */

@@ -44,7 +44,7 @@ export interface ChangeBus {
 export type BusErrorCode =
   /** The database or message broker cannot be reached, or took too long. */
   | 'unavailable'
-  /** The `data` of a change is larger than the bus can carry. */
+  /** The `data` of a change is larger than the bus can carry, or nested deeper than 32 levels. */
   | 'too_large'
   /** A message on the channel has a form that no bus of this kind sends. */
   | 'unreadable'

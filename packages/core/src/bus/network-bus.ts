@@ -15,7 +15,9 @@ export interface NetworkBusOptions {
    * writes to stderr.
    */
   readonly log?: Log | undefined
-  /** The time limit of publishing, and of opening the listening connection, in milliseconds. Default: 5000. */
+  /**
+   * The time limit of publishing, of a ping, and of opening the listening connection, in milliseconds. Default: 5000.
+   */
   readonly timeoutMs?: number | undefined
   /**
    * Milliseconds between two pings of the listening connection. Default: 10000. A Redis client with a `socketTimeout`

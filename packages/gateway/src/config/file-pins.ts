@@ -11,10 +11,9 @@ export interface PinFile {
 }
 
 /**
- * Opens the file at a path. The file is created with the first tool. Instances on one machine may share it, and one that
- * changes it at the same moment as another can lose the digest of a new tool, which is then accepted once more.
- *
- * @throws SyntaxError for a file that is no JSON object.
+ * Opens the file at a path. The file is created with the first tool. Instances on one machine may share it, and one
+ * that changes it at the same moment as another can lose the digest of a new tool, which is then accepted once more.
+ * Nothing is read yet: the functions of the result reject with a `SyntaxError` for a file that is no JSON object.
  */
 export function openPinFile(path: string): PinFile {
   let writing: Promise<unknown> = Promise.resolve()

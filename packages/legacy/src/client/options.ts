@@ -107,7 +107,10 @@ export interface ConnectAnyOptions {
    * minutes.
    */
   readonly answerTimeoutMs?: number | undefined
-  /** The time limit of the probe, and of the handshake, in milliseconds. Default: 30,000. */
+  /**
+   * The time limit of the probe, and of the handshake, in milliseconds. For a process that has not answered the probe
+   * within `probeTimeoutMs`, `initialize` has twice that time instead. Default: 30,000.
+   */
   readonly handshakeTimeoutMs?: number | undefined
   /**
    * Milliseconds after which a new process that has not answered the probe is also sent `initialize`, as if it were an

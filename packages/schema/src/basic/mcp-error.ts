@@ -6,7 +6,8 @@ import type { RequestId, RpcError, WireError } from './rpc.ts'
  * An error that is sent to the peer with its code, message and data.
  *
  * Throw it in a handler to answer with a protocol error. `code` is one of {@link errorCodes}. For errors of its own, an
- * application uses a number outside -32768 to -32000.
+ * application uses a number outside -32768 to -32000. A handler's error with another code from -32099 to -32000 is
+ * logged, and sent as -32603 without details.
  */
 export class McpError extends Error {
   override readonly name = 'McpError'

@@ -173,7 +173,10 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
    * extension. Default: false.
    */
   readonly required?: boolean | undefined
-  /** Returns true if the dependencies of the extension can be reached. A rejection counts as false and is reported. */
+  /**
+   * Returns true if the dependencies of the extension can be reached. A rejection, or no answer within 2 seconds,
+   * counts as false and is reported.
+   */
   ready?(): boolean | Promise<boolean>
   /** Announces a stop of the server to the extension. The returned function withdraws the announcement. */
   drain?(): Undrain
@@ -183,8 +186,8 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
 
 /**
  * Serves a method of an extension. Returns the result, or throws the `McpError` for the client. The server checks the
- * request's `_meta` before it calls the function. It adds `resultType: 'complete'` and the server's info to a result
- * without them.
+ * request's `_meta` before it calls the function. It adds `resultType: 'complete'` to a result without it. A server of
+ * `createServer` also sets the server's info.
  */
 export type ExtensionMethod = (request: RpcRequest, call: Call) => JsonObject | Promise<JsonObject>
 

@@ -33,7 +33,8 @@ export interface ServerParts extends Partial<Pick<Server, 'receive' | 'needsPrin
 
 /**
  * Creates a server from an exchange, for tests, proxies and gateways. The server announces only revision 2026-07-28. It
- * announces the capabilities of its extensions in addition to those of the exchange.
+ * announces the capabilities of its extensions in addition to those of the exchange. `notifyListChanged` and
+ * `notifyResourceUpdated` of it do nothing, and `load.running` counts only the work of extensions.
  *
  * @example
  * await serveHttp(serverOf(connectHttp(url).exchange, { info, localOnly: undefined }))

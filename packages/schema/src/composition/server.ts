@@ -30,7 +30,10 @@ export interface DrainOptions {
    * call back to it. A second `drain` without this option hands the calls off. Default: false.
    */
   readonly keepCalls?: boolean | undefined
-  /** Milliseconds until calls that still run are aborted. Default: 5,000. */
+  /**
+   * Milliseconds that the host gives running calls. The value only times hand-offs: `drain` itself aborts nothing.
+   * `serverOf` ignores it. Default: 5,000.
+   */
   readonly graceMs?: number | undefined
 }
 
@@ -88,8 +91,10 @@ export interface Server extends AsyncResource {
    */
   drain(options?: DrainOptions): Undrain
   /**
-   * Closes everything that the server opened. Running tasks are released for other instances. Subscriptions end.
-   * Engines, buses and pools close. A second call returns the same promise. Transports call `close` when they stop.
+   * Releases running tasks for other instances, ends subscriptions, and closes the extensions, including the engine of
+   * tasks. Does not close a bus, a store or a pool that the program made: use the option `close` of `createServer`.
+   * Does not wait for running calls or abort them, because the transport does that. A second call returns the same
+   * promise. Transports call `close` when they stop.
    */
   close(options?: CloseOptions): Promise<void>
   /**

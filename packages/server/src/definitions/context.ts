@@ -20,7 +20,11 @@ import type { Awaitable } from '../request/awaitable.ts'
 
 /** The request that a handler serves. The object may be destructured, because its functions do not use `this`. */
 export interface RequestContext {
-  /** Aborts when the call is cancelled, or when this run of the handler ends because a question was asked. */
+  /**
+   * Aborts when the call is cancelled, and when this run of the handler ends early: because a question was asked, the
+   * call becomes a task or moves to another instance, strict replay repeats it, or its state cannot be stored. Undo
+   * work only if `isSuspension(signal.reason)` is false, which means that the call was cancelled.
+   */
   readonly signal: AbortSignal
   /** The authenticated caller. Authorization must rely on this member alone. */
   readonly principal: Principal | undefined
@@ -37,12 +41,14 @@ export interface RequestContext {
   can(feature: ClientFeature): boolean
   /**
    * Reports progress, if the client asked for it. Values that are not greater than the previous one, and values after
-   * the end of the call, are dropped (basic/patterns/progress).
+   * the end of the call, are dropped (basic/patterns/progress). Of the progress and log messages of one call, at most
+   * 100 are sent in a second. Further ones are dropped.
    */
   progress(progress: number, total?: number, message?: string): void
   /**
-   * Sends a log message, if the client asked for this level. Messages after the end of the call are dropped. The
-   * message must not contain credentials or personal data (server/utilities/logging, security).
+   * Sends a log message, if the client asked for this level. Messages after the end of the call are dropped, and those
+   * beyond the 100 of a second (see `progress`). The message must not contain credentials or personal data
+   * (server/utilities/logging, security).
    */
   log(level: LoggingLevel, data: JsonValue, logger?: string): void
 }
@@ -60,7 +66,9 @@ export interface Context extends RequestContext {
   /**
    * Asks the user to fill in a form. Resolves with the content as the output of the schema. Rejects with
    * `InputDeclined` if the user declines or cancels. If the schema rejects an answer, the question is asked again, at
-   * most twice (client/elicitation, form mode). `Promise.all` over several calls asks all questions in one round.
+   * most twice (client/elicitation, form mode). Then it rejects with an `McpError` -32602, and with -32021 if the
+   * client did not declare the capability. This holds for every function that asks. `Promise.all` over several calls
+   * asks all questions in one round.
    */
   elicit<S extends AnySchema | Form<unknown>>(key: string, question: FormQuestion<S>): Promise<FormContentOf<S>>
   /** Like `elicit`, but also resolves if the user declines or cancels, with the user's action. */
@@ -94,7 +102,8 @@ export interface Context extends RequestContext {
   /**
    * Turns the call into a task, if the client accepts tasks. The handler ends, and runs again from the top in the
    * background, with all answers and recorded results. In that run this function resolves with true. If the client does
-   * not accept tasks, it resolves with false, or the call fails with -32021 if the task is `required`.
+   * not accept tasks, it resolves with false, or the call fails with -32021 if the task is `required`. At a server
+   * without tasks it resolves with false, or the call fails with -32603. Default: `allowed`.
    */
   continueAsTask(choice?: TaskChoice): Promise<boolean>
   /**
@@ -114,8 +123,8 @@ export interface Context extends RequestContext {
   now(): number
   /**
    * Returns a UUID for a key. Every run of the call returns the same UUID, and so does a repeated call with the same
-   * idempotency key. The client chose the idempotency key and can compute the UUID. So create secrets with
-   * `crypto.randomUUID()` in a step instead.
+   * idempotency key and the same answers, on platforms with a synchronous SHA-256, such as Node. The client chose the
+   * idempotency key and can compute the UUID. So create secrets with `crypto.randomUUID()` in a step instead.
    */
   uuid(key: string): string
   /**
@@ -269,8 +278,9 @@ export function inputRequired({
 
 /**
  * The error of a question that the user declined or cancelled. `ctx.elicit` and `ctx.elicitUrl` throw it. If the
- * handler does not catch it, the call ends with a result that reports it. `ctx.elicitResult` returns the user's action
- * instead (client/elicitation, response actions).
+ * handler does not catch it, the call of a tool ends with a result with `isError`, and that of a prompt or resource
+ * with -32602, whose data has the `key` and the `action`. `ctx.elicitResult` returns the user's action instead
+ * (client/elicitation, response actions).
  */
 export class InputDeclined extends Error {
   override readonly name = 'InputDeclined'

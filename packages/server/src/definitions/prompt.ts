@@ -19,7 +19,10 @@ export interface PromptDefinition<Input extends AnySchema | undefined> extends B
   readonly argsSchema?: 'it is called input'
   /** The functions that suggest values, by the names of the arguments. */
   readonly complete?: { readonly [argument: string]: Completer } | undefined
-  /** Writes the messages. A string is one message of the user. */
+  /**
+   * Writes the messages. A string is one message of the user. An `McpError` that it throws becomes that protocol error.
+   * Any other error, also a `ToolError`, is logged and becomes -32603 without its text.
+   */
   run(args: SchemaOutput<Input>, ctx: Context): Awaitable<PromptReturn | InputRequiredReturn>
 }
 

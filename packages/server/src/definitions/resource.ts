@@ -39,6 +39,10 @@ export interface ResourceDescription extends BaseDefinition {
 export interface ResourceDefinition extends ResourceDescription {
   /** The size of the content in bytes. */
   readonly size?: number | undefined
+  /**
+   * Reads the resource. An `McpError` that it throws becomes that protocol error. Any other error, also a `ToolError`,
+   * is logged and becomes -32603 without its text.
+   */
   read(ctx: Context): Awaitable<ResourceReturn | InputRequiredReturn>
 }
 
@@ -54,8 +58,8 @@ export interface ResourceTemplateDefinition<Template extends string> extends Res
    */
   readonly list?: ResourceLister | undefined
   /**
-   * Reads one resource. The variables are decoded, not empty, and contain no segment `..`. Throw
-   * {@link resourceNotFoundError} if the resource does not exist.
+   * Reads one resource. The variables are decoded, not empty, and contain no segment `..`. Throw {@link
+   * resourceNotFoundError} if the resource does not exist. Other errors are handled as those of `read` of a resource.
    */
   read(variables: UriVariables<Template>, ctx: Context): Awaitable<ResourceReturn | InputRequiredReturn>
 }
@@ -81,6 +85,10 @@ export interface ResourcePage {
   /** Milliseconds that clients may cache the page. Default: 0. */
   readonly ttlMs?: number | undefined
   /** `public` allows shared caches, and requires that every caller gets the same page. Default: `private`. */
+  /**
+   * The callers that may share the cached result. Default: that of `cache`. A resource with `visibleTo` is always
+   * `private`.
+   */
   readonly cacheScope?: CacheScope | undefined
 }
 
@@ -104,6 +112,7 @@ export interface ResourcePart {
 export interface ResourceReadContent {
   /** The parts, at least one. An empty resource is one part with empty text. */
   readonly contents: readonly ResourcePart[]
+  /** Milliseconds for which clients may cache the result. Default: that of `cache`. */
   readonly ttlMs?: number | undefined
   readonly cacheScope?: CacheScope | undefined
   readonly _meta?: JsonObject | undefined

@@ -60,7 +60,7 @@ export interface ServerDefinition<
   readonly use?: readonly Middleware[] | undefined
   /**
    * Returns true when the dependencies of the handlers can be reached. `/readyz` calls this function, and also checks
-   * the extensions. A rejection counts as false.
+   * the extensions. A rejection counts as false. `/readyz` waits at most 5 seconds, and reuses a result for one second.
    */
   readonly ready?: (() => boolean | Promise<boolean>) | undefined
   /**
@@ -89,8 +89,9 @@ export interface ServerDefinition<
   readonly log?: Log | undefined
   /**
    * The codec that seals the state of a call while its client answers a question, such as `sealedState({ keys })`, with
-   * the same keys at every instance. Default: a codec with a random key, which works for a server of one process.
-   * `false` is for a server whose handlers never ask. `ctx.elicit` then fails.
+   * the same keys at every instance. Default: a codec with a random key, which works for a server of one process: only
+   * this machine may connect then, and no call is handed off. `false` is for a server whose handlers never ask.
+   * `ctx.elicit` then fails.
    */
   readonly state?: StateCodec | false | undefined
   /**
@@ -105,16 +106,19 @@ export interface ServerDefinition<
    */
   readonly subscriptions?: SubscriptionOptions | false | undefined
   /**
-   * The measurement of load, and the load from which the instance counts as overloaded. An overloaded or stopping
+   * The measurement of load, and the limit at which new calls are refused. An instance is overloaded when the event
+   * loop is late by more than 25 ms, or more than 85 % of the limit of the heap is used. An overloaded or stopping
    * instance hands running calls off to other instances: it answers a call with a `requestState` and no question, and
    * the client sends the call again with that state. Only calls whose retry can reach another instance with the same
-   * `state` option are handed off. `false` disables hand-offs.
+   * `state` option are handed off. `false` disables hand-offs and the limit.
    */
   readonly shedding?: false | SheddingOptions | undefined
   /**
    * The store of completed results. For ten minutes, a call that is sent again with the same idempotency key is
    * answered from the store. This requires that the caller has a principal. Without a store the call runs again, with
-   * the same idempotency keys in its steps.
+   * the same idempotency keys in its steps. The result of a tool with `readOnlyHint`, one of more than 262,144
+   * characters of JSON, and one to which an extension adds members are not stored. If the store fails, the failure is
+   * logged and the call runs.
    */
   readonly idempotency?: IdempotencyOptions | undefined
   /** Clocks, timers and random ids, for tests. Absent functions default to those of the platform. */

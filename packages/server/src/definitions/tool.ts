@@ -40,13 +40,14 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
   /**
    * True declares that repeating a call with the same idempotency key repeats no effect. A client then sends a call
    * again automatically after its connection was lost. For this, make every effect in a `ctx.step`, and send the
-   * `idempotencyKey` of the step to the called system.
+   * `idempotencyKey` of the step to the called system. Default: true for a tool with `task: 'required'`, and false for
+   * others.
    */
   readonly keyedEffects?: boolean | undefined
   /**
-   * Runs the tool. A {@link ToolError} that it throws becomes a result with `isError`, whose text is the error's
-   * message. An `McpError` becomes that protocol error. Any other error is logged, and becomes a result with `isError`
-   * whose text is only that the tool failed.
+   * Runs the tool. A {@link ToolError} that it throws, or an `InputDeclined` that it does not catch, becomes a result
+   * with `isError`, whose text is the error's message. An `McpError` becomes that protocol error. Any other error is
+   * logged, and becomes a result with `isError` whose text is only that the tool failed.
    */
   run(args: SchemaOutput<Input>, ctx: Context): Awaitable<ToolReturn<Output>>
 }
@@ -128,7 +129,8 @@ export function isFullToolResult(value: unknown): value is FullToolResult {
 /**
  * The error of a tool for the model to read, such as the reason why arguments are invalid. When `run` throws it, the
  * call ends with a result with `isError`, whose text is the message (server/tools, error handling). The error is not
- * logged. The texts of all other errors are never sent.
+ * logged. The message of an `McpError` and of an `InputDeclined` is sent too. The texts of all other errors are never
+ * sent.
  *
  * @example
  * if (divisor === 0) throw new ToolError('The divisor must not be 0')

@@ -198,8 +198,9 @@ function decodedPathOf(value: string): string {
 
 /**
  * Returns the URI for a template and the values of its variables. When the URI is matched against the template, the
- * result is the same values. Throws {@link DefinitionError} for an invalid template, and for a value that no URI of the
- * template could have.
+ * result is the same values, unless a value contains the text between two variables: the earlier variable then gets
+ * more. A URI of more than 8,192 characters matches nothing. Throws {@link DefinitionError} for an invalid template,
+ * and for a value that no URI of the template could have.
  */
 export function expandUriTemplate<Template extends string>(template: Template, values: UriVariables<Template>): string {
   const { literals, variables } = parseUriTemplate(template)

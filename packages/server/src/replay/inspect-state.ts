@@ -31,7 +31,9 @@ export interface StateReport {
  * made with one of the keys, and neither its expiry nor its binding to a service, a caller, a target and arguments. So
  * the result is only looked at, or replayed where no step is executed.
  *
- * @throws StateError for a state that was altered, or made with another key; with `malformed` for another kind of state.
+ * @throws StateError with `unknown_key` for a key that is not given, `forged` for a state that was altered or sealed
+ * for another purpose, `purpose` for a signed one of another purpose, and `malformed` for a text that is no token or a
+ * journal of another version.
  * @throws StateUsageError for invalid keys.
  */
 export async function inspectState(

@@ -65,8 +65,12 @@ export interface SheddingSettings extends SheddingOptions {
 }
 
 /**
- * The load at which new calls are refused. A call that returns with its state is accepted up to twice this load,
- * because its work would be lost.
+ * The load at which new calls are refused with -32603 and the `data.reason` `overloaded`, over HTTP with 503. Each
+ * limit is a number from 1, or `createServer` throws a `RangeError`. Without a value there is no limit. `running`
+ * counts the handlers of this server. `eventLoopDelayMs` is in milliseconds.
+ *
+ * A call that returns with its state would lose its work. So it is accepted up to twice `eventLoopDelayMs`, a quarter
+ * of `running` is kept for new calls, and at the limit the returning calls of one caller get at most half of `running`.
  */
 export interface HardLimit {
   readonly running?: number | undefined
@@ -77,12 +81,16 @@ export interface HardLimit {
 export interface McpServerLoad extends Load {
   /**
    * True if a balancer should send calls to this server. This means that no stop is announced, the load is below the
-   * hard limit, and no value has exceeded its readiness limit for five seconds.
+   * hard limit, and for five seconds neither was the event loop late by more than 100 ms, nor more than 85 % of the
+   * heap used.
    */
   readonly ready: boolean
   /** True if a stop was announced with `drain`. */
   readonly draining: boolean
-  /** Names of the extensions that could not be reached when `ready()` was last called. */
+  /**
+   * The names of the extensions, and `state` or `subscriptions` for the store of the codec and the bus, that could not
+   * be reached when `ready()` was last called.
+   */
   readonly unavailable: readonly string[]
   /** Counts since the server was made. */
   readonly counters: LoadCounters

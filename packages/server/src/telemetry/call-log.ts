@@ -18,7 +18,10 @@ import { logContextOf } from '../request/report.ts'
 /** The record of one call that failed or was slow. It has the members of every log record of the server. */
 export interface CallRecord extends LogRecord {
   readonly level: 'warn' | 'error'
-  /** The code of the error that the caller received, `tool_error` for a result with `isError`, or `slow`. */
+  /**
+   * The code of the error that the caller received, `tool_error` for a result with `isError`, `rejected` if there was
+   * no response, or `slow`.
+   */
   readonly code: string
   readonly method: string
   readonly requestId: string | number

@@ -34,12 +34,13 @@ export interface ClientSessionsOptions {
 export interface ClientSessions {
   /**
    * Creates a session, for one conversation or task. Rejects with `ClientError`, with the code `rpc` if the server has
-   * no sessions.
+   * no sessions, and with {@link SessionError} `invalid_answer` if it returns an invalid session.
    */
   create(options?: CallOptions): Promise<ClientSession>
   /**
-   * Resumes a serialized session, in this process or another. Throws {@link SessionError} if the value is not a
-   * session, or if the session belongs to another server or user.
+   * Resumes a serialized session, in this process or another. Throws {@link SessionError}: `malformed` for a value that
+   * is no session, `foreign` for one of another server or user, and `unidentified` if the server or the user of this
+   * client is not known.
    */
   resume(serializedSession: unknown): ClientSession
 }

@@ -31,8 +31,8 @@ export interface SessionResourcesOptions<Resource> {
   /** Opens the resource of a session. Called when a handler first needs the resource at this instance. */
   readonly open: (session: { readonly id: string; readonly expiresAt: number }) => Awaitable<Resource>
   /**
-   * Closes a resource. Called when its session was deleted at this instance or has expired, and by `close` of
-   * {@link SessionResources}. An error of this function goes to `log`.
+   * Closes a resource. Called by `end` and `close` of {@link SessionResources}, and when the session expires. An error
+   * of this function goes to `log`.
    */
   readonly close: (resource: Resource) => Awaitable<void>
   /**
@@ -72,7 +72,7 @@ interface ResourceEntry<Resource> {
 
 /**
  * Creates {@link SessionResources}. Each session has one resource at this instance, which is closed when the session
- * ends.
+ * expires. Call `end(id)` in `onDelete` for a deletion, and yourself after `revoke`.
  */
 export function sessionResources<Resource>(options: SessionResourcesOptions<Resource>): SessionResources<Resource> {
   const { maxOpenResources = 1000 } = options

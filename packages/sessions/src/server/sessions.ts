@@ -18,8 +18,9 @@ import { statelessParser, createStateParser, type StateParser } from './state-pa
 /** The member `sessions` of a server with the extension. */
 export interface SessionsApi {
   /**
-   * Ends a session at every instance. Does not call `onDelete`. Rejects if there is neither a `store` nor a bus of the
-   * server.
+   * Ends a session: with a `store` at every instance at once, and with only a bus at each instance that receives the
+   * message and remembers fewer than 10,000 ended sessions. Elsewhere it ends when it expires. Does not call
+   * `onDelete`. Rejects if there is neither a `store` nor a bus of the server.
    */
   revoke(id: string): Promise<void>
 }

@@ -144,8 +144,9 @@ export interface KeyLine {
 }
 
 /**
- * Parses the keys of a file or of an environment variable, the newest first. Keys are separated by line breaks or commas.
- * `id:key` names a key. Lines that begin with `#` are comments. The keys themselves are not checked.
+ * Parses the keys of a file or of an environment variable, the newest first. Keys are separated by line breaks or
+ * commas. `id:key` names a key. An item that begins with `#` is a comment up to the next comma or line break. The keys
+ * themselves are not checked.
  */
 export function parseKeyLines(text: string): readonly KeyLine[] {
   return text

@@ -7,7 +7,10 @@ export interface PollingOptions {
   readonly defaultMs?: number | undefined
   /** The shortest interval, even if the server suggests a shorter one. Default: 50. */
   readonly minMs?: number | undefined
-  /** The longest interval, even if the server suggests a longer one. Default: an hour. */
+  /**
+   * The longest interval that a suggestion of the server leads to. `streamingMs`, and the pause of up to 30 seconds
+   * after a failure, may be longer. Default: an hour.
+   */
   readonly maxMs?: number | undefined
   /** The interval while the server streams changes, unless the server suggests a longer one. Default: 30,000. */
   readonly streamingMs?: number | undefined
@@ -15,7 +18,11 @@ export interface PollingOptions {
 
 /** The options of the client extension `tasks`. */
 export interface TasksClientOptions {
-  /** The identity of the server, for tasks that are serialized. Default: the connection's `url`. */
+  /**
+   * The identity of the server, for tasks that are serialized. Default: the connection's `url`. For a command this is
+   * only the name of the program, and for an address it has no query. So give a `target` if several servers differ only
+   * in these.
+   */
   readonly target?: string | undefined
   /**
    * The user whose tasks are serialized, under the identity that the server authenticates. Null if the server does not

@@ -40,7 +40,11 @@ import { toTaskSummary } from './task-summary.ts'
 export interface MemoryEngineOptions {
   /** Milliseconds for which a claim is valid. Default: 10,000. */
   readonly leaseMs?: number | undefined
-  /** The largest number of tasks that are stored, including ended tasks. Default: 10,000. */
+  /**
+   * The largest number of tasks that are stored, including ended tasks. Above it expired tasks are deleted, or else the
+   * oldest ended task of the caller that has the most tasks. If no task has ended, `create` rejects with `LimitError`.
+   * Default: 10,000.
+   */
   readonly maxTasks?: number | undefined
   /** Returns the time in milliseconds since 1970. Default: `Date.now`. */
   readonly wallClock?: (() => number) | undefined

@@ -22,8 +22,8 @@ export interface TaskOptions {
   /**
    * The storage of the tasks, as an address or as an engine. Instances that continue each other's tasks need the same
    * storage. The server closes an engine that is given here. `memory:` loses the tasks when the process ends.
-   * `pglite:./.mcp-tasks` keeps them in a folder for one process. `postgres://…` is for several instances. Another
-   * scheme throws `RangeError`. Default: `memory:`.
+   * `pglite:./.mcp-tasks` keeps them in a folder for one process. `postgres://…` and `redis://…` (or `postgresql://`,
+   * `rediss://`) are for several instances. Another scheme throws `RangeError`. Default: `memory:`.
    */
   readonly store?: string | TaskEngine | undefined
   /**
@@ -40,8 +40,9 @@ export interface TaskOptions {
   /** The largest number of tasks that this instance runs at once. Default: 16. */
   readonly concurrency?: number | undefined
   /**
-   * A task is deleted this many milliseconds after its status last changed, even if it has not ended. With null, tasks
-   * are stored for ever. Default: a day.
+   * A task is deleted this many milliseconds after its status last changed, even if it has not ended. The cancellation
+   * of a task that no worker runs does not prolong it. If a caller has reached its limit of tasks, by default 1,000,
+   * its oldest ended task is deleted earlier. With null, tasks are stored for ever. Default: a day.
    */
   readonly ttlMs?: number | null | undefined
   /**

@@ -34,7 +34,8 @@ export interface TasksApi extends TaskAdmin {
  * server.ready()` itself. Closing the server releases its tasks for other instances. It also closes the engine, even
  * one that was given as `store`.
  *
- * Throws `RangeError` for an invalid option.
+ * A task fails if its journal, its open requests or its result have more than 4,000,000 bytes of JSON. Throws
+ * `RangeError` for an invalid value, and `TypeError` for an unknown option.
  *
  * @example
  * const server = createServer({ ...definition, extensions: [tasks({ store: 'pglite:./.mcp-tasks' })] })

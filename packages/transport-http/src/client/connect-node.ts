@@ -10,12 +10,14 @@ import { createFetchSender, type IncomingResponse, type OutgoingRequest, type Se
 export interface UndiciOptions {
   /**
    * Sends requests through this dispatcher of undici 7 or later, such as a `ProxyAgent`. By default the connection
-   * creates its own. The dispatcher must not follow redirects. Closing the connection does not close it.
+   * creates its own. The dispatcher must not follow redirects. Closing the connection does not close it. Not used if
+   * `fetch` is given.
    */
   readonly dispatcher?: Dispatcher | undefined
   /**
    * Options of undici's connector, such as `ca`, `cert`, `key` and `servername` for TLS. Its `timeout` limits the time
-   * in milliseconds for opening a connection, including TLS. Default: 10,000.
+   * in milliseconds for opening a connection, including TLS. Default: 10,000. Not used if `dispatcher` or `fetch` is
+   * given.
    */
   readonly connect?: buildConnector.BuildOptions | undefined
 }

@@ -15,7 +15,8 @@ export interface HttpConnectOptions {
   /** Adds headers to every request, and handles 401 and 403. An example is `oauth` of `@x/auth/client`. */
   readonly auth?: HttpAuthorizer | undefined
   /**
-   * `false` sends each request only once. By default a request is sent up to three times while no connection to the
+   * `false` disables the repetitions of the connection. A client still sends again within its `maxResendMs`, and an
+   * authorizer may have a request sent again. By default a request is sent up to three times while no connection to the
    * server can be made. The server then never receives a request twice.
    */
   readonly retry?: boolean | undefined
@@ -23,7 +24,10 @@ export interface HttpConnectOptions {
   readonly maxMessageBytes?: number | undefined
   /** The limit for the bytes of one call's event stream. The stream of a subscription has no limit. Default 64 MiB. */
   readonly maxStreamBytes?: number | undefined
-  /** The function that sends requests. Default: the platform's own. It must support `redirect: 'manual'`. */
+  /**
+   * The function that sends requests. Default: undici on Node, and `globalThis.fetch` on other platforms. It must
+   * support `redirect: 'manual'`.
+   */
   readonly fetch?: FetchFunction | undefined
   /** The clock for timeouts and pauses. Default: the clock of the platform. */
   readonly runtime?: Clock | undefined

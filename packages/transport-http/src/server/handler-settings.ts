@@ -57,7 +57,8 @@ export interface HandlerOptions<Source> {
    * The origins of pages that may send requests, such as `https://app.example.com`, or `'*'` for all. Answers to these
    * pages have CORS headers. No page may send cookies. By default no answer has CORS headers. A request with an
    * `Origin` is then accepted only if the page comes from the called host, or if both are on this machine. Requests
-   * without an `Origin` do not come from a page and are accepted.
+   * without an `Origin` do not come from a page and are accepted. With `allowedHosts: '*'` and no `allowedOrigins`,
+   * every request with an `Origin` is rejected with 403.
    */
   readonly allowedOrigins?: readonly string[] | '*' | undefined
   /**

@@ -18,7 +18,10 @@ export interface ConnectionOptions {
    * error.
    */
   readonly log?: Log | undefined
-  /** Receives each notification that cannot be assigned to a pending call. */
+  /**
+   * Receives each notification that names no request and belongs to no pending call. Those for calls that have ended
+   * are dropped.
+   */
   readonly onNotification?: ((message: RpcNotification) => void) | undefined
   /**
    * Answers requests of the server, which only servers of earlier revisions send. If it returns `undefined`, no
@@ -44,7 +47,10 @@ export interface ProcessExit {
   readonly pid: number | undefined
   readonly exitCode: number | undefined
   readonly signal: string | undefined
-  /** True if this side ended the process. */
+  /**
+   * True if the connection was closed with `close()` before the exit. False if this side ended the process for another
+   * reason, such as a failed first request.
+   */
   readonly expected: boolean
   /** The last lines that the process wrote to stderr, at most 2,000 characters. Empty if stderr is inherited. */
   readonly stderr: string
@@ -90,8 +96,10 @@ export interface StdioConnectOptions extends ConnectionOptions {
    */
   readonly onStart?: ((process: StartedProcess, signal: AbortSignal) => Promise<void>) | undefined
   /**
-   * With `false`, a process that has ended is never started again. By default the next call starts it after a pause,
-   * until it has ended five times in a row.
+   * With `false`, a process that has failed is not started again, and calls reject with `StdioError` `restarts`. By
+   * default the next call starts it after a pause of 100 ms, doubled for each failure, until it has failed five times
+   * in a row. A failure after 60 seconds counts as the first one. An exit with code 0 while no call is pending is no
+   * failure: the next call starts the process again, also with `false`.
    */
   readonly restart?: false | undefined
   /** Called each time a process has exited. */

@@ -13,7 +13,8 @@ import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
  *
  * The first call opens the folder, which takes some seconds if the folder is new. A lock file beside it, whose name
  * ends in `.lock`, prevents other processes from opening it. The error in a second process names the first process. The
- * lock of a killed process is replaced. Needs the package `@electric-sql/pglite`. Throws `RangeError` for an invalid
+ * lock of a killed process of the same host name is replaced. A lock of another host name, such as that of an earlier
+ * container, has to be deleted by hand. Needs the package `@electric-sql/pglite`. Throws `RangeError` for an invalid
  * option.
  *
  * @example

@@ -25,7 +25,8 @@ export interface RedisEngineOptions {
 }
 
 /**
- * Creates an engine over Redis 7 or Valkey, for several instances. Each function is one script, and the channel that
+ * Creates an engine over Redis 7 or Valkey, for several instances. Each function is one script, except `list` and
+ * `count`, which may be several: a task that changes meanwhile may be counted twice or not at all. The channel that
  * notifies the workers belongs to the same prefix. Takes a URL, or the application's own connected client of
  * `@redis/client` or `redis`, which is not closed.
  *
