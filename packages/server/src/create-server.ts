@@ -14,8 +14,8 @@ import { listChangeKinds, resourceTopic } from './subscriptions/topics.ts'
 /**
  * Makes a server of definitions and extensions. All of them are checked and compiled here once, so that a request
  * allocates little more than its context. Throws {@link DefinitionError} with the definition that cannot be served and
- * the reason, and `RangeError` for a number in `limits`, in `shedding.hardLimit` or of `maxArgumentElements` that is out
- * of range.
+ * the reason, and `RangeError` for a number in `limits`, in `shedding.hardLimit` or of `maxArgumentElements` that is
+ * out of range.
  *
  * @example
  * const server = createServer({ name: 'demo', version: '1.0.0', tools: [greet], extensions: [tasks({ store })] })

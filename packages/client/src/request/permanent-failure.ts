@@ -32,10 +32,12 @@ export function isPermanent({ code, rpc, cause }: ClientError): boolean {
 }
 
 /**
- * Returns the milliseconds after which the server accepts another request, or 0 if the error does not contain this
- * time.
+ * Returns the milliseconds after which the server accepts another request: the `retryAfterMs` in the data of its error,
+ * or the seconds of the HTTP header `Retry-After`. Returns 0 if the error has neither.
  */
-export function retryAfterMsOf({ cause }: ClientError): number {
-  const delayMs = cause instanceof Error && 'retryAfterMs' in cause ? cause.retryAfterMs : undefined
+export function retryAfterMsOf({ rpc, cause }: ClientError): number {
+  const source: unknown = rpc?.data ?? cause
+  const delayMs: unknown =
+    typeof source === 'object' && source !== null ? Reflect.get(source, 'retryAfterMs') : undefined
   return typeof delayMs === 'number' && delayMs > 0 ? delayMs : 0
 }

@@ -37,7 +37,7 @@ export class GatewayFileError extends Error {
  * const { gateway: options, http } = await readGatewayFile('gateway.json')
  * await serveHttp(gateway(options), http)
  *
- * @throws GatewayFileError with all problems of the form of the file, or, if the form is right, with all other problems.
+ * @throws GatewayFileError with all problems of the form, or, if the form is right, with all other problems.
  * TypeError for a `listen.protect` that `protect` does not accept. The error of Node if the file cannot be read.
  */
 export async function readGatewayFile(

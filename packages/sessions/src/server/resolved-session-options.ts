@@ -69,7 +69,7 @@ export function createSessionDefinition(
 export function resolveSessionOptions(definition: SessionDefinition, host: SessionHost): ResolvedSessionOptions {
   const { store, ttlMs, stateCodec, hasState, begin, end } = definition
   const { runtime, bus, log } = host
-  const codec = host.state ?? createLocalCodec(host)
+  const codec = host.state ?? createLocalCodec(host, ttlMs)
   checkCodecLifetime('the server', codec, ttlMs)
   const now = (): number => runtime.now()
   return {
@@ -89,10 +89,13 @@ export function resolveSessionOptions(definition: SessionDefinition, host: Sessi
   }
 }
 
-/** Makes a codec with a random key, for a server whose codec is not shared with other instances. */
-function createLocalCodec({ runtime }: SessionHost): StateCodec {
+/**
+ * Makes a codec with a random key, for a server whose codec is not shared with other instances. Its tokens open for as
+ * long as a session lives.
+ */
+function createLocalCodec({ runtime }: SessionHost, maxAgeMs: number): StateCodec {
   let codec: StateCodec | undefined
-  const getCodec = (): StateCodec => (codec ??= sealedState({ keys: [randomKey()], runtime }))
+  const getCodec = (): StateCodec => (codec ??= sealedState({ keys: [randomKey()], runtime, maxAgeMs }))
   return {
     seal: (value, claims) => getCodec().seal(value, claims),
     open: (token, claims) => getCodec().open(token, claims),

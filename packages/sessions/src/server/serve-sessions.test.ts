@@ -184,6 +184,19 @@ test('a session is not found once it has expired [SES-012]', async () => {
   expect((await errorOf(server, 'tools/list', {}, { session })).code).toBe(sessionNotFoundCode)
 })
 
+test('a session lives for its ttlMs at a server whose keys no other instance has [SES-012]', async () => {
+  const now = createManualClock()
+  const hourMs = 3_600_000
+  const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
+  const sessions = createSessions({ ttlMs: 48 * hourMs })
+  const server = createTestServer({ runtime: now, tools: [greet], extensions: [sessions] })
+  const session = await createSession(server)
+  now.advance(47 * hourMs)
+  await resultOf(server, 'tools/list', {}, { session })
+  now.advance(hourMs)
+  expect((await errorOf(server, 'tools/list', {}, { session })).code).toBe(sessionNotFoundCode)
+})
+
 test('a state of an earlier version of the program that fits no more begins anew, and is reported', async () => {
   const runtime = createManualClock()
   const codec = createCodec(runtime)

@@ -51,8 +51,7 @@ export interface SessionOptions {
   readonly store?: StateStore | undefined
   /**
    * The lifetime of a session in milliseconds. Default: 24 hours. The `maxAgeMs` of the server's `state` must be at
-   * least as long, or `createServer` throws a `RangeError`. Without a `state` of the server, a session ends after 24
-   * hours at the latest.
+   * least as long, or `createServer` throws a `RangeError`.
    */
   readonly ttlMs?: number | undefined
 }
