@@ -40,17 +40,18 @@ const kilobyte = 1000
 
 /** The smallest programs of a server and a client. */
 export const bundles: readonly BundleRow[] = [
+  // The checks of handlers and of required capabilities, and the time limit of readiness, take 0.3 KB.
   {
     name: 'server, a tool with zod',
     source: server(zodTool),
-    ceiling: 103.8 * kilobyte,
-    startCeiling: 96.9 * kilobyte,
+    ceiling: 104.1 * kilobyte,
+    startCeiling: 97.2 * kilobyte,
   },
   {
     name: 'server, a tool with JSON Schema',
     source: server(plainTool),
-    ceiling: 78.9 * kilobyte,
-    startCeiling: 71.9 * kilobyte,
+    ceiling: 79.2 * kilobyte,
+    startCeiling: 72.2 * kilobyte,
   },
   // The events of calls, which extensions observe, take 0.5 KB.
   { name: 'client, in a browser', source: client, ceiling: 37.9 * kilobyte, startCeiling: 37.9 * kilobyte },
