@@ -1,5 +1,5 @@
 import type { JsonObject } from '@x/schema'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { readInstanceHeader } from './fleet/instance-header.ts'
 import { checkBuilt, endStarted, start } from './testing/start-app.ts'
 import { decodeEvents } from './walk-through/record-messages.ts'
@@ -23,9 +23,10 @@ test('SEP-1685: the answer returns the state of the question, and another instan
   const { id, state } = asked.message
   expect(asked.message).toMatchObject({ state: expect.any(String), params: { message: question } })
   const askingInstance = readInstanceHeader(called.headers)
-  process.kill(askingInstance?.pid ?? 0, 'SIGKILL')
-  // The stream ends or fails when the process has exited. The balancer then no longer selects the process.
-  await messages.next().catch(() => {})
+  const askingPid = askingInstance?.pid ?? 0
+  process.kill(askingPid, 'SIGKILL')
+  // The system may close the stream before the port, which then accepts one more connection.
+  await vi.waitUntil(() => !isRunning(askingPid), { timeout: 10_000 })
 
   const answer = { action: 'accept', content: { resolution: 'Fixed' } }
   const accepted = await send.post({ id, state, result: answer })
@@ -44,6 +45,14 @@ test('SEP-1685: the answer returns the state of the question, and another instan
 const resolve4517 = {
   name: 'update_work_item',
   arguments: { workItemId: 4517, fields: { 'System.State': 'Resolved' } },
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 /** A client of 2025-11-25 that declares the capability of SEP-1685. */
