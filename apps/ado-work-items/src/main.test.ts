@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Instance } from './fleet/instance-meta.ts'
 import { readSeed } from './emulator/seed.ts'
 import { serveEmulator } from './emulator/serve-emulator.ts'
-import { checkBuilt, endStarted, start } from './testing/start-app.ts'
+import { checkBuilt, endStarted, isRunning, start } from './testing/start-app.ts'
 import { exampleRequest } from './walk-through/curl-example.ts'
 import { watchedExchange } from './walk-through/watched-exchange.ts'
 
@@ -260,14 +260,6 @@ async function askUntil(url: string, enough: (seen: ReadonlyMap<number, Instance
     expect(result?.isError ?? false).toBe(false)
   }
   return seen
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
 
 /** Starts an emulator that the application takes for a real organization. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/schema'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { readInstanceHeader } from './fleet/instance-header.ts'
-import { checkBuilt, endStarted, start } from './testing/start-app.ts'
+import { checkBuilt, endStarted, isRunning, start } from './testing/start-app.ts'
 import { decodeEvents } from './walk-through/record-messages.ts'
 
 beforeAll(checkBuilt)
@@ -22,8 +22,7 @@ test('SEP-1685: the answer returns the state of the question, and another instan
   const asked = await readUntil(messages, ({ method }) => method === 'elicitation/create')
   const { id, state } = asked.message
   expect(asked.message).toMatchObject({ state: expect.any(String), params: { message: question } })
-  const askingInstance = readInstanceHeader(called.headers)
-  const askingPid = askingInstance?.pid ?? 0
+  const { pid: askingPid = Number.NaN } = readInstanceHeader(called.headers) ?? {}
   process.kill(askingPid, 'SIGKILL')
   // The system may close the stream before the port, which then accepts one more connection.
   await vi.waitUntil(() => !isRunning(askingPid), { timeout: 10_000 })
@@ -36,7 +35,7 @@ test('SEP-1685: the answer returns the state of the question, and another instan
   expect(message).toMatchObject({ result: { structuredContent: { id: 4517, state: 'Resolved' } } })
   const continuing = readInstanceHeader(resumed.headers)
   expect(continuing).toEqual(readInstanceHeader(accepted.headers))
-  expect(continuing?.pid).not.toBe(askingInstance?.pid)
+  expect(continuing?.pid).not.toBe(askingPid)
 
   app.child.kill('SIGINT')
   expect((await app.ended).code).toBe(0)
@@ -45,14 +44,6 @@ test('SEP-1685: the answer returns the state of the question, and another instan
 const resolve4517 = {
   name: 'update_work_item',
   arguments: { workItemId: 4517, fields: { 'System.State': 'Resolved' } },
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
 
 /** A client of 2025-11-25 that declares the capability of SEP-1685. */

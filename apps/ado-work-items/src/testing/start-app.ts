@@ -33,6 +33,15 @@ export function endStarted(): void {
   for (const child of running.splice(0)) child.kill('SIGKILL')
 }
 
+/** Returns true if a process has not ended. */
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
 /** A command that starts a process. */
 export interface StartCommand {
   readonly command: string
