@@ -41,7 +41,7 @@ function restartsLoseNothing(balancer: BalancerName): void {
 describe("behind Node's cluster", () => {
   restartsLoseNothing('cluster')
 
-  test('without shedding, a restart of an overloaded instance loses calls, and work is repeated', async () => {
+  test('without shedding, a restart of an overloaded instance makes its clients repeat work', async () => {
     await using fixture = await open('cluster', false)
     const { stage } = fixture
     stage.fleet.overload(1, true)
@@ -51,9 +51,8 @@ describe("behind Node's cluster", () => {
     await expect.poll(() => callsInProgress().length).toBeGreaterThan(0)
     await stage.fleet.restart(1)
     await stage.load.whenIdle()
-    const { completed, lost, wrong, moved, repeated } = stage.board.totals()
+    const { completed, wrong, moved, repeated } = stage.board.totals()
     expect({ completed, wrong, moved }).toEqual({ completed: 9, wrong: 0, moved: 0 })
-    expect(lost).toBeGreaterThan(0)
     expect(repeated).toBeGreaterThan(0)
   })
 
