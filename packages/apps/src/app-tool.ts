@@ -72,8 +72,8 @@ export interface ServedPage extends AppPage {
  * Defines a tool whose result a host shows in a page. A host without pages shows the content of the result, as for any
  * tool. The server needs the extension {@link apps}.
  *
- * @throws DefinitionError for an origin of `csp` that is not `https`, `http`, `wss` or `ws` with a host, perhaps with
- * `*.` and a port, and for an empty or unknown visibility.
+ * @throws DefinitionError for an origin of `csp` that is not a host after `https://`, `http://`, `wss://` or `ws://`,
+ * perhaps with `*.` and a port, and for an empty or unknown visibility.
  *
  * @example
  * const weather = appTool('weather', {
