@@ -102,7 +102,7 @@ export class CallRun implements LegacyRunningCall {
       const cancel = (reason: unknown): void => this.#cancel(reason)
       this.#waitingRequest = { request, call, resolve, reject, cancel }
       onCancel(call, cancel)
-      this.#sendKeptProgress()
+      this.#sendUnsentProgress()
       this.#acceptAnswers(request)
       if (this.#firstRequest === undefined) {
         this.#firstRequest = request
@@ -239,7 +239,7 @@ export class CallRun implements LegacyRunningCall {
     this.#notify({ jsonrpc: '2.0', method: 'notifications/progress', params: { ...params, progressToken } })
   }
 
-  #sendKeptProgress(): void {
+  #sendUnsentProgress(): void {
     const params = this.#unsentProgress
     this.#unsentProgress = undefined
     if (params !== undefined) this.#notifyProgress(params)

@@ -6,6 +6,7 @@ import {
   type RpcError,
   type RpcRequest,
   type RpcResponse,
+  type WireError,
 } from '@x/schema'
 import { discoverProbe, supportsDiscover } from '@x/schema/internal'
 import { legacyRevisions } from '../../translate/revisions.ts'
@@ -24,22 +25,24 @@ export function eraOf(response: RpcResponse): ProtocolEra {
     const { supportedVersions } = response.result
     return Array.isArray(supportedVersions) ? eraOfVersions(supportedVersions) : 'legacy'
   }
-  const { code, data } = response.error
-  if (code === errorCodes.unsupportedProtocolVersion) {
-    return isJsonObject(data) && Array.isArray(data['supported']) ? eraOfVersions(data['supported']) : 'modern'
-  }
-  return supportsDiscover(response) ? 'modern' : 'legacy'
+  const versions = supportedVersionsIn(response.error)
+  if (versions !== undefined) return eraOfVersions(versions)
+  const isModern = response.error.code === errorCodes.unsupportedProtocolVersion || supportsDiscover(response)
+  return isModern ? 'modern' : 'legacy'
 }
 
 /**
  * Returns true if an error response to `initialize` says that the server has revision 2026-07-28. Its response to
  * `server/discover` was then an error of something else, such as the upstream of a proxy.
  */
-export function namesModernRevision({ error: { code, data } }: RpcError): boolean {
-  const supported = isJsonObject(data) ? data['supported'] : undefined
-  return (
-    code === errorCodes.unsupportedProtocolVersion && Array.isArray(supported) && supported.includes(protocolVersion)
-  )
+export function namesModernRevision({ error }: RpcError): boolean {
+  return supportedVersionsIn(error)?.includes(protocolVersion) === true
+}
+
+/** Returns the versions that an error for an unsupported version lists. Undefined for any other error. */
+function supportedVersionsIn({ code, data }: WireError): readonly JsonValue[] | undefined {
+  const supported = code === errorCodes.unsupportedProtocolVersion && isJsonObject(data) ? data['supported'] : undefined
+  return Array.isArray(supported) ? supported : undefined
 }
 
 function eraOfVersions(versions: readonly JsonValue[]): ProtocolEra {
