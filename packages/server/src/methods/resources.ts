@@ -93,7 +93,7 @@ function toResourceResult(resourceReturn: ResourceReturn, { uri, resource, reque
     resultType: 'complete',
     contents: contents.map((part) => encodePart(part, uri, resource.definition.mimeType)),
     ttlMs: ttlMs ?? resource.cacheHints.ttlMs,
-    // A public result would reach callers to whom `visibleTo` does not show the resource.
+    // A shared cache would return a public result to callers from which `visibleTo` hides the resource.
     cacheScope: resource.visibleTo === undefined ? (cacheScope ?? resource.cacheHints.scope) : 'private',
     ...(meta && { _meta: meta }),
   }
