@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import type { ServerExtension } from '@x/schema'
+import type { ServerExtension } from '@x/exchange'
 import { sealedState } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { openLogin } from '../src/authorization/open-login.ts'

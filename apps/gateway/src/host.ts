@@ -1,5 +1,6 @@
 import { type Client, createClient } from '@x/client'
-import type { Exchange, RpcResponse } from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import type { RpcResponse } from '@x/schema'
 import { connectHttp } from '@x/transport-http/client'
 
 /** A request, at the instance that it reached. */

@@ -7,7 +7,8 @@ import {
   type ToolDefinition,
   type VisibleTo,
 } from '@x/server'
-import { DefinitionError, type JsonObject, type ToolTypes, type TypeCarrier } from '@x/schema'
+import { DefinitionError, type ToolTypes, type TypeCarrier } from '@x/exchange'
+import type { JsonObject } from '@x/schema'
 import { appsIdentifier, showsPages } from './shows-pages.ts'
 
 /** A feature of the browser that a page asks the host for. A host may refuse it. */

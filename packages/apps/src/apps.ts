@@ -2,12 +2,11 @@ import {
   type ExtensionHost,
   type ExtensionInstance,
   type Middleware,
-  type ReadResourceResult,
-  type Resource,
   type ServerExtension,
   type ToolView,
   withContext,
-} from '@x/schema'
+} from '@x/exchange'
+import type { ReadResourceResult, Resource } from '@x/schema'
 import { pageMeta, type ServedPage } from './app-tool.ts'
 import { appsIdentifier, declaresPages, pageMediaType, showsPages, showsPagesKey } from './shows-pages.ts'
 

@@ -1,5 +1,6 @@
 import type { CallView } from '@x/server'
-import { contextKey, isJsonObject, metaKeys, type RpcRequest } from '@x/schema'
+import { contextKey } from '@x/exchange'
+import { isJsonObject, metaKeys, type RpcRequest } from '@x/schema'
 
 /** The identifier of the Apps extension. */
 export const appsIdentifier = 'io.modelcontextprotocol/ui'

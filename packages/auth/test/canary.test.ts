@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { startScriptedAuthServer } from '@tooling/auth-server/scripted'
-import { type Call, callHeadersKey, metaKeys, type Middleware, protocolVersion } from '@x/schema'
+import { type Call, callHeadersKey, type Middleware } from '@x/exchange'
+import { metaKeys, protocolVersion } from '@x/schema'
 import { createServer, tool, type Log } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { expect, test, vi } from 'vitest'

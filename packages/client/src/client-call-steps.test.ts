@@ -1,4 +1,5 @@
-import { callHeadersKey, type JsonObject, metaKeys } from '@x/schema'
+import { callHeadersKey } from '@x/exchange'
+import { type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { unknownTypeResultOf } from './request/client-error.ts'
 import type { ClientExtension, ClientExtensionHost } from './client-extension.ts'

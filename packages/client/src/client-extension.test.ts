@@ -1,4 +1,5 @@
-import { createCall, type Exchange, metaKeys, type Middleware, type RpcRequest } from '@x/schema'
+import { createCall, type Exchange, type Middleware } from '@x/exchange'
+import { metaKeys, type RpcRequest } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { ClientExtension, ClientExtensionInstance } from './client-extension.ts'

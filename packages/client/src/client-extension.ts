@@ -1,4 +1,5 @@
-import type { ClientCapabilities, LiteralName, Middleware } from '@x/schema'
+import type { LiteralName, Middleware } from '@x/exchange'
+import type { ClientCapabilities } from '@x/schema'
 import type { ClientCallSteps } from './client-call-steps.ts'
 import type { Client } from './client.ts'
 import type { CoreClientOptions } from './request/options.ts'

@@ -1,5 +1,5 @@
+import type { AsyncResource } from '@x/exchange'
 import type {
-  AsyncResource,
   CompleteRequestParams,
   CompleteResult,
   DiscoverResult,

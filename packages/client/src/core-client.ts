@@ -1,4 +1,4 @@
-import type { ConnectionView, Exchange } from '@x/schema'
+import type { ConnectionView, Exchange } from '@x/exchange'
 import { cachePartitionOf, withCache } from './caching/cache.ts'
 import type { Client } from './client.ts'
 import { type ClientCallSteps, createClientCallSteps } from './client-call-steps.ts'

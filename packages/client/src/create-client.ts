@@ -1,5 +1,5 @@
 import { checkOptions, createLog } from '@x/core'
-import type { ClientTarget, ConnectionView, Exchange, Middleware, TypeCarrier, TypesOf } from '@x/schema'
+import type { ClientTarget, ConnectionView, Exchange, Middleware, TypeCarrier, TypesOf } from '@x/exchange'
 import type { Client } from './client.ts'
 import {
   checkClientExtensions,

@@ -26,7 +26,7 @@ export type { ExternalInputRequests, ClientCallSteps } from './client-call-steps
 export type { Clock, Log, LogLevel, LogRecord, Runtime } from '@x/core'
 export type { Client, CompletionOptions } from './client.ts'
 export { createClient } from './create-client.ts'
-export type { TypesOf } from '@x/schema'
+export type { TypesOf } from '@x/exchange'
 export type {
   CallParameters,
   UncallableName,

@@ -1,4 +1,4 @@
-import type { Exchange } from '@x/schema'
+import type { Exchange } from '@x/exchange'
 import { expect, test, vi } from 'vitest'
 import { readIfThere } from '../examples/errors.ts'
 import { createClient } from '../src/index.ts'

@@ -134,7 +134,7 @@ export interface Ledger {
   /**
    * Adds an amount of a kind to the count of a caller, 1 by default. Returns a function that subtracts it again. Only
    * the first call of that function has an effect. Throws {@link LimitError} when the amount would exceed the bound of
-   * the caller or the total. Keys come from `callerKeyOf` of `@x/schema`.
+   * the caller or the total. Keys come from `callerKeyOf` of `@x/exchange`.
    */
   take(kind: LedgerKind, callerKey: string, amount?: number): () => void
   /** Throws the error that {@link take} would throw, and counts nothing. */

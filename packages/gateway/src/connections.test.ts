@@ -1,4 +1,5 @@
-import { type Call, clientSessionKey, createCall, type RpcResponse, withContext } from '@x/schema'
+import { type Call, clientSessionKey, createCall, withContext } from '@x/exchange'
+import type { RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { proxy, type ProxyOptions } from './index.ts'
 import { proxyWithLogin } from './proxy.ts'

@@ -8,20 +8,9 @@ import {
   startBackgroundTimer,
   withTimeout,
 } from '@x/core'
-import {
-  type Call,
-  callerKeyOf,
-  type Connection,
-  createCall,
-  errorResponse,
-  findMethodRow,
-  limitErrorToMcp,
-  type RpcNotification,
-  type RpcRequest,
-  type RpcResponse,
-  withContext,
-} from '@x/schema'
-import { callingClientKey } from '@x/schema/internal'
+import { type Call, callerKeyOf, type Connection, createCall, limitErrorToMcp, withContext } from '@x/exchange'
+import { errorResponse, findMethodRow, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
+import { callingClientKey } from '@x/exchange/internal'
 import { createForwardedCall, forward, type ForwardContext } from './forward.ts'
 import { AbandonableClient, type HostConnection } from './host-connection.ts'
 import { canBeAsked, type HostIdentity, identityOf, requestMetaIn } from './host-identity.ts'

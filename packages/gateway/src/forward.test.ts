@@ -1,14 +1,6 @@
 import type { LogRecord } from '@x/core'
-import {
-  type Call,
-  callHeadersKey,
-  createCall,
-  headerParamsKey,
-  type RpcNotification,
-  type RpcResponse,
-  transportKey,
-  withContext,
-} from '@x/schema'
+import { type Call, callHeadersKey, createCall, headerParamsKey, transportKey, withContext } from '@x/exchange'
+import type { RpcNotification, RpcResponse } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { proxy, type ProxyOptions } from './index.ts'

@@ -3,18 +3,20 @@ import {
   type Call,
   type CallHeaders,
   callHeadersKey,
+  createCall,
+  type Exchange,
+  headerParamsKey,
+  withContext,
+} from '@x/exchange'
+import {
   checkInputRequests,
   checkResult,
-  createCall,
   errorResponse,
-  type Exchange,
   findMethodRow,
-  headerParamsKey,
   type McpError,
   type Method,
   type RpcRequest,
   type RpcResponse,
-  withContext,
 } from '@x/schema'
 import type { Availability } from './availability.ts'
 import type { HeaderParamTools } from './header-params.ts'

@@ -1,4 +1,5 @@
-import { createCall, type RpcNotification, type RpcResponse } from '@x/schema'
+import { createCall } from '@x/exchange'
+import type { RpcNotification, RpcResponse } from '@x/schema'
 import { createServer, resource, tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { callOf, createGateway, openStream, type OpenedStream } from './testing/gateway-kit.ts'

@@ -1,13 +1,7 @@
 import { createServer as createHttpServer } from 'node:http'
 import type { LogRecord } from '@x/core'
-import {
-  type Call,
-  type ConnectionPeer,
-  type HttpAuthorizer,
-  type HttpTarget,
-  metaKeys,
-  type Principal,
-} from '@x/schema'
+import type { Call, ConnectionPeer, HttpAuthorizer, HttpTarget, Principal } from '@x/exchange'
+import { metaKeys } from '@x/schema'
 import { connectHttp } from '@x/transport-http/client'
 import { describe, expect, test } from 'vitest'
 import type { GatewayOptions, GatewayUpstreamOptions, UpstreamCaller } from './index.ts'

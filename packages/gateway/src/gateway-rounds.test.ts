@@ -1,4 +1,5 @@
-import { createCall, errorCodes, type JsonObject, metaKeys, type RpcResponse } from '@x/schema'
+import { createCall } from '@x/exchange'
+import { errorCodes, type JsonObject, metaKeys, type RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { callOf, createGateway, createNotes, errorOf, resultOf } from './testing/gateway-kit.ts'
 import {

@@ -1,4 +1,5 @@
-import type { HttpAuthorizer, HttpTarget, JsonObject, Principal, RpcResponse } from '@x/schema'
+import type { HttpAuthorizer, HttpTarget, Principal } from '@x/exchange'
+import type { JsonObject, RpcResponse } from '@x/schema'
 import type { LogRecord } from '@x/core'
 import { describe, expect, test } from 'vitest'
 import type { PinStore, UpstreamCaller } from './index.ts'

@@ -1,4 +1,5 @@
-import { createCall, metaKeys, type RpcNotification, type RpcResponse } from '@x/schema'
+import { createCall } from '@x/exchange'
+import { metaKeys, type RpcNotification, type RpcResponse } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { proxy } from './index.ts'

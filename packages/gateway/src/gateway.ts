@@ -1,5 +1,5 @@
 import { checkOptions, createLedger, createLog, type KnownOptions, type Log, type Runtime, runtimeOf } from '@x/core'
-import { type Middleware, type Server, type ServerExtension, serverOf } from '@x/schema'
+import { type Middleware, type Server, type ServerExtension, serverOf } from '@x/exchange'
 import type { StateCodec } from '@x/state-codec'
 import type { Availability, UpstreamState } from './availability.ts'
 import { createMember, type GatewayParts } from './member.ts'

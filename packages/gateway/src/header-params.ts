@@ -1,17 +1,14 @@
+import { type Call, type Exchange, headerParamsKey, withContext } from '@x/exchange'
 import {
-  type Call,
   encodeHeaderArguments,
   errorCodes,
-  type Exchange,
   findMethodRow,
   type HeaderParam,
-  headerParamsKey,
   isJsonObject,
   type JsonObject,
   parseHeaderParams,
   type RpcRequest,
   type RpcResponse,
-  withContext,
 } from '@x/schema'
 
 /** The number of tools whose header parameters are remembered. Names come from hosts, which may invent any number. */

@@ -1,5 +1,6 @@
 import { errorRecord, type Ledger, type Log, type Runtime } from '@x/core'
-import type { Call, RpcNotification, RpcRequest, RpcResponse, Server } from '@x/schema'
+import type { Call, Server } from '@x/exchange'
+import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import type { Availability } from './availability.ts'
 import { Connections } from './connections.ts'
 import { forward, type ForwardContext } from './forward.ts'

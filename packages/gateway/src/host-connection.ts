@@ -1,5 +1,5 @@
-import type { Connection } from '@x/schema'
-import type { CallingClient } from '@x/schema/internal'
+import type { Connection } from '@x/exchange'
+import type { CallingClient } from '@x/exchange/internal'
 import type { HostIdentity } from './host-identity.ts'
 
 /** A connection for one host, with the host that it serves. */

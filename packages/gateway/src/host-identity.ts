@@ -1,12 +1,5 @@
-import {
-  callerKeyOf,
-  type Call,
-  clientSessionKey,
-  isJsonObject,
-  type JsonObject,
-  metaKeys,
-  type RpcRequest,
-} from '@x/schema'
+import { callerKeyOf, type Call, clientSessionKey } from '@x/exchange'
+import { isJsonObject, type JsonObject, metaKeys, type RpcRequest } from '@x/schema'
 import type { CallerCredential, UpstreamCaller } from './upstream.ts'
 
 /** The host that sends a request. An older upstream receives a connection of its own for each host. */

@@ -9,7 +9,8 @@ import {
   settlesWithin,
   sleep,
 } from '@x/core'
-import { type Call, callerKeyOf, errorCodes, metaKeys, type RpcNotification, type RpcResponse } from '@x/schema'
+import { type Call, callerKeyOf } from '@x/exchange'
+import { errorCodes, metaKeys, type RpcNotification, type RpcResponse } from '@x/schema'
 import { ChangeStream } from './change-stream.ts'
 import { findCredential, type HostRequest, listTimeoutMs, type Member } from './member.ts'
 import { parseRequested } from './requested-changes.ts'

@@ -1,12 +1,6 @@
 import { errorRecord, type JsonObject, type Ledger, type Log, type Runtime, withTimeout } from '@x/core'
-import {
-  type Call,
-  errorCodes,
-  type HttpAuthorizer,
-  type Implementation,
-  type RpcRequest,
-  type RpcResponse,
-} from '@x/schema'
+import type { Call, HttpAuthorizer } from '@x/exchange'
+import { errorCodes, type Implementation, type RpcRequest, type RpcResponse } from '@x/schema'
 import { Availability } from './availability.ts'
 import { connectHop, type Hop, serverHop } from './hop.ts'
 import { PinnedTools } from './pinned-tools.ts'

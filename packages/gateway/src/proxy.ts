@@ -1,13 +1,6 @@
 import { checkOptions, createLedger, createLog, type KnownOptions, type Log, type Runtime, runtimeOf } from '@x/core'
-import {
-  findNotificationRow,
-  type HostStateCodec,
-  type Middleware,
-  type RpcNotification,
-  type Server,
-  type ServerExtension,
-  serverOf,
-} from '@x/schema'
+import { type HostStateCodec, type Middleware, type Server, type ServerExtension, serverOf } from '@x/exchange'
+import { findNotificationRow, type RpcNotification } from '@x/schema'
 import { connectHop } from './hop.ts'
 import { isServer, type Upstream, type UpstreamOptions } from './upstream.ts'
 

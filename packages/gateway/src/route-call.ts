@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '@x/core'
-import { type Call, errorCodes, metaKeys, type RpcRequest, type RpcResponse, withHeader, withNotify } from '@x/schema'
+import { type Call, withHeader, withNotify } from '@x/exchange'
+import { errorCodes, metaKeys, type RpcRequest, type RpcResponse } from '@x/schema'
 import { createLoggedInResult, createLoginResult, loginTool, takeLoginAnswer } from './login.ts'
 import { findCredential, type HostRequest, type Member } from './member.ts'
 import type { Route, Target } from './routes.ts'

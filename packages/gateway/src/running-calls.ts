@@ -1,5 +1,5 @@
 import { Cancellation, type Clock, offCancel, onCancel, startBackgroundTimer, withSignalOf } from '@x/core'
-import type { Call } from '@x/schema'
+import type { Call } from '@x/exchange'
 
 /**
  * Milliseconds without a message after which an upstream counts as hanging. The HTTP transport has the same limit for

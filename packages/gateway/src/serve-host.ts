@@ -1,15 +1,15 @@
 import { errorRecord, isCancelled, isLimitError } from '@x/core'
+import { limitErrorToMcp } from '@x/exchange'
 import {
   errorCodes,
   errorResponse,
   findMethodRow,
   isMcpError,
-  limitErrorToMcp,
   McpError,
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { findRevisionError } from '@x/schema/internal'
+import { findRevisionError } from '@x/exchange/internal'
 import { mergeDescriptions } from './discover.ts'
 import { listenToMembers } from './listen.ts'
 import { mergedLists, mergeList } from './lists.ts'

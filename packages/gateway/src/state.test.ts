@@ -1,4 +1,5 @@
-import { type Call, createCall, type Principal, type RpcRequest } from '@x/schema'
+import { type Call, createCall, type Principal } from '@x/exchange'
+import type { RpcRequest } from '@x/schema'
 import { sealedState } from '@x/state-codec'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

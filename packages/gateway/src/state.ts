@@ -1,15 +1,7 @@
 import { isJsonObject, isUnavailable, type JsonObject, type JsonValue, sha256Hex } from '@x/core'
-import {
-  type Call,
-  callerKeyOf,
-  errorCodes,
-  findMethodRow,
-  McpError,
-  type Principal,
-  type RpcRequest,
-  unavailableError,
-} from '@x/schema'
-import { principalIdentityOf } from '@x/schema/internal'
+import { type Call, callerKeyOf, type Principal, unavailableError } from '@x/exchange'
+import { errorCodes, findMethodRow, McpError, type RpcRequest } from '@x/schema'
+import { principalIdentityOf } from '@x/exchange/internal'
 import { isStateError, type StateCodec } from '@x/state-codec'
 import { invalidStateError } from './upstream-error.ts'
 

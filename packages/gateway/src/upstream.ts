@@ -1,4 +1,4 @@
-import type { Connection, HttpAuthorizer, Principal, Server } from '@x/schema'
+import type { Connection, HttpAuthorizer, Principal, Server } from '@x/exchange'
 import type { ToolRules } from './tool-rules.ts'
 
 /** The caller for whom a connection is opened. */

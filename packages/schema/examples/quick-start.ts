@@ -1,18 +1,10 @@
-import {
-  createCall,
-  encodeMessage,
-  errorCodes,
-  errorResponse,
-  type Exchange,
-  isRequest,
-  McpError,
-  parseMessage,
-} from '@x/schema'
+import { encodeMessage, errorCodes, errorResponse, isRequest, McpError, parseMessage } from '@x/schema'
+import type { RpcRequest, RpcResponse } from '@x/schema'
 import { shapes, zodOf } from '@x/schema/zod'
 import * as z from 'zod'
 
-// A server is a function. @x/server creates it from definitions, transports carry its messages, @x/client calls it.
-const greeter: Exchange = async (request) => {
+// @x/server creates such a function from definitions, transports carry its messages, and @x/client calls it.
+function greet(request: RpcRequest): RpcResponse {
   if (request.method !== 'tools/call') {
     return errorResponse(request.id, new McpError(errorCodes.methodNotFound, 'The only method here is tools/call'))
   }
@@ -34,7 +26,4 @@ const message = parseMessage(`{
     }
   }
 }`)
-if (isRequest(message)) {
-  const response = await greeter(message, createCall({ signal: AbortSignal.timeout(1000) }))
-  console.log(encodeMessage(response))
-}
+if (isRequest(message)) console.log(encodeMessage(greet(message)))

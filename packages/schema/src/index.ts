@@ -1,83 +1,10 @@
 /**
- * The messages of the protocol, their checks, and the interfaces between the packages.
+ * The messages of the protocol, their checks and their errors.
  *
  * @module @x/schema
  */
 
 export { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@x/core'
-export {
-  callerKeyOf,
-  backgroundKey,
-  backPressureKey,
-  callHeadersKey,
-  type CallInit,
-  canHandOffKey,
-  clientAddressKey,
-  clientSessionKey,
-  createCall,
-  headerParamsKey,
-  journalKey,
-  type Platform,
-  platformKey,
-  type TaskAttempt,
-  taskAttemptKey,
-  transportKey,
-  withContext,
-  withHeader,
-  withNotify,
-} from './composition/call-context.ts'
-export { limitErrorToMcp, stoppingError, unavailableError } from './composition/rejections.ts'
-export {
-  type AsyncResource,
-  type ClientTarget,
-  type CloseOptions,
-  type Connection,
-  type ConnectionPeer,
-  type ConnectionView,
-  createAttachHost,
-  type DrainOptions,
-  type ListKind,
-  type Server,
-  type ServerLoad,
-  type Undrain,
-} from './composition/server.ts'
-export { DefinitionError, type DefinitionProblem } from './composition/definition-error.ts'
-export { serverOf, type ServerParts } from './composition/server-of.ts'
-export type {
-  ExtensionHost,
-  ExtensionInstance,
-  ExtensionMethod,
-  ExtensionResourcePage,
-  ExtensionResources,
-  ToolView,
-  HostStateCodec,
-  LiteralName,
-  OfferedTarget,
-  ServerApis,
-  ServerExtension,
-  ServerTypes,
-  ToolTypes,
-  TypeCarrier,
-  TypesOf,
-} from './composition/server-extension.ts'
-export { type CallContext, type ContextKey, contextKey } from './basic/exchange.ts'
-export type {
-  CallSubject,
-  RunEndKind,
-  ServerEvent,
-  ServerEvents,
-} from './composition/server-event.ts'
-export type {
-  BackgroundRunner,
-  Call,
-  CallHeaders,
-  Exchange,
-  HeaderParams,
-  JournalEntry,
-  JournalStore,
-  Middleware,
-  Principal,
-} from './basic/exchange.ts'
 export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/mcp-error.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { isMetaKey, metaKeys, projectMetaKeys } from './basic/meta-keys.ts'
@@ -239,26 +166,12 @@ export {
 } from './messages/parse-message.ts'
 export { findMissingCapabilities } from './basic/missing-capabilities.ts'
 export { type TraceContext, traceContextOf } from './basic/trace-context.ts'
-export { decodeHeaderValue, encodeHeaderValue, type HeaderParam } from './transports/header-params.ts'
-export type {
-  HttpLimits,
-  HttpErrorHead,
-  HttpProtocolAdapter,
-  HttpReply,
-  HttpRequestView,
-  ProtocolAdapters,
-  RequestHead,
-  StreamConnection,
-  StreamHandler,
-  StreamPeer,
-  StreamProtocolAdapter,
-} from './transports/protocol-adapters.ts'
-export type {
-  HttpAuthorizer,
-  HttpHeaders,
-  HttpResponseHead,
-  HttpTarget,
-} from './transports/http-authorizer.ts'
+export {
+  decodeHeaderValue,
+  encodeHeaderValue,
+  type HeaderParam,
+  type HeaderParams,
+} from './transports/header-params.ts'
 export { checkHeaderParams, encodeHeaderArguments, parseHeaderParams } from './transports/header-params.ts'
 export type { CancelledNotificationParams } from './patterns/cancellation.ts'
 export type { ProgressNotificationParams } from './patterns/progress.ts'

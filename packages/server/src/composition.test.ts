@@ -2,12 +2,12 @@ import {
   type CloseOptions,
   type Exchange,
   type HttpProtocolAdapter,
-  McpError,
   type Middleware,
   type ServerExtension,
   serverOf,
   type ServerApis,
-} from '@x/schema'
+} from '@x/exchange'
+import { McpError } from '@x/schema'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { createServer, DefinitionError, tool } from './index.ts'
 import { callOf, callTool, createLogCollector, errorOf, requestOf, resultOf } from './testing/ask.ts'

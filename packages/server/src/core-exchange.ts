@@ -2,18 +2,21 @@ import { isLimitError, isUnavailable, quoteName, isCancelled, offCancel } from '
 import {
   type Call,
   callerKeyOf,
-  errorCodes,
-  errorResponse,
   type Exchange,
   type ExtensionMethod,
+  journalKey,
+  limitErrorToMcp,
+  type OfferedTarget,
+  unavailableError,
+} from '@x/exchange'
+import {
+  errorCodes,
+  errorResponse,
   isJsonObject,
   isMcpError,
-  journalKey,
   type JsonObject,
   McpError,
   metaKeys,
-  limitErrorToMcp,
-  type OfferedTarget,
   protocolVersion,
   type RequestMetaObject,
   type RpcRequest,
@@ -21,9 +24,8 @@ import {
   requestMetaOf,
   findMethodRow,
   type RpcError,
-  unavailableError,
 } from '@x/schema'
-import { findRevisionError, type Composition, overloadedReason, quotaReason } from '@x/schema/internal'
+import { findRevisionError, type Composition, overloadedReason, quotaReason } from '@x/exchange/internal'
 import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'

@@ -1,5 +1,6 @@
-import { createAttachHost, type Implementation, type ListKind, type ServerApis, type ServerExtension } from '@x/schema'
-import { type Composition, composeServer } from '@x/schema/internal'
+import { createAttachHost, type ListKind, type ServerApis, type ServerExtension } from '@x/exchange'
+import type { Implementation } from '@x/schema'
+import { type Composition, composeServer } from '@x/exchange/internal'
 import { compileDefinition, requireServerInfo } from './compile/compile-definition.ts'
 import { createCoreExchange, findOfferedTarget, type ServerState } from './core-exchange.ts'
 import { randomKeyReason, type ServerSettings, compileServerSettings } from './compile/settings.ts'

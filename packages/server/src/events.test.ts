@@ -1,5 +1,5 @@
 import type { Log, LogRecord } from '@x/core'
-import { contextKey, type Middleware, type ServerEvent, type ServerExtension, withContext } from '@x/schema'
+import { contextKey, type Middleware, type ServerEvent, type ServerExtension, withContext } from '@x/exchange'
 import { describe, expect, test } from 'vitest'
 import { createServer, prompt, type ServerDefinition, tool } from './index.ts'
 import { callOf, callTool, errorOf, requestOf } from './testing/ask.ts'

@@ -1,4 +1,4 @@
-import { contextKey, createCall, type Middleware, withContext } from '@x/schema'
+import { contextKey, createCall, type Middleware, withContext } from '@x/exchange'
 import { describe, expect, test } from 'vitest'
 import { createServer, prompt, resource, resourceTemplate, tool, type VisibleTo, type CallView } from './index.ts'
 import { callTool, errorOf, invalidParams, pagesOf, resultOf, textOf } from './testing/ask.ts'

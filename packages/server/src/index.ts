@@ -5,7 +5,8 @@
  */
 
 export { createServer } from './create-server.ts'
-export { DefinitionError, type DefinitionProblem, errorCodes, McpError } from '@x/schema'
+export { DefinitionError, type DefinitionProblem } from '@x/exchange'
+export { errorCodes, McpError } from '@x/schema'
 export { tool, toolResult } from './definitions/tool.ts'
 export { isToolError, ToolError } from './definitions/tool.ts'
 export { prompt } from './definitions/prompt.ts'
@@ -76,7 +77,7 @@ export type {
   SheddingOptions,
   HandOffReason,
 } from './shedding/shedding-options.ts'
-export type { TypesOf } from '@x/schema'
+export type { TypesOf } from '@x/exchange'
 export type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
 export type {
   AnyToolDefinition,

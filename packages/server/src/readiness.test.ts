@@ -1,5 +1,5 @@
 import { memoryBus } from '@x/core'
-import type { ServerExtension } from '@x/schema'
+import type { ServerExtension } from '@x/exchange'
 import { memoryStore, storedState } from '@x/state-codec'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'

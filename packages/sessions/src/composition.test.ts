@@ -1,13 +1,6 @@
 import { createClient, type ClientExtension } from '@x/client'
-import {
-  contextKey,
-  createCall,
-  errorCodes,
-  errorResponse,
-  McpError,
-  type ServerExtension,
-  withContext,
-} from '@x/schema'
+import { contextKey, createCall, type ServerExtension, withContext } from '@x/exchange'
+import { errorCodes, errorResponse, McpError } from '@x/schema'
 import { type Context, createServer, tool } from '@x/server'
 import { memoryStore } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'

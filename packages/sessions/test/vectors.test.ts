@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { createCall } from '@x/exchange'
 import {
-  createCall,
   isJsonObject,
   type JsonObject,
   type JsonValue,

@@ -1,12 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import {
-  createCall,
-  type JsonObject,
-  metaKeys,
-  type Middleware,
-  protocolVersion,
-  type RpcNotification,
-} from '@x/schema'
+import { createCall, type Middleware } from '@x/exchange'
+import { type JsonObject, metaKeys, protocolVersion, type RpcNotification } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { expect } from 'vitest'
 import type { TaskEngine } from '../src/engines/engine.ts'

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createClient } from '@x/client'
-import { createCall, type Exchange, isJsonObject, type JsonObject, metaKeys, protocolVersion } from '@x/schema'
+import { createCall, type Exchange } from '@x/exchange'
+import { isJsonObject, type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'

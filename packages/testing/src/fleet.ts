@@ -1,4 +1,4 @@
-import type { Server } from '@x/schema'
+import type { Server } from '@x/exchange'
 import type { TrackedKit, ServerFactory, ServerKit } from './server-kit.ts'
 import { TestingError } from './testing-error.ts'
 

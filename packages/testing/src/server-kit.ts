@@ -1,5 +1,6 @@
 import type { Runtime } from '@x/core'
-import type { JsonValue, Server } from '@x/schema'
+import type { Server } from '@x/exchange'
+import type { JsonValue } from '@x/schema'
 import { type Log, type SealClaims, sealedState, type ServerDefinition, type StateCodec } from '@x/server'
 
 /**

@@ -1,5 +1,6 @@
 import { isClientError } from '@x/client'
-import { isJsonObject, type JsonValue, type Server } from '@x/schema'
+import type { Server } from '@x/exchange'
+import { isJsonObject, type JsonValue } from '@x/schema'
 import { sheddingSettings } from '@x/server/internals'
 import type { ServerFactory } from './server-kit.ts'
 import { openTestClient, type TestClient, type TestClientOptions } from './test-client.ts'

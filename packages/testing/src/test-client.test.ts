@@ -1,6 +1,6 @@
 import { createServer, form, inputRequired, prompt, resource, type ServerDefinition, tool } from '@x/server'
 import type { ClientExtension } from '@x/client'
-import type { ServerExtension } from '@x/schema'
+import type { ServerExtension } from '@x/exchange'
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { isTestingError, type ServerKit, testClient, testRuntime } from './index.ts'

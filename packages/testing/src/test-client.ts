@@ -4,17 +4,19 @@ import {
   type Call,
   type CallContext,
   createCall,
-  errorCodes,
   type Exchange,
+  type Principal,
+  type Server,
+  type TypesOf,
+} from '@x/exchange'
+import {
+  errorCodes,
   isJsonObject,
   type LoggingLevel,
   metaKeys,
   projectMetaKeys,
-  type Principal,
   type RpcRequest,
   type RpcResponse,
-  type Server,
-  type TypesOf,
 } from '@x/schema'
 import type { ServerDefinition } from '@x/server'
 import { allCapabilities, createAnswerRegistry, type Answers, createInputHandlers } from './answers.ts'

@@ -1,4 +1,4 @@
-import type { Server } from '@x/schema'
+import type { Server } from '@x/exchange'
 import { nodeHandler } from '@x/transport-http/node'
 import fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'

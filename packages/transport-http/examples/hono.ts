@@ -1,4 +1,4 @@
-import type { Server } from '@x/schema'
+import type { Server } from '@x/exchange'
 import { httpHandler } from '@x/transport-http'
 import { Hono } from 'hono'
 

@@ -4,12 +4,12 @@ import {
   createCall,
   type Exchange,
   type Middleware,
-  type RpcNotification,
   type Server,
   type ServerExtension,
   serverOf,
   transportKey,
-} from '@x/schema'
+} from '@x/exchange'
+import type { RpcNotification } from '@x/schema'
 import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
 import { describe, expect, test, vi } from 'vitest'

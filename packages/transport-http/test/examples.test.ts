@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { RequestListener } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
-import type { Exchange, Server } from '@x/schema'
+import type { Exchange, Server } from '@x/exchange'
 import { describe, expect, test, vi } from 'vitest'
 import * as inExpress from '../examples/express.ts'
 import * as inFastify from '../examples/fastify.ts'

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { manualClock } from '@tooling/vitest/manual-clock'
-import { createCall, isJsonObject, type JsonObject, metaKeys, type RequestId } from '@x/schema'
+import { createCall } from '@x/exchange'
+import { isJsonObject, type JsonObject, metaKeys, type RequestId } from '@x/schema'
 import {
   createServer,
   memoryBus,

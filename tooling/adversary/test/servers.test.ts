@@ -1,6 +1,7 @@
 import { posix, win32 } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { createCall, type Exchange, type JsonObject, metaKeys, methods, protocolVersion, type Server } from '@x/schema'
+import { createCall, type Exchange, type Server } from '@x/exchange'
+import { type JsonObject, metaKeys, methods, protocolVersion } from '@x/schema'
 import { createServer, resourceTemplate, sealedState, tool } from '@x/server'
 import { sessions } from '@x/sessions/server'
 import { randomKey } from '@x/state-codec'

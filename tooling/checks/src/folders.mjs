@@ -80,7 +80,6 @@ export const folderLayers = new Map([
     {
       order: [
         '.',
-        'composition',
         'methods',
         'transports',
         'messages',
@@ -95,6 +94,10 @@ export const folderLayers = new Map([
       ],
       upward: 0,
     },
+  ],
+  [
+    'packages/exchange',
+    { order: ['.', 'composition', 'server', 'transports', 'telemetry', 'errors', 'call'], upward: 0 },
   ],
   ['packages/state-codec', { order: ['.', 'store', 'token', 'claims', 'state-codec.ts', 'state-error.ts'], upward: 0 }],
   [

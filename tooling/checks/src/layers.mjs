@@ -24,13 +24,22 @@ export const layers = new Map([
     },
   ],
   [
+    '@x/exchange',
+    {
+      imports: ['@x/core', '@x/schema'],
+      dependencies: [],
+      portable: ['.'],
+      without: { '.': ['zod', '@cfworker/json-schema'] },
+    },
+  ],
+  [
     '@x/state-codec',
     { imports: ['@x/core'], dependencies: ['@redis/client', 'pg'], portable: ['.', './redis', './postgres'] },
   ],
   [
     '@x/server',
     {
-      imports: ['@x/core', '@x/schema', '@x/state-codec'],
+      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec'],
       dependencies: ['@opentelemetry/api', '@standard-schema/spec', 'ajv', '@redis/client', 'pg'],
       portable: ['.', './ajv', './inspect', './log', './otel', './redis', './postgres'],
       without: {
@@ -44,7 +53,7 @@ export const layers = new Map([
   [
     '@x/client',
     {
-      imports: ['@x/core', '@x/schema'],
+      imports: ['@x/core', '@x/exchange', '@x/schema'],
       dependencies: ['@opentelemetry/api'],
       portable: ['.', './forms', './otel'],
       without: {
@@ -56,7 +65,7 @@ export const layers = new Map([
   [
     '@x/transport-http',
     {
-      imports: ['@x/core', '@x/schema'],
+      imports: ['@x/core', '@x/exchange', '@x/schema'],
       dependencies: ['undici', 'eventsource-parser'],
       portable: ['.', './client'],
       without: {
@@ -70,12 +79,17 @@ export const layers = new Map([
   // This package requires Node: it uses streams, processes and signals.
   [
     '@x/transport-stdio',
-    { imports: ['@x/core', '@x/schema'], dependencies: ['cross-spawn'], portable: [], without: { '.': ['zod'] } },
+    {
+      imports: ['@x/core', '@x/exchange', '@x/schema'],
+      dependencies: ['cross-spawn'],
+      portable: [],
+      without: { '.': ['zod'] },
+    },
   ],
   [
     '@x/tasks',
     {
-      imports: ['@x/core', '@x/schema', '@x/server', '@x/client'],
+      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/server', '@x/client'],
       dependencies: ['@electric-sql/pglite', '@redis/client', 'pg', 'zod'],
       portable: ['.', './zod', './memory', './client'],
       without: { '.': ['zod', '@x/server'], './memory': ['zod', '@x/server'], './client': ['zod', '@x/server'] },
@@ -84,7 +98,7 @@ export const layers = new Map([
   [
     '@x/sessions',
     {
-      imports: ['@x/core', '@x/schema', '@x/state-codec', '@x/client'],
+      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec', '@x/client'],
       dependencies: ['@standard-schema/spec'],
       portable: ['./server', './client'],
       without: { './server': ['zod', '@x/client'] },
@@ -93,7 +107,7 @@ export const layers = new Map([
   [
     '@x/apps',
     {
-      imports: ['@x/core', '@x/schema', '@x/server'],
+      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/server'],
       dependencies: [],
       portable: ['./server'],
       without: {},
@@ -102,7 +116,7 @@ export const layers = new Map([
   [
     '@x/skills',
     {
-      imports: ['@x/core', '@x/schema', '@x/client'],
+      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/client'],
       dependencies: ['yaml'],
       portable: ['./server', './client'],
       without: { './server': ['zod', '@x/client'] },
@@ -111,7 +125,7 @@ export const layers = new Map([
   [
     '@x/legacy',
     {
-      imports: ['@x/core', '@x/schema', '@x/state-codec', '@x/transport-http', '@x/transport-stdio'],
+      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec', '@x/transport-http', '@x/transport-stdio'],
       dependencies: [],
       portable: ['./server', './client'],
       without: {
@@ -123,7 +137,7 @@ export const layers = new Map([
   [
     '@x/auth',
     {
-      imports: ['@x/core', '@x/schema', '@x/state-codec', '@x/transport-http'],
+      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec', '@x/transport-http'],
       dependencies: ['jose', 'oauth4webapi'],
       portable: ['./client', './login', './server'],
       without: { './client': ['zod', 'undici', '@x/state-codec'], './server': ['zod', '@x/state-codec'] },
@@ -134,6 +148,7 @@ export const layers = new Map([
     {
       imports: [
         '@x/core',
+        '@x/exchange',
         '@x/schema',
         '@x/state-codec',
         '@x/auth',
@@ -154,6 +169,7 @@ export const layers = new Map([
         '@x/auth',
         '@x/client',
         '@x/core',
+        '@x/exchange',
         '@x/gateway',
         '@x/legacy',
         '@x/schema',
@@ -171,7 +187,7 @@ export const layers = new Map([
   [
     '@x/testing',
     {
-      imports: ['@x/core', '@x/schema', '@x/server', '@x/client'],
+      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/server', '@x/client'],
       dependencies: [],
       portable: ['.'],
       without: { '.': ['zod'] },

@@ -1,5 +1,6 @@
 import type { InputHandlers } from '@x/client'
-import type { CallToolResult, Exchange, RpcRequest } from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import type { CallToolResult, RpcRequest } from '@x/schema'
 import { sealedState, type StateCodec, type Tool, tool } from '@x/server'
 import * as z from 'zod'
 

@@ -1,5 +1,6 @@
 import { createClient } from '@x/client'
-import { errorCodes, type Exchange, isJsonObject, type JsonObject, metaKeys, type RpcRequest } from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import { errorCodes, isJsonObject, type JsonObject, metaKeys, type RpcRequest } from '@x/schema'
 import { createServer, prompt, resource, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,5 +1,5 @@
 import { type Client, createClient } from '@x/client'
-import { type Exchange, withNotify } from '@x/schema'
+import { type Exchange, withNotify } from '@x/exchange'
 import { tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { type Client, createClient } from '@x/client'
-import type { Connection } from '@x/schema'
+import type { Connection } from '@x/exchange'
 import { createServer } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'

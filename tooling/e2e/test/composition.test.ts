@@ -1,5 +1,5 @@
 import { createClient } from '@x/client'
-import { type Call, type Middleware, type ServerExtension, serverOf } from '@x/schema'
+import { type Call, type Middleware, type ServerExtension, serverOf } from '@x/exchange'
 import { createServer, sealedState, tool } from '@x/server'
 import { type ClientSession, sessions as clientSessions } from '@x/sessions/client'
 import { sessions } from '@x/sessions/server'

@@ -1,4 +1,4 @@
-import type { Exchange } from '@x/schema'
+import type { Exchange } from '@x/exchange'
 import type { Definition, Serve, Served } from './over-every-transport.ts'
 
 /** Several instances behind a balancer that distributes requests in turn, regardless of the client. */

@@ -1,5 +1,5 @@
 import { type Client, createClient } from '@x/client'
-import type { Exchange } from '@x/schema'
+import type { Exchange } from '@x/exchange'
 import { connectHttp } from '@x/transport-http/client'
 import type { HttpServer } from '@x/transport-http/node'
 

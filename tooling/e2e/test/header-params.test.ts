@@ -1,4 +1,4 @@
-import { createCall, headerParamsKey, withContext } from '@x/schema'
+import { createCall, headerParamsKey, withContext } from '@x/exchange'
 import { tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,6 +1,7 @@
 import { createServer as createHttpServer } from 'node:http'
 import { createClient, type LogRecord } from '@x/client'
-import type { Exchange, JsonObject, RpcRequest } from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import type { JsonObject, RpcRequest } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { tool } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'

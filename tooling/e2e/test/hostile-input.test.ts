@@ -1,12 +1,5 @@
-import {
-  type Exchange,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  metaKeys,
-  type RpcResponse,
-  serverOf,
-} from '@x/schema'
+import { type Exchange, serverOf } from '@x/exchange'
+import { isJsonObject, type JsonObject, type JsonValue, metaKeys, type RpcResponse } from '@x/schema'
 import { shapes, zodOf } from '@x/schema/zod'
 import { createServer } from '@x/server'
 import { isStateError } from '@x/state-codec'

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@x/client'
-import { clientAddressKey } from '@x/schema'
+import { clientAddressKey } from '@x/exchange'
 import { createServer, type McpServer, sealedState, tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
 import { connectHttp } from '@x/transport-http/client'

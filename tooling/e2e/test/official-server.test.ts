@@ -10,7 +10,7 @@ import {
   type Progress,
   type SubscriptionEvent,
 } from '@x/client'
-import type { Exchange } from '@x/schema'
+import type { Exchange } from '@x/exchange'
 import { connectHttp } from '@x/transport-http/client'
 import { connectStdio } from '@x/transport-stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

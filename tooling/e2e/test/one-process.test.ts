@@ -1,5 +1,5 @@
 import { createClient, type SubscriptionEvent } from '@x/client'
-import { type Exchange, serverOf } from '@x/schema'
+import { type Exchange, serverOf } from '@x/exchange'
 import { createServer, tool } from '@x/server'
 import { connectStdio } from '@x/transport-stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

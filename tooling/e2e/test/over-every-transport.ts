@@ -1,5 +1,5 @@
 import { type Client, type ClientOptions, createClient } from '@x/client'
-import type { Exchange, Middleware, Server } from '@x/schema'
+import type { Exchange, Middleware, Server } from '@x/exchange'
 import { createServer, type McpServer, type ServerDefinition } from '@x/server'
 import { describe } from 'vitest'
 import {

@@ -1,7 +1,5 @@
+import { type CallInit, createCall, type Exchange } from '@x/exchange'
 import {
-  type CallInit,
-  createCall,
-  type Exchange,
   type JsonObject,
   metaKeys,
   protocolVersion,

@@ -1,4 +1,5 @@
-import { type Server, isJsonObject, type JsonObject } from '@x/schema'
+import type { Server } from '@x/exchange'
+import { isJsonObject, type JsonObject } from '@x/schema'
 
 /** The headers of a message, for transports with headers. */
 export interface MessageHeaders {

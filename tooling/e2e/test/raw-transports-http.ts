@@ -1,4 +1,5 @@
-import { encodeHeaderValue, type Server } from '@x/schema'
+import type { Server } from '@x/exchange'
+import { encodeHeaderValue } from '@x/schema'
 import { httpHandler } from '@x/transport-http'
 import { serveHttp } from '@x/transport-http/node'
 import { startSplittingProxy } from './splitting-proxy.ts'

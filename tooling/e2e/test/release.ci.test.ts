@@ -12,14 +12,15 @@ import { followTutorial } from './tutorial-steps.ts'
 
 /** Each package, with the other packages of the workspace that it installs. */
 const siblings: ReadonlyMap<string, readonly string[]> = new Map([
-  ['@x/apps', ['@x/core', '@x/schema', '@x/server', '@x/state-codec']],
-  ['@x/auth', ['@x/core', '@x/schema', '@x/state-codec']],
+  ['@x/apps', ['@x/core', '@x/exchange', '@x/schema', '@x/server', '@x/state-codec']],
+  ['@x/auth', ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec']],
   [
     '@x/cli',
     [
       '@x/auth',
       '@x/client',
       '@x/core',
+      '@x/exchange',
       '@x/gateway',
       '@x/legacy',
       '@x/schema',
@@ -30,19 +31,20 @@ const siblings: ReadonlyMap<string, readonly string[]> = new Map([
       '@x/transport-stdio',
     ],
   ],
-  ['@x/client', ['@x/core', '@x/schema']],
+  ['@x/client', ['@x/core', '@x/exchange', '@x/schema']],
   ['@x/core', []],
-  ['@x/gateway', ['@x/core', '@x/schema', '@x/state-codec']],
-  ['@x/legacy', ['@x/core', '@x/schema', '@x/state-codec']],
+  ['@x/exchange', ['@x/core', '@x/schema']],
+  ['@x/gateway', ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec']],
+  ['@x/legacy', ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec']],
   ['@x/schema', ['@x/core']],
-  ['@x/server', ['@x/core', '@x/schema', '@x/state-codec']],
-  ['@x/sessions', ['@x/core', '@x/schema', '@x/state-codec']],
-  ['@x/skills', ['@x/core', '@x/schema']],
+  ['@x/server', ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec']],
+  ['@x/sessions', ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec']],
+  ['@x/skills', ['@x/core', '@x/exchange', '@x/schema']],
   ['@x/state-codec', ['@x/core']],
-  ['@x/tasks', ['@x/core', '@x/schema']],
-  ['@x/testing', ['@x/client', '@x/core', '@x/schema', '@x/server', '@x/state-codec']],
-  ['@x/transport-http', ['@x/core', '@x/schema']],
-  ['@x/transport-stdio', ['@x/core', '@x/schema']],
+  ['@x/tasks', ['@x/core', '@x/exchange', '@x/schema']],
+  ['@x/testing', ['@x/client', '@x/core', '@x/exchange', '@x/schema', '@x/server', '@x/state-codec']],
+  ['@x/transport-http', ['@x/core', '@x/exchange', '@x/schema']],
+  ['@x/transport-stdio', ['@x/core', '@x/exchange', '@x/schema']],
 ])
 /** The optional peers that a user of all entries of a package installs. */
 const optionalPeers: ReadonlyMap<string, readonly string[]> = new Map([

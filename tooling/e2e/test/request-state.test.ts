@@ -1,5 +1,6 @@
 import { createClient } from '@x/client'
-import { type Exchange, type JsonObject, metaKeys } from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import { type JsonObject, metaKeys } from '@x/schema'
 import { tool, type LogRecord } from '@x/server'
 import { memoryStore, sealedState, singleUseState } from '@x/state-codec'
 import { manualClock } from '@tooling/vitest/manual-clock'

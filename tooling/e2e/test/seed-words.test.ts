@@ -1,5 +1,6 @@
 import { createClient } from '@x/client'
-import { createCall, type Exchange, type JsonObject, metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
+import { createCall, type Exchange } from '@x/exchange'
+import { type JsonObject, metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { sessions } from '@x/sessions/server'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,6 @@
 import { legacy } from '@x/legacy'
-import { createCall, isJsonObject, type JsonObject, metaKeys, protocolVersion } from '@x/schema'
+import { createCall } from '@x/exchange'
+import { isJsonObject, type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { createServer, type McpServer, type ServerDefinition, tool } from '@x/server'
 import { sheddingSettings } from '@x/server/internals'
 import { memoryEngine } from '@x/tasks/memory'

@@ -1,5 +1,6 @@
 import type { SubscriptionEvent } from '@x/client'
-import type { Exchange, JsonObject, RpcNotification } from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import type { JsonObject, RpcNotification } from '@x/schema'
 import { resource, tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { createGate } from '@tooling/vitest/gate'

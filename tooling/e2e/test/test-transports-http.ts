@@ -1,4 +1,4 @@
-import type { Exchange, Principal, Server } from '@x/schema'
+import type { Exchange, Principal, Server } from '@x/exchange'
 import { httpHandler } from '@x/transport-http'
 import { connectHttp, type HttpConnection, type HttpConnectOptions } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Duplex, PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import type { Exchange, Principal, Server } from '@x/schema'
+import type { Exchange, Principal, Server } from '@x/exchange'
 import { connectStdio, connectStreams, serveStdio } from '@x/transport-stdio'
 
 /** Connects callers to a server over stdio. Disposal closes everything that was opened. */

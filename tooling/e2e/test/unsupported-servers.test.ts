@@ -1,5 +1,5 @@
 import { createClient } from '@x/client'
-import type { Connection } from '@x/schema'
+import type { Connection } from '@x/exchange'
 import { connectHttp } from '@x/transport-http/client'
 import { connectStdio } from '@x/transport-stdio'
 import { expect, test } from 'vitest'

@@ -1,7 +1,8 @@
 import { type Client, createClient, type ElicitAnswer } from '@x/client'
 import { type FormField, readForm } from '@x/client/forms'
 import { terminalHandlers } from '@x/cli/terminal'
-import type { ClientTarget, ElicitRequestFormParams } from '@x/schema'
+import type { ClientTarget } from '@x/exchange'
+import type { ElicitRequestFormParams } from '@x/schema'
 
 /** The dialogs of your program. */
 export interface Dialogs {

@@ -1,5 +1,5 @@
 import { type Client, createClient, type TypesOf } from '@x/client'
-import type { Connection } from '@x/schema'
+import type { Connection } from '@x/exchange'
 import { connectHttp } from '@x/transport-http/client'
 import { server } from './server.ts'
 

@@ -1,4 +1,4 @@
-import type { ServerExtension } from '@x/schema'
+import type { ServerExtension } from '@x/exchange'
 
 // #region resources
 /** The member `notes` of a server. */

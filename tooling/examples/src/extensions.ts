@@ -1,5 +1,6 @@
 import type { ClientExtension } from '@x/client'
-import { type Call, errorCodes, errorResponse, McpError, type Middleware, type ServerExtension } from '@x/schema'
+import type { Call, Middleware, ServerExtension } from '@x/exchange'
+import { errorCodes, errorResponse, McpError } from '@x/schema'
 
 // #region server
 /** The member `quota` of a server. */

@@ -1,5 +1,6 @@
 import { createClient, type InputHandlers } from '@x/client'
-import type { CallToolResult, ClientTarget } from '@x/schema'
+import type { ClientTarget } from '@x/exchange'
+import type { CallToolResult } from '@x/schema'
 import { isTaskError, taskCalls } from '@x/tasks/client'
 
 /** The storage of a host. */

@@ -1,5 +1,6 @@
 import { isClientError } from '@x/client'
-import type { Exchange, JsonObject } from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import type { JsonObject } from '@x/schema'
 import { expect, test } from 'vitest'
 import { createAskable, resumeCall, startCall } from '../src/client-questions.ts'
 

@@ -1,4 +1,4 @@
-import { type Exchange, serverOf } from '@x/schema'
+import { type Exchange, serverOf } from '@x/exchange'
 import { memoryStore } from '@x/state-codec'
 import { testClient } from '@x/testing'
 import { expect, test, vi } from 'vitest'

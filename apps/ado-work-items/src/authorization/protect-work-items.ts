@@ -1,5 +1,5 @@
 import { protect, type Protection, requireScopes } from '@x/auth/server'
-import type { ServerExtension } from '@x/schema'
+import type { ServerExtension } from '@x/exchange'
 import type { StateCodec } from '@x/server'
 import { createStateTable, postgresStore } from '@x/state-codec/postgres'
 import type { StateStore } from '@x/state-codec'

@@ -1,4 +1,5 @@
-import { createCall, type Exchange, type RpcResponse } from '@x/schema'
+import { createCall, type Exchange } from '@x/exchange'
+import type { RpcResponse } from '@x/schema'
 import { expect, test } from 'vitest'
 import { readInstance, signProgress, signResults, workerIn } from './instance-meta.ts'
 

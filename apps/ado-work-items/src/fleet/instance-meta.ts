@@ -1,12 +1,5 @@
-import {
-  isJsonObject,
-  type JsonObject,
-  type Middleware,
-  type RpcNotification,
-  type RpcResponse,
-  type ServerExtension,
-  withNotify,
-} from '@x/schema'
+import { type Middleware, type ServerExtension, withNotify } from '@x/exchange'
+import { isJsonObject, type JsonObject, type RpcNotification, type RpcResponse } from '@x/schema'
 
 /** The `_meta` key of the instance that produced a result. */
 const instanceKey = 'dev.x/instance'

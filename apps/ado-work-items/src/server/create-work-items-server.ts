@@ -1,4 +1,4 @@
-import type { Middleware, ServerExtension } from '@x/schema'
+import type { Middleware, ServerExtension } from '@x/exchange'
 import { createServer, type McpServer, type ServerDefinition, type StateCodec } from '@x/server'
 import type { Sessions } from '@x/sessions/server'
 import { type TaskOptions, tasks, type TasksApi } from '@x/tasks/server'

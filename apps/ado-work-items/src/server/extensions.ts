@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { apps } from '@x/apps/server'
 import { legacy } from '@x/legacy'
-import type { ServerExtension } from '@x/schema'
+import type { ServerExtension } from '@x/exchange'
 import type { StateCodec } from '@x/server'
 import { readSkills } from '@x/skills/node'
 import { skills } from '@x/skills/server'

@@ -1,4 +1,4 @@
-import type { Exchange } from '@x/schema'
+import type { Exchange } from '@x/exchange'
 import { connectHttp, type HttpAuthorizer } from '@x/transport-http/client'
 import { type Instance, readInstance } from '../fleet/instance-meta.ts'
 

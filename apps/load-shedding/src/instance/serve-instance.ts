@@ -1,4 +1,4 @@
-import { canHandOffKey, type Middleware, type ServerLoad, withContext } from '@x/schema'
+import { canHandOffKey, type Middleware, type ServerLoad, withContext } from '@x/exchange'
 import { createServer, sealedState } from '@x/server'
 import { sheddingSettings } from '@x/server/internals'
 import { telemetry } from '@x/server/otel'

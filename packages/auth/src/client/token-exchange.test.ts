@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
-import type { JsonObject, Principal } from '@x/schema'
+import type { Principal } from '@x/exchange'
+import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { tokenExchange, type TokenExchangeOptions } from '../exchange.ts'
 import {

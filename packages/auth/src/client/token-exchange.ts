@@ -1,5 +1,5 @@
 import { checkOptions } from '@x/core'
-import type { Principal } from '@x/schema'
+import type { Principal } from '@x/exchange'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { findToken } from '../server/caller-token.ts'
 import { AuthError, isAuthError } from './auth-error.ts'

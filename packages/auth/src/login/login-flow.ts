@@ -1,4 +1,4 @@
-import type { HttpAuthorizer, Principal } from '@x/schema'
+import type { HttpAuthorizer, Principal } from '@x/exchange'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { AuthError, isAuthError } from '../client/auth-error.ts'
 import { CallerCache } from '../client/caller-cache.ts'

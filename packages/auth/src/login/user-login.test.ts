@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import type { HttpAuthorizer } from '@x/schema'
+import type { HttpAuthorizer } from '@x/exchange'
 import { memoryStore, StateError, type StateStore } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { userLogin } from '../login.ts'

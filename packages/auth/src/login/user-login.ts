@@ -1,5 +1,5 @@
 import { checkOptions, createLog, type Log, platformRuntime } from '@x/core'
-import type { HttpAuthorizer, Principal } from '@x/schema'
+import type { HttpAuthorizer, Principal } from '@x/exchange'
 import { type KeyInput, sealedState, type StateStore } from '@x/state-codec'
 import { platformFetch } from '../bounded-fetch.ts'
 import { checkClientIdentity, type ClientIdentity, type ClientRegistration } from '../client/client-identity.ts'

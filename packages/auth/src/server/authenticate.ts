@@ -1,5 +1,6 @@
 import { isLimitError } from '@x/core'
-import type { JsonObject, Principal } from '@x/schema'
+import type { Principal } from '@x/exchange'
+import type { JsonObject } from '@x/schema'
 import { type TokenBinding, type BindingOptions, parseTokenBinding, verifyBinding, isPlainBearer } from './binding.ts'
 import { type Challenges, type HttpErrorResponse, toLimitResponse } from './challenge.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Principal } from '@x/schema'
+import type { Principal } from '@x/exchange'
 
 const tokens = new WeakMap<Principal, string>()
 

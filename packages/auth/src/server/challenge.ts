@@ -1,5 +1,6 @@
 import type { LimitError } from '@x/core'
-import { errorCodes, isJsonObject, type JsonObject, limitErrorToMcp } from '@x/schema'
+import { limitErrorToMcp } from '@x/exchange'
+import { errorCodes, isJsonObject, type JsonObject } from '@x/schema'
 import { proofAlgorithms } from './dpop.ts'
 import type { Scopes } from '../scopes.ts'
 

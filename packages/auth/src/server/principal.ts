@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonArray, type JsonObject, type JsonValue, type Principal } from '@x/schema'
+import type { Principal } from '@x/exchange'
+import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@x/schema'
 import { TokenError } from './token-error.ts'
 
 /** Creates the principal from the claims of a verified token. */

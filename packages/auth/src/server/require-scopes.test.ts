@@ -1,13 +1,5 @@
-import {
-  createCall,
-  type Exchange,
-  type JsonObject,
-  type Middleware,
-  type Principal,
-  toWire,
-  transportKey,
-  withContext,
-} from '@x/schema'
+import { createCall, type Exchange, type Middleware, type Principal, transportKey, withContext } from '@x/exchange'
+import { type JsonObject, toWire } from '@x/schema'
 import { expect, test } from 'vitest'
 import { needScopes, requireScopes, type RequireScopesOptions, type ScopeRules } from '../server.ts'
 import { createProtectedServer } from '../testing/protected.ts'

@@ -1,16 +1,5 @@
-import {
-  type Call,
-  errorCodes,
-  errorResponse,
-  isJsonObject,
-  type JsonObject,
-  McpError,
-  findMethodRow,
-  methods,
-  type Principal,
-  type ServerExtension,
-  transportKey,
-} from '@x/schema'
+import { type Call, type Principal, type ServerExtension, transportKey } from '@x/exchange'
+import { errorCodes, errorResponse, isJsonObject, type JsonObject, McpError, findMethodRow, methods } from '@x/schema'
 import { parseScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 
 /** Returns the scopes that a request needs. `params` come from the client and have not been checked. */

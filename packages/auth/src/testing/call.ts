@@ -1,4 +1,5 @@
-import { createCall, type RpcRequest, type RpcResponse, metaKeys } from '@x/schema'
+import { createCall } from '@x/exchange'
+import { type RpcRequest, type RpcResponse, metaKeys } from '@x/schema'
 import type { HttpConnection } from '@x/transport-http/client'
 
 let lastRequestId = 0

@@ -1,5 +1,5 @@
 import type { LogRecord } from '@x/core'
-import type { HttpAuthorizer, Principal } from '@x/schema'
+import type { HttpAuthorizer, Principal } from '@x/exchange'
 import { memoryStore, randomKey, type StateStore } from '@x/state-codec'
 import { type UserLogin, userLogin, type UserLoginOptions } from '../login.ts'
 import { protect } from '../server.ts'

@@ -1,6 +1,7 @@
 import { type ScriptedAuthServer, startScriptedAuthServer } from '@tooling/auth-server/scripted'
 import { createLedger, type Ledger, type Log } from '@x/core'
-import { type Exchange, type JsonObject, metaKeys, type Principal, protocolVersion, serverOf } from '@x/schema'
+import { type Exchange, type Principal, serverOf } from '@x/exchange'
+import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { type FetchHandler, httpHandler, type RequestView } from '@x/transport-http'
 import type { ProtectOptions, Protection } from '../server.ts'
 import { createProtection } from '../server/protect.ts'

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createCall, type Exchange, type RpcRequest } from '@x/schema'
+import { createCall, type Exchange } from '@x/exchange'
+import type { RpcRequest } from '@x/schema'
 import type { RedirectListener, Redirect } from '../client/code-flow.ts'
 import { type CheckedProof, checkProof } from './proofs.ts'
 import {

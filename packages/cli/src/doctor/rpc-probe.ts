@@ -1,5 +1,5 @@
 import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
-import { olderInitializeRequest } from '@x/schema/internal'
+import { olderInitializeRequest } from '@x/exchange/internal'
 import type { RpcProbe, Target } from './check.ts'
 import { type Reply, sendProbe } from './http-probe.ts'
 

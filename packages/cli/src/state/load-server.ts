@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Server } from '@x/schema'
+import type { Server } from '@x/exchange'
 import { CliError } from '../cli-error.ts'
 
 /** Imports a module, and returns the server that it exports as `server` or by default. */

@@ -1,19 +1,14 @@
 import { createClient } from '@x/client'
+import { createCall, journalKey, type JournalStore, type Principal, type Server, withContext } from '@x/exchange'
 import {
   type CallToolResult,
-  createCall,
   errorCodes,
   isJsonObject,
-  journalKey,
-  type JournalStore,
   type JsonObject,
   McpError,
   metaKeys,
-  type Principal,
   protocolVersion,
   type RpcResponse,
-  type Server,
-  withContext,
 } from '@x/schema'
 import type { StateReport } from '@x/server/inspect'
 import { CliError, type ExitCode } from '../cli-error.ts'

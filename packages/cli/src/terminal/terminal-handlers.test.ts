@@ -1,5 +1,6 @@
 import { fakeTerminal, keys, type Move } from '@tooling/vitest/fake-terminal'
-import type { Exchange, InputRequest } from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import type { InputRequest } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '@x/client'
 import { terminalHandlers } from './terminal-handlers.ts'

@@ -1,5 +1,6 @@
 import { type Clock, platformRuntime } from '@x/core'
-import { type ConnectionView, type JsonObject, findMethodRow, prepareResult, type RpcNotification } from '@x/schema'
+import type { ConnectionView } from '@x/exchange'
+import { type JsonObject, findMethodRow, prepareResult, type RpcNotification } from '@x/schema'
 import { createCacheStore } from './cache-store.ts'
 import type { CachePartition } from '../request/options.ts'
 import type { ClientMethod, CompleteResults } from '../request/complete-results.ts'

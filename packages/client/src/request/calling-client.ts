@@ -1,5 +1,6 @@
-import { type CallContext, createCall, type Root, withContext } from '@x/schema'
-import { type CallingClient, callingClientKey } from '@x/schema/internal'
+import { type CallContext, createCall, withContext } from '@x/exchange'
+import type { Root } from '@x/schema'
+import { type CallingClient, callingClientKey } from '@x/exchange/internal'
 import type { InputHandlers } from './input-handlers.ts'
 
 /** Facts about a client in the context of its calls, for the connection that sends the calls. */

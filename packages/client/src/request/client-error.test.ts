@@ -1,4 +1,4 @@
-import type { Exchange } from '@x/schema'
+import type { Exchange } from '@x/exchange'
 import { expect, test } from 'vitest'
 import { type Client, createClient } from '../index.ts'
 

@@ -1,10 +1,10 @@
 import type { Clock, Log } from '@x/core'
+import type { Middleware } from '@x/exchange'
 import {
   type ClientCapabilities,
   type Implementation,
   type JsonObject,
   type JsonSchemaCompiler,
-  type Middleware,
   protocolVersion,
 } from '@x/schema'
 import type { InputHandlers } from './input-handlers.ts'

@@ -1,8 +1,8 @@
 import { platformRuntime } from '@x/core'
+import type { Exchange } from '@x/exchange'
 import {
   encodeHeaderValue,
   errorCodes,
-  type Exchange,
   findMethodRow,
   type HeaderParams,
   isJsonObject,

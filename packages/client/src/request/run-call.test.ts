@@ -1,4 +1,5 @@
-import type { Exchange, RpcNotification } from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import type { RpcNotification } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createClient, createClientWith } from '../create-client.ts'
 import { clientConstants } from './options.ts'

@@ -4,15 +4,11 @@ import {
   type CallContext,
   createCall,
   type Exchange,
-  type HeaderParams,
   headerParamsKey,
-  findMethodRow,
-  type RpcNotification,
-  type RpcRequest,
-  type RpcResponse,
   withContext,
   withHeader,
-} from '@x/schema'
+} from '@x/exchange'
+import { type HeaderParams, findMethodRow, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 import { type CallErrorContext, ClientError } from './client-error.ts'
 import { dispatchNotification } from './notifications.ts'
 import type { CallOptions } from './call-options.ts'

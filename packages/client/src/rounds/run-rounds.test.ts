@@ -1,13 +1,5 @@
-import {
-  headerParamsKey,
-  encodeMessage,
-  type Exchange,
-  isRequest,
-  isResponse,
-  metaKeys,
-  parseMessage,
-  protocolVersion,
-} from '@x/schema'
+import { headerParamsKey, type Exchange } from '@x/exchange'
+import { encodeMessage, isRequest, isResponse, metaKeys, parseMessage, protocolVersion } from '@x/schema'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createInputRequired, createSequentialExchange, nameFormRequest, flushPromises } from '../testing/asking.ts'

@@ -1,5 +1,6 @@
 import { type Clock, errorRecord, type Log, openAbortScope, platformRuntime } from '@x/core'
-import type { AsyncResource, SubscriptionFilter } from '@x/schema'
+import type { AsyncResource } from '@x/exchange'
+import type { SubscriptionFilter } from '@x/schema'
 import type { OpenedPartition } from '../caching/cache-partition.ts'
 import type { SendOnce } from '../request/request.ts'
 import { type ListFetchers, keepListsFresh } from './fresh-lists.ts'

@@ -1,4 +1,5 @@
-import type { AsyncResource, JsonObject } from '@x/schema'
+import type { AsyncResource } from '@x/exchange'
+import type { JsonObject } from '@x/schema'
 import type { SubscriptionEvent } from '../caching/changes.ts'
 
 /**

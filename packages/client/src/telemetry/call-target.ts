@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api'
 import { findMethodRow, type JsonObject, protocolVersion } from '@x/schema'
-import { conventions } from '@x/schema/internal'
+import { conventions } from '@x/exchange/internal'
 
 /** The name and the attributes that the spans of a request have. */
 export interface CallTarget {

@@ -1,5 +1,6 @@
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
-import { type Exchange, type JsonObject, metaKeys, type RpcRequest } from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import { type JsonObject, metaKeys, type RpcRequest } from '@x/schema'
 import { createServer, tool, ToolError } from '@x/server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'

@@ -11,8 +11,10 @@ import {
   type Tracer,
 } from '@opentelemetry/api'
 import { isCancelled } from '@x/core'
-import { type Call, type Exchange, isJsonObject, type RpcRequest, type RpcResponse } from '@x/schema'
-import { conventions, formatTraceparent, isCallerError } from '@x/schema/internal'
+import type { Call, Exchange } from '@x/exchange'
+import { isJsonObject, type RpcRequest, type RpcResponse } from '@x/schema'
+import { conventions, isCallerError } from '@x/exchange/internal'
+import { formatTraceparent } from '@x/schema/internal'
 import type { ClientExtension, ClientExtensionHost, ClientExtensionInstance } from '../client-extension.ts'
 import { isClientError } from '../request/client-error.ts'
 import type { SendCall } from '../rounds/wrapped-calls.ts'

@@ -1,4 +1,5 @@
-import { type Call, type Exchange, isJsonObject, type JsonObject, type RpcRequest, type WireError } from '@x/schema'
+import type { Call, Exchange } from '@x/exchange'
+import { isJsonObject, type JsonObject, type RpcRequest, type WireError } from '@x/schema'
 
 /** A received request and its call. */
 export interface ReceivedRequest {

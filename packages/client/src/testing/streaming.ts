@@ -1,13 +1,5 @@
-import {
-  type Call,
-  type Exchange,
-  type JsonObject,
-  metaKeys,
-  type RequestId,
-  type RpcRequest,
-  type RpcResponse,
-  type WireError,
-} from '@x/schema'
+import type { Call, Exchange } from '@x/exchange'
+import { type JsonObject, metaKeys, type RequestId, type RpcRequest, type RpcResponse, type WireError } from '@x/schema'
 import { type Script, type ScriptedExchange, createScriptedExchange } from './scripted-exchange.ts'
 
 /** An open `subscriptions/listen` request that the test controls. */

@@ -1,5 +1,6 @@
 import type { LogRecord } from '@x/core'
-import { headerParamsKey, type JsonObject } from '@x/schema'
+import { headerParamsKey } from '@x/exchange'
+import type { JsonObject } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { describe, expect, test, vi } from 'vitest'
 import { createClient } from '../create-client.ts'

@@ -1,4 +1,4 @@
-import type { Exchange } from '@x/schema'
+import type { Exchange } from '@x/exchange'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../index.ts'
 

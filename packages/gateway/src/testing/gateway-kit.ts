@@ -1,4 +1,5 @@
-import { type Call, createCall, type JsonObject, type RpcNotification, type RpcResponse } from '@x/schema'
+import { type Call, createCall } from '@x/exchange'
+import type { JsonObject, RpcNotification, RpcResponse } from '@x/schema'
 import { createServer, type McpServer, prompt, resource, resourceTemplate, tool } from '@x/server'
 import { sealedState } from '@x/state-codec'
 import { z } from 'zod'

@@ -1,13 +1,5 @@
-import {
-  type Call,
-  type Connection,
-  type ConnectionPeer,
-  type Exchange,
-  metaKeys,
-  type RpcNotification,
-  type RpcRequest,
-  type RpcResponse,
-} from '@x/schema'
+import type { Call, Connection, ConnectionPeer, Exchange } from '@x/exchange'
+import { metaKeys, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 
 /** A request as it arrived at an upstream, with the number of its connection. */
 export interface ArrivedRequest {

@@ -1,5 +1,6 @@
 import { type Clock, createLog, type Log } from '@x/core'
-import type { Call, Connection, ConnectionPeer, Implementation, RpcNotification, ServerCapabilities } from '@x/schema'
+import type { Call, Connection, ConnectionPeer } from '@x/exchange'
+import type { Implementation, RpcNotification, ServerCapabilities } from '@x/schema'
 import type { createHttpClient } from '@x/transport-http/client'
 import type { LegacyRevision } from '../translate/revisions.ts'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
-import { clientSessionKey, type Middleware } from '@x/schema'
+import { clientSessionKey, type Middleware } from '@x/exchange'
 import { createServer, sealedState, tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
 import { serveStdio } from '@x/transport-stdio'

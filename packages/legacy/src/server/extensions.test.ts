@@ -1,5 +1,5 @@
 import { createServer, sealedState, tool } from '@x/server'
-import type { ServerExtension } from '@x/schema'
+import type { ServerExtension } from '@x/exchange'
 import { httpHandler } from '@x/transport-http'
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-import type { ServerExtension } from '@x/schema'
+import type { ServerExtension } from '@x/exchange'
 import { createCallDeps } from './call/call-deps.ts'
 import { createHttpAdapter } from './http/http-adapter.ts'
 import { createDeps } from './session/deps.ts'

@@ -78,16 +78,3 @@ export function invalidParamsError(failure: Failure, key?: string): McpError {
   const { path, expected, got } = key === undefined ? failure : prefixFailurePath(failure, key)
   return new McpError(errorCodes.invalidParams, `params${path} must be ${expected}, got ${got}`)
 }
-
-const callerErrorCodes: ReadonlySet<number> = new Set([
-  errorCodes.parse,
-  errorCodes.invalidRequest,
-  errorCodes.methodNotFound,
-  errorCodes.invalidParams,
-  legacyResourceNotFound,
-])
-
-/** Returns true for the code of a mistake of the caller, which is no error of the server. */
-export function isCallerError(code: number): boolean {
-  return callerErrorCodes.has(code)
-}

@@ -1,5 +1,4 @@
 import { errorCodes, McpError } from '../basic/mcp-error.ts'
-import type { HeaderParams } from '../basic/exchange.ts'
 import { decodeBase64, encodeBase64, isJsonObject, type JsonObject } from '@x/core'
 import { type Subschema, collectSubschemas } from '../json-schema/subschemas.ts'
 
@@ -10,6 +9,15 @@ export interface HeaderParam {
   /** The property names on the path from the arguments to the parameter. */
   readonly path: readonly string[]
   readonly type: 'string' | 'integer' | 'boolean'
+}
+
+/**
+ * Header values by name. The names of headers that came over HTTP are case-insensitive. A `Map` implements this
+ * interface.
+ */
+export interface HeaderParams {
+  get(name: string): string | undefined
+  forEach(visit: (value: string, name: string) => void): void
 }
 
 /**

@@ -1,11 +1,11 @@
 import { encodeBase64url } from '@x/core'
+import type { Call } from '@x/exchange'
 import {
   type CacheScope,
   type ClientCapabilities,
   type JsonObject,
   type HeaderParam,
   type ServerCapabilities,
-  type Call,
   errorCodes,
   McpError,
   prepareResult,

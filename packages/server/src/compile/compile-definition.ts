@@ -1,3 +1,4 @@
+import { type ServerExtension, DefinitionError } from '@x/exchange'
 import {
   type Implementation,
   type JsonObject,
@@ -5,8 +6,6 @@ import {
   prepareResult,
   protocolVersion,
   type ServerCapabilities,
-  type ServerExtension,
-  DefinitionError,
 } from '@x/schema'
 import {
   type Catalog,

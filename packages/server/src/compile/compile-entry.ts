@@ -1,4 +1,5 @@
-import { isJsonObject, isMetaKey, type JsonObject, type JsonSchemaCompiler, DefinitionError } from '@x/schema'
+import { DefinitionError } from '@x/exchange'
+import { isJsonObject, isMetaKey, type JsonObject, type JsonSchemaCompiler } from '@x/schema'
 import type { CompiledDefinition, CompiledCacheHints } from './catalog.ts'
 import type { CacheHints, Completer, BaseDefinition } from '../definitions/base-definition.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'

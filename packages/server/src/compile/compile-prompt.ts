@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type PromptArgument, DefinitionError } from '@x/schema'
+import { DefinitionError } from '@x/exchange'
+import { isJsonObject, type JsonObject, type PromptArgument } from '@x/schema'
 import type { CompiledPrompt } from './catalog.ts'
 import { type CompileContext, compileCompleters, compileEntry, memberEntries } from './compile-entry.ts'
 import { requireObjectRoot } from './compile-tool.ts'

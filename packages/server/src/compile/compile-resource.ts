@@ -1,4 +1,5 @@
-import { type Resource as ListedResource, DefinitionError } from '@x/schema'
+import { DefinitionError } from '@x/exchange'
+import type { Resource as ListedResource } from '@x/schema'
 import type { CompiledResource, CompiledTemplate } from './catalog.ts'
 import { compileCacheHints, compileCompleters, compileEntry } from './compile-entry.ts'
 import type {

@@ -1,12 +1,6 @@
 import { checkedNumber } from '@x/core'
-import {
-  isJsonObject,
-  type JsonObject,
-  projectMetaKeys,
-  type HeaderParam,
-  parseHeaderParams,
-  DefinitionError,
-} from '@x/schema'
+import { DefinitionError } from '@x/exchange'
+import { isJsonObject, type JsonObject, projectMetaKeys, type HeaderParam, parseHeaderParams } from '@x/schema'
 import type { CompiledTool } from './catalog.ts'
 import { type CompileContext, compileEntry } from './compile-entry.ts'
 import { compileInput, compileSchema } from '../json-schema/compile-schema.ts'

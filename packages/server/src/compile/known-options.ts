@@ -1,5 +1,5 @@
 import { findUnknownOption, type KnownOptions, type LedgerLimits } from '@x/core'
-import { DefinitionError } from '@x/schema'
+import { DefinitionError } from '@x/exchange'
 import type { ServerDefinition } from '../definitions/server-definition.ts'
 import type { IdempotencyOptions, SheddingOptions } from '../shedding/shedding-options.ts'
 import type { SubscriptionOptions } from '../subscriptions/options.ts'

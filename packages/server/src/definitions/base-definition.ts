@@ -1,4 +1,5 @@
-import type { CacheScope, ClientCapabilities, Icon, JsonObject, Call, Principal } from '@x/schema'
+import type { Call, Principal } from '@x/exchange'
+import type { CacheScope, ClientCapabilities, Icon, JsonObject } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { RequestContext } from './context.ts'
 

@@ -1,15 +1,13 @@
 import type { JsonLeaf, MustBeJson } from '@x/core'
+import type { CallContext, ListKind, Principal } from '@x/exchange'
 import type {
-  CallContext,
   ClientCapabilities,
   CreateMessageRequestParams,
   CreateMessageResult,
   Implementation,
   InputResponse,
   JsonValue,
-  ListKind,
   LoggingLevel,
-  Principal,
   RequestMetaObject,
   Root,
   InputRequest,

@@ -1,4 +1,5 @@
-import type { ContentBlock, JsonObject, PromptMessage, TypeCarrier } from '@x/schema'
+import type { TypeCarrier } from '@x/exchange'
+import type { ContentBlock, JsonObject, PromptMessage } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context, InputRequiredReturn } from './context.ts'
 import type { Completer, BaseDefinition } from './base-definition.ts'

@@ -1,14 +1,6 @@
 import type { LedgerLimits, Log, Runtime } from '@x/core'
-import type {
-  Icon,
-  JsonSchemaCompiler,
-  LiteralName,
-  Middleware,
-  Server,
-  ServerExtension,
-  ToolTypes,
-  TypeCarrier,
-} from '@x/schema'
+import type { LiteralName, Middleware, Server, ServerExtension, ToolTypes, TypeCarrier } from '@x/exchange'
+import type { Icon, JsonSchemaCompiler } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import type { CacheHints } from './base-definition.ts'
 import type { Prompt } from './prompt.ts'
@@ -126,7 +118,7 @@ export interface ServerDefinition<
 }
 
 /**
- * The types of tools and prompts by name, for callers. See `TypesOf` of `@x/schema`. Tools and prompts without a
+ * The types of tools and prompts by name, for callers. See `TypesOf` of `@x/exchange`. Tools and prompts without a
  * literal type of their name are omitted.
  */
 export interface TypesByName<Tools extends Tool, Prompts extends Prompt> {

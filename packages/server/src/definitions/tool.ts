@@ -1,4 +1,5 @@
-import type { ContentBlock, JsonObject, JsonValue, ToolAnnotations, ToolTypes, TypeCarrier } from '@x/schema'
+import type { ToolTypes, TypeCarrier } from '@x/exchange'
+import type { ContentBlock, JsonObject, JsonValue, ToolAnnotations } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context, RequestContext, TaskChoice, InputRequiredReturn } from './context.ts'
 import type { BaseDefinition } from './base-definition.ts'

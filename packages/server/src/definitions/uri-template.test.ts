@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DefinitionError } from '@x/schema'
+import { DefinitionError } from '@x/exchange'
 import { expandUriTemplate, matchUriTemplate, maxUriLength, parseUriTemplate } from './uri-template.ts'
 
 const match = (template: string, uri: string) => matchUriTemplate(parseUriTemplate(template), uri)

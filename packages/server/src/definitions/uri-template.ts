@@ -1,4 +1,4 @@
-import { DefinitionError } from '@x/schema'
+import { DefinitionError } from '@x/exchange'
 
 /** The maximum length of a URI that a template can match, in UTF-16 units. */
 export const maxUriLength = 8192

@@ -1,5 +1,5 @@
 import type { StandardTypedV1 } from '@standard-schema/spec'
-import { DefinitionError } from '@x/schema'
+import { DefinitionError } from '@x/exchange'
 import type { AnySchema, CompiledSchema } from '../json-schema/compile-schema.ts'
 
 type FormCompiler = (schema: AnySchema) => CompiledSchema

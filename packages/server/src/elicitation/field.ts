@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, DefinitionError } from '@x/schema'
+import { DefinitionError } from '@x/exchange'
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
 /** A part of a form's schema, with its location. */
 export interface Field {

@@ -1,4 +1,5 @@
-import { type JsonObject, DefinitionError } from '@x/schema'
+import { DefinitionError } from '@x/exchange'
+import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { AnySchema } from '../json-schema/compile-schema.ts'

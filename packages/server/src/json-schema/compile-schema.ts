@@ -1,4 +1,5 @@
 import type { StandardSchemaV1, StandardTypedV1 } from '@standard-schema/spec'
+import { DefinitionError } from '@x/exchange'
 import {
   findSchemaProblem,
   type JsonObject,
@@ -6,7 +7,6 @@ import {
   type JsonValue,
   type SchemaIssue,
   isJsonObject,
-  DefinitionError,
 } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'

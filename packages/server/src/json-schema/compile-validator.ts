@@ -1,4 +1,5 @@
-import { DefinitionError, type JsonObject, type JsonSchemaCompiler, type SchemaIssue } from '@x/schema'
+import { DefinitionError } from '@x/exchange'
+import type { JsonObject, JsonSchemaCompiler, SchemaIssue } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 
 /** Returns the issues of a value, and an empty array for a valid value. */

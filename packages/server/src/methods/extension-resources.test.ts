@@ -1,4 +1,5 @@
-import type { ExtensionResourcePage, ExtensionResources, Resource, ServerExtension } from '@x/schema'
+import type { ExtensionResourcePage, ExtensionResources, ServerExtension } from '@x/exchange'
+import type { Resource } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createServer, DefinitionError, resource, resourceTemplate } from '../index.ts'
 import { errorOf, invalidParams, pagesOf, resultOf } from '../testing/ask.ts'

@@ -1,5 +1,5 @@
+import { clientAddressKey } from '@x/exchange'
 import {
-  clientAddressKey,
   type JsonObject,
   type SubscriptionsListenRequestParams,
   errorCodes,

@@ -1,9 +1,9 @@
 import { isCancelled, quoteName } from '@x/core'
+import { headerParamsKey } from '@x/exchange'
 import {
   type CallToolRequestParams,
   checkHeaderParams,
   errorCodes,
-  headerParamsKey,
   type JsonObject,
   McpError,
   type PaginatedRequestParams,

@@ -1,12 +1,6 @@
 import { cloneJson, quoteName } from '@x/core'
-import {
-  type ClientCapabilities,
-  errorCodes,
-  type InputRequest,
-  type JsonObject,
-  McpError,
-  type ServerEvents,
-} from '@x/schema'
+import type { ServerEvents } from '@x/exchange'
+import { type ClientCapabilities, errorCodes, type InputRequest, type JsonObject, McpError } from '@x/schema'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { requireCapabilities } from './served-request.ts'
 import { fingerprintOf } from './call-identity.ts'

@@ -1,5 +1,6 @@
 import { quoteName } from '@x/core'
-import { backgroundKey, errorCodes, type JsonObject, McpError } from '@x/schema'
+import { backgroundKey } from '@x/exchange'
+import { errorCodes, type JsonObject, McpError } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
 import type { TaskChoice } from '../definitions/context.ts'
 import { allowUnawaited, type Awaitable } from '../request/awaitable.ts'

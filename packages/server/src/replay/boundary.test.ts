@@ -1,11 +1,5 @@
-import {
-  errorCodes,
-  isJsonObject,
-  type JournalEntry,
-  type JournalStore,
-  type JsonObject,
-  type JsonValue,
-} from '@x/schema'
+import type { JournalEntry, JournalStore } from '@x/exchange'
+import { errorCodes, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { sheddingSettings } from '../internals.ts'

@@ -1,4 +1,4 @@
-import { canHandOffKey } from '@x/schema'
+import { canHandOffKey } from '@x/exchange'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import { decideHandOff } from '../shedding/hand-off.ts'
 import { InstanceWork } from '../shedding/instance-work.ts'

@@ -8,7 +8,7 @@ import {
   McpError,
   projectMetaKeys,
 } from '@x/schema'
-import { principalIdentityOf } from '@x/schema/internal'
+import { principalIdentityOf } from '@x/exchange/internal'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import type { ServedRequest } from './served-request.ts'
 import type { Journal } from './journal.ts'

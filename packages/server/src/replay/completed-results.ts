@@ -1,6 +1,6 @@
 import { parseJsonObject } from '@x/core'
 import type { JsonObject } from '@x/schema'
-import { extendsResultKey } from '@x/schema/internal'
+import { extendsResultKey } from '@x/exchange/internal'
 import type { StateStore } from '@x/state-codec'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { reportServerError, logContextOf } from '../request/report.ts'

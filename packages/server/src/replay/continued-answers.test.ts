@@ -1,4 +1,5 @@
-import { type JsonObject, metaKeys, type ServerEvent } from '@x/schema'
+import type { ServerEvent } from '@x/exchange'
+import { type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { inputRequired } from '../index.ts'

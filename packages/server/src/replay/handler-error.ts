@@ -1,5 +1,6 @@
 import { isCancelled, isLimitError, isUnavailable } from '@x/core'
-import { errorCodes, isMcpError, limitErrorToMcp, McpError, unavailableError } from '@x/schema'
+import { limitErrorToMcp, unavailableError } from '@x/exchange'
+import { errorCodes, isMcpError, McpError } from '@x/schema'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import type { ServedRequest } from './served-request.ts'
 

@@ -1,5 +1,6 @@
 import type { HandOffReport } from '../shedding/fleet-view.ts'
-import { isJsonObject, type JournalEntry, type JsonObject, type JsonValue } from '@x/schema'
+import type { JournalEntry } from '@x/exchange'
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
 /**
  * The answers of the client and the recorded results of a call. This is the only data of a call that exists between two

@@ -1,3 +1,4 @@
+import { DefinitionError } from '@x/exchange'
 import {
   type ClientCapabilities,
   type CreateMessageRequestParams,
@@ -6,7 +7,6 @@ import {
   isJsonObject,
   type JsonObject,
   type Root,
-  DefinitionError,
 } from '@x/schema'
 import { type FormContentOf, type Form, formOf, schemaTextOf } from '../elicitation/form.ts'
 import type { AnySchema } from '../json-schema/compile-schema.ts'

@@ -1,4 +1,5 @@
-import { type JournalStore, type JsonObject, projectMetaKeys } from '@x/schema'
+import type { JournalStore } from '@x/exchange'
+import { type JsonObject, projectMetaKeys } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { checkCapacity, beginCall, countResumedCall, endCall } from '../shedding/load-monitor.ts'
 import { beginAsTask, shouldBeginAsTask } from './become-task.ts'

@@ -1,4 +1,4 @@
-import type { ServerEvent } from '@x/schema'
+import type { ServerEvent } from '@x/exchange'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../index.ts'

@@ -1,5 +1,6 @@
 import { isCancelled } from '@x/core'
-import type { InputRequest, JsonObject, RunEndKind, ServerEvents } from '@x/schema'
+import type { RunEndKind, ServerEvents } from '@x/exchange'
+import type { InputRequest, JsonObject } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { Run } from './run.ts'
 import type { ServedRequest } from './served-request.ts'

@@ -1,4 +1,5 @@
-import type { JsonObject, RunEndKind } from '@x/schema'
+import type { RunEndKind } from '@x/exchange'
+import type { JsonObject } from '@x/schema'
 import { explicitRoundBrand, type InputRequiredReturn } from '../definitions/context.ts'
 import { mapAwaitable, type Awaitable, isPromiseLike, waitForImmediate } from '../request/awaitable.ts'
 import { beginCall, endCall } from '../shedding/load-monitor.ts'

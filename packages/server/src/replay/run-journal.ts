@@ -1,5 +1,6 @@
-import type { Call, InputResponse, JsonObject, JsonValue } from '@x/schema'
-import { recordedPartsKey } from '@x/schema/internal'
+import type { Call } from '@x/exchange'
+import type { InputResponse, JsonObject, JsonValue } from '@x/schema'
+import { recordedPartsKey } from '@x/exchange/internal'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { HandOffReport } from '../shedding/fleet-view.ts'
 import { deriveEffectsId } from './call-identity.ts'

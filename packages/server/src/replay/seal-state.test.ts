@@ -1,4 +1,5 @@
-import { errorCodes, type JsonObject, metaKeys, type Principal } from '@x/schema'
+import type { Principal } from '@x/exchange'
+import { errorCodes, type JsonObject, metaKeys } from '@x/schema'
 import { StateError, type StateCodec } from '@x/state-codec'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,14 +1,6 @@
-import {
-  errorCodes,
-  type InputResponse,
-  isJsonObject,
-  type JsonValue,
-  McpError,
-  type JournalStore,
-  findMethodRow,
-  unavailableError,
-} from '@x/schema'
-import { principalIdentityOf, quotaError } from '@x/schema/internal'
+import { type JournalStore, unavailableError } from '@x/exchange'
+import { errorCodes, type InputResponse, isJsonObject, type JsonValue, McpError, findMethodRow } from '@x/schema'
+import { principalIdentityOf, quotaError } from '@x/exchange/internal'
 import { isUnavailable } from '@x/core'
 import { isStateError } from '@x/state-codec'
 import { reportServerError, logContextOf } from '../request/report.ts'

@@ -1,9 +1,8 @@
 import { onCancel } from '@x/core'
+import type { Call, JournalStore } from '@x/exchange'
 import {
-  type Call,
   type ClientCapabilities,
   errorCodes,
-  type JournalStore,
   type JsonObject,
   McpError,
   metaKeys,
@@ -11,7 +10,7 @@ import {
   type RequestMetaObject,
   findMissingCapabilities,
 } from '@x/schema'
-import type { Composition } from '@x/schema/internal'
+import type { Composition } from '@x/exchange/internal'
 import type { Catalog } from '../compile/catalog.ts'
 import type { ServerSettings } from '../compile/settings.ts'
 import type { InstanceWork } from '../shedding/instance-work.ts'

@@ -1,4 +1,4 @@
-import type { JournalStore } from '@x/schema'
+import type { JournalStore } from '@x/exchange'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Context, isSuspension, ToolError } from '../index.ts'

@@ -1,4 +1,5 @@
-import { errorCodes, type JournalStore, McpError } from '@x/schema'
+import type { JournalStore } from '@x/exchange'
+import { errorCodes, McpError } from '@x/schema'
 import { randomKey } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { withSignalOf } from '@x/core'
-import { createCall } from '@x/schema'
+import { createCall } from '@x/exchange'
 import { z } from 'zod'
 import { type Context, createServer, prompt, tool } from '../index.ts'
 import { callOf, callTool, createLogCollector, requestOf, resultOf, textOf } from '../testing/ask.ts'

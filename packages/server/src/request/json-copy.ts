@@ -1,5 +1,6 @@
 import { copyJson, type JsonProblem, type JsonRules } from '@x/core'
-import { type JsonObject, type JsonValue, DefinitionError } from '@x/schema'
+import { DefinitionError } from '@x/exchange'
+import type { JsonObject, JsonValue } from '@x/schema'
 
 /** The rules for values that are recorded in a journal. */
 const recordedValueRules: JsonRules = { maxDepth: 100, acceptsObject: isPlainObject }

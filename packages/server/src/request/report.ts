@@ -1,5 +1,6 @@
 import { errorRecord, type Log, type LogContext } from '@x/core'
-import { type Call, isJsonObject, type RpcRequest, taskAttemptKey, traceContextOf } from '@x/schema'
+import { type Call, taskAttemptKey } from '@x/exchange'
+import { isJsonObject, type RpcRequest, traceContextOf } from '@x/schema'
 
 /** The part of a server's settings that reports errors. */
 export interface ErrorReporter {

@@ -1,5 +1,5 @@
-import type { DrainOptions, Undrain } from '@x/schema'
-import type { EventSource } from '@x/schema/internal'
+import type { DrainOptions, Undrain } from '@x/exchange'
+import type { EventSource } from '@x/exchange/internal'
 import type { ActiveDrain, LoadMonitor } from './load-monitor.ts'
 
 /** The grace period for running calls if the program sets none, in milliseconds. */

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createCall, type Server } from '@x/schema'
+import { createCall, type Server } from '@x/exchange'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import { type Context, createServer, resourceTemplate, tool } from '../index.ts'

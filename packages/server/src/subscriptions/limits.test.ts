@@ -1,5 +1,6 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
-import { errorCodes, type Principal } from '@x/schema'
+import type { Principal } from '@x/exchange'
+import { errorCodes } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createServer, resourceTemplate, type ServerDefinition, type SubscriptionOptions } from '../index.ts'
 import { errorOf } from '../testing/ask.ts'

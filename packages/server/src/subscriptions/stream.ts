@@ -1,17 +1,15 @@
 import { type Clock, type Ledger, maxTimerMs, onCancel, offCancel } from '@x/core'
+import { backPressureKey, type Call, type ServerEvents } from '@x/exchange'
 import {
-  backPressureKey,
-  type Call,
   errorCodes,
   type JsonObject,
   McpError,
   metaKeys,
   type RequestId,
   type RpcNotification,
-  type ServerEvents,
   type SubscriptionFilter,
 } from '@x/schema'
-import type { EventSource } from '@x/schema/internal'
+import type { EventSource } from '@x/exchange/internal'
 import type { SharedBusSubscription } from './bus-subscription.ts'
 import { addSubscriptionId, createChangeNotice, topicKeysOf } from './topics.ts'
 

@@ -1,7 +1,8 @@
 import { type Clock, type Ledger, memoryBus, isCancelled } from '@x/core'
-import { errorCodes, type JsonObject, McpError, unavailableError } from '@x/schema'
+import { unavailableError } from '@x/exchange'
+import { errorCodes, type JsonObject, McpError } from '@x/schema'
 import { createSharedBusSubscription } from './bus-subscription.ts'
-import type { EventSource } from '@x/schema/internal'
+import type { EventSource } from '@x/exchange/internal'
 import type { SubscriptionOptions } from './options.ts'
 import {
   createStream,

@@ -1,11 +1,5 @@
-import {
-  type JsonObject,
-  type ListKind,
-  metaKeys,
-  type RequestId,
-  type RpcNotification,
-  type SubscriptionFilter,
-} from '@x/schema'
+import type { ListKind } from '@x/exchange'
+import { type JsonObject, metaKeys, type RequestId, type RpcNotification, type SubscriptionFilter } from '@x/schema'
 
 /** The notification of a changed topic, without the id of the stream. */
 export interface ChangeNotice {

@@ -1,5 +1,5 @@
 import type { LogRecord } from '@x/core'
-import { createCall, taskAttemptKey, withContext } from '@x/schema'
+import { createCall, taskAttemptKey, withContext } from '@x/exchange'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { createServer, tool } from '../index.ts'

@@ -5,14 +5,12 @@ import {
   type Exchange,
   type ExtensionHost,
   type ExtensionInstance,
-  findMethodRow,
-  type RpcRequest,
-  type RpcResponse,
   type ServerEvent,
   type ServerExtension,
   withContext,
-} from '@x/schema'
-import { isCallerError } from '@x/schema/internal'
+} from '@x/exchange'
+import { findMethodRow, type RpcRequest, type RpcResponse } from '@x/schema'
+import { isCallerError } from '@x/exchange/internal'
 import { logContextOf } from '../request/report.ts'
 
 /** The record of one call that failed or was slow. It has the members of every log record of the server. */

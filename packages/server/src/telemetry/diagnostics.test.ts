@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { ServerEvent } from '@x/schema'
+import type { ServerEvent } from '@x/exchange'
 import { randomKey, sealedState } from '@x/state-codec'
 import { expect, test } from 'vitest'
 import * as z from 'zod'

@@ -1,5 +1,5 @@
 import { type Counter, type Histogram, metrics, type UpDownCounter } from '@opentelemetry/api'
-import { conventions } from '@x/schema/internal'
+import { conventions } from '@x/exchange/internal'
 
 /** The name under which spans and metrics are created. */
 export const scopeName = '@x/server'

@@ -1,6 +1,6 @@
 import { type Attributes, SpanStatusCode, type Tracer } from '@opentelemetry/api'
-import type { Call, RunEndKind, ServerEvent, ServerEvents } from '@x/schema'
-import { conventions } from '@x/schema/internal'
+import type { Call, RunEndKind, ServerEvent, ServerEvents } from '@x/exchange'
+import { conventions } from '@x/exchange/internal'
 import type { Instruments } from './instruments.ts'
 import { type RequestRecord, requestRecordKey } from './request-record.ts'
 import type { RequestTarget } from './request-target.ts'

@@ -1,5 +1,5 @@
 import { type BatchObservableResult, metrics } from '@opentelemetry/api'
-import { conventions } from '@x/schema/internal'
+import { conventions } from '@x/exchange/internal'
 import { scopeName } from './instruments.ts'
 
 /** The number of tasks of one tool in one status, and the age of the oldest one. */

@@ -1,6 +1,7 @@
 import { type Attributes, type Context, type Span, SpanStatusCode } from '@opentelemetry/api'
-import { contextKey, type RpcResponse, type ServerEvents } from '@x/schema'
-import { conventions, isCallerError } from '@x/schema/internal'
+import { contextKey, type ServerEvents } from '@x/exchange'
+import type { RpcResponse } from '@x/schema'
+import { conventions, isCallerError } from '@x/exchange/internal'
 import type { OutcomeAttributes, RequestTarget } from './request-target.ts'
 
 /** The telemetry of one request. */

@@ -1,16 +1,7 @@
 import type { Attributes } from '@opentelemetry/api'
-import {
-  type Call,
-  findMethodRow,
-  isJsonObject,
-  metaKeys,
-  type OfferedTarget,
-  protocolVersion,
-  type RpcRequest,
-  type RunEndKind,
-  transportKey,
-} from '@x/schema'
-import { conventions } from '@x/schema/internal'
+import { type Call, type OfferedTarget, type RunEndKind, transportKey } from '@x/exchange'
+import { findMethodRow, isJsonObject, metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
+import { conventions } from '@x/exchange/internal'
 
 /** The name and the attributes that all spans and metrics of a method, a name and a transport share. */
 export interface RequestTarget {

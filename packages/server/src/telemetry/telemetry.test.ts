@@ -1,6 +1,7 @@
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { AlwaysOffSampler, type ReadableSpan } from '@opentelemetry/sdk-trace-base'
-import { clientSessionKey, type JsonObject, McpError, transportKey, createCall, withContext } from '@x/schema'
+import { clientSessionKey, transportKey, createCall, withContext } from '@x/exchange'
+import { type JsonObject, McpError } from '@x/schema'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { randomKey, sealedState } from '@x/state-codec'
 import * as z from 'zod'

@@ -8,13 +8,13 @@ import {
   type ExtensionHost,
   type ExtensionInstance,
   journalKey,
-  type RpcRequest,
-  type RpcResponse,
   type ServerExtension,
   taskAttemptKey,
   withContext,
-} from '@x/schema'
-import { conventions, formatTraceparent, recordedPartsKey, restoredPartsKey } from '@x/schema/internal'
+} from '@x/exchange'
+import type { RpcRequest, RpcResponse } from '@x/schema'
+import { conventions, recordedPartsKey, restoredPartsKey } from '@x/exchange/internal'
+import { formatTraceparent } from '@x/schema/internal'
 import { createInstruments, type Instruments, scopeName } from './instruments.ts'
 import { createObserver } from './observe-events.ts'
 import {

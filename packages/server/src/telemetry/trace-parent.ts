@@ -7,8 +7,9 @@ import {
   type SpanContext,
   trace,
 } from '@opentelemetry/api'
-import { type Call, isJsonObject, type JsonObject, type RpcRequest, traceContextOf } from '@x/schema'
-import { restoredPartsKey } from '@x/schema/internal'
+import type { Call } from '@x/exchange'
+import { isJsonObject, type JsonObject, type RpcRequest, traceContextOf } from '@x/schema'
+import { restoredPartsKey } from '@x/exchange/internal'
 
 /** The name of the part under which telemetry records the span of a request. */
 export const telemetryPart = 'telemetry'

@@ -9,12 +9,16 @@ import {
   canHandOffKey,
   clientAddressKey,
   createCall,
-  errorCodes,
-  type HeaderParams,
   headerParamsKey,
-  isJsonObject,
   journalKey,
   type JournalStore,
+  type Server,
+  withContext,
+} from '@x/exchange'
+import {
+  errorCodes,
+  type HeaderParams,
+  isJsonObject,
   type JsonObject,
   type Method,
   metaKeys,
@@ -23,9 +27,7 @@ import {
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
-  type Server,
   type WireError,
-  withContext,
 } from '@x/schema'
 import { resultValidators } from '@x/schema/zod'
 import { expect } from 'vitest'

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type RpcNotification, type RpcResponse, type Server } from '@x/schema'
+import type { Server } from '@x/exchange'
+import { isJsonObject, type JsonObject, type RpcNotification, type RpcResponse } from '@x/schema'
 import { shapes, zodOf } from '@x/schema/zod'
 import type { ChangeBus, ChangeListener } from '../index.ts'
 import { type AskOptions, callOf, requestOf } from './ask.ts'

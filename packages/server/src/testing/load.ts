@@ -1,4 +1,4 @@
-import type { ServerEvents } from '@x/schema'
+import type { ServerEvents } from '@x/exchange'
 import type { Load, ServerDefinition } from '../index.ts'
 import { type SheddingSettings, sheddingSettings } from '../internals.ts'
 import { observer } from './observer.ts'

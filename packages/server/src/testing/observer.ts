@@ -1,4 +1,4 @@
-import type { ServerEvent, ServerExtension } from '@x/schema'
+import type { ServerEvent, ServerExtension } from '@x/exchange'
 
 /** Creates an extension that passes each event of its server to a function. */
 export function observer(observe: (event: ServerEvent) => void, name = 'observer'): ServerExtension {

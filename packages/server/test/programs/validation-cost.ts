@@ -1,4 +1,5 @@
-import { createCall, metaKeys, parseRequestOrNotification, protocolVersion, type RpcRequest } from '@x/schema'
+import { createCall } from '@x/exchange'
+import { metaKeys, parseRequestOrNotification, protocolVersion, type RpcRequest } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import * as z from 'zod'
 

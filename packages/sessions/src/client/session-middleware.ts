@@ -1,4 +1,5 @@
-import { isJsonObject, type Middleware, type RpcRequest, type RpcResponse, withHeader } from '@x/schema'
+import { type Middleware, withHeader } from '@x/exchange'
+import { isJsonObject, type RpcRequest, type RpcResponse } from '@x/schema'
 import { readSessionMetadata, sessionHeader, sessionKey, sessionNotFoundCode } from '../session-metadata.ts'
 import { SessionError } from '../session-error.ts'
 import { toSessionMetadata, rejectEndedSession, type SessionRecord, updateRecord } from './session-state.ts'

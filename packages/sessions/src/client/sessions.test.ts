@@ -1,4 +1,5 @@
-import { callHeadersKey, type ConnectionView, type Exchange, type JsonObject } from '@x/schema'
+import { callHeadersKey, type ConnectionView, type Exchange } from '@x/exchange'
+import type { JsonObject } from '@x/schema'
 import { type Client, createCacheStore, createClient, type CoreClientOptions } from '@x/client'
 import { describe, expect, test } from 'vitest'
 import { sessionKey, sessionNotFoundCode } from '../session-metadata.ts'

@@ -1,13 +1,7 @@
 import { errorRecord } from '@x/core'
-import {
-  type CallContext,
-  contextKey,
-  type ContextKey,
-  type JsonObject,
-  type JsonValue,
-  type Principal,
-} from '@x/schema'
-import { principalIdentityOf, type RecordedPart, restoredPartsKey } from '@x/schema/internal'
+import { type CallContext, contextKey, type ContextKey, type Principal } from '@x/exchange'
+import type { JsonObject, JsonValue } from '@x/schema'
+import { principalIdentityOf, type RecordedPart, restoredPartsKey } from '@x/exchange/internal'
 import { isStateError } from '@x/state-codec'
 import type { SessionMetadata } from '../session-metadata.ts'
 import { SessionError } from '../session-error.ts'

@@ -1,4 +1,5 @@
-import { clientAddressKey, createCall, errorCodes, metaKeys, protocolVersion, withContext } from '@x/schema'
+import { clientAddressKey, createCall, withContext } from '@x/exchange'
+import { errorCodes, metaKeys, protocolVersion } from '@x/schema'
 import { createServer } from '@x/server'
 import { memoryStore, storedState } from '@x/state-codec'
 import { expect, test } from 'vitest'

@@ -1,5 +1,6 @@
 import { checkedNumber } from '@x/core'
-import type { JsonValue, ExtensionHost } from '@x/schema'
+import type { ExtensionHost } from '@x/exchange'
+import type { JsonValue } from '@x/schema'
 import { randomKey, sealedState, type StateCodec, type StateStore } from '@x/state-codec'
 import { createSessionRegistry, type SessionRegistry } from './session-registry.ts'
 import type { DeletedSession, NewSession, SessionOptions } from './session-options.ts'

@@ -1,4 +1,5 @@
-import { callHeadersKey, createCall, errorCodes, metaKeys, withContext } from '@x/schema'
+import { callHeadersKey, createCall, withContext } from '@x/exchange'
+import { errorCodes, metaKeys } from '@x/schema'
 import { type Context, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'

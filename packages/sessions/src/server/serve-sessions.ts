@@ -3,19 +3,14 @@ import {
   type Call,
   callerKeyOf,
   callHeadersKey,
-  errorCodes,
-  errorResponse,
   type Exchange,
   type ExtensionInstance,
   type ExtensionMethod,
-  type JsonObject,
-  McpError,
   type Middleware,
-  type RpcRequest,
-  type RpcResponse,
   withContext,
-} from '@x/schema'
-import { extendsResultKey, recordedPartsKey } from '@x/schema/internal'
+} from '@x/exchange'
+import { errorCodes, errorResponse, type JsonObject, McpError, type RpcRequest, type RpcResponse } from '@x/schema'
+import { extendsResultKey, recordedPartsKey } from '@x/exchange/internal'
 import {
   readSessionMetadata,
   sessionHeader,

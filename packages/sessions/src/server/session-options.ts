@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { Principal } from '@x/schema'
+import type { Principal } from '@x/exchange'
 import type { StateCodec, StateStore } from '@x/state-codec'
 
 /** A value, now or later. */

@@ -11,7 +11,7 @@ import {
   runtimeOf,
   unref,
 } from '@x/core'
-import { type AsyncResource, limitErrorToMcp } from '@x/schema'
+import { type AsyncResource, limitErrorToMcp } from '@x/exchange'
 import type { Awaitable } from './session-options.ts'
 
 /** The session to which a resource belongs. A `Session` of a handler has this type. */

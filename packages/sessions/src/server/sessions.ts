@@ -1,5 +1,6 @@
 import { checkOptions, type MustBeJson } from '@x/core'
-import { errorCodes, McpError, type Principal, type ServerExtension } from '@x/schema'
+import type { Principal, ServerExtension } from '@x/exchange'
+import { errorCodes, McpError } from '@x/schema'
 import { sessionMethods, sessionsIdentifier } from '../session-metadata.ts'
 import { type CallView, findOpenedSession, getOrCreateRun, type OpenedSession, recordStart } from './opened-session.ts'
 import { serveSessions } from './serve-sessions.ts'

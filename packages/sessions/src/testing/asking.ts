@@ -1,15 +1,6 @@
 import { type ChangeBus, type Runtime, runtimeOf } from '@x/core'
-import {
-  type Call,
-  createCall,
-  isJsonObject,
-  type JsonObject,
-  metaKeys,
-  protocolVersion,
-  type RpcResponse,
-  type Server,
-  type WireError,
-} from '@x/schema'
+import { type Call, createCall, type Server } from '@x/exchange'
+import { isJsonObject, type JsonObject, metaKeys, protocolVersion, type RpcResponse, type WireError } from '@x/schema'
 import { type Context, createServer, type McpServer, type ServerDefinition, type Tool, tool } from '@x/server'
 import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { z } from 'zod'

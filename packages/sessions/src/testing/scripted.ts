@@ -1,4 +1,5 @@
-import { type Call, type Exchange, isJsonObject, type JsonObject, type RpcRequest, type WireError } from '@x/schema'
+import type { Call, Exchange } from '@x/exchange'
+import { isJsonObject, type JsonObject, type RpcRequest, type WireError } from '@x/schema'
 import { sessionKey } from '../session-metadata.ts'
 
 /** A received request. */

@@ -1,14 +1,6 @@
 import { checkOptions, encodeBase64, quoteName } from '@x/core'
-import {
-  type CacheScope,
-  errorCodes,
-  type ExtensionHost,
-  type ExtensionInstance,
-  McpError,
-  type ReadResourceResult,
-  type RpcRequest,
-  type ServerExtension,
-} from '@x/schema'
+import type { ExtensionHost, ExtensionInstance, ServerExtension } from '@x/exchange'
+import { type CacheScope, errorCodes, McpError, type ReadResourceResult, type RpcRequest } from '@x/schema'
 import { type Skill, skillsIdentifier, skillsMethods } from '../wire/skill.ts'
 import { type Catalogue, compareCatalogues, createCatalogue, listedResources } from './catalogue.ts'
 import { readPage } from './pages.ts'

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@x/schema'
-import { callHeadersKey, metaKeys } from '@x/schema'
+import { callHeadersKey } from '@x/exchange'
+import { metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import {
   beginTask,

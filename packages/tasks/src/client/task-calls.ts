@@ -9,7 +9,8 @@ import {
   type Progress,
   type SendCall,
 } from '@x/client'
-import { type CallToolResult, isJsonObject, type JsonObject, type Middleware } from '@x/schema'
+import type { Middleware } from '@x/exchange'
+import { type CallToolResult, isJsonObject, type JsonObject } from '@x/schema'
 import { tasksCapability, tasksExtension } from '../schema/task-params.ts'
 import type { CreateTaskResult } from '../schema/task.ts'
 import { createTaskHandle } from './create-task-handle.ts'

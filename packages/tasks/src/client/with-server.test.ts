@@ -1,5 +1,6 @@
 import { createClient, type InputHandlers, type Progress } from '@x/client'
-import { errorCodes, errorResponse, type Exchange, McpError, type Server } from '@x/schema'
+import type { Exchange, Server } from '@x/exchange'
+import { errorCodes, errorResponse, McpError } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { createGate } from '@tooling/vitest/gate'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,5 @@
-import type { JournalEntry, JsonObject, WireError } from '@x/schema'
+import type { JournalEntry } from '@x/exchange'
+import type { JsonObject, WireError } from '@x/schema'
 import type { ChangeBus } from '@x/core'
 import type { TaskStatus } from '../schema/task.ts'
 

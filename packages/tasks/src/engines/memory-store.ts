@@ -1,5 +1,6 @@
 import { LimitError, parseJsonObject } from '@x/core'
-import { type JournalEntry, type JsonObject, type WireError, isJsonObject } from '@x/schema'
+import type { JournalEntry } from '@x/exchange'
+import { type JsonObject, type WireError, isJsonObject } from '@x/schema'
 import type {
   ClaimedTask,
   EngineListener,

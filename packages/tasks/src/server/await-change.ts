@@ -1,5 +1,5 @@
 import { sleep, isCancelled, onCancel, offCancel } from '@x/core'
-import type { Call } from '@x/schema'
+import type { Call } from '@x/exchange'
 import type { TaskRow } from '../engines/engine.ts'
 import type { TaskContext } from './options.ts'
 

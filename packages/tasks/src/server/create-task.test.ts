@@ -1,4 +1,5 @@
-import { clientAddressKey, createCall, errorCodes, McpError, withContext } from '@x/schema'
+import { clientAddressKey, createCall, withContext } from '@x/exchange'
+import { errorCodes, McpError } from '@x/schema'
 import { createServer, sealedState, type TaskChoice, tool } from '@x/server'
 import { createTaskResult } from '@x/tasks/zod'
 import { describe, expect, test, vi } from 'vitest'

@@ -1,18 +1,7 @@
 import { isLimitError, LimitError, sha256Hex } from '@x/core'
-import {
-  type BackgroundRunner,
-  type Call,
-  type CallContext,
-  callerKeyOf,
-  errorCodes,
-  isJsonObject,
-  type JsonObject,
-  limitErrorToMcp,
-  McpError,
-  requestMetaOf,
-  type RpcRequest,
-} from '@x/schema'
-import { recordedPartsKey } from '@x/schema/internal'
+import { type BackgroundRunner, type Call, type CallContext, callerKeyOf, limitErrorToMcp } from '@x/exchange'
+import { errorCodes, isJsonObject, type JsonObject, McpError, requestMetaOf, type RpcRequest } from '@x/schema'
+import { recordedPartsKey } from '@x/exchange/internal'
 import type { NewTask, TaskEngine, TaskRow } from '../engines/engine.ts'
 import { createPayload, losesCallerState, toRunnableCall, type TaskCallRecord, taskOwnerKeyOf } from './task-payload.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'

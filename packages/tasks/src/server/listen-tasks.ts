@@ -1,20 +1,16 @@
 import { isLimitError, isCancelled } from '@x/core'
+import { type Call, callerKeyOf, type Exchange, limitErrorToMcp, withNotify } from '@x/exchange'
 import {
-  type Call,
-  callerKeyOf,
   errorCodes,
   errorResponse,
-  type Exchange,
   isJsonObject,
   isMcpError,
   type JsonObject,
-  limitErrorToMcp,
   McpError,
   requestMetaOf,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
-  withNotify,
 } from '@x/schema'
 import { taskOwnerKeyOf } from './task-payload.ts'
 import { requireTasks } from './require-tasks.ts'

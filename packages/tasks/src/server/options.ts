@@ -10,7 +10,7 @@ import {
   type LogContext,
   memoryBus,
 } from '@x/core'
-import type { Exchange, ExtensionHost } from '@x/schema'
+import type { Exchange, ExtensionHost } from '@x/exchange'
 import type { StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
 import { engineFactoryFor } from '../engines/engine-factory.ts'

@@ -1,9 +1,8 @@
+import { callHeadersKey, type Call } from '@x/exchange'
 import {
-  callHeadersKey,
   type ClientCapabilities,
   decodeHeaderValue,
   errorCodes,
-  type Call,
   McpError,
   metaKeys,
   type RequestMetaObject,

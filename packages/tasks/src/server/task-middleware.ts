@@ -1,4 +1,4 @@
-import { backgroundKey, type Middleware, withContext } from '@x/schema'
+import { backgroundKey, type Middleware, withContext } from '@x/exchange'
 import { createBackgroundRunner } from './create-task.ts'
 import { listenToTasks } from './listen-tasks.ts'
 import type { TaskContext } from './options.ts'

@@ -1,4 +1,5 @@
-import type { JournalEntry, JsonObject, JsonValue } from '@x/schema'
+import type { JournalEntry } from '@x/exchange'
+import type { JsonObject, JsonValue } from '@x/schema'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readPayload, type RunnableCall, createPayload } from './task-payload.ts'

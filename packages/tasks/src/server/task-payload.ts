@@ -1,5 +1,6 @@
-import { isJsonObject, type JournalEntry, type JsonObject, metaKeys, type Principal, type RpcRequest } from '@x/schema'
-import { principalIdentityOf, type RecordedPart } from '@x/schema/internal'
+import type { JournalEntry, Principal } from '@x/exchange'
+import { isJsonObject, type JsonObject, metaKeys, type RpcRequest } from '@x/schema'
+import { principalIdentityOf, type RecordedPart } from '@x/exchange/internal'
 import type { StateCodec } from '@x/server'
 import type { ClaimedTask } from '../engines/engine.ts'
 import { requeuePart } from './worker/requeue.ts'

@@ -1,15 +1,6 @@
 import { isCancelled } from '@x/core'
-import {
-  type Call,
-  errorCodes,
-  type ExtensionMethod,
-  isJsonObject,
-  isMcpError,
-  type JsonObject,
-  McpError,
-  requestMetaOf,
-  unavailableError,
-} from '@x/schema'
+import { type Call, type ExtensionMethod, unavailableError } from '@x/exchange'
+import { errorCodes, isJsonObject, isMcpError, type JsonObject, McpError, requestMetaOf } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
 import * as params from '../schema/task-params.ts'
 import type { UpdateTaskRequestParams } from '../schema/task.ts'

@@ -1,5 +1,6 @@
 import { startBackgroundTimer } from '@x/core'
-import { backPressureKey, type Call, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
+import { backPressureKey, type Call } from '@x/exchange'
+import { type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 import { toDetailedTask } from './to-detailed-task.ts'
 import type { TaskContext } from './options.ts'
 

@@ -1,4 +1,5 @@
-import { createCall, errorResponse, errorCodes, McpError, type Middleware, type ServerExtension } from '@x/schema'
+import { createCall, type Middleware, type ServerExtension } from '@x/exchange'
+import { errorResponse, errorCodes, McpError } from '@x/schema'
 import { createServer, sealedState, tool } from '@x/server'
 import { describe, expect, test, vi } from 'vitest'
 import type { TaskEngine } from '../engines/engine.ts'

@@ -1,5 +1,5 @@
 import { settlesWithin } from '@x/core'
-import type { ExtensionHost, ExtensionInstance, ServerExtension, ToolView } from '@x/schema'
+import type { ExtensionHost, ExtensionInstance, ServerExtension, ToolView } from '@x/exchange'
 import { isMissingModuleError } from '../engines/import-peer-dependency.ts'
 import { tasksExtension } from '../schema/task-params.ts'
 import type { DetailedTask } from '../schema/task.ts'

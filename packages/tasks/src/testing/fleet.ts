@@ -1,18 +1,14 @@
 import type { ChangeBus, LogRecord } from '@x/core'
+import { type CallHeaders, callHeadersKey, createCall, type Principal, withContext } from '@x/exchange'
 import {
-  type CallHeaders,
-  callHeadersKey,
   type ClientCapabilities,
-  createCall,
   isJsonObject,
   type JsonObject,
   metaKeys,
-  type Principal,
   protocolVersion,
   type RpcNotification,
   type RpcResponse,
   type WireError,
-  withContext,
 } from '@x/schema'
 import {
   createServer,

@@ -1,6 +1,7 @@
 import { manualClock, type ManualClock } from '@tooling/vitest/manual-clock'
 import { type CallOptions, type Client, type ClientOptions, createClient } from '@x/client'
-import { type Call, type ConnectionView, type Exchange, isJsonObject, type JsonObject, type WireError } from '@x/schema'
+import type { Call, ConnectionView, Exchange } from '@x/exchange'
+import { isJsonObject, type JsonObject, type WireError } from '@x/schema'
 import type { TasksClientOptions } from '../client/settings.ts'
 import type { TaskHandle } from '../client/task-handle.ts'
 import { type TaskCalls, taskCalls } from '../client/task-calls.ts'

@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
-import { createCall, type JsonObject } from '@x/schema'
+import { createCall } from '@x/exchange'
+import type { JsonObject } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { pgliteEngine } from '../../src/pglite.ts'
 import { tasks } from '../../src/server.ts'

@@ -1,4 +1,5 @@
-import { headerParamsKey, protocolVersion, withContext } from '@x/schema'
+import { headerParamsKey, withContext } from '@x/exchange'
+import { protocolVersion } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import {
   callWith,

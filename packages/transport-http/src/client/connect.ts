@@ -1,5 +1,6 @@
 import { checkOptions, platformRuntime } from '@x/core'
-import type { Call, Connection, RpcNotification } from '@x/schema'
+import type { Call, Connection } from '@x/exchange'
+import type { RpcNotification } from '@x/schema'
 import { createPlatformClient, type HttpClient } from './http-client.ts'
 import { createRevisionCheck } from './revision-check.ts'
 import { connectOptionNames, type HttpConnectOptions } from './options.ts'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { callHeadersKey, decodeHeaderValue, headerParamsKey, withContext } from '@x/schema'
+import { callHeadersKey, headerParamsKey, withContext } from '@x/exchange'
+import { decodeHeaderValue } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { callWith, rpcRequest } from '../testing/scripted-server.ts'
 import { createRequestHeaders, flattenUserHeaders } from './headers.ts'

@@ -1,13 +1,5 @@
-import {
-  type Call,
-  callHeadersKey,
-  encodeHeaderValue,
-  headerParamsKey,
-  isJsonObject,
-  metaKeys,
-  findMethodRow,
-  type RpcRequest,
-} from '@x/schema'
+import { type Call, callHeadersKey, headerParamsKey } from '@x/exchange'
+import { encodeHeaderValue, isJsonObject, metaKeys, findMethodRow, type RpcRequest } from '@x/schema'
 import type { HttpHeaders } from './options.ts'
 
 const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/

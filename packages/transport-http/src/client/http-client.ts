@@ -1,9 +1,7 @@
 import { isCancelled } from '@x/core'
+import type { AsyncResource, Call, Exchange } from '@x/exchange'
 import {
-  type AsyncResource,
-  type Call,
   encodeMessage,
-  type Exchange,
   type ParseBounds,
   protocolVersion,
   type RpcNotification,

@@ -1,8 +1,9 @@
 import type { Clock } from '@x/core'
-import type { HttpAuthorizer, HttpHeaders, RpcRequest } from '@x/schema'
+import type { HttpAuthorizer, HttpHeaders } from '@x/exchange'
+import type { RpcRequest } from '@x/schema'
 import type { FetchFunction } from './sender.ts'
 
-export type { HttpAuthorizer, HttpHeaders, HttpResponseHead, HttpTarget } from '@x/schema'
+export type { HttpAuthorizer, HttpHeaders, HttpResponseHead, HttpTarget } from '@x/exchange'
 
 /** The options of `connectHttp` on every platform. */
 export interface HttpConnectOptions {

@@ -1,5 +1,6 @@
 import type { Clock } from '@x/core'
-import type { Call, ParseBounds, RpcRequest, RpcResponse } from '@x/schema'
+import type { Call } from '@x/exchange'
+import type { ParseBounds, RpcRequest, RpcResponse } from '@x/schema'
 import { HttpError } from './http-error.ts'
 import type { IncomingResponse } from './sender.ts'
 

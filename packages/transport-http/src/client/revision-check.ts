@@ -1,12 +1,13 @@
 import { type Clock, withTimeout } from '@x/core'
-import { createCall, encodeMessage, isResponse, parseMessage, type RpcResponse } from '@x/schema'
+import { createCall } from '@x/exchange'
+import { encodeMessage, isResponse, parseMessage, type RpcResponse } from '@x/schema'
 import {
   discoverProbe,
   supportsDiscover,
   olderInitializeRequest,
   olderRevisionIn,
   olderServerMessage,
-} from '@x/schema/internal'
+} from '@x/exchange/internal'
 import type { HttpClient } from './http-client.ts'
 import { HttpError, isHttpError } from './http-error.ts'
 import type { HttpClientResponse } from './http-response.ts'

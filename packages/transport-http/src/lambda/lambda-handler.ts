@@ -1,5 +1,5 @@
 import { platformRuntime } from '@x/core'
-import type { Server } from '@x/schema'
+import type { Server } from '@x/exchange'
 import { type FetchHandler, httpHandler, type HttpHandlerOptions } from '../server/http-handler.ts'
 import { createErrorAnswer } from '../server/reply.ts'
 import { createWebResponse } from '../server/web-response-writer.ts'

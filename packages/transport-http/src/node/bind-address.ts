@@ -1,4 +1,4 @@
-import type { Server } from '@x/schema'
+import type { Server } from '@x/exchange'
 import { localOnlyReason } from '../server/handler-settings.ts'
 import { isLoopback, loopbackHosts, parseHost } from '../server/hosts.ts'
 

@@ -1,5 +1,5 @@
 import { createLedger, type Ledger } from '@x/core'
-import type { Exchange } from '@x/schema'
+import type { Exchange } from '@x/exchange'
 import { connect } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import { httpHandler } from '../index.ts'

@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { stoppingError } from '@x/schema'
+import { stoppingError } from '@x/exchange'
 import type { AdapterRequest } from '../server/adapter-request.ts'
 import { finishCall, stopCall, type RunningCall } from '../server/run-call.ts'
 import type { Schedule } from '../server/handler-settings.ts'

@@ -1,6 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Server } from '@x/schema'
+import type { Server } from '@x/exchange'
 import type { BodyBounds, HttpAdapter, HttpErrorResponse, RequestView } from '../server/http-adapter.ts'
 import {
   bodyAlreadyReadResponse,

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
-import type { Exchange, RpcNotification } from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import type { RpcNotification } from '@x/schema'
 import { createServer as createMcpServer, sealedState } from '@x/server'
 import { expect, test, vi } from 'vitest'
 import {

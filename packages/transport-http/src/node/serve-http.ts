@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { errorCodes, type Server } from '@x/schema'
+import type { Server } from '@x/exchange'
+import { errorCodes } from '@x/schema'
 import { createErrorAnswer } from '../server/reply.ts'
 import { checkHandlerOptions, type HandlerInternals, setPlatformTimer } from '../server/handler-settings.ts'
 import { checkBindAddress, formatUrlHost, loopbackHostsOf } from './bind-address.ts'

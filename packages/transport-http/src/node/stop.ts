@@ -1,4 +1,4 @@
-import type { Server, Undrain } from '@x/schema'
+import type { Server, Undrain } from '@x/exchange'
 import { type GracefulStopDeps, stopGracefully } from './graceful-stop.ts'
 
 /** The options of a stop. */

@@ -1,4 +1,4 @@
-import type { HttpLimits, HttpProtocolAdapter, HttpReply, Principal } from '@x/schema'
+import type { HttpLimits, HttpProtocolAdapter, HttpReply, Principal } from '@x/exchange'
 import { createClientContext } from './call-context.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 import { eventStreamHeaders, keepAliveComment } from './reply.ts'

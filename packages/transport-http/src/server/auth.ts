@@ -1,5 +1,6 @@
 import type { Ledger } from '@x/core'
-import type { HttpErrorHead, Principal, WireError } from '@x/schema'
+import type { HttpErrorHead, Principal } from '@x/exchange'
+import type { WireError } from '@x/schema'
 import type { HttpDocuments } from './documents.ts'
 import type { HttpErrorResponse, RequestView } from './http-adapter.ts'
 

@@ -9,14 +9,14 @@ import {
   clientAddressKey,
   type ContextKey,
   createCall,
-  type HeaderParams,
   headerParamsKey,
   platformKey,
   type Principal,
   type Server,
   transportKey,
   withContext,
-} from '@x/schema'
+} from '@x/exchange'
+import type { HeaderParams } from '@x/schema'
 import { limitErrorResponse, type Reply, setReplyHeader } from './reply.ts'
 import type { AuthenticationContext } from './auth.ts'
 import type { HandlerSettings } from './handler-settings.ts'

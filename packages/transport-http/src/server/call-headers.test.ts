@@ -1,4 +1,4 @@
-import { type Call, type CallHeaders, callHeadersKey, type Exchange } from '@x/schema'
+import { type Call, type CallHeaders, callHeadersKey, type Exchange } from '@x/exchange'
 import { describe, expect, test } from 'vitest'
 import { createProgressNotification, resultOf } from '../testing/exchanges.ts'
 import { createPostRequest } from '../testing/sent.ts'

@@ -1,3 +1,4 @@
+import type { ServerEvents } from '@x/exchange'
 import {
   errorCodes,
   protocolVersion,
@@ -7,11 +8,10 @@ import {
   McpError,
   metaKeys,
   findMethodRow,
-  type ServerEvents,
   type RpcNotification,
   type RpcRequest,
 } from '@x/schema'
-import { findRevisionError } from '@x/schema/internal'
+import { findRevisionError } from '@x/exchange/internal'
 import { createCorsHeaders, answerPreflight } from './cors.ts'
 import { findDocumentAnswer } from './documents.ts'
 import { isHostAllowed, parseHost } from './hosts.ts'

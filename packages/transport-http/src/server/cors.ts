@@ -1,4 +1,4 @@
-import type { HttpProtocolAdapter } from '@x/schema'
+import type { HttpProtocolAdapter } from '@x/exchange'
 import type { HttpAnswer, RequestView } from './http-adapter.ts'
 
 /** The CORS headers for allowed origins. */

@@ -1,4 +1,5 @@
-import { errorCodes, type Exchange } from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import { errorCodes } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
 import { documentHandler } from '../index.ts'
 import { documentHandler as nodeDocumentHandler, serveHttp } from '../node.ts'

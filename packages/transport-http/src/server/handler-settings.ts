@@ -1,5 +1,6 @@
 import { checkedNumber, checkOptions, errorRecord, type KnownOptions, type LogContext, platformRuntime } from '@x/core'
-import { defaultBounds, type ParseBounds, protocolVersion, type Server } from '@x/schema'
+import type { Server } from '@x/exchange'
+import { defaultBounds, type ParseBounds, protocolVersion } from '@x/schema'
 import { type AuthenticateFunction, compileAuth, type HttpAuth } from './auth.ts'
 import { compileCors, type CorsRule } from './cors.ts'
 import { type CompiledDocuments, compileDocuments } from './documents.ts'

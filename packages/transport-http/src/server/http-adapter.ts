@@ -1,4 +1,5 @@
-import type { JsonObject, Platform } from '@x/schema'
+import type { Platform } from '@x/exchange'
+import type { JsonObject } from '@x/schema'
 import type { MessagePieces } from '@x/schema/internal'
 
 /**

@@ -1,4 +1,4 @@
-import type { Platform, Server } from '@x/schema'
+import type { Platform, Server } from '@x/exchange'
 import type { HttpAuth } from './auth.ts'
 import { compileDocuments, findDocumentAnswer } from './documents.ts'
 import type { HttpAdapter, RequestView } from './http-adapter.ts'

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Call, RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
+import type { Call } from '@x/exchange'
+import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createPostRequest } from '../testing/sent.ts'
 import { serveFunctions } from '../testing/shells.ts'

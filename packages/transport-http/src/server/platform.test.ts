@@ -1,4 +1,4 @@
-import { type Call, type Exchange, type Platform, platformKey, serverOf } from '@x/schema'
+import { type Call, type Exchange, type Platform, platformKey, serverOf } from '@x/exchange'
 import { expect, test, vi } from 'vitest'
 import { createPostRequest } from '../testing/sent.ts'
 import { httpHandler } from './http-handler.ts'

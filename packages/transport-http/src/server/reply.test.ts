@@ -1,4 +1,5 @@
-import { canHandOffKey, errorCodes, type JsonObject, type RpcRequest, type RpcResponse } from '@x/schema'
+import { canHandOffKey } from '@x/exchange'
+import { errorCodes, type JsonObject, type RpcRequest, type RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { echo, resultOf } from '../testing/exchanges.ts'
 import { createPostRequest } from '../testing/sent.ts'

@@ -1,15 +1,16 @@
 import type { LimitError } from '@x/core'
+import { limitErrorToMcp } from '@x/exchange'
 import {
   encodeMessage,
   errorCodes,
   errorResponse,
   isJsonObject,
-  limitErrorToMcp,
   type RpcNotification,
   type RpcResponse,
   type WireError,
 } from '@x/schema'
-import { encodePieces, quotaReason } from '@x/schema/internal'
+import { quotaReason } from '@x/exchange/internal'
+import { encodePieces } from '@x/schema/internal'
 import type { HttpAnswer, HttpErrorResponse, ResponseWriter } from './http-adapter.ts'
 
 /** The answer to one request: plain JSON, or an event stream if a notification was sent. */

@@ -1,4 +1,4 @@
-import type { ServerEvent } from '@x/schema'
+import type { ServerEvent } from '@x/exchange'
 import { describe, expect, test } from 'vitest'
 import { echo, testServer } from '../testing/exchanges.ts'
 import { createPostRequest, type PostRequest } from '../testing/sent.ts'

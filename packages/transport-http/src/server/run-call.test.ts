@@ -1,4 +1,5 @@
-import { backPressureKey, errorCodes, type RpcNotification } from '@x/schema'
+import { backPressureKey } from '@x/exchange'
+import { errorCodes, type RpcNotification } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
 import { waitForAbort, pendingCalls, createProgressNotification, resultOf } from '../testing/exchanges.ts'
 import { createManualClock } from '../testing/manual-clock.ts'

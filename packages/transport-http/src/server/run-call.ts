@@ -1,16 +1,14 @@
 import { Cancellation, isWorkerd, withSignalOf } from '@x/core'
+import type { Call, Principal, Server } from '@x/exchange'
 import {
-  type Call,
   errorCodes,
   errorResponse,
   McpError,
   findMethodRow,
-  type Principal,
   type RequestId,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
-  type Server,
   type WireError,
 } from '@x/schema'
 import type { AdapterContext } from './adapter-request.ts'

@@ -1,12 +1,5 @@
-import {
-  errorCodes,
-  type Exchange,
-  headerParamsKey,
-  metaKeys,
-  prepareResult,
-  type Principal,
-  protocolVersion,
-} from '@x/schema'
+import { type Exchange, headerParamsKey, type Principal } from '@x/exchange'
+import { errorCodes, metaKeys, prepareResult, protocolVersion } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
 import { echo, pendingCalls, resultOf } from '../testing/exchanges.ts'
 import { createPostRequest } from '../testing/sent.ts'

@@ -1,16 +1,18 @@
 import {
   createCall,
+  type HttpErrorHead,
+  type HttpProtocolAdapter,
+  type Principal,
+  type ServerEvents,
+} from '@x/exchange'
+import {
   encodeMessage,
   errorCodes,
   errorResponse,
-  type HttpErrorHead,
-  type HttpProtocolAdapter,
   isMcpError,
   isRequest,
   parseRequestOrNotification,
-  type Principal,
   type RequestId,
-  type ServerEvents,
   type RpcNotification,
   rejectedRequestIdOf,
   type WireError,

@@ -1,5 +1,5 @@
 import { isWorkerd } from '@x/core'
-import type { Platform } from '@x/schema'
+import type { Platform } from '@x/exchange'
 import type { HttpAnswer, ResponseWriter } from './http-adapter.ts'
 
 // With a mark of 0, the desired size is the negative number of waiting bytes.

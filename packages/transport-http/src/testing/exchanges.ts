@@ -1,13 +1,5 @@
-import {
-  type Call,
-  type Exchange,
-  type JsonObject,
-  type RpcNotification,
-  type RpcRequest,
-  type RpcResult,
-  type Server,
-  serverOf,
-} from '@x/schema'
+import { type Call, type Exchange, type Server, serverOf } from '@x/exchange'
+import type { JsonObject, RpcNotification, RpcRequest, RpcResult } from '@x/schema'
 
 /** Answers every request with a result that contains the method of the request. */
 export const echo: Exchange = async (request) => resultOf(request, { method: request.method })

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { type Call, createCall, type JsonObject, metaKeys, type RpcNotification, type RpcRequest } from '@x/schema'
+import { type Call, createCall } from '@x/exchange'
+import { type JsonObject, metaKeys, type RpcNotification, type RpcRequest } from '@x/schema'
 
 /** The contents of one received HTTP request. */
 export interface ReceivedRequest {

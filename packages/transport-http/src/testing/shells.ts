@@ -1,7 +1,7 @@
 import { createServer, request as requestOver } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Log } from '@x/core'
-import type { Exchange, Server } from '@x/schema'
+import type { Exchange, Server } from '@x/exchange'
 import { createHandler, createNodeContext } from '../node/node-handler.ts'
 import type { HandlerInternals, HandlerOptions } from '../server/handler-settings.ts'
 import { createFetchHandler } from '../server/http-handler.ts'

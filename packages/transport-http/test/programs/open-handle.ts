@@ -1,4 +1,4 @@
-import type { ServerExtension } from '@x/schema'
+import type { ServerExtension } from '@x/exchange'
 import { createServer } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 

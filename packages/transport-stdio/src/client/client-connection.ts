@@ -1,6 +1,6 @@
 import { isCancelled, onCancel, offCancel } from '@x/core'
+import type { Call } from '@x/exchange'
 import {
-  type Call,
   encodeMessage,
   isRequest,
   isResponse,

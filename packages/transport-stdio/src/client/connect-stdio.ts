@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { isCancelled, raceWithCancellation } from '@x/core'
-import type { Call, Connection, Exchange, RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
+import type { Call, Connection, Exchange } from '@x/exchange'
+import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
 import { resolveConnectionSettings, stdioOptionNames, type StdioConnectOptions } from './options.ts'
 import { type ProcessView, type Supervisor, createSupervisor } from './supervisor.ts'

@@ -1,4 +1,5 @@
-import type { Connection, Exchange, RpcNotification } from '@x/schema'
+import type { Connection, Exchange } from '@x/exchange'
+import type { RpcNotification } from '@x/schema'
 import { closeStreams } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
 import { createClientConnection } from './client-connection.ts'

@@ -1,12 +1,6 @@
 import { checkOptions, type Clock, createLog, errorRecord, type KnownOptions, type Log, platformRuntime } from '@x/core'
-import {
-  defaultBounds,
-  type Exchange,
-  type ParseBounds,
-  type RpcNotification,
-  type RpcRequest,
-  type RpcResponse,
-} from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import { defaultBounds, type ParseBounds, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { StdioError } from '../stdio-error.ts'
 

@@ -1,12 +1,12 @@
 import { sleep, withTimeout } from '@x/core'
-import { createCall, type Exchange } from '@x/schema'
+import { createCall, type Exchange } from '@x/exchange'
 import {
   discoverProbe,
   olderInitializeRequest,
   olderRevisionIn,
   olderServerMessage,
   supportsDiscover,
-} from '@x/schema/internal'
+} from '@x/exchange/internal'
 import { StdioError } from '../stdio-error.ts'
 import { type ClientConnection, createClientConnection } from './client-connection.ts'
 import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './options.ts'

@@ -5,22 +5,24 @@ import {
   type CallContext,
   clientAddressKey,
   createCall,
+  type Exchange,
+  stoppingError,
+  type StreamHandler,
+  transportKey,
+  withContext,
+} from '@x/exchange'
+import {
   encodeMessage,
   errorCodes,
   errorResponse,
-  type Exchange,
   McpError,
   findMethodRow,
   type RequestId,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
-  stoppingError,
-  type StreamHandler,
-  transportKey,
-  withContext,
 } from '@x/schema'
-import { quotaError } from '@x/schema/internal'
+import { quotaError } from '@x/exchange/internal'
 import { createCancelledNotification, withRequestId } from '../request-notifications.ts'
 import type { MessageWriter } from '../message-writer.ts'
 import type { ServiceSettings } from './options.ts'

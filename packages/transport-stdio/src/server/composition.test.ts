@@ -1,4 +1,5 @@
-import { type Call, clientAddressKey, type RpcNotification, type ServerExtension, transportKey } from '@x/schema'
+import { type Call, clientAddressKey, type ServerExtension, transportKey } from '@x/exchange'
+import type { RpcNotification } from '@x/schema'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { createServer } from '@x/server'
 import { expect, test, vi } from 'vitest'

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { checkedNumber, checkOptions, type Clock, errorRecord, platformRuntime } from '@x/core'
-import { defaultBounds, type ParseBounds, type Principal, type Server } from '@x/schema'
+import type { Principal, Server } from '@x/exchange'
+import { defaultBounds, type ParseBounds } from '@x/schema'
 
 /** Options of {@link serveStdio}. */
 export interface ServeStdioOptions {

@@ -1,4 +1,4 @@
-import type { ServerEvent } from '@x/schema'
+import type { ServerEvent } from '@x/exchange'
 import { expect, test } from 'vitest'
 import { echo, testServer } from '../testing/exchanges.ts'
 import { createRequest } from '../testing/requests.ts'

@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
-import { errorCodes, type Exchange, McpError, parseMessage } from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import { errorCodes, McpError, parseMessage } from '@x/schema'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { waitForAbort } from '../testing/aborted.ts'

@@ -3,6 +3,13 @@ import {
   type CallContext,
   clientAddressKey,
   createCall,
+  type Server,
+  type StreamConnection,
+  type StreamPeer,
+  transportKey,
+  withContext,
+} from '@x/exchange'
+import {
   encodeMessage,
   errorCodes,
   errorResponse,
@@ -13,11 +20,6 @@ import {
   parseMessage,
   rejectedRequestIdOf,
   type RpcNotification,
-  type Server,
-  type StreamConnection,
-  type StreamPeer,
-  transportKey,
-  withContext,
 } from '@x/schema'
 import { readCancellation } from '../request-notifications.ts'
 import { idFromExcerpt, type SkippedLine } from '../line-splitter.ts'

@@ -1,5 +1,6 @@
 import type { Log } from '@x/core'
-import { type Call, type Exchange, type RpcRequest, type RpcResponse, type Server, serverOf } from '@x/schema'
+import { type Call, type Exchange, type Server, serverOf } from '@x/exchange'
+import type { RpcRequest, RpcResponse } from '@x/schema'
 
 /** A call whose response the test controls. */
 export interface HeldCall {

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
-import { type Call, createCall, type JsonObject, type RpcNotification } from '@x/schema'
+import { type Call, createCall } from '@x/exchange'
+import type { JsonObject, RpcNotification } from '@x/schema'
 import { createStreamConnection, type ClientStreamConnection } from '../client/connect-streams.ts'
 import type { ConnectionOptions, ConnectionSettings } from '../client/options.ts'
 import { isStdioError, type StdioError } from '../stdio-error.ts'

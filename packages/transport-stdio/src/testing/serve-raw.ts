@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import type { Exchange, Server } from '@x/schema'
+import type { Exchange, Server } from '@x/exchange'
 import type { Log } from '@x/core'
 import type { ServeStdioOptions, ServiceInternals } from '../server/options.ts'
 import { startStdioService, type StdioServer } from '../server/serve-stdio.ts'

@@ -1,6 +1,6 @@
 import { oauth } from '@x/auth/client'
 import { type Client, createClient } from '@x/client'
-import { createCall, type Middleware } from '@x/schema'
+import { createCall, type Middleware } from '@x/exchange'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { connectHttp } from '@x/transport-http/client'
 import { answerParent } from '../answer-parent.ts'

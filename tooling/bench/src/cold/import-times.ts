@@ -12,6 +12,7 @@ const importOrder = [
   'undici',
   'jose',
   '@x/schema',
+  '@x/exchange',
   '@x/state-codec',
   '@x/server',
   '@x/transport-http/node',

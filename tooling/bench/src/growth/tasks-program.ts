@@ -1,5 +1,5 @@
 import { type Client, createClient } from '@x/client'
-import { createCall, type Exchange } from '@x/schema'
+import { createCall, type Exchange } from '@x/exchange'
 import { createServer, form, tool } from '@x/server'
 import { type TaskCalls, taskCalls, type TaskHandle } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'

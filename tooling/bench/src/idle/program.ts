@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@x/client'
-import type { Exchange } from '@x/schema'
+import type { Exchange } from '@x/exchange'
 import { connectHttp } from '@x/transport-http/client'
 import { Client } from 'undici'
 

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { createCall } from '@x/schema'
+import { createCall } from '@x/exchange'
 import { createServer as createMcpServer } from '@x/server'
 import { answerQuestions } from '../http/answer-questions.ts'
 import { manyTools } from '../http/many-tools.ts'

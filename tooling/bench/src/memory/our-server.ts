@@ -1,5 +1,5 @@
 import { createServer as createHttpServer } from 'node:http'
-import { type Exchange, serverOf } from '@x/schema'
+import { type Exchange, serverOf } from '@x/exchange'
 import { createServer, tool } from '@x/server'
 import { nodeHandler } from '@x/transport-http/node'
 import * as z from 'zod'

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { createCall } from '@x/schema'
+import { createCall } from '@x/exchange'
 import { bareToken } from '../codec/bare-aes.ts'
 import { answerQuestions } from '../http/answer-questions.ts'
 import { flowBody, type FlowResult, nextOf, postsOfFlow, type Retry } from './flow.ts'

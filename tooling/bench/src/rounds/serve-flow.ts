@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { Server } from '@x/schema'
+import type { Server } from '@x/exchange'
 import { nodeHandler } from '@x/transport-http/node'
 import { answerQuestions } from '../http/answer-questions.ts'
 import { userHeader } from './flow.ts'

@@ -1,4 +1,5 @@
-import { type Call, createCall, metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
+import { type Call, createCall } from '@x/exchange'
+import { metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
 import { createServer, type McpServer, sealedState, tool } from '@x/server'
 import * as z from 'zod'
 

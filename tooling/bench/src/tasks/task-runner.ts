@@ -1,5 +1,6 @@
 import { type Client, createClient } from '@x/client'
-import { type CallToolResult, createCall, type Exchange } from '@x/schema'
+import { createCall, type Exchange } from '@x/exchange'
+import type { CallToolResult } from '@x/schema'
 import type { Log } from '@x/server'
 import type { TaskEngine } from '@x/tasks'
 import { type TaskCalls, type TaskHandle, taskCalls } from '@x/tasks/client'

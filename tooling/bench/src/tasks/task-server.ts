@@ -1,4 +1,4 @@
-import type { Exchange } from '@x/schema'
+import type { Exchange } from '@x/exchange'
 import { createServer, form, type Log, type McpServer, tool } from '@x/server'
 import type { TaskEngine } from '@x/tasks'
 import { tasks, type TasksApi } from '@x/tasks/server'

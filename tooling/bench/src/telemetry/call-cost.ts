@@ -7,7 +7,8 @@ import {
   ParentBasedSampler,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base'
-import { createCall, type RpcRequest, type Server } from '@x/schema'
+import { createCall, type Server } from '@x/exchange'
+import type { RpcRequest } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { telemetry } from '@x/server/otel'
 

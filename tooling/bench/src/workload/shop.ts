@@ -1,5 +1,5 @@
 import { copyFile, mkdir } from 'node:fs/promises'
-import type { Server } from '@x/schema'
+import type { Server } from '@x/exchange'
 
 /** The reads and writes of the three tools, which `shop.mjs` of the example implements. */
 export interface Shop {

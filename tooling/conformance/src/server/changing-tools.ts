@@ -1,4 +1,4 @@
-import type { ListKind } from '@x/schema'
+import type { ListKind } from '@x/exchange'
 import { type Tool, tool } from '@x/server'
 
 /** Creates tools that notify subscribed clients of a change (basic/patterns/subscriptions). */

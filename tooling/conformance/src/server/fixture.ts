@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type McpServer, sealedState } from '@x/server'
-import type { ServerExtension } from '@x/schema'
+import type { ServerExtension } from '@x/exchange'
 import { askingPrompts, askingTools, sessionTools } from './asking-tools.ts'
 import { contentTools } from './content-tools.ts'
 import { prompts } from './prompts.ts'

@@ -1,5 +1,6 @@
 import { type Client, createClient, isClientError } from '@x/client'
-import { type Connection, createCall, type CallToolResult } from '@x/schema'
+import { type Connection, createCall } from '@x/exchange'
+import type { CallToolResult } from '@x/schema'
 import { type ClientSessions, sessions } from '@x/sessions/client'
 import { expect } from 'vitest'
 

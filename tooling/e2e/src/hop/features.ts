@@ -1,5 +1,6 @@
 import { legacy } from '@x/legacy'
-import { McpError, type ServerExtension } from '@x/schema'
+import type { ServerExtension } from '@x/exchange'
+import { McpError } from '@x/schema'
 import {
   createServer,
   type McpServer,

@@ -1,5 +1,5 @@
 import { legacy } from '@x/legacy'
-import type { ServerExtension } from '@x/schema'
+import type { ServerExtension } from '@x/exchange'
 import {
   createServer,
   type Log,

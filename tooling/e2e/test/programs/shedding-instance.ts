@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
-import type { ServerExtension } from '@x/schema'
+import type { ServerExtension } from '@x/exchange'
 import { createServer, sealedState, tool } from '@x/server'
 import { sheddingSettings } from '@x/server/internals'
 import { serveHttp } from '@x/transport-http/node'

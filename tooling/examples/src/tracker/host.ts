@@ -1,6 +1,6 @@
 import { type Client, createClient, type TypesOf } from '@x/client'
 import { type TerminalOptions, terminalHandlers } from '@x/cli/terminal'
-import type { Connection } from '@x/schema'
+import type { Connection } from '@x/exchange'
 import { taskCalls } from '@x/tasks/client'
 import type { server } from './server.ts'
 

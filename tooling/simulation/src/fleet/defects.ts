@@ -1,5 +1,5 @@
 import { type ChangeBus, type Ledger, LimitError } from '@x/core'
-import { limitErrorToMcp, type Middleware } from '@x/schema'
+import { limitErrorToMcp, type Middleware } from '@x/exchange'
 import type { StateStore } from '@x/state-codec'
 import type { ClaimedTask, Lease, TaskEngine } from '@x/tasks'
 import type { Invariant } from './invariants/violations.ts'

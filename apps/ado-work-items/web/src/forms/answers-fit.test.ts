@@ -1,4 +1,5 @@
-import { type PrimitiveSchemaDefinition, type RequestedSchema, type Server, serverOf } from '@x/schema'
+import { type Server, serverOf } from '@x/exchange'
+import type { PrimitiveSchemaDefinition, RequestedSchema } from '@x/schema'
 import { testClient } from '@x/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,5 +1,6 @@
 import type { Client } from '@x/client'
-import type { Exchange, RpcRequest, RpcResponse } from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import type { RpcRequest, RpcResponse } from '@x/schema'
 import type { Instance } from '../../../src/fleet/instance-meta.ts'
 import type { WireMessage } from '../../../src/walk-through/record-messages.ts'
 import type { RoundWatch } from '../../../src/walk-through/round-watch.ts'

@@ -1,4 +1,4 @@
-import type { Exchange } from '@x/schema'
+import type { Exchange } from '@x/exchange'
 import { createServer, sealedState, tool, ToolError, toolResult } from '@x/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,6 +1,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { createClient } from '@x/client'
-import type { Exchange, JsonObject } from '@x/schema'
+import type { Exchange } from '@x/exchange'
+import type { JsonObject } from '@x/schema'
 import { type Calls, createCalls, type OpenClient, type Revision } from './calls.ts'
 import { type RecordedClient, recordMessages } from './messages.ts'
 import { createQuestions, type Questions } from './questions.ts'

@@ -1,6 +1,6 @@
 import { type Clock, unref, isCancelled, onCancel, offCancel } from '@x/core'
+import type { Call } from '@x/exchange'
 import {
-  type Call,
   type ClientCapabilities,
   errorCodes,
   type InputRequest,
@@ -13,7 +13,8 @@ import {
   type RpcResponse,
   type WireError,
 } from '@x/schema'
-import { type CallingClient, callingClientKey, severityOf } from '@x/schema/internal'
+import { type CallingClient, callingClientKey } from '@x/exchange/internal'
+import { severityOf } from '@x/schema/internal'
 import { isExtensionNotification, metaIn } from '../../translate/request.ts'
 import type { LegacySettings } from '../options.ts'
 import { declaredCapabilitiesOf } from './capabilities.ts'

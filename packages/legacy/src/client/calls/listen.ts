@@ -1,6 +1,6 @@
 import { type Clock, settlesWithin, isCancelled, onCancel, offCancel } from '@x/core'
+import type { Call } from '@x/exchange'
 import {
-  type Call,
   isJsonObject,
   type JsonObject,
   type JsonValue,

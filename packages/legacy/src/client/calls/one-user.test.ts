@@ -1,4 +1,5 @@
-import { type Call, clientSessionKey, createCall, metaKeys, type RpcRequest, withContext } from '@x/schema'
+import { type Call, clientSessionKey, createCall, withContext } from '@x/exchange'
+import { metaKeys, type RpcRequest } from '@x/schema'
 import { expect, test } from 'vitest'
 import { connectAny } from '../connect-node.ts'
 import { createReply, createScriptedServer, openStream, type ReceivedRequest } from '../../testing/scripted-server.ts'

@@ -1,8 +1,6 @@
 import { type Clock, randomId, raceWithCancellation } from '@x/core'
+import { type Call, callerKeyOf, clientSessionKey } from '@x/exchange'
 import {
-  type Call,
-  callerKeyOf,
-  clientSessionKey,
   errorCodes,
   errorResponse,
   findMethodRow,

@@ -8,7 +8,8 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { type CallingClient, severityOf } from '@x/schema/internal'
+import type { CallingClient } from '@x/exchange/internal'
+import { severityOf } from '@x/schema/internal'
 import { isExtensionNotification } from '../../translate/request.ts'
 import type { LegacyServerPeer, LegacySettings } from '../options.ts'
 import type { Port, ServerMessageHandlers } from './port.ts'

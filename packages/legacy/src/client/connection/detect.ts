@@ -8,7 +8,7 @@ import {
   type RpcResponse,
   type WireError,
 } from '@x/schema'
-import { discoverProbe, supportsDiscover } from '@x/schema/internal'
+import { discoverProbe, supportsDiscover } from '@x/exchange/internal'
 import { legacyRevisions } from '../../translate/revisions.ts'
 import { metaIn } from '../../translate/request.ts'
 

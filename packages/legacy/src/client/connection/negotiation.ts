@@ -1,6 +1,6 @@
 import { type Clock, settlesWithin, withTimeout } from '@x/core'
 import { errorCodes, errorResponse, McpError, protocolVersion, type RpcRequest, type RpcResponse } from '@x/schema'
-import { type CallingClient, olderServerMessage } from '@x/schema/internal'
+import { type CallingClient, olderServerMessage } from '@x/exchange/internal'
 import { declaredCapabilitiesOf } from '../calls/capabilities.ts'
 import type { Port } from '../calls/port.ts'
 import { createLegacySession } from '../calls/session.ts'

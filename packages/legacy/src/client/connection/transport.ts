@@ -1,4 +1,5 @@
-import type { Call, Exchange, RpcError, RpcNotification, RpcRequest } from '@x/schema'
+import type { Call, Exchange } from '@x/exchange'
+import type { RpcError, RpcNotification, RpcRequest } from '@x/schema'
 import type { Port } from '../calls/port.ts'
 import type { LegacySession } from '../calls/session.ts'
 import type { ProcessView } from '../options.ts'

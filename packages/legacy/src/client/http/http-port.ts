@@ -1,5 +1,5 @@
 import { encodeMessage, type RpcNotification, type RpcResponse } from '@x/schema'
-import { discoverProbe } from '@x/schema/internal'
+import { discoverProbe } from '@x/exchange/internal'
 import { HttpError, isHttpError } from '@x/transport-http/client'
 import { LegacyError } from '../calls/legacy-error.ts'
 import type { Port, ServerMessageHandlers } from '../calls/port.ts'

@@ -1,5 +1,6 @@
 import { type ClientOptions, createClient, type ElicitAnswer } from '@x/client'
-import { isJsonObject, type JsonObject, type Middleware, withNotify } from '@x/schema'
+import { type Middleware, withNotify } from '@x/exchange'
+import { isJsonObject, type JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import {
   type ReceivedRequest,

@@ -1,5 +1,6 @@
 import type { Clock, Log } from '@x/core'
-import { createCall, type Exchange, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
+import { createCall, type Exchange } from '@x/exchange'
+import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import {
   connectStdio,
   isStdioError,

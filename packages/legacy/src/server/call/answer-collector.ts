@@ -1,5 +1,6 @@
 import { onCancel, offCancel } from '@x/core'
-import { callerKeyOf, type JsonObject, type RpcNotification, type RpcResponse } from '@x/schema'
+import { callerKeyOf } from '@x/exchange'
+import type { JsonObject, RpcNotification, RpcResponse } from '@x/schema'
 import type { CallDeps } from './call-deps.ts'
 import { CallHandedOffError, type LegacyCall } from './call-channel.ts'
 import type { OpenQuestion } from './open-questions.ts'

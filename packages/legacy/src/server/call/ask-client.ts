@@ -1,5 +1,6 @@
 import { isCancelled, randomId } from '@x/core'
-import { callerKeyOf, type InputRequest, type JsonObject, type JsonValue } from '@x/schema'
+import { callerKeyOf } from '@x/exchange'
+import type { InputRequest, JsonObject, JsonValue } from '@x/schema'
 import { toLegacyInputRequest } from '../../translate/input-request.ts'
 import type { CallDeps } from './call-deps.ts'
 import { type AnswerCollector, type CallFailure, collectAnswers } from './answer-collector.ts'

@@ -1,5 +1,6 @@
 import { createLedger, LimitError } from '@x/core'
-import { type JsonObject, limitErrorToMcp, type McpError, type Middleware, unavailableError } from '@x/schema'
+import { limitErrorToMcp, type Middleware, unavailableError } from '@x/exchange'
+import type { JsonObject, McpError } from '@x/schema'
 import { httpHandler } from '@x/transport-http'
 import { expect, test } from 'vitest'
 import {

@@ -1,7 +1,6 @@
 import { Cancellation, isCancelled, offCancel, onCancel, withSignalOf } from '@x/core'
+import { type CallContext, contextKey, withContext } from '@x/exchange'
 import {
-  type CallContext,
-  contextKey,
   errorCodes,
   errorResponse,
   isJsonObject,
@@ -11,7 +10,6 @@ import {
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
-  withContext,
 } from '@x/schema'
 import { createCapabilityFailure, createFailedToolResult, toLegacyFailure } from '../../translate/error.ts'
 import { isExtensionNotification, toModernRequest, toPlainNotification } from '../../translate/request.ts'

@@ -1,5 +1,6 @@
 import { type Cancellation, withSignalOf } from '@x/core'
-import { callerKeyOf, type RpcRequest } from '@x/schema'
+import { callerKeyOf } from '@x/exchange'
+import type { RpcRequest } from '@x/schema'
 import type { CallChannel } from '../call/call-channel.ts'
 import type { WaitingRound } from '../call/waiting-round.ts'
 import type { LegacySessionState } from '../session/session-state.ts'

@@ -1,4 +1,5 @@
-import { encodeMessage, type HttpLimits, type HttpReply, type RpcMessage, type RpcResponse } from '@x/schema'
+import type { HttpLimits, HttpReply } from '@x/exchange'
+import { encodeMessage, type RpcMessage, type RpcResponse } from '@x/schema'
 import { isLimitError } from '@x/core'
 import type { ResumableStream } from '../session/session-state.ts'
 import { waitingMark, type WrittenEvent } from './event-id.ts'

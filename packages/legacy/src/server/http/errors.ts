@@ -1,14 +1,14 @@
+import type { HttpRequestView } from '@x/exchange'
 import {
   encodeMessage,
   errorCodes,
   errorResponse,
-  type HttpRequestView,
   isJsonObject,
   McpError,
   type RpcResponse,
   type WireError,
 } from '@x/schema'
-import { quotaReason } from '@x/schema/internal'
+import { quotaReason } from '@x/exchange/internal'
 import type { ResponseHead } from './call-stream.ts'
 import type { ParsedEventId } from './event-id.ts'
 

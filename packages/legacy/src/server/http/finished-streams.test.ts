@@ -1,5 +1,5 @@
 import { createLedger, type LedgerBound } from '@x/core'
-import type { HttpReply } from '@x/schema'
+import type { HttpReply } from '@x/exchange'
 import { expect, test } from 'vitest'
 import type { Session } from '../session/session.ts'
 import { createFinishedStreams, type FinishedStreams } from './finished-streams.ts'

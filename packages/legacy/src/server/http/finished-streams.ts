@@ -1,5 +1,5 @@
 import { isLimitError, type Ledger } from '@x/core'
-import type { HttpReply } from '@x/schema'
+import type { HttpReply } from '@x/exchange'
 import type { Session } from '../session/session.ts'
 import type { ParsedEventId, WrittenEvent } from './event-id.ts'
 

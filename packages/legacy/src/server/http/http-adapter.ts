@@ -1,5 +1,5 @@
 import { isLimitError, isUnavailable } from '@x/core'
-import type { HttpProtocolAdapter, HttpRequestView } from '@x/schema'
+import type { HttpProtocolAdapter, HttpRequestView } from '@x/exchange'
 import { findRevision } from '../../translate/revisions.ts'
 import type { CallDeps } from '../call/call-deps.ts'
 import { toErrorResponse } from '../session/to-error-response.ts'

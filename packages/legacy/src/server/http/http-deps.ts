@@ -1,4 +1,5 @@
-import { callerKeyOf, type HttpRequestView, type RequestId, type RpcResponse } from '@x/schema'
+import { callerKeyOf, type HttpRequestView } from '@x/exchange'
+import type { RequestId, RpcResponse } from '@x/schema'
 import type { LegacyClient } from '../../translate/request.ts'
 import type { Caller } from '../session/deps.ts'
 import type { WaitingRound } from '../call/waiting-round.ts'

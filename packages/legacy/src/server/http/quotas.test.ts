@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { callerKeyOf, clientAddressKey, createCall, type JsonObject, withContext } from '@x/schema'
+import { callerKeyOf, clientAddressKey, createCall, withContext } from '@x/exchange'
+import type { JsonObject } from '@x/schema'
 import { createServer, resource, sealedState, type ServerDefinition, tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,5 @@
-import { callerKeyOf, encodeMessage, type HttpRequestView } from '@x/schema'
+import { callerKeyOf, type HttpRequestView } from '@x/exchange'
+import { encodeMessage } from '@x/schema'
 import { listenToChanges, requestNotifiableKinds } from '../session/change-subscription.ts'
 import type { Session } from '../session/session.ts'
 import type { CallStream } from './call-stream.ts'

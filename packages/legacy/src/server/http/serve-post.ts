@@ -1,9 +1,9 @@
 import { isLimitError, randomId } from '@x/core'
+import type { HttpRequestView } from '@x/exchange'
 import {
   encodeMessage,
   errorCodes,
   errorResponse,
-  type HttpRequestView,
   isMcpError,
   type JsonObject,
   isNotification,

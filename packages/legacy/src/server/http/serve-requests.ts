@@ -1,15 +1,6 @@
 import { isLimitError, isUnavailable, Cancellation } from '@x/core'
-import {
-  callerKeyOf,
-  errorCodes,
-  errorResponse,
-  type HttpReply,
-  McpError,
-  type RequestId,
-  type RpcRequest,
-  type RpcResponse,
-  stoppingError,
-} from '@x/schema'
+import { callerKeyOf, type HttpReply, stoppingError } from '@x/exchange'
+import { errorCodes, errorResponse, McpError, type RequestId, type RpcRequest, type RpcResponse } from '@x/schema'
 import { revisionFeaturesOf } from '../../translate/revisions.ts'
 import { CallHandedOffError } from '../call/call-channel.ts'
 import { runLegacyCall } from '../call/legacy-call.ts'

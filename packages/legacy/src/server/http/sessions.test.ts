@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { LogRecord } from '@x/core'
-import { clientAddressKey, transportKey } from '@x/schema'
+import { clientAddressKey, transportKey } from '@x/exchange'
 import { createServer, sealedState, tool } from '@x/server'
 import type { StateCodec } from '@x/state-codec'
 import { httpHandler } from '@x/transport-http'

@@ -1,5 +1,6 @@
 import type { LogRecord } from '@x/core'
-import { callerKeyOf, clientAddressKey, createCall, type JsonObject, withContext } from '@x/schema'
+import { callerKeyOf, clientAddressKey, createCall, withContext } from '@x/exchange'
+import type { JsonObject } from '@x/schema'
 import { resource, tool, type Tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
 import { expect, test } from 'vitest'

@@ -1,14 +1,6 @@
 import { onCancel, randomId } from '@x/core'
-import {
-  backPressureKey,
-  createCall,
-  errorCodes,
-  isJsonObject,
-  McpError,
-  type RpcNotification,
-  type WireError,
-  withContext,
-} from '@x/schema'
+import { backPressureKey, createCall, withContext } from '@x/exchange'
+import { errorCodes, isJsonObject, McpError, type RpcNotification, type WireError } from '@x/schema'
 import { createClientMeta, type LegacyClient, toPlainNotification } from '../../translate/request.ts'
 import type { Caller, Deps } from './deps.ts'
 import { parseCapabilities, requestDiscovery } from './initialize.ts'

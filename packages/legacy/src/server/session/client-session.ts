@@ -1,4 +1,4 @@
-import { clientSessionKey, createCall, withContext } from '@x/schema'
+import { clientSessionKey, createCall, withContext } from '@x/exchange'
 import type { Caller } from './deps.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { isUnavailable, type Ledger, sleep, errorRecord, raceWithCancellation } from '@x/core'
-import type { Call, Exchange, ExtensionHost, Implementation } from '@x/schema'
+import type { Call, Exchange, ExtensionHost } from '@x/exchange'
+import type { Implementation } from '@x/schema'
 import type { LegacySettings } from './options.ts'
 
 /** The principal of a caller, and the context of its connection. */

@@ -1,5 +1,5 @@
+import { createCall } from '@x/exchange'
 import {
-  createCall,
   errorCodes,
   errorResponse,
   isJsonObject,

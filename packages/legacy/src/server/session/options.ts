@@ -1,5 +1,5 @@
 import { type ChangeBus, checkedNumber, checkOptions, isWorkerd, maxTimerMs, type Runtime } from '@x/core'
-import type { ExtensionHost } from '@x/schema'
+import type { ExtensionHost } from '@x/exchange'
 import { memoryStore, randomKey, sealedState, singleUseState, type StateCodec, type StateStore } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../../translate/revisions.ts'
 

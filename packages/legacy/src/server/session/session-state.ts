@@ -1,5 +1,6 @@
 import { isLimitError, type Ledger } from '@x/core'
-import type { HttpReply, LoggingLevel, RequestId } from '@x/schema'
+import type { HttpReply } from '@x/exchange'
+import type { LoggingLevel, RequestId } from '@x/schema'
 import type { ChangeSubscription } from './change-subscription.ts'
 import type { LegacySettings } from './options.ts'
 import type { Session } from './session.ts'

@@ -1,15 +1,7 @@
 import { isLimitError, type Ledger, randomId, sha256Hex } from '@x/core'
-import {
-  type Call,
-  callerKeyOf,
-  type ClientCapabilities,
-  type Implementation,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type Principal,
-} from '@x/schema'
-import { principalIdentityOf } from '@x/schema/internal'
+import { type Call, callerKeyOf, type Principal } from '@x/exchange'
+import { type ClientCapabilities, type Implementation, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import { principalIdentityOf } from '@x/exchange/internal'
 import { isStateError } from '@x/state-codec'
 import { findRevision } from '../../translate/revisions.ts'
 import type { LegacyClient } from '../../translate/request.ts'

@@ -1,6 +1,7 @@
 import { isLimitError, isUnavailable } from '@x/core'
-import { errorResponse, limitErrorToMcp, type RequestId, type RpcError, unavailableError } from '@x/schema'
-import { quotaError } from '@x/schema/internal'
+import { limitErrorToMcp, unavailableError } from '@x/exchange'
+import { errorResponse, type RequestId, type RpcError } from '@x/schema'
+import { quotaError } from '@x/exchange/internal'
 import { isStateError } from '@x/state-codec'
 import type { Deps } from './deps.ts'
 

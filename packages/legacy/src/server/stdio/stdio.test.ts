@@ -1,5 +1,6 @@
 import { Duplex, PassThrough } from 'node:stream'
-import { clientAddressKey, isJsonObject, type JsonObject, type Middleware, transportKey, withNotify } from '@x/schema'
+import { clientAddressKey, type Middleware, transportKey, withNotify } from '@x/exchange'
+import { isJsonObject, type JsonObject } from '@x/schema'
 import { resource, type ServerDefinition, tool } from '@x/server'
 import { serveStdio } from '@x/transport-stdio'
 import { expect, test } from 'vitest'

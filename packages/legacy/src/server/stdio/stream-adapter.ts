@@ -1,16 +1,12 @@
 import { isLimitError, randomId, withSignalOf } from '@x/core'
 import {
   callerKeyOf,
-  type LoggingLevel,
-  type RpcNotification,
-  type RpcRequest,
-  type RpcResponse,
-  type StatefulRequest,
   type StreamConnection,
   type StreamHandler,
   type StreamPeer,
   type StreamProtocolAdapter,
-} from '@x/schema'
+} from '@x/exchange'
+import type { LoggingLevel, RpcNotification, RpcRequest, RpcResponse, StatefulRequest } from '@x/schema'
 import { type LegacyClient, hasProtocolVersion } from '../../translate/request.ts'
 import { runLegacyCall } from '../call/legacy-call.ts'
 import type { CallDeps } from '../call/call-deps.ts'

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '@x/schema'
+import type { JournalEntry } from '@x/exchange'
 import type { Lease, LeaseState, TaskEnd, TaskProgress, TaskRelease, TaskSuspension } from '../engine.ts'
 import { toStoredText } from '../stored-values.ts'
 import type { SqlRow } from './sql-database.ts'

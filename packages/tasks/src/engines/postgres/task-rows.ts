@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { parseJsonObject } from '@x/core'
-import { isJsonObject, type JournalEntry, type JsonObject, type WireError } from '@x/schema'
+import type { JournalEntry } from '@x/exchange'
+import { isJsonObject, type JsonObject, type WireError } from '@x/schema'
 import type { ClaimedTask, ProgressNumbers, TaskRow } from '../engine.ts'
 import { fromStoredText, toTaskStatus } from '../stored-values.ts'
 import type { SqlRow } from './sql-database.ts'

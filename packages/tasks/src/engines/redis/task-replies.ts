@@ -1,5 +1,6 @@
 import { parseJsonObject } from '@x/core'
-import { isJsonObject, type JournalEntry, type JsonObject, type WireError } from '@x/schema'
+import type { JournalEntry } from '@x/exchange'
+import { isJsonObject, type JsonObject, type WireError } from '@x/schema'
 import type { ClaimedTask, InspectedTask, OpenTaskState, TaskRow } from '../engine.ts'
 import { fromStoredText, toStoredText, toTaskStatus } from '../stored-values.ts'
 import { rowFields } from './script-library.ts'

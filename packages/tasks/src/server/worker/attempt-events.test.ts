@@ -1,4 +1,4 @@
-import type { ServerEvent, ServerExtension } from '@x/schema'
+import type { ServerEvent, ServerExtension } from '@x/exchange'
 import { type Tool, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { accept, createFleet, createGate, type Fleet } from '../../testing/fleet.ts'

@@ -1,12 +1,6 @@
 import { sleep, startBackgroundTimer } from '@x/core'
-import {
-  type ServerEvents,
-  type JournalEntry,
-  type JournalStore,
-  type JsonObject,
-  metaKeys,
-  type WireError,
-} from '@x/schema'
+import type { ServerEvents, JournalEntry, JournalStore } from '@x/exchange'
+import { type JsonObject, metaKeys, type WireError } from '@x/schema'
 import type { ClaimedTask, LeaseState, ProgressNumbers, TaskProgress } from '../../engines/engine.ts'
 import type { TaskContext } from '../options.ts'
 import type { WorkerEngine } from './bounded-engine.ts'

@@ -1,5 +1,6 @@
-import { createCall, errorCodes, isJsonObject, type JsonObject, type RpcResponse, withContext } from '@x/schema'
-import { restoredPartsKey } from '@x/schema/internal'
+import { createCall, withContext } from '@x/exchange'
+import { errorCodes, isJsonObject, type JsonObject, type RpcResponse } from '@x/schema'
+import { restoredPartsKey } from '@x/exchange/internal'
 import type { RunnableCall } from '../task-payload.ts'
 import type { TaskContext } from '../options.ts'
 import type { MissingCapability } from './requeue.ts'

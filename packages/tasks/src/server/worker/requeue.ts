@@ -1,4 +1,5 @@
-import type { JournalEntry, WireError } from '@x/schema'
+import type { JournalEntry } from '@x/exchange'
+import type { WireError } from '@x/schema'
 import type { ClaimedTask } from '../../engines/engine.ts'
 
 /** The name of the journal part that counts how often a task was requeued. Handlers do not see this part. */

@@ -1,17 +1,7 @@
 import { startBackgroundTimer } from '@x/core'
-import {
-  createCall,
-  errorCodes,
-  isJsonObject,
-  journalKey,
-  type JsonObject,
-  type RpcResponse,
-  taskAttemptKey,
-  toWire,
-  type WireError,
-  withContext,
-} from '@x/schema'
-import { restoredPartsKey } from '@x/schema/internal'
+import { createCall, journalKey, taskAttemptKey, withContext } from '@x/exchange'
+import { errorCodes, isJsonObject, type JsonObject, type RpcResponse, toWire, type WireError } from '@x/schema'
+import { restoredPartsKey } from '@x/exchange/internal'
 import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
 import { readPayload, type RunnableCall } from '../task-payload.ts'
 import {

@@ -1,4 +1,5 @@
-import { errorCodes, type JournalEntry, type JsonObject, type WireError } from '@x/schema'
+import type { JournalEntry } from '@x/exchange'
+import { errorCodes, type JsonObject, type WireError } from '@x/schema'
 import type { ClaimedTask, TaskEnd } from '../../engines/engine.ts'
 
 /** The size of a task's record, in bytes of JSON. */

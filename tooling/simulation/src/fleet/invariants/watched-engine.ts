@@ -1,4 +1,4 @@
-import type { JournalEntry } from '@x/schema'
+import type { JournalEntry } from '@x/exchange'
 import type { ClaimedTask, Lease, LeaseState, TaskEngine, TaskStatus } from '@x/tasks'
 import type { Trace } from '../trace.ts'
 import type { ReportViolation } from './violations.ts'

@@ -1,4 +1,4 @@
-import { callerKeyOf } from '@x/schema'
+import { callerKeyOf } from '@x/exchange'
 import { joinRoundStores } from '../../call/round-store.ts'
 import type { WaitingRound } from '../../call/waiting-round.ts'
 import type { CallDeps } from '../../call/call-deps.ts'

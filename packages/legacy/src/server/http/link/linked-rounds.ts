@@ -1,4 +1,5 @@
-import { callerKeyOf, type RequestId, type RpcResponse } from '@x/schema'
+import { callerKeyOf } from '@x/exchange'
+import type { RequestId, RpcResponse } from '@x/schema'
 import { isStateError } from '@x/state-codec'
 import { type KeptRound, type RoundStore, streamIdOfQuestion } from '../../call/round-store.ts'
 import type { WaitingRound } from '../../call/waiting-round.ts'

@@ -1,4 +1,4 @@
-import { callerKeyOf, type HttpReply } from '@x/schema'
+import { callerKeyOf, type HttpReply } from '@x/exchange'
 import type { WaitingRound } from '../../call/waiting-round.ts'
 import type { CallStream } from '../call-stream.ts'
 import { rejectLostCall } from '../errors.ts'

@@ -1,4 +1,5 @@
-import { callerKeyOf, createCall, type JsonObject } from '@x/schema'
+import { callerKeyOf, createCall } from '@x/exchange'
+import type { JsonObject } from '@x/schema'
 import { memoryBus } from '@x/server'
 import { memoryStore, type StateStore } from '@x/state-codec'
 import { httpHandler } from '@x/transport-http'

@@ -1,5 +1,5 @@
 import type { JsonObject, LogContext, LogRecord } from '@x/core'
-import type { Call } from '../basic/exchange.ts'
+import type { Call } from '../call/exchange.ts'
 
 /** The end of one run of a handler. */
 export type RunEndKind = 'finished' | 'failed' | 'asked' | 'handed_off' | 'became_task' | 'cancelled'

@@ -1,5 +1,5 @@
 import type { LimitError } from '@x/core'
-import { errorCodes, McpError } from '../basic/mcp-error.ts'
+import { errorCodes, McpError } from '@x/schema'
 import { quotaError } from './quota.ts'
 
 /**

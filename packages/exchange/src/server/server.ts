@@ -1,7 +1,6 @@
 import type { Ledger, Log } from '@x/core'
-import type { Call, Exchange } from '../basic/exchange.ts'
-import type { Implementation } from '../basic/implementation.ts'
-import type { RpcNotification } from '../basic/rpc.ts'
+import type { Call, Exchange } from '../call/exchange.ts'
+import type { Implementation, RpcNotification } from '@x/schema'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 import type { ServerEvent } from './server-event.ts'
 

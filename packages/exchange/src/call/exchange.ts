@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@x/core'
-import type { RpcNotification, RpcRequest, RpcResponse } from './rpc.ts'
+import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 
 /**
  * Answers a JSON-RPC request. Before the response, it may send notifications about the request to `call.notify`.
@@ -109,15 +109,6 @@ export interface BackgroundRunner {
    * that the handler received. It contains the parts of the call to store.
    */
   begin(journal: JsonObject, id?: string, context?: CallContext): Promise<JsonObject>
-}
-
-/**
- * Header values by name. The names of headers that came over HTTP are case-insensitive. A `Map` implements this
- * interface.
- */
-export interface HeaderParams {
-  get(name: string): string | undefined
-  forEach(visit: (value: string, name: string) => void): void
 }
 
 /**

@@ -1,19 +1,18 @@
 import { errorRecord } from '@x/core'
-import type { Call, Exchange, Middleware } from '../basic/exchange.ts'
-import { isMetaKey } from '../basic/meta-keys.ts'
-import type { RpcNotification } from '../basic/rpc.ts'
+import type { Call, Exchange, Middleware } from '../call/exchange.ts'
+import { isMetaKey, type RpcNotification } from '@x/schema'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
-import { DefinitionError } from './definition-error.ts'
+import { DefinitionError } from '../errors/definition-error.ts'
 import type { Observer } from './event-source.ts'
 import { createPartReadiness, type ServerPart } from './part-readiness.ts'
-import type { CloseOptions, Undrain } from './server.ts'
+import type { CloseOptions, Undrain } from '../server/server.ts'
 import type {
   ExtensionHost,
   ExtensionInstance,
   ExtensionMethod,
   ExtensionResources,
   ServerExtension,
-} from './server-extension.ts'
+} from '../server/server-extension.ts'
 
 /**
  * The started extensions of one server, and the exchange made of its core, the middleware of extensions and the

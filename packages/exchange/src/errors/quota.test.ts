@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { callerKeyOf, clientAddressKey, createCall, errorCodes, toWire, withContext } from '../index.ts'
-import { principalIdentityOf } from './call-context.ts'
+import { errorCodes, toWire } from '@x/schema'
+import { callerKeyOf, clientAddressKey, createCall, withContext, principalIdentityOf } from '../call/call-context.ts'
 import { quotaError } from './quota.ts'
 
 const at = (address: string) => callerKeyOf(withContext(createCall(), clientAddressKey, address))

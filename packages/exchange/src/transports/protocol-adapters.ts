@@ -1,7 +1,6 @@
 import type { Clock } from '@x/core'
-import type { Call, CallContext, Principal } from '../basic/exchange.ts'
-import type { RpcNotification, RpcRequest, RpcResponse, WireError } from '../basic/rpc.ts'
-import type { ParseBounds } from '../messages/scan-text.ts'
+import type { Call, CallContext, Principal } from '../call/exchange.ts'
+import type { RpcNotification, RpcRequest, RpcResponse, WireError, ParseBounds } from '@x/schema'
 
 /**
  * The adapters of a server for other protocol revisions. A transport offers a request to its adapter before it rejects

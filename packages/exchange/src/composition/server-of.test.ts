@@ -1,10 +1,9 @@
 import type { LogRecord } from '@x/core'
 import { describe, expect, test } from 'vitest'
-import type { Exchange, Middleware } from '../basic/exchange.ts'
-import { McpError } from '../basic/mcp-error.ts'
-import { metaKeys } from '../basic/meta-keys.ts'
-import { createCall } from './call-context.ts'
-import type { ServerExtension } from './server-extension.ts'
+import type { Exchange, Middleware } from '../call/exchange.ts'
+import { McpError, metaKeys } from '@x/schema'
+import { createCall } from '../call/call-context.ts'
+import type { ServerExtension } from '../server/server-extension.ts'
 import { serverOf, type ServerParts } from './server-of.ts'
 
 const discovery = {

@@ -1,11 +1,11 @@
 import { createLedger, createLog, errorRecord, type Log, type Runtime, runtimeOf } from '@x/core'
-import type { Exchange, Middleware } from '../basic/exchange.ts'
-import type { Implementation } from '../basic/implementation.ts'
+import type { Exchange, Middleware } from '../call/exchange.ts'
+import type { Implementation } from '@x/schema'
 import { composeServer, type Composition } from './compose.ts'
 import { createEventSource } from './event-source.ts'
 import { createRelay, findOfferedMethod } from './relay.ts'
-import { type CloseOptions, createAttachHost, type Server, type Undrain } from './server.ts'
-import type { ExtensionHost, HostStateCodec, ServerExtension } from './server-extension.ts'
+import { type CloseOptions, createAttachHost, type Server, type Undrain } from '../server/server.ts'
+import type { ExtensionHost, HostStateCodec, ServerExtension } from '../server/server-extension.ts'
 
 /** The parts of a server that an exchange does not have. */
 export interface ServerParts extends Partial<Pick<Server, 'receive' | 'needsPrincipal' | 'ledger'>> {
@@ -43,7 +43,7 @@ export interface ServerParts extends Partial<Pick<Server, 'receive' | 'needsPrin
  */
 export function serverOf(exchange: Exchange, parts: ServerParts): Server {
   const { info, extensions = [], needsPrincipal = false, localOnly, ledger = createLedger() } = parts
-  const events = createEventSource(createLog(parts.log, '@x/schema'))
+  const events = createEventSource(createLog(parts.log, '@x/exchange'))
   const { log } = events
   let methods: Composition['methods'] = new Map()
   const work = createWorkCounter()

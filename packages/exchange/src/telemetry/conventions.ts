@@ -1,3 +1,5 @@
+import { errorCodes, legacyResourceNotFound } from '@x/schema'
+
 /**
  * The names of OpenTelemetry that spans and metrics have. They follow the folder `model/mcp` of
  * `open-telemetry/semantic-conventions-genai` at 14567fad, with semantic conventions 1.41.0 of OpenTelemetry. Names that
@@ -60,3 +62,16 @@ export const conventions = {
   /** The bounds of the buckets of a duration, in seconds. */
   durationBounds: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300],
 } as const
+
+const callerErrorCodes: ReadonlySet<number> = new Set([
+  errorCodes.parse,
+  errorCodes.invalidRequest,
+  errorCodes.methodNotFound,
+  errorCodes.invalidParams,
+  legacyResourceNotFound,
+])
+
+/** Returns true for the code of a mistake of the caller, which is no error of the server. */
+export function isCallerError(code: number): boolean {
+  return callerErrorCodes.has(code)
+}

@@ -1,11 +1,7 @@
-import type { Call, Exchange, Middleware } from '../basic/exchange.ts'
-import type { Implementation } from '../basic/implementation.ts'
+import type { Call, Exchange, Middleware } from '../call/exchange.ts'
+import type { Implementation, RpcNotification, RpcRequest, ReadResourceResult, CacheScope, Resource } from '@x/schema'
 import type { ChangeBus, JsonObject, JsonValue, Ledger, Log, Runtime } from '@x/core'
-import type { RpcNotification, RpcRequest } from '../basic/rpc.ts'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
-import type { ReadResourceResult } from '../server/resource-requests.ts'
-import type { CacheScope } from '../server/caching.ts'
-import type { Resource } from '../server/resources.ts'
 import type { ListKind, Undrain } from './server.ts'
 import type { ServerEvent } from './server-event.ts'
 

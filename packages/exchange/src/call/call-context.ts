@@ -1,4 +1,5 @@
 import { Cancellation, type JsonObject, withSignalOf } from '@x/core'
+import type { HeaderParams, Root } from '@x/schema'
 import {
   type BackgroundRunner,
   type Call,
@@ -7,11 +8,9 @@ import {
   type ContextKey,
   contextKey,
   emptyContext,
-  type HeaderParams,
   type JournalStore,
   type Principal,
-} from '../basic/exchange.ts'
-import type { Root } from '../client/roots.ts'
+} from './exchange.ts'
 
 /**
  * Returns a copy of a call with one more value in its context. The given call does not change, so that outer middleware

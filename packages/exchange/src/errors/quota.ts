@@ -1,4 +1,4 @@
-import { errorCodes, McpError } from '../basic/mcp-error.ts'
+import { errorCodes, McpError } from '@x/schema'
 import type { JsonObject } from '@x/core'
 
 /**

@@ -1,13 +1,20 @@
 import { errorRecord, isCancelled, isJsonObject, type JsonObject, type Log } from '@x/core'
-import type { Call, Exchange } from '../basic/exchange.ts'
-import { errorCodes, errorResponse, isMcpError, McpError } from '../basic/mcp-error.ts'
-import { metaKeys } from '../basic/meta-keys.ts'
-import { protocolVersion } from '../basic/revision.ts'
-import type { RpcRequest, RpcResponse } from '../basic/rpc.ts'
-import { findMethodRow, requestMetaOf } from '../methods/methods.ts'
+import type { Call, Exchange } from '../call/exchange.ts'
+import {
+  errorCodes,
+  errorResponse,
+  isMcpError,
+  McpError,
+  metaKeys,
+  protocolVersion,
+  type RpcRequest,
+  type RpcResponse,
+  findMethodRow,
+  requestMetaOf,
+} from '@x/schema'
 import type { Composition } from './compose.ts'
-import { DefinitionError } from './definition-error.ts'
-import type { ExtensionMethod, OfferedTarget, ServerExtension } from './server-extension.ts'
+import { DefinitionError } from '../errors/definition-error.ts'
+import type { ExtensionMethod, OfferedTarget, ServerExtension } from '../server/server-extension.ts'
 
 /** Creates the innermost exchange: it serves the methods of extensions, and relays every other request. */
 export function createRelay(

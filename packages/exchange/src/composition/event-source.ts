@@ -1,5 +1,5 @@
 import { errorRecord, type Log } from '@x/core'
-import type { ServerEvent } from './server-event.ts'
+import type { ServerEvent } from '../server/server-event.ts'
 
 /** Receives the events of a server. */
 export type Observer = (event: ServerEvent) => void

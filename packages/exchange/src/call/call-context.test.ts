@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { callHeadersKey, createCall, withContext, withNotify, withHeader } from './call-context.ts'
-import { contextKey } from '../basic/exchange.ts'
+import { contextKey } from './exchange.ts'
 import { Cancellation, isCancelled, withSignalOf } from '@x/core'
 
 test('withHeader returns a call with one more header, and does not change the given call', () => {

@@ -1,6 +1,6 @@
 import { createLedger, isLimitError } from '@x/core'
 import { expect, test } from 'vitest'
-import { toWire } from '../basic/mcp-error.ts'
+import { toWire } from '@x/schema'
 import { limitErrorToMcp, unavailableError } from './rejections.ts'
 
 /** Returns the wire form of the error of taking one call more than the bounds allow. */

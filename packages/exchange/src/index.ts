@@ -1,0 +1,87 @@
+/**
+ * The interfaces between the packages, for programs that write an extension, a transport or an engine.
+ *
+ * @module @x/exchange
+ */
+
+export { type CallContext, type ContextKey, contextKey } from './call/exchange.ts'
+export type {
+  BackgroundRunner,
+  Call,
+  CallHeaders,
+  Exchange,
+  JournalEntry,
+  JournalStore,
+  Middleware,
+  Principal,
+} from './call/exchange.ts'
+export {
+  callerKeyOf,
+  backgroundKey,
+  backPressureKey,
+  callHeadersKey,
+  type CallInit,
+  canHandOffKey,
+  clientAddressKey,
+  clientSessionKey,
+  createCall,
+  headerParamsKey,
+  journalKey,
+  type Platform,
+  platformKey,
+  type TaskAttempt,
+  taskAttemptKey,
+  transportKey,
+  withContext,
+  withHeader,
+  withNotify,
+} from './call/call-context.ts'
+export {
+  type AsyncResource,
+  type ClientTarget,
+  type CloseOptions,
+  type Connection,
+  type ConnectionPeer,
+  type ConnectionView,
+  createAttachHost,
+  type DrainOptions,
+  type ListKind,
+  type Server,
+  type ServerLoad,
+  type Undrain,
+} from './server/server.ts'
+export type {
+  ExtensionHost,
+  ExtensionInstance,
+  ExtensionMethod,
+  ExtensionResourcePage,
+  ExtensionResources,
+  ToolView,
+  HostStateCodec,
+  LiteralName,
+  OfferedTarget,
+  ServerApis,
+  ServerExtension,
+  ServerTypes,
+  ToolTypes,
+  TypeCarrier,
+  TypesOf,
+} from './server/server-extension.ts'
+export type { CallSubject, RunEndKind, ServerEvent, ServerEvents } from './server/server-event.ts'
+export { serverOf, type ServerParts } from './composition/server-of.ts'
+export { DefinitionError, type DefinitionProblem } from './errors/definition-error.ts'
+export { limitErrorToMcp, stoppingError, unavailableError } from './errors/rejections.ts'
+export type {
+  HttpLimits,
+  HttpErrorHead,
+  HttpProtocolAdapter,
+  HttpReply,
+  HttpRequestView,
+  ProtocolAdapters,
+  RequestHead,
+  StreamConnection,
+  StreamHandler,
+  StreamPeer,
+  StreamProtocolAdapter,
+} from './transports/protocol-adapters.ts'
+export type { HttpAuthorizer, HttpHeaders, HttpResponseHead, HttpTarget } from './transports/http-authorizer.ts'

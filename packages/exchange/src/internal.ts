@@ -1,0 +1,29 @@
+/**
+ * The parts of this package that only the other packages of this repository use. They may change in any release.
+ *
+ * @module @x/exchange/internal
+ */
+
+export {
+  type CallingClient,
+  callingClientKey,
+  extendsResultKey,
+  type RecordedPart,
+  recordedPartsKey,
+  restoredPartsKey,
+  principalIdentityOf,
+} from './call/call-context.ts'
+export { createEventSource, type EventSource, type Observer } from './composition/event-source.ts'
+export { type Composition, composeServer } from './composition/compose.ts'
+export type { ServerPart } from './composition/part-readiness.ts'
+export { overloadedReason } from './errors/rejections.ts'
+export { quotaError, quotaReason } from './errors/quota.ts'
+export { conventions, isCallerError } from './telemetry/conventions.ts'
+export {
+  discoverProbe,
+  findRevisionError,
+  olderInitializeRequest,
+  olderRevisionIn,
+  olderServerMessage,
+  supportsDiscover,
+} from './transports/revision-detection.ts'
