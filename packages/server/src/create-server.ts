@@ -1,5 +1,4 @@
 import { createAttachHost, type ListKind, type ServerApis, type ServerExtension } from '@x/exchange'
-import type { Implementation } from '@x/schema'
 import { type Composition, composeServer } from '@x/exchange/internal'
 import { compileDefinition, requireServerInfo } from './compile/compile-definition.ts'
 import { createCoreExchange, findOfferedTarget, type ServerState } from './core-exchange.ts'
@@ -152,7 +151,7 @@ async function closeResources({ close }: ServerDefinition, settings: ServerSetti
   }
 }
 
-function createMcpServer(members: ServerMembers, info: Implementation, readLoad: () => McpServerLoad): McpServer {
+function createMcpServer(members: ServerMembers, info: McpServer['info'], readLoad: () => McpServerLoad): McpServer {
   return {
     ...members,
     info,

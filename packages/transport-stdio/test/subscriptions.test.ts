@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { createCall } from '@x/exchange'
@@ -131,7 +130,7 @@ describe('a reader that is slow', () => {
     const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 500 })]
     const server = serve(subscriptions, runtime)
     const service = serveStdio(server, { input, output, graceMs: 30 })
-    const written = once(output, 'readable')
+    const written = new Promise<void>((resolve) => output.once('readable', resolve))
     input.write(`${JSON.stringify(listen(1, filter))}\n`)
     await written
     return { server, service, read: () => rawPeer({ input: output, output: input }) }

@@ -7,7 +7,6 @@ import { httpHandler } from '@x/transport-http'
 import { connectHttp } from '@x/transport-http/client'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { keys } from './asking.ts'
 import {
   alphabet,
   alter,
@@ -17,7 +16,7 @@ import {
   target,
   answers,
 } from './hostile-arbitraries.ts'
-import { expectedInputs, hostileDefinition, secret, type Target, targets } from './hostile-server.ts'
+import { expectedInputs, hostileDefinition, secrets, type Target, targets } from './hostile-server.ts'
 import { resultOf, send } from './raw-request.ts'
 
 const meta = { [metaKeys.clientCapabilities]: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} } }
@@ -59,7 +58,7 @@ function checkAttempt({ method }: Target, { response, accepted, errors }: Attemp
   expect(response.id).toBe('attack')
   const text = JSON.stringify(response)
   // The response reveals no stored value, key, file name or stack trace of the server.
-  for (const inside of [secret, keys.first, 'node:', '.ts:', 'at async', 'StateError', 'unknown_key', 'forged']) {
+  for (const inside of [...secrets, 'node:', '.ts:', 'at async', 'StateError', 'unknown_key', 'forged']) {
     expect(text).not.toContain(inside)
   }
   // A rejected token is logged. Any other error is a fault of the server.

@@ -3,7 +3,10 @@ import * as z from 'zod'
 import { forms, keys, stateWith } from './asking.ts'
 
 /** A canary that only the server knows. Every call stores it in its state. */
-export const secret = 'hunter2-behind-the-counter'
+const secret = 'hunter2-behind-the-counter'
+
+/** Texts of the server that no response may contain. */
+export const secrets: readonly string[] = [secret, keys.first]
 
 /** Records the answers that handlers receive. */
 export type OnAnswer = (key: string, given: unknown) => void

@@ -1,4 +1,3 @@
-import { platformRuntime } from '@x/core'
 import type { Exchange } from '@x/exchange'
 import {
   encodeHeaderValue,
@@ -21,7 +20,7 @@ import type { CallOptions } from './call-options.ts'
 import { clientInfoOf, type CoreClientOptions } from './options.ts'
 import { type InputRequired, isInputRequired } from './input-required.ts'
 import { declaredCapabilities, hasHandlers } from './input-handlers.ts'
-import { maxProgressFactor, sendWithResends, timeoutMsOf } from './resend-policy.ts'
+import { clockOf, maxProgressFactor, sendWithResends, timeoutMsOf } from './resend-policy.ts'
 import { runCall } from './run-call.ts'
 import { parseResult, peerError, serverInfoOf } from './parse-result.ts'
 
@@ -98,7 +97,7 @@ export function createSendRawRequest(
     const timeoutMs = timeoutMsOf(options, callOptions)
     const isStreaming = findMethodRow(call.method)?.isStreaming === true
     const maxTotalMs = isStreaming ? timeoutMs : timeoutMs * maxProgressFactor
-    const { runtime: clock = platformRuntime } = options
+    const clock = clockOf(options)
     const { headerParams, onMessage: onAnyMessage } = call
     const nameHeader = encodeMcpName(call, getErrorContext)
     const onMessage = onAnyMessage && ((message: RpcNotification): boolean => onAnyMessage(message, id))

@@ -1,4 +1,4 @@
-import { platformRuntime } from '@x/core'
+import { type Clock, platformRuntime } from '@x/core'
 import { findMethodRow, type RpcResponse } from '@x/schema'
 import type { CallOptions } from './call-options.ts'
 import { type CallTarget, type ClientState, errorContextOf } from './client-state.ts'
@@ -14,6 +14,11 @@ export const maxProgressFactor = 10
 /** Returns the time limit of a request without progress, in milliseconds. */
 export function timeoutMsOf(options: CoreClientOptions, callOptions: CallOptions): number {
   return callOptions.timeoutMs ?? options.timeoutMs ?? clientDefaults.timeoutMs
+}
+
+/** Returns the clock of a client. */
+export function clockOf({ runtime = platformRuntime }: CoreClientOptions): Clock {
+  return runtime
 }
 
 interface ResendContext {
@@ -36,7 +41,7 @@ export function sendWithResends(
     isRepeatable: isReadOnly ? () => true : call.isRepeatable,
     maxResendMs: Math.min(maxResendMs, timeoutMsOf(options, callOptions)),
     maxTotalMs: timeoutMsOf(options, callOptions) * maxProgressFactor,
-    clock: options.runtime ?? platformRuntime,
+    clock: clockOf(options),
     signal: callOptions.signal,
     closed,
     onResend: (resend) => {

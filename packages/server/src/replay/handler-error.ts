@@ -52,8 +52,12 @@ export function toInternalError(error: unknown, request: ServedRequest, name: st
   // A cancelled call is not logged, because it has not failed.
   if (!isCancelled(request.call)) reportServerError(error, logContextOf(request, name), request.settings)
   // `begun` is true, because the handler may have begun before the unavailable part was needed.
-  if (isUnavailable(error)) return unavailableError({ begun: true, cause: error })
-  return new McpError(errorCodes.internal, 'Internal error')
+  return unavailableErrorOf(error, { begun: true }) ?? new McpError(errorCodes.internal, 'Internal error')
+}
+
+/** Returns the error that the client receives if a dependency is unreachable, and undefined for any other error. */
+export function unavailableErrorOf(cause: unknown, { begun }: { readonly begun: boolean }): McpError | undefined {
+  return isUnavailable(cause) ? unavailableError({ begun, cause }) : undefined
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { JournalStore } from '@x/exchange'
 import { type JsonObject, projectMetaKeys } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { checkCapacity, beginCall, countResumedCall, endCall } from '../shedding/load-monitor.ts'
@@ -17,7 +16,12 @@ import { runStrictly } from './strict-replay.ts'
  * client answers, to this or another instance, the handler runs again from its beginning with all answers so far.
  */
 export function replayCall<T>(handler: Handler<T>, request: ServedRequest): Awaitable<JsonObject> {
-  if (request.journalStore !== undefined) return runFromStore(request.journalStore, handler, request)
+  if (request.journalStore !== undefined) {
+    return runFromStore(
+      handler,
+      new Run(request, handler.name, openStoredJournal(request.journalStore, request, handler.name)),
+    )
+  }
   const { requestState } = request.params
   // Most calls have neither an idempotency key nor a state, and skip the work for both.
   if (requestState === undefined && request.meta[projectMetaKeys.idempotencyKey] === undefined)
@@ -85,8 +89,8 @@ function runOrRepeat<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
  * Runs the handler of a task, with the journal from the task's store. Capacity is not checked. The task was admitted
  * when it was created, and a refusal now would make it fail.
  */
-function runFromStore<T>(store: JournalStore, handler: Handler<T>, request: ServedRequest): Awaitable<JsonObject> {
-  const run = new Run(request, handler.name, openStoredJournal(store, request, handler.name))
+function runFromStore<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
+  const { request } = run
   if (request.observation !== undefined) emitResume(run)
   beginCall(request)
   return runOrRepeat(handler, run)

@@ -1,4 +1,3 @@
-import type { RunEndKind } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
 import { explicitRoundBrand, type InputRequiredReturn } from '../definitions/context.ts'
 import { mapAwaitable, type Awaitable, isPromiseLike, waitForImmediate } from '../request/awaitable.ts'
@@ -105,7 +104,7 @@ export function completeCall<T>(run: Run, outcome: RunOutcome<T>, handler: Handl
  * Returns the kind with which the end of a run is emitted once its result is created. A call that fails has no result,
  * so it is emitted as failed instead.
  */
-function endKindOf({ end }: Run, outcome: RunOutcome<unknown>): RunEndKind {
+function endKindOf({ end }: Run, outcome: RunOutcome<unknown>): 'became_task' | 'asked' | 'finished' {
   if (end?.kind === 'became_task') return 'became_task'
   const isAsking = end?.kind === 'asked' || ('returned' in outcome && isInputRequired(outcome.returned))
   return isAsking ? 'asked' : 'finished'

@@ -1,12 +1,11 @@
 import { type JournalStore, unavailableError } from '@x/exchange'
 import { errorCodes, type InputResponse, isJsonObject, type JsonValue, McpError, findMethodRow } from '@x/schema'
 import { principalIdentityOf, quotaError } from '@x/exchange/internal'
-import { isUnavailable } from '@x/core'
 import { isStateError } from '@x/state-codec'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import { sessionIdOf } from './call-identity.ts'
 import type { ServedRequest } from './served-request.ts'
-import { HandlerError, stateDisabledMessage, toInternalError } from './handler-error.ts'
+import { HandlerError, stateDisabledMessage, toInternalError, unavailableErrorOf } from './handler-error.ts'
 import { journalMemberNames, parseJournal } from './journal.ts'
 import { emitStateRejected } from './run-events.ts'
 import { formatExplicitKey, RunJournal } from './run-journal.ts'
@@ -143,8 +142,8 @@ export async function sealState(journal: RunJournal, request: ServedRequest, nam
   } catch (error) {
     reportServerError(error, logContextOf(request, name), request.settings)
     if (isStateError(error) && error.code === 'too_old') throw invalidStateError()
-    if (isUnavailable(error)) throw unavailableError({ begun: true, cause: error })
-    throw storeQuotaErrorOf(error) ?? unsealableValueError(error, journal, request) ?? sealFailureError()
+    const storeError = unavailableErrorOf(error, { begun: true }) ?? storeQuotaErrorOf(error)
+    throw storeError ?? unsealableValueError(error, journal, request) ?? sealFailureError()
   }
 }
 
@@ -161,8 +160,7 @@ const clockRetryAfterMs = 100
 function toOpenStateError(error: unknown): McpError {
   if (isStateError(error) && error.code === 'not_yet')
     return unavailableError({ begun: false, retryAfterMs: clockRetryAfterMs, cause: error })
-  if (isUnavailable(error)) return unavailableError({ begun: false, cause: error })
-  return storeQuotaErrorOf(error) ?? invalidStateError()
+  return unavailableErrorOf(error, { begun: false }) ?? storeQuotaErrorOf(error) ?? invalidStateError()
 }
 
 /** Returns the error for a caller who has exceeded the quota of the store. Returns undefined for any other error. */

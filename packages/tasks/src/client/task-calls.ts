@@ -9,7 +9,6 @@ import {
   type Progress,
   type SendCall,
 } from '@x/client'
-import type { Middleware } from '@x/exchange'
 import { type CallToolResult, isJsonObject, type JsonObject } from '@x/schema'
 import { tasksCapability, tasksExtension } from '../schema/task-params.ts'
 import type { CreateTaskResult } from '../schema/task.ts'
@@ -121,7 +120,9 @@ function startTaskClient(
  * Returns a middleware for the form of SEP-2322 (persistent tool workflow). It adds `task` to calls of tools, and moves
  * the task from the member `task` of the response to its top level.
  */
-function persistentWorkflow({ ttlMs }: NonNullable<TasksClientSettings['persistentWorkflow']>): Middleware {
+function persistentWorkflow({
+  ttlMs,
+}: NonNullable<TasksClientSettings['persistentWorkflow']>): NonNullable<ClientExtensionInstance['middleware']> {
   return (next) => async (request, call) => {
     if (request.method !== 'tools/call') return next(request, call)
     const task = ttlMs === undefined ? {} : { ttl: ttlMs }

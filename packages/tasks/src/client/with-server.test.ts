@@ -10,7 +10,6 @@ import type { TaskOptions } from '../server/options.ts'
 import { tasks } from '../server/tasks.ts'
 import type { TasksClientOptions } from './settings.ts'
 import { taskCalls } from './task-calls.ts'
-import type { TaskHandle } from './task-handle.ts'
 
 const host = { name: 'host', version: '1.0.0' } as const
 const quick = { polling: { minMs: 1 } } as const
@@ -64,7 +63,7 @@ describe.each<[string, TasksClientOptions]>([
     const seen = createGate()
     await using server = serve({}, seen.opened)
     const ids: string[] = []
-    const onTask = ({ taskId }: TaskHandle): void => void ids.push(taskId)
+    const onTask = ({ taskId }: { taskId: string }): void => void ids.push(taskId)
     const extensions = [taskCalls({ ...quick, ...options, onTask })] as const
     const client = createClient(server, { ...host, ...answering, extensions })
     const reported: Progress[] = []

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Server } from '@x/exchange'
 import { errorCodes } from '@x/schema'
 import { createErrorAnswer } from '../server/reply.ts'
@@ -178,7 +177,7 @@ function listenOnAddress(server: NodeServer, host: string, port: number): Promis
   })
 }
 
-function portOf(address: AddressInfo | string | null): number {
+function portOf(address: ReturnType<NodeServer['address']>): number {
   if (typeof address === 'object' && address !== null) return address.port
   throw new Error('The server listens on no port')
 }

@@ -5,10 +5,7 @@ import type { CallDeps } from './call-deps.ts'
 import { CallHandedOffError, type LegacyCall } from './call-channel.ts'
 import type { OpenQuestion } from './open-questions.ts'
 import type { KeptRound } from './round-store.ts'
-import type { RoundQuestion, WaitingRound } from './waiting-round.ts'
-
-/** The reason why a call cannot continue. */
-export type CallFailure = { readonly missingCapabilities: JsonObject } | { readonly message: string }
+import type { CallFailure, RoundQuestion, WaitingRound } from './waiting-round.ts'
 
 /** The answer to one question, or the reason why its call cannot continue. */
 export type RoundAnswer = { readonly response: JsonObject } | { readonly failure: CallFailure }

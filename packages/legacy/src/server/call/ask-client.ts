@@ -3,11 +3,11 @@ import { callerKeyOf } from '@x/exchange'
 import type { InputRequest, JsonObject, JsonValue } from '@x/schema'
 import { toLegacyInputRequest } from '../../translate/input-request.ts'
 import type { CallDeps } from './call-deps.ts'
-import { type AnswerCollector, type CallFailure, collectAnswers } from './answer-collector.ts'
+import { type AnswerCollector, collectAnswers } from './answer-collector.ts'
 import { CallHandedOffError, type LegacyCall } from './call-channel.ts'
 import type { KeptRound } from './round-store.ts'
 import type { UrlPages } from './url-pages.ts'
-import { type RoundQuestion, sizeOfRound, type WaitingRound } from './waiting-round.ts'
+import { type CallFailure, type RoundQuestion, sizeOfRound, type WaitingRound } from './waiting-round.ts'
 
 /** The answers of one round by their keys, or the reason why the call cannot continue. */
 export type RoundOutcome =

@@ -14,13 +14,12 @@ import {
 import { createCapabilityFailure, createFailedToolResult, toLegacyFailure } from '../../translate/error.ts'
 import { isExtensionNotification, toModernRequest, toPlainNotification } from '../../translate/request.ts'
 import { toLegacyResult } from '../../translate/result.ts'
-import type { CallFailure } from './answer-collector.ts'
 import { askClient, resumeRound } from './ask-client.ts'
 import type { LegacyCall } from './call-channel.ts'
 import type { CallDeps } from './call-deps.ts'
 import { sendLaterRound, toBegunResponse } from './later-round.ts'
 import { createUrlPages, type UrlPages } from './url-pages.ts'
-import type { WaitingRound } from './waiting-round.ts'
+import type { CallFailure, WaitingRound } from './waiting-round.ts'
 
 /** The older client of a call, as a handler sees it. */
 export interface LegacyPeer {

@@ -42,6 +42,9 @@ export interface WaitingRound {
   readonly askedAt: number
 }
 
+/** The reason why a call cannot continue. */
+export type CallFailure = { readonly missingCapabilities: JsonObject } | { readonly message: string }
+
 const contentVersion = 2
 
 /**

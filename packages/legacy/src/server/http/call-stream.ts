@@ -1,8 +1,8 @@
 import type { HttpLimits, HttpReply } from '@x/exchange'
-import { encodeMessage, type RpcMessage, type RpcResponse } from '@x/schema'
+import { encodeMessage, type RequestId, type RpcMessage, type RpcResponse } from '@x/schema'
 import { isLimitError } from '@x/core'
 import type { ResumableStream } from '../session/session-state.ts'
-import { waitingMark, type WrittenEvent } from './event-id.ts'
+import { createRequestSuffix, waitingMark, type WrittenEvent } from './event-id.ts'
 
 /** Options of the stream that answers a POST. */
 export interface CallStreamOptions {
@@ -35,8 +35,8 @@ export interface CallStreamOptions {
   onEnd(): void
   /** The number of the first event. It is above 1 for a stream that another instance began. */
   readonly firstEventNumber: number
-  /** The suffix of each event id. Default: empty. */
-  readonly eventIdSuffix?: string
+  /** The id of the request, which each event id then contains. */
+  readonly requestIdInEvents?: RequestId | undefined
 }
 
 /** The HTTP status and headers of a response that is not streamed. */
@@ -114,6 +114,8 @@ export function createCallStream(firstReply: HttpReply | undefined, options: Cal
 class ReplayableCallStream implements CallStream {
   readonly id: string
   readonly #options: CallStreamOptions
+  /** The end of each event id. */
+  readonly #suffix: string
   /** The current connection. Undefined while the client is disconnected. */
   #reply: HttpReply | undefined
   #phase: 'waiting' | 'streaming' | 'ended' = 'waiting'
@@ -131,6 +133,7 @@ class ReplayableCallStream implements CallStream {
   constructor(firstReply: HttpReply | undefined, options: CallStreamOptions) {
     this.id = options.id
     this.#options = options
+    this.#suffix = options.requestIdInEvents === undefined ? '' : createRequestSuffix(options.requestIdInEvents)
     this.#openRequestCount = options.responseCount
     this.#lastEventNumber = options.firstEventNumber - 1
     if (firstReply === undefined) {
@@ -156,10 +159,6 @@ class ReplayableCallStream implements CallStream {
 
   get lastResponse(): WrittenEvent | undefined {
     return this.#openRequestCount <= 0 ? this.#response : undefined
-  }
-
-  get #suffix(): string {
-    return this.#options.eventIdSuffix ?? ''
   }
 
   send(message: RpcMessage, mayBeLost: boolean): void {

@@ -1,6 +1,5 @@
 import { callerKeyOf, type HttpRequestView } from '@x/exchange'
 import type { RequestId, RpcResponse } from '@x/schema'
-import type { LegacyClient } from '../../translate/request.ts'
 import type { Caller } from '../session/deps.ts'
 import type { WaitingRound } from '../call/waiting-round.ts'
 import type { CallDeps } from '../call/call-deps.ts'
@@ -74,7 +73,7 @@ export type SessionPeer = HttpPeer & { readonly session: Session }
 
 /** The client of one HTTP request. */
 export interface HttpPeer {
-  readonly client: LegacyClient
+  readonly client: ClientSettings['client']
   /** Undefined for a client that sends no session id. Such a client is served, but no question can be sent to it. */
   readonly session: Session | undefined
   readonly view: HttpRequestView

@@ -1,5 +1,4 @@
 import { isLimitError, randomId } from '@x/core'
-import type { HttpRequestView } from '@x/exchange'
 import {
   encodeMessage,
   errorCodes,
@@ -37,7 +36,7 @@ const answerHoldMs = 20_000
  * Serves a POST of an older client. Resolves with false for a message that must be served as 2026-07-28, and for a
  * message of no known revision.
  */
-export async function servePost(view: HttpRequestView, http: HttpDeps): Promise<boolean> {
+export async function servePost(view: HttpPeer['view'], http: HttpDeps): Promise<boolean> {
   const body = parseBody(view)
   if (body === undefined) return false
   // The text is released, because a call may wait for minutes and its arguments are parsed already.
@@ -85,7 +84,7 @@ const noWaiterMessage = 'No call waits for this response here'
 type PostBody = RpcMessage | readonly (RpcMessage | McpError)[]
 
 /** Parses a body. Undefined if it is malformed, so that the transport rejects it. */
-function parseBody({ bodyText, limits }: HttpRequestView): PostBody | undefined {
+function parseBody({ bodyText, limits }: HttpPeer['view']): PostBody | undefined {
   try {
     return parseBatch(bodyText, maxBatchLength, limits.bounds) ?? parseMessage(bodyText, limits.bounds)
   } catch (error) {
@@ -100,7 +99,7 @@ function isBatch(body: PostBody): body is readonly (RpcMessage | McpError)[] {
 
 async function serveInitialize(
   request: RpcRequest,
-  view: HttpRequestView,
+  view: HttpPeer['view'],
   { deps, sessions }: HttpDeps,
 ): Promise<true> {
   const initializedClient = await answerInitialize(request, view, deps)
@@ -124,7 +123,7 @@ async function serveInitialize(
  * `rejected` if the session id is not accepted, and undefined if the revision is not served.
  */
 async function resolvePeer(
-  view: HttpRequestView,
+  view: HttpPeer['view'],
   { deps, sessions }: HttpDeps,
   { isAnswer }: { readonly isAnswer: boolean },
 ): Promise<HttpPeer | 'rejected' | undefined> {
@@ -183,7 +182,7 @@ function warnUnknownAnswer(warn: HttpDeps['deps']['settings']['warn']): void {
 /** Serves each message of a batch. Only revision 2025-03-26 has batches. */
 async function serveBatch(
   batch: readonly (RpcMessage | McpError)[],
-  view: HttpRequestView,
+  view: HttpPeer['view'],
   http: HttpDeps,
 ): Promise<boolean> {
   const peer = await resolvePeer(view, http, { isAnswer: false })
@@ -208,6 +207,6 @@ function toRequestOrRejection(request: RpcRequest): RequestOrRejection {
 }
 
 /** Returns the HTTP request with a reply that sends nothing, for one message of a batch. */
-function withSilentReply(view: HttpRequestView): HttpRequestView {
+function withSilentReply(view: HttpPeer['view']): HttpPeer['view'] {
   return { ...view, header: (name) => view.header(name), reply: { ...view.reply, send: () => {} } }
 }

@@ -9,7 +9,6 @@ import { toErrorResponse } from '../session/to-error-response.ts'
 import { type CallContext, type CancellableCall, createCallChannel, createLinkedCall } from './call-context.ts'
 import { type CallStream, createCallStream } from './call-stream.ts'
 import { createResponseHead } from './errors.ts'
-import { createRequestSuffix } from './event-id.ts'
 import { createClientSettings, type HttpDeps, type HttpPeer, type SessionPeer } from './http-deps.ts'
 
 /** A request of a POST, or the error response to a request that is rejected. */
@@ -88,7 +87,7 @@ function openCallContext(init: StreamInit, peer: HttpPeer, http: HttpDeps): Call
     firstEventNumber: init.firstEventNumber,
     responseCount: init.responseCount,
     isBatch: init.isBatch,
-    ...(isLinked && init.requestId !== undefined && { eventIdSuffix: createRequestSuffix(init.requestId) }),
+    requestIdInEvents: isLinked ? init.requestId : undefined,
     isResumable,
     hasPrimingEvent: isResumable && revisionFeaturesOf(client.revision).hasPrimingEvents,
     resumeWindowMs,
