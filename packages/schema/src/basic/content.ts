@@ -8,7 +8,7 @@ import {
   type TextResourceContents,
 } from '../server/resources.ts'
 import { type MetaObject, metaObject } from './meta.ts'
-import { unionByMember, optional, shape, string, literal } from './shape.ts'
+import { unionByMember, optional, type Shape, shape, string, literal } from './shape.ts'
 
 /** Text for or from a model (server/tools, text content). */
 export type TextContent = {
@@ -21,7 +21,11 @@ export type TextContent = {
 const annotatedMembers = { annotations: optional(annotations), _meta: optional(metaObject) }
 
 /** The shape of {@link TextContent}. */
-export const textContent = shape<TextContent>({ ...annotatedMembers, type: literal('text'), text: string })
+export const textContent: Shape<TextContent> = shape<TextContent>({
+  ...annotatedMembers,
+  type: literal('text'),
+  text: string,
+})
 
 /** A picture for or from a model (server/tools, image content). */
 export type ImageContent = {
@@ -34,7 +38,7 @@ export type ImageContent = {
 }
 
 /** The shape of {@link ImageContent}. */
-export const imageContent = shape<ImageContent>({
+export const imageContent: Shape<ImageContent> = shape<ImageContent>({
   ...annotatedMembers,
   type: literal('image'),
   data: string,
@@ -52,7 +56,7 @@ export type AudioContent = {
 }
 
 /** The shape of {@link AudioContent}. */
-export const audioContent = shape<AudioContent>({
+export const audioContent: Shape<AudioContent> = shape<AudioContent>({
   ...annotatedMembers,
   type: literal('audio'),
   data: string,
@@ -68,7 +72,10 @@ export type ResourceLink = Resource & {
 }
 
 /** The shape of {@link ResourceLink}. */
-export const resourceLink = shape<ResourceLink>({ ...resourceMembers, type: literal('resource_link') })
+export const resourceLink: Shape<ResourceLink> = shape<ResourceLink>({
+  ...resourceMembers,
+  type: literal('resource_link'),
+})
 
 /** A resource whose contents are included (server/tools, embedded resources). */
 export type EmbeddedResource = {
@@ -79,7 +86,7 @@ export type EmbeddedResource = {
 }
 
 /** The shape of {@link EmbeddedResource}. */
-export const embeddedResource = shape<EmbeddedResource>({
+export const embeddedResource: Shape<EmbeddedResource> = shape<EmbeddedResource>({
   ...annotatedMembers,
   type: literal('resource'),
   resource: readableContents,
@@ -89,7 +96,7 @@ export const embeddedResource = shape<EmbeddedResource>({
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
 /** The shape of {@link ContentBlock}. */
-export const contentBlock = unionByMember<ContentBlock, 'type'>('type', {
+export const contentBlock: Shape<ContentBlock> = unionByMember<ContentBlock, 'type'>('type', {
   text: textContent,
   image: imageContent,
   audio: audioContent,

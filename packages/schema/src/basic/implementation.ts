@@ -1,4 +1,4 @@
-import { list, optional, shape, string, literal } from './shape.ts'
+import { list, optional, type Shape, shape, string, literal } from './shape.ts'
 
 /** The two names of an object: one for programs and a title for people (basic/index). */
 export type BaseMetadata = {
@@ -12,7 +12,7 @@ export type BaseMetadata = {
 export const baseMetadataMembers = { name: string, title: optional(string) }
 
 /** The shape of {@link BaseMetadata}. */
-export const baseMetadata = shape<BaseMetadata>(baseMetadataMembers)
+export const baseMetadata: Shape<BaseMetadata> = shape<BaseMetadata>(baseMetadataMembers)
 
 /** An image that represents an object in a user interface (basic/index, `icons`). */
 export type Icon = {
@@ -29,7 +29,7 @@ export type Icon = {
 }
 
 /** The shape of {@link Icon}. */
-export const icon = shape<Icon>({
+export const icon: Shape<Icon> = shape<Icon>({
   src: string,
   mimeType: optional(string),
   sizes: optional(list(string)),
@@ -46,7 +46,7 @@ export type Icons = {
 export const iconsMembers = { icons: optional(list(icon)) }
 
 /** The shape of {@link Icons}. */
-export const icons = shape<Icons>(iconsMembers)
+export const icons: Shape<Icons> = shape<Icons>(iconsMembers)
 
 /**
  * A peer's description of its own software (basic/index, `_meta`). Use it only for display and logs. It is unverified,
@@ -63,7 +63,7 @@ export type Implementation = BaseMetadata &
   }
 
 /** The shape of {@link Implementation}. */
-export const implementation = shape<Implementation>({
+export const implementation: Shape<Implementation> = shape<Implementation>({
   ...baseMetadataMembers,
   description: optional(string),
   ...iconsMembers,

@@ -1,5 +1,5 @@
 import { type MetaObject, metaObject } from '../basic/meta.ts'
-import { list, optional, shape, string, literal } from '../basic/shape.ts'
+import { list, optional, type Shape, shape, string, literal } from '../basic/shape.ts'
 
 /** A place in the user's files that a server may work on (client/roots, root). */
 export type Root = {
@@ -11,7 +11,7 @@ export type Root = {
 }
 
 /** The shape of {@link Root}. */
-export const root = shape<Root>({ uri: string, name: optional(string), _meta: optional(metaObject) })
+export const root: Shape<Root> = shape<Root>({ uri: string, name: optional(string), _meta: optional(metaObject) })
 
 /** Requests a client's roots. It is a part of an `InputRequiredResult` (client/roots). */
 export type ListRootsRequest = {
@@ -20,7 +20,7 @@ export type ListRootsRequest = {
 }
 
 /** The shape of {@link ListRootsRequest}. */
-export const listRootsRequest = shape<ListRootsRequest>({
+export const listRootsRequest: Shape<ListRootsRequest> = shape<ListRootsRequest>({
   method: literal('roots/list'),
   params: optional(shape<NonNullable<ListRootsRequest['params']>>({ _meta: optional(metaObject) })),
 })
@@ -31,4 +31,4 @@ export type ListRootsResult = {
 }
 
 /** The shape of {@link ListRootsResult}. */
-export const listRootsResult = shape<ListRootsResult>({ roots: list(root) })
+export const listRootsResult: Shape<ListRootsResult> = shape<ListRootsResult>({ roots: list(root) })

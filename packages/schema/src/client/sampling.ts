@@ -22,6 +22,7 @@ import {
   number,
   numberFromZeroToOne,
   optional,
+  type Shape,
   shape,
   string,
   union,
@@ -41,7 +42,7 @@ export type ToolUseContent = {
 }
 
 /** The shape of {@link ToolUseContent}. */
-export const toolUseContent = shape<ToolUseContent>({
+export const toolUseContent: Shape<ToolUseContent> = shape<ToolUseContent>({
   type: literal('tool_use'),
   id: string,
   name: string,
@@ -64,7 +65,7 @@ export type ToolResultContent = {
 }
 
 /** The shape of {@link ToolResultContent}. */
-export const toolResultContent = shape<ToolResultContent>({
+export const toolResultContent: Shape<ToolResultContent> = shape<ToolResultContent>({
   type: literal('tool_result'),
   toolUseId: string,
   content: list(contentBlock),
@@ -77,7 +78,10 @@ export const toolResultContent = shape<ToolResultContent>({
 export type SamplingMessageContentBlock = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent
 
 /** The shape of {@link SamplingMessageContentBlock}. */
-export const samplingMessageContentBlock = unionByMember<SamplingMessageContentBlock, 'type'>('type', {
+export const samplingMessageContentBlock: Shape<SamplingMessageContentBlock> = unionByMember<
+  SamplingMessageContentBlock,
+  'type'
+>('type', {
   text: textContent,
   image: imageContent,
   audio: audioContent,
@@ -99,7 +103,7 @@ const messageMembers = {
 }
 
 /** The shape of {@link SamplingMessage}. */
-export const samplingMessage = shape<SamplingMessage>(messageMembers)
+export const samplingMessage: Shape<SamplingMessage> = shape<SamplingMessage>(messageMembers)
 
 /**
  * A part of a model's name, such as `sonnet`, or another hint that a client understands (client/sampling, model hints).
@@ -109,7 +113,7 @@ export type ModelHint = {
 }
 
 /** The shape of {@link ModelHint}. */
-export const modelHint = shape<ModelHint>({ name: optional(string) })
+export const modelHint: Shape<ModelHint> = shape<ModelHint>({ name: optional(string) })
 
 /**
  * A server's preferences for a model. The client decides (client/sampling, model preferences). Priorities are numbers
@@ -124,7 +128,7 @@ export type ModelPreferences = {
 }
 
 /** The shape of {@link ModelPreferences}. */
-export const modelPreferences = shape<ModelPreferences>({
+export const modelPreferences: Shape<ModelPreferences> = shape<ModelPreferences>({
   hints: optional(list(modelHint)),
   costPriority: optional(numberFromZeroToOne),
   speedPriority: optional(numberFromZeroToOne),
@@ -140,7 +144,7 @@ export type ToolChoice = {
 }
 
 /** The shape of {@link ToolChoice}. */
-export const toolChoice = shape<ToolChoice>({ mode: optional(literal('auto', 'required', 'none')) })
+export const toolChoice: Shape<ToolChoice> = shape<ToolChoice>({ mode: optional(literal('auto', 'required', 'none')) })
 
 /** The params of a sampling request (client/sampling, creating messages). */
 export type CreateMessageRequestParams = {
@@ -166,7 +170,7 @@ export type CreateMessageRequestParams = {
 }
 
 /** The shape of {@link CreateMessageRequestParams}. */
-export const createMessageRequestParams = shape<CreateMessageRequestParams>({
+export const createMessageRequestParams: Shape<CreateMessageRequestParams> = shape<CreateMessageRequestParams>({
   messages: list(samplingMessage),
   maxTokens: integer,
   modelPreferences: optional(modelPreferences),
@@ -189,7 +193,7 @@ export type CreateMessageRequest = {
 }
 
 /** The shape of {@link CreateMessageRequest}. */
-export const createMessageRequest = shape<CreateMessageRequest>({
+export const createMessageRequest: Shape<CreateMessageRequest> = shape<CreateMessageRequest>({
   method: literal('sampling/createMessage'),
   params: createMessageRequestParams,
 })
@@ -205,7 +209,7 @@ export type CreateMessageResult = SamplingMessage & {
 }
 
 /** The shape of {@link CreateMessageResult}. */
-export const createMessageResult = shape<CreateMessageResult>({
+export const createMessageResult: Shape<CreateMessageResult> = shape<CreateMessageResult>({
   ...messageMembers,
   model: string,
   stopReason: optional(string),

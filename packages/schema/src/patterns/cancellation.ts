@@ -1,6 +1,6 @@
 import { type NotificationMetaObject, notificationMetaObject } from '../basic/meta.ts'
 import { type RequestId, requestId } from '../basic/rpc.ts'
-import { optional, shape, string } from '../basic/shape.ts'
+import { optional, type Shape, shape, string } from '../basic/shape.ts'
 
 /** The params of a cancellation (basic/patterns/cancellation). */
 export type CancelledNotificationParams = {
@@ -15,7 +15,7 @@ export type CancelledNotificationParams = {
 }
 
 /** The shape of {@link CancelledNotificationParams}. */
-export const cancelledNotificationParams = shape<CancelledNotificationParams>({
+export const cancelledNotificationParams: Shape<CancelledNotificationParams> = shape<CancelledNotificationParams>({
   _meta: optional(notificationMetaObject),
   requestId,
   reason: optional(string),

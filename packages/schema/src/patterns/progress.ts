@@ -4,7 +4,7 @@ import {
   type ProgressToken,
   progressToken,
 } from '../basic/meta.ts'
-import { number, optional, shape, string } from '../basic/shape.ts'
+import { number, optional, type Shape, shape, string } from '../basic/shape.ts'
 
 /** The progress of a request (basic/patterns/progress). */
 export type ProgressNotificationParams = {
@@ -20,7 +20,7 @@ export type ProgressNotificationParams = {
 }
 
 /** The shape of {@link ProgressNotificationParams}. */
-export const progressNotificationParams = shape<ProgressNotificationParams>({
+export const progressNotificationParams: Shape<ProgressNotificationParams> = shape<ProgressNotificationParams>({
   _meta: optional(notificationMetaObject),
   progressToken,
   progress: number,

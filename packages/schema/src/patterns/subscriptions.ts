@@ -9,7 +9,7 @@ import {
 } from '../basic/meta.ts'
 import { resultMembers, type ResultType } from '../basic/result.ts'
 import { type RequestId, requestId } from '../basic/rpc.ts'
-import { boolean, list, looseShape, optional, shape, string } from '../basic/shape.ts'
+import { boolean, list, looseShape, optional, type Shape, shape, string } from '../basic/shape.ts'
 
 /**
  * The kinds of notifications that a client subscribes to. The server sends no other kinds
@@ -24,7 +24,7 @@ export type SubscriptionFilter = {
 }
 
 /** The shape of {@link SubscriptionFilter}. */
-export const subscriptionFilter = shape<SubscriptionFilter>({
+export const subscriptionFilter: Shape<SubscriptionFilter> = shape<SubscriptionFilter>({
   toolsListChanged: optional(boolean),
   promptsListChanged: optional(boolean),
   resourcesListChanged: optional(boolean),
@@ -38,10 +38,11 @@ export type SubscriptionsListenRequestParams = {
 }
 
 /** The shape of {@link SubscriptionsListenRequestParams}. */
-export const subscriptionsListenRequestParams = shape<SubscriptionsListenRequestParams>({
-  _meta: requestMetaObject,
-  notifications: subscriptionFilter,
-})
+export const subscriptionsListenRequestParams: Shape<SubscriptionsListenRequestParams> =
+  shape<SubscriptionsListenRequestParams>({
+    _meta: requestMetaObject,
+    notifications: subscriptionFilter,
+  })
 
 /**
  * The params of an acknowledgement, which list the notifications that the server agreed to send
@@ -54,10 +55,11 @@ export type SubscriptionsAcknowledgedNotificationParams = {
 }
 
 /** The shape of {@link SubscriptionsAcknowledgedNotificationParams}. */
-export const subscriptionsAcknowledgedNotificationParams = shape<SubscriptionsAcknowledgedNotificationParams>({
-  _meta: optional(notificationMetaObject),
-  notifications: subscriptionFilter,
-})
+export const subscriptionsAcknowledgedNotificationParams: Shape<SubscriptionsAcknowledgedNotificationParams> =
+  shape<SubscriptionsAcknowledgedNotificationParams>({
+    _meta: optional(notificationMetaObject),
+    notifications: subscriptionFilter,
+  })
 
 /** The `_meta` of a {@link SubscriptionsListenResult} (basic/patterns/subscriptions). */
 export type SubscriptionsListenResultMetaObject = ResultMetaObject & {
@@ -66,10 +68,11 @@ export type SubscriptionsListenResultMetaObject = ResultMetaObject & {
 }
 
 /** The shape of {@link SubscriptionsListenResultMetaObject}. */
-export const subscriptionsListenResultMetaObject = looseShape<SubscriptionsListenResultMetaObject>({
-  [metaKeys.serverInfo]: optional(implementation),
-  [metaKeys.subscriptionId]: requestId,
-})
+export const subscriptionsListenResultMetaObject: Shape<SubscriptionsListenResultMetaObject> =
+  looseShape<SubscriptionsListenResultMetaObject>({
+    [metaKeys.serverInfo]: optional(implementation),
+    [metaKeys.subscriptionId]: requestId,
+  })
 
 /**
  * The result with which a server ends a subscription. The client receives no result when the connection breaks
@@ -81,7 +84,7 @@ export type SubscriptionsListenResult = {
 }
 
 /** The shape of {@link SubscriptionsListenResult}. */
-export const subscriptionsListenResult = shape<SubscriptionsListenResult>({
+export const subscriptionsListenResult: Shape<SubscriptionsListenResult> = shape<SubscriptionsListenResult>({
   ...resultMembers,
   _meta: subscriptionsListenResultMetaObject,
 })

@@ -1,6 +1,6 @@
 import type { ResultMetaObject } from '../basic/meta.ts'
 import { resultMembers, type ResultType } from '../basic/result.ts'
-import { durationMs, shape, literal } from '../basic/shape.ts'
+import { durationMs, type Shape, shape, literal } from '../basic/shape.ts'
 
 /**
  * The callers to which a cached result may be given. `public` means any caller. `private` means callers of the same
@@ -21,4 +21,4 @@ export type CacheableResult = {
 export const cacheableMembers = { ...resultMembers, ttlMs: durationMs, cacheScope: literal('private', 'public') }
 
 /** The shape of {@link CacheableResult}. */
-export const cacheableResult = shape<CacheableResult>(cacheableMembers)
+export const cacheableResult: Shape<CacheableResult> = shape<CacheableResult>(cacheableMembers)

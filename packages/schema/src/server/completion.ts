@@ -1,7 +1,18 @@
 import { type BaseMetadata, baseMetadataMembers } from '../basic/implementation.ts'
 import { type RequestMetaObject, requestMetaObject, type ResultMetaObject } from '../basic/meta.ts'
 import { resultMembers, type ResultType } from '../basic/result.ts'
-import { boolean, unionByMember, integer, map, optional, shape, string, stringsUpTo, literal } from '../basic/shape.ts'
+import {
+  boolean,
+  unionByMember,
+  integer,
+  map,
+  optional,
+  type Shape,
+  shape,
+  string,
+  stringsUpTo,
+  literal,
+} from '../basic/shape.ts'
 
 /** A reference to the prompt whose argument is completed (server/utilities/completion, reference types). */
 export type PromptReference = BaseMetadata & {
@@ -9,7 +20,10 @@ export type PromptReference = BaseMetadata & {
 }
 
 /** The shape of {@link PromptReference}. */
-export const promptReference = shape<PromptReference>({ ...baseMetadataMembers, type: literal('ref/prompt') })
+export const promptReference: Shape<PromptReference> = shape<PromptReference>({
+  ...baseMetadataMembers,
+  type: literal('ref/prompt'),
+})
 
 /** A reference to the resource template whose variable is completed (server/utilities/completion, reference types). */
 export type ResourceTemplateReference = {
@@ -19,7 +33,7 @@ export type ResourceTemplateReference = {
 }
 
 /** The shape of {@link ResourceTemplateReference}. */
-export const resourceTemplateReference = shape<ResourceTemplateReference>({
+export const resourceTemplateReference: Shape<ResourceTemplateReference> = shape<ResourceTemplateReference>({
   type: literal('ref/resource'),
   uri: string,
 })
@@ -35,7 +49,7 @@ export type CompleteRequestParams = {
 }
 
 /** The shape of {@link CompleteRequestParams}. */
-export const completeRequestParams = shape<CompleteRequestParams>({
+export const completeRequestParams: Shape<CompleteRequestParams> = shape<CompleteRequestParams>({
   _meta: requestMetaObject,
   ref: unionByMember<CompleteRequestParams['ref'], 'type'>('type', {
     'ref/prompt': promptReference,
@@ -60,7 +74,7 @@ export type CompleteResult = {
 }
 
 /** The shape of {@link CompleteResult}. */
-export const completeResult = shape<CompleteResult>({
+export const completeResult: Shape<CompleteResult> = shape<CompleteResult>({
   ...resultMembers,
   completion: shape<CompleteResult['completion']>({
     values: stringsUpTo(100),

@@ -1,6 +1,6 @@
 import { type ServerCapabilities, serverCapabilities } from '../basic/capabilities.ts'
 import { cacheableMembers, type CacheableResult } from './caching.ts'
-import { list, optional, shape, string } from '../basic/shape.ts'
+import { list, optional, type Shape, shape, string } from '../basic/shape.ts'
 
 /** A server's description of itself (server/discover). */
 export type DiscoverResult = CacheableResult & {
@@ -12,7 +12,7 @@ export type DiscoverResult = CacheableResult & {
 }
 
 /** The shape of {@link DiscoverResult}. */
-export const discoverResult = shape<DiscoverResult>({
+export const discoverResult: Shape<DiscoverResult> = shape<DiscoverResult>({
   ...cacheableMembers,
   supportedVersions: list(string),
   capabilities: serverCapabilities,

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@x/core'
 import { type LoggingLevel, loggingLevel, type NotificationMetaObject, notificationMetaObject } from '../basic/meta.ts'
-import { jsonValue, optional, shape, string } from '../basic/shape.ts'
+import { jsonValue, optional, type Shape, shape, string } from '../basic/shape.ts'
 
 /** The params of a log message (server/utilities/logging). */
 export type LoggingMessageNotificationParams = {
@@ -13,9 +13,10 @@ export type LoggingMessageNotificationParams = {
 }
 
 /** The shape of {@link LoggingMessageNotificationParams}. */
-export const loggingMessageNotificationParams = shape<LoggingMessageNotificationParams>({
-  _meta: optional(notificationMetaObject),
-  level: loggingLevel,
-  logger: optional(string),
-  data: jsonValue,
-})
+export const loggingMessageNotificationParams: Shape<LoggingMessageNotificationParams> =
+  shape<LoggingMessageNotificationParams>({
+    _meta: optional(notificationMetaObject),
+    level: loggingLevel,
+    logger: optional(string),
+    data: jsonValue,
+  })

@@ -6,7 +6,7 @@ import { inputResponseMembers, type InputResponseRequestParams } from '../patter
 import type { CacheableResult } from './caching.ts'
 import { type Cursor, pageMembers } from './pagination.ts'
 import { type Role, role } from './resources.ts'
-import { boolean, list, map, optional, shape, string } from '../basic/shape.ts'
+import { boolean, list, map, optional, type Shape, shape, string } from '../basic/shape.ts'
 
 /** An argument of a prompt (server/prompts, prompt). */
 export type PromptArgument = BaseMetadata & {
@@ -16,7 +16,7 @@ export type PromptArgument = BaseMetadata & {
 }
 
 /** The shape of {@link PromptArgument}. */
-export const promptArgument = shape<PromptArgument>({
+export const promptArgument: Shape<PromptArgument> = shape<PromptArgument>({
   ...baseMetadataMembers,
   description: optional(string),
   required: optional(boolean),
@@ -31,7 +31,7 @@ export type Prompt = BaseMetadata &
   }
 
 /** The shape of {@link Prompt}. */
-export const prompt = shape<Prompt>({
+export const prompt: Shape<Prompt> = shape<Prompt>({
   ...baseMetadataMembers,
   description: optional(string),
   ...iconsMembers,
@@ -46,7 +46,7 @@ export type PromptMessage = {
 }
 
 /** The shape of {@link PromptMessage}. */
-export const promptMessage = shape<PromptMessage>({ role, content: contentBlock })
+export const promptMessage: Shape<PromptMessage> = shape<PromptMessage>({ role, content: contentBlock })
 
 /** A page of the server's prompts (server/prompts, listing prompts). */
 export type ListPromptsResult = CacheableResult & {
@@ -56,7 +56,10 @@ export type ListPromptsResult = CacheableResult & {
 }
 
 /** The shape of {@link ListPromptsResult}. */
-export const listPromptsResult = shape<ListPromptsResult>({ ...pageMembers, prompts: list(prompt) })
+export const listPromptsResult: Shape<ListPromptsResult> = shape<ListPromptsResult>({
+  ...pageMembers,
+  prompts: list(prompt),
+})
 
 /** The name of a prompt and its arguments (server/prompts, getting a prompt). */
 export type GetPromptRequestParams = InputResponseRequestParams & {
@@ -66,7 +69,7 @@ export type GetPromptRequestParams = InputResponseRequestParams & {
 }
 
 /** The shape of {@link GetPromptRequestParams}. */
-export const getPromptRequestParams = shape<GetPromptRequestParams>({
+export const getPromptRequestParams: Shape<GetPromptRequestParams> = shape<GetPromptRequestParams>({
   ...inputResponseMembers,
   name: string,
   arguments: optional(map(string)),
@@ -81,7 +84,7 @@ export type GetPromptResult = {
 }
 
 /** The shape of {@link GetPromptResult}. */
-export const getPromptResult = shape<GetPromptResult>({
+export const getPromptResult: Shape<GetPromptResult> = shape<GetPromptResult>({
   ...resultMembers,
   description: optional(string),
   messages: list(promptMessage),

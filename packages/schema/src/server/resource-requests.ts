@@ -11,7 +11,7 @@ import {
   resourceTemplate,
   type TextResourceContents,
 } from './resources.ts'
-import { list, shape, string } from '../basic/shape.ts'
+import { list, type Shape, shape, string } from '../basic/shape.ts'
 
 /** A page of the server's resources (server/resources, listing resources). */
 export type ListResourcesResult = CacheableResult & {
@@ -21,7 +21,10 @@ export type ListResourcesResult = CacheableResult & {
 }
 
 /** The shape of {@link ListResourcesResult}. */
-export const listResourcesResult = shape<ListResourcesResult>({ ...pageMembers, resources: list(resource) })
+export const listResourcesResult: Shape<ListResourcesResult> = shape<ListResourcesResult>({
+  ...pageMembers,
+  resources: list(resource),
+})
 
 /** A page of the server's resource templates (server/resources, resource templates). */
 export type ListResourceTemplatesResult = CacheableResult & {
@@ -31,7 +34,7 @@ export type ListResourceTemplatesResult = CacheableResult & {
 }
 
 /** The shape of {@link ListResourceTemplatesResult}. */
-export const listResourceTemplatesResult = shape<ListResourceTemplatesResult>({
+export const listResourceTemplatesResult: Shape<ListResourceTemplatesResult> = shape<ListResourceTemplatesResult>({
   ...pageMembers,
   resourceTemplates: list(resourceTemplate),
 })
@@ -44,13 +47,19 @@ export type ResourceRequestParams = {
 }
 
 /** The shape of {@link ResourceRequestParams}. */
-export const resourceRequestParams = shape<ResourceRequestParams>({ _meta: requestMetaObject, uri: string })
+export const resourceRequestParams: Shape<ResourceRequestParams> = shape<ResourceRequestParams>({
+  _meta: requestMetaObject,
+  uri: string,
+})
 
 /** The URI of the resource to read (server/resources, reading resources). */
 export type ReadResourceRequestParams = ResourceRequestParams & InputResponseRequestParams
 
 /** The shape of {@link ReadResourceRequestParams}. */
-export const readResourceRequestParams = shape<ReadResourceRequestParams>({ ...inputResponseMembers, uri: string })
+export const readResourceRequestParams: Shape<ReadResourceRequestParams> = shape<ReadResourceRequestParams>({
+  ...inputResponseMembers,
+  uri: string,
+})
 
 /**
  * The contents of a resource. A resource with several parts has several contents (server/resources, reading resources).
@@ -60,4 +69,7 @@ export type ReadResourceResult = CacheableResult & {
 }
 
 /** The shape of {@link ReadResourceResult}. */
-export const readResourceResult = shape<ReadResourceResult>({ ...cacheableMembers, contents: list(readableContents) })
+export const readResourceResult: Shape<ReadResourceResult> = shape<ReadResourceResult>({
+  ...cacheableMembers,
+  contents: list(readableContents),
+})

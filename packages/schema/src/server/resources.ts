@@ -1,13 +1,23 @@
 import { isJsonObject } from '@x/core'
 import { type BaseMetadata, baseMetadataMembers, type Icons, iconsMembers } from '../basic/implementation.ts'
 import { type MetaObject, metaObject, type NotificationMetaObject, notificationMetaObject } from '../basic/meta.ts'
-import { integer, list, numberFromZeroToOne, optional, shape, string, union, literal } from '../basic/shape.ts'
+import {
+  integer,
+  list,
+  numberFromZeroToOne,
+  optional,
+  type Shape,
+  shape,
+  string,
+  union,
+  literal,
+} from '../basic/shape.ts'
 
 /** The sender or recipient of messages in a conversation (server/prompts). */
 export type Role = 'assistant' | 'user'
 
 /** The shape of {@link Role}. */
-export const role = literal('assistant', 'user')
+export const role: Shape<'assistant' | 'user'> = literal('assistant', 'user')
 
 /** Hints for the use and display of a content block or a resource (server/resources, annotations). */
 export type Annotations = {
@@ -20,7 +30,7 @@ export type Annotations = {
 }
 
 /** The shape of {@link Annotations}. */
-export const annotations = shape<Annotations>({
+export const annotations: Shape<Annotations> = shape<Annotations>({
   audience: optional(list(role)),
   lastModified: optional(string),
   priority: optional(numberFromZeroToOne),
@@ -52,7 +62,7 @@ const describedMembers = {
 export const resourceMembers = { ...describedMembers, uri: string, size: optional(integer) }
 
 /** The shape of {@link Resource}. */
-export const resource = shape<Resource>(resourceMembers)
+export const resource: Shape<Resource> = shape<Resource>(resourceMembers)
 
 /** A URI template (RFC 6570) that describes a set of resources (server/resources, resource templates). */
 export type ResourceTemplate = BaseMetadata &
@@ -67,7 +77,10 @@ export type ResourceTemplate = BaseMetadata &
   }
 
 /** The shape of {@link ResourceTemplate}. */
-export const resourceTemplate = shape<ResourceTemplate>({ ...describedMembers, uriTemplate: string })
+export const resourceTemplate: Shape<ResourceTemplate> = shape<ResourceTemplate>({
+  ...describedMembers,
+  uriTemplate: string,
+})
 
 /** The common members of resource contents (server/resources, resource contents). */
 export type ResourceContents = {
@@ -80,7 +93,7 @@ export type ResourceContents = {
 const contentsMembers = { uri: string, mimeType: optional(string), _meta: optional(metaObject) }
 
 /** The shape of {@link ResourceContents}. */
-export const resourceContents = shape<ResourceContents>(contentsMembers)
+export const resourceContents: Shape<ResourceContents> = shape<ResourceContents>(contentsMembers)
 
 /** Text contents (server/resources, text content). */
 export type TextResourceContents = ResourceContents & {
@@ -88,7 +101,10 @@ export type TextResourceContents = ResourceContents & {
 }
 
 /** The shape of {@link TextResourceContents}. */
-export const textResourceContents = shape<TextResourceContents>({ ...contentsMembers, text: string })
+export const textResourceContents: Shape<TextResourceContents> = shape<TextResourceContents>({
+  ...contentsMembers,
+  text: string,
+})
 
 /** Binary contents (server/resources, binary content). */
 export type BlobResourceContents = ResourceContents & {
@@ -97,7 +113,10 @@ export type BlobResourceContents = ResourceContents & {
 }
 
 /** The shape of {@link BlobResourceContents}. */
-export const blobResourceContents = shape<BlobResourceContents>({ ...contentsMembers, blob: string })
+export const blobResourceContents: Shape<BlobResourceContents> = shape<BlobResourceContents>({
+  ...contentsMembers,
+  blob: string,
+})
 
 /**
  * The shape of the contents of a resource: text or bytes. An object with both `text` and `blob` is valid if it matches
@@ -115,7 +134,8 @@ export type ResourceUpdatedNotificationParams = {
 }
 
 /** The shape of {@link ResourceUpdatedNotificationParams}. */
-export const resourceUpdatedNotificationParams = shape<ResourceUpdatedNotificationParams>({
-  _meta: optional(notificationMetaObject),
-  uri: string,
-})
+export const resourceUpdatedNotificationParams: Shape<ResourceUpdatedNotificationParams> =
+  shape<ResourceUpdatedNotificationParams>({
+    _meta: optional(notificationMetaObject),
+    uri: string,
+  })

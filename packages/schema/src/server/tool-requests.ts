@@ -6,7 +6,7 @@ import { inputResponseMembers, type InputResponseRequestParams } from '../patter
 import type { CacheableResult } from './caching.ts'
 import { type Cursor, pageMembers } from './pagination.ts'
 import { type Tool, tool } from './tools.ts'
-import { boolean, jsonObject, jsonValue, list, optional, shape, string } from '../basic/shape.ts'
+import { boolean, jsonObject, jsonValue, list, optional, type Shape, shape, string } from '../basic/shape.ts'
 
 /** A page of the server's tools (server/tools, listing tools). */
 export type ListToolsResult = CacheableResult & {
@@ -16,7 +16,7 @@ export type ListToolsResult = CacheableResult & {
 }
 
 /** The shape of {@link ListToolsResult}. */
-export const listToolsResult = shape<ListToolsResult>({ ...pageMembers, tools: list(tool) })
+export const listToolsResult: Shape<ListToolsResult> = shape<ListToolsResult>({ ...pageMembers, tools: list(tool) })
 
 /** The name of a tool and its arguments (server/tools, calling tools). */
 export type CallToolRequestParams = InputResponseRequestParams & {
@@ -26,7 +26,7 @@ export type CallToolRequestParams = InputResponseRequestParams & {
 }
 
 /** The shape of {@link CallToolRequestParams}. */
-export const callToolRequestParams = shape<CallToolRequestParams>({
+export const callToolRequestParams: Shape<CallToolRequestParams> = shape<CallToolRequestParams>({
   ...inputResponseMembers,
   name: string,
   arguments: optional(jsonObject),
@@ -45,7 +45,7 @@ export type CallToolResult = {
 }
 
 /** The shape of {@link CallToolResult}. */
-export const callToolResult = shape<CallToolResult>({
+export const callToolResult: Shape<CallToolResult> = shape<CallToolResult>({
   ...resultMembers,
   content: list(contentBlock),
   structuredContent: optional(jsonValue),

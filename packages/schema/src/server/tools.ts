@@ -1,7 +1,7 @@
 import { type BaseMetadata, baseMetadataMembers, type Icons, iconsMembers } from '../basic/implementation.ts'
 import type { JsonValue } from '@x/core'
 import { type MetaObject, metaObject } from '../basic/meta.ts'
-import { boolean, looseShape, optional, shape, string, literal } from '../basic/shape.ts'
+import { boolean, looseShape, optional, type Shape, shape, string, literal } from '../basic/shape.ts'
 
 /**
  * A server's hints about the behaviour of a tool (server/tools). A client must not rely on the hints of an untrusted
@@ -24,7 +24,7 @@ export type ToolAnnotations = {
 }
 
 /** The shape of {@link ToolAnnotations}. */
-export const toolAnnotations = shape<ToolAnnotations>({
+export const toolAnnotations: Shape<ToolAnnotations> = shape<ToolAnnotations>({
   title: optional(string),
   readOnlyHint: optional(boolean),
   destructiveHint: optional(boolean),
@@ -58,7 +58,7 @@ export type Tool = BaseMetadata &
   }
 
 /** The shape of {@link Tool}. */
-export const tool = shape<Tool>({
+export const tool: Shape<Tool> = shape<Tool>({
   ...baseMetadataMembers,
   description: optional(string),
   ...iconsMembers,
