@@ -139,7 +139,6 @@ export const folderLayers = new Map([
         'doctor/http-probe.ts',
         'gateway',
         'init',
-        'migrate',
         'tasks',
         'state',
         'keys',

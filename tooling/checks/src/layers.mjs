@@ -179,7 +179,7 @@ export const layers = new Map([
         '@x/transport-http',
         '@x/transport-stdio',
       ],
-      dependencies: ['@clack/prompts', 'commander', 'eventsource-parser', 'ts-morph'],
+      dependencies: ['@clack/prompts', 'commander', 'eventsource-parser'],
       portable: [],
       without: { './terminal': ['zod', 'commander'] },
     },

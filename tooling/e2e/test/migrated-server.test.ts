@@ -1,12 +1,10 @@
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { findFreePort } from '@tooling/real-servers/free-port'
 import { createClient } from '@x/client'
 import { connectAny } from '@x/legacy/client'
 import { expect, test } from 'vitest'
 import { bundleProgram } from './child-program.ts'
 import { startServer, stopServer } from './deployed-fleet.ts'
-import { buildMcpx } from './mcpx.ts'
 
 /** Starts a program and waits until it serves. */
 async function serveProgram(source: URL): Promise<{ readonly url: string; close(): Promise<void> }> {
@@ -26,11 +24,10 @@ const programs = {
   migrated: new URL('./interop/served.ts', import.meta.url),
 }
 
-// `served.ts` is the output of `mcpx migrate` for `served-v1.ts`, which a test of the command checks.
 test.each<[string, 'legacy' | 'modern', URL]>([
   ['of the official SDK v1', 'legacy', programs.official],
-  ['after mcpx migrate', 'modern', programs.migrated],
-  ['after mcpx migrate, for an older client', 'legacy', programs.migrated],
+  ['moved to these packages', 'modern', programs.migrated],
+  ['moved to these packages, for an older client', 'legacy', programs.migrated],
 ])('a program %s offers the same features with the same results', async (_, era, program) => {
   const served = await serveProgram(program)
   const connection = connectAny(served.url, { era })
@@ -56,11 +53,4 @@ test.each<[string, 'legacy' | 'modern', URL]>([
   expect(hotels.contents).toMatchObject([{ uri: 'travel://hotels/Bergen', text: 'Opus' }])
   await connection.close()
   await served.close()
-})
-
-test('the command names the missing package that it needs', async () => {
-  await using mcpx = await buildMcpx()
-  const { code, err } = await mcpx.run('migrate', fileURLToPath(programs.official))
-  expect([code, err]).toEqual([1, expect.stringContaining('npx -p @x/cli -p ts-morph@28 mcpx migrate FILE')])
-  expect(err).toContain('npm install --save-dev ts-morph@28, then npx mcpx migrate FILE')
 })

@@ -4,7 +4,6 @@ import { bridgeCommand, callCommand, listCommand } from './calls.ts'
 import { doctorCommand } from './doctor.ts'
 import { gatewayCommand } from './gateway.ts'
 import { initCommand } from './init.ts'
-import { migrateCommand } from './migrate.ts'
 import { keysCommand } from './keys.ts'
 import { replayCommand, stateCommand } from './state.ts'
 import { tasksCommand } from './tasks.ts'
@@ -18,7 +17,6 @@ export function createCommands(host: CommandHost): readonly Command[] {
     bridgeCommand,
     gatewayCommand,
     initCommand,
-    migrateCommand,
     tasksCommand,
     keysCommand,
     stateCommand,
