@@ -48,6 +48,11 @@ test('the error of a record with another message is shown as its cause', () => {
   expect(linesOf({ level: 'error', message: 'outer', err })).toEqual(['@x/demo: outer (cause: Error: inner)'])
 })
 
+test('an error whose message is for peers is shown with its detail', () => {
+  const err = Object.assign(new Error('Invalid or expired state'), { detail: 'its key "k1" is not known here' })
+  expect(errorRecord(err).message).toBe('Error: Invalid or expired state (its key "k1" is not known here)')
+})
+
 test('a record of level debug is not written', () => {
   expect(linesOf({ level: 'debug', message: 'detail' })).toEqual([])
 })

@@ -93,7 +93,11 @@ function describeRecord({ message, err }: LogRecord): string {
 
 function messageOf(error: unknown): string {
   if (error === undefined || error === null) return `${String(error)} was thrown`
-  if (error instanceof Error) return error.message === '' ? error.name : `${error.name}: ${error.message}`
+  if (error instanceof Error) {
+    // The message of some errors is what a peer may read, and `detail` is what the operator needs.
+    const detail = 'detail' in error && typeof error.detail === 'string' ? ` (${error.detail})` : ''
+    return `${error.message === '' ? error.name : `${error.name}: ${error.message}`}${detail}`
+  }
   if (typeof error === 'object') {
     if ('message' in error) return String(error.message)
     if ('reason' in error) return String(error.reason)

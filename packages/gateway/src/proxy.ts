@@ -51,9 +51,9 @@ export function proxy(upstream: Upstream, options: ProxyOptions): Server {
 /** Creates a proxy of a server in this process, which receives the calls of hosts unchanged. */
 function proxyServer(upstream: Server, { name, version, ...options }: ProxyOptions): Server {
   const detachHost = upstream.attachHost()
-  const { exchange, localOnly, needsPrincipal, ready, receive } = upstream
-  const close = detachHost
-  return serverOf(exchange, { ...options, info: { name, version }, localOnly, needsPrincipal, ready, receive, close })
+  const { exchange, localOnly, singleProcess, needsPrincipal, ready, receive } = upstream
+  const members = { localOnly, singleProcess, needsPrincipal, ready, receive, close: detachHost }
+  return serverOf(exchange, { ...options, info: { name, version }, ...members })
 }
 
 function proxyConnections(

@@ -185,17 +185,18 @@ describe('An extension', () => {
 describe('The safety of a composition', () => {
   test('is part of the server, also when its exchange is wrapped', () => {
     const server = createServer({ ...about, use: [(next) => next] })
-    expect(server.localOnly).toContain('sealedState')
+    expect(server.singleProcess).toContain('sealedState')
     // @ts-expect-error -- an exchange alone is no server: its reason to stay local would be lost
     expect(() => serverOf(server.exchange, { info: server.info })).not.toThrow()
   })
 
   test.each([
-    ['localOnly', { localOnly: 'it has no key' }, 'it has no key', false],
-    ['needsPrincipal', { needsPrincipal: true }, undefined, true],
-  ])('takes %s from an extension', (_, more, localOnly, needsPrincipal) => {
+    ['localOnly', { localOnly: 'its files are here' }, ['its files are here', undefined, false]],
+    ['singleProcess', { start: () => ({ singleProcess: 'it has no key' }) }, [undefined, 'it has no key', false]],
+    ['needsPrincipal', { needsPrincipal: true }, [undefined, undefined, true]],
+  ])('takes %s from an extension', (_, more, expected) => {
     const server = createServer({ ...about, state: false, extensions: [extensionOf('a', more)] })
-    expect([server.localOnly, server.needsPrincipal]).toEqual([localOnly, needsPrincipal])
+    expect([server.localOnly, server.singleProcess, server.needsPrincipal]).toEqual(expected)
   })
 })
 

@@ -102,7 +102,7 @@ function createServerMembers(
   }
 
   let closePromise: Promise<void> | undefined
-  const { exchange, adapters, localOnly, needsPrincipal, receive, readiness } = composition
+  const { exchange, adapters, localOnly, singleProcess, needsPrincipal, receive, readiness } = composition
   return {
     exchange,
     ledger: settings.ledger,
@@ -111,7 +111,8 @@ function createServerMembers(
     adapters,
     needsPrincipal,
     receive,
-    localOnly: definition.state === undefined ? randomKeyReason : localOnly,
+    localOnly,
+    singleProcess: definition.state === undefined ? randomKeyReason : singleProcess,
     update: updateOffers,
     notifyListChanged: (kind) => subscriptions.publish(kind),
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),

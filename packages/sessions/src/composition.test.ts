@@ -104,7 +104,7 @@ describe('Sessions and two other extensions', () => {
       deleted: (await errorOf(server, 'tools/list', {}, { ...ada, session })).code,
       passed: guard.passed,
       reported: reported.length,
-      needs: [server.needsPrincipal, server.localOnly],
+      needs: [server.needsPrincipal, server.singleProcess],
     }
   }
 

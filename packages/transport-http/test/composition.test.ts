@@ -37,8 +37,6 @@ const local: ServerExtension<'local', undefined> = {
 
 describe('a server that other machines must not reach', () => {
   const unsafe: readonly [string, Server, RegExp][] = [
-    ['without keys', createServer(about), /random key/],
-    ['without keys, behind middleware', createServer({ ...about, use: [timing] }), /random key/],
     [
       'with a local extension, behind middleware',
       createServer({ ...about, state: false, use: [timing], extensions: [local] }),

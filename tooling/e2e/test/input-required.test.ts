@@ -286,7 +286,7 @@ overEveryTransport('a call that has ended', (serve) => {
     await expect(ctx?.roots('late')).rejects.toMatchObject(ended)
     // No member of a server other than results can ask a client. A new member must be reviewed.
     const offered =
-      'adapters attachHost close drain emit exchange info ledger load localOnly log needsPrincipal notifyListChanged notifyResourceUpdated ready receive update'
+      'adapters attachHost close drain emit exchange info ledger load localOnly log needsPrincipal notifyListChanged notifyResourceUpdated ready receive singleProcess update'
     expect(Object.keys(served.server).toSorted().join(' ')).toBe(offered)
   })
 })

@@ -5,7 +5,7 @@ import { measureInstall } from '../src/installed/install.ts'
 import { type LocalRegistry, startRegistry } from '../src/installed/local-registry.ts'
 import { listEntries, type PackageEntries } from '../src/installed/packed-packages.ts'
 import { importedPackages, readProgram } from '../src/installed/readme-program.ts'
-import { runCommand, startProject, startWorker } from '../src/installed/run-command.ts'
+import { runCommand, startAsImage, startWorker } from '../src/installed/run-command.ts'
 import { copyWorkspace, type WorkspaceCopy } from '../src/installed/workspace-copy.ts'
 import { followReadme, serveDeployFolder } from './documented-servers.ts'
 import { followTutorial } from './tutorial-steps.ts'
@@ -212,13 +212,14 @@ describe('a release to a local registry', () => {
       await installFrom(project, [])
       expect(await runCommand('npm', ['test'], project)).toMatch(/pass 2$/m)
       const callTarget = (target: string) =>
-        runCommand('npx', ['mcpx', 'call', target, 'greet', '--args', '{"name":"Ada"}'], project)
+        runCommand('npx', ['mcpx', 'call', target, 'greet', '--args', '{"name":"Ada"}'], place)
       if (kind === 'stdio') {
-        expect(await callTarget('npm start --silent')).toBe('Hello, Ada!\n')
+        expect(await callTarget(`npm start --silent --prefix ${project}`)).toBe('Hello, Ada!\n')
         return
       }
-      await using started = await (kind === 'worker' ? startWorker(project) : startProject(project))
-      expect(await callTarget(new URL('/mcp', started.url).href)).toBe('Hello, Ada!\n')
+      await using started = await (kind === 'worker' ? startWorker(project) : startAsImage(project))
+      const { port } = new URL(started.url)
+      expect(await callTarget(`http://localhost:${port}/mcp`)).toBe('Hello, Ada!\n')
     },
     hangMs,
   )

@@ -32,6 +32,8 @@ export interface Composition {
    * this.
    */
   readonly localOnly: string | undefined
+  /** What the first extension says that cannot seal values for other instances. */
+  readonly singleProcess: string | undefined
   readonly needsPrincipal: boolean
   /** The extensions that observe the events of the server. */
   readonly observers: readonly Observer[]
@@ -60,7 +62,7 @@ const extensionContext = { method: 'extension' }
 /** Names of members of a server, which no extension may use. */
 const reservedMemberNames = new Set(
   (
-    'exchange info load ledger log emit adapters localOnly needsPrincipal ready receive drain close ' +
+    'exchange info load ledger log emit adapters localOnly singleProcess needsPrincipal ready receive drain close ' +
     'notifyListChanged notifyResourceUpdated attachHost update then'
   ).split(' '),
 )
@@ -116,6 +118,9 @@ export function composeServer({
     apis: apisOf(startedExtensions),
     localOnly: startedExtensions
       .map(({ extension, instance }) => extension.localOnly ?? instance.localOnly)
+      .find((reason) => reason !== undefined),
+    singleProcess: startedExtensions
+      .map(({ instance }) => instance.singleProcess)
       .find((reason) => reason !== undefined),
     needsPrincipal: authorizingExtensions.length > 0,
     observers: observersOf(startedExtensions),

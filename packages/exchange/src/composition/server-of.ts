@@ -8,7 +8,7 @@ import { type CloseOptions, createAttachHost, type Server, type Undrain } from '
 import type { ExtensionHost, HostStateCodec, ServerExtension } from '../server/server-extension.ts'
 
 /** The parts of a server that an exchange does not have. */
-export interface ServerParts extends Partial<Pick<Server, 'receive' | 'needsPrincipal' | 'ledger'>> {
+export interface ServerParts extends Partial<Pick<Server, 'receive' | 'needsPrincipal' | 'ledger' | 'singleProcess'>> {
   readonly info: Implementation
   /**
    * The reason why only this machine may connect to the server, or undefined. The member is required, so that a program
@@ -82,6 +82,7 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
     emit: events.emit,
     adapters: composition.adapters,
     localOnly: localOnly ?? composition.localOnly,
+    singleProcess: parts.singleProcess ?? composition.singleProcess,
     needsPrincipal: needsPrincipal || composition.needsPrincipal,
     ready: async () => (await Promise.all([composition.readiness.ready(), isReady(parts, log)])).every(Boolean),
     notifyListChanged: () => Promise.resolve(),

@@ -149,6 +149,8 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
    * The reason why only this machine may connect to this server. For an extension that decides this for each server.
    */
   readonly localOnly?: string | undefined
+  /** The reason why what the extension seals opens in this process alone, if the server has no key to seal it with. */
+  readonly singleProcess?: string | undefined
   /** The handlers of the extension's methods, by method. */
   readonly methods?: Readonly<Record<string, ExtensionMethod>> | undefined
   /** Middleware around every call, inside `ServerExtension.middleware`. */

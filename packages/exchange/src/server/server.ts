@@ -66,6 +66,11 @@ export interface Server extends AsyncResource {
    * other machines can reach. Undefined if other machines may connect.
    */
   readonly localOnly: string | undefined
+  /**
+   * The reason why what the server seals opens in this process alone, and not after a restart or at another instance:
+   * it has no key of its own. Transports log it when other machines can connect. Undefined if the server has a key.
+   */
+  readonly singleProcess: string | undefined
   /** True if calls need a principal. Transports then refuse to listen beyond loopback without `auth`. */
   readonly needsPrincipal: boolean
   /**

@@ -14,7 +14,7 @@ export interface LegacyApi {
   readonly missingEchoCount: number
 }
 
-const localOnlyMessage =
+const singleProcessMessage =
   'legacy() seals session ids with a random key of this process: give the server a `state`, with the same keys at every ' +
   'instance'
 
@@ -46,7 +46,7 @@ export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', L
             return deps.stateRounds?.missingEchoCount ?? 0
           },
         },
-        ...(host.state === undefined && { localOnly: localOnlyMessage }),
+        ...(host.state === undefined && { singleProcess: singleProcessMessage }),
         adapters: { http: httpAdapter.adapter, stream: streamAdapter.adapter },
         drain: () => httpAdapter.drain(),
         async close() {

@@ -1,5 +1,5 @@
 import { createLedger, createLog, type Ledger, type Log, type Runtime, runtimeOf } from '@x/core'
-import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
+import { isStateError, randomKey, sealedState, type StateCodec, StateError } from '@x/state-codec'
 import { type InternalSettings, readInternalSettings } from '../definitions/internal-settings.ts'
 import { checkServerOptions } from './known-options.ts'
 import { type LoadMonitor, createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
@@ -75,7 +75,7 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
   const warn = createWarn(log)
   const runtimeSettings = runtimeSettingsOf(definition)
   const ledger = createLedger(definition.limits)
-  const stateCodec = stateCodecOf(definition, warn)
+  const stateCodec = stateCodecOf(definition)
   const loadMonitor = createPlatformLoadMonitor(definition, { ...runtimeSettings, warn })
   return {
     events,
@@ -148,9 +148,9 @@ function runtimeSettingsOf(
   }
 }
 
-function stateCodecOf({ state }: ServerDefinition, warn: ServerSettings['warn']): StateCodec | undefined {
+function stateCodecOf({ state }: ServerDefinition): StateCodec | undefined {
   if (state === false) return undefined
-  return state ?? createRandomKeyCodec(warn)
+  return state ?? createRandomKeyCodec()
 }
 
 /**
@@ -166,26 +166,25 @@ function isUnderTest(): boolean {
   return [VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID].some((value) => value !== undefined)
 }
 
-/** The reason why a server without the option `state` works only as a single process. */
+/** What an operator reads of a server without the option `state`: at a public address, and when a state is rejected. */
 export const randomKeyReason =
-  'createServer has no option state, so the requestState of a call is sealed with a random key, which no other instance ' +
-  'has and a restart loses: give state: sealedState({ keys }), with the same keys at every instance (such as those of ' +
-  'the variable STATE_KEYS), or state: false if no handler asks'
+  'createServer has no option state, so questions are sealed with a random key: they work while this one process lives, ' +
+  'and an answer fails after a restart or at another instance. Give every instance the same keys, as in state: ' +
+  "sealedState({ keys: process.env.STATE_KEYS.split(',') }), or state: false if no handler asks"
 
-/** Creates a codec for a single process. When the codec is first used, it creates its random key and logs a warning. */
-function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {
+/** Seals with a key that only this process has, and makes it when it is first needed. */
+function createRandomKeyCodec(): StateCodec {
   let codec: StateCodec | undefined
-  const getCodec = (): StateCodec => {
-    if (codec === undefined) {
-      codec = sealedState({ keys: [randomKey()] })
-      warn({ code: 'random_key', message: randomKeyReason })
-    }
-    return codec
-  }
+  const getCodec = (): StateCodec => (codec ??= sealedState({ keys: [randomKey()] }))
   return {
     seal: (value, claims) => getCodec().seal(value, claims),
-    open: (token, claims) => getCodec().open(token, claims),
+    open: (token, claims) => getCodec().open(token, claims).catch(explainUnknownKey),
   }
+}
+
+function explainUnknownKey(error: unknown): never {
+  if (!isStateError(error) || error.code !== 'unknown_key') throw error
+  throw new StateError('unknown_key', randomKeyReason, { cause: error })
 }
 
 /** The maximum number of different warnings that are logged. Later warnings are not logged. */

@@ -277,24 +277,19 @@ describe('a state', () => {
 describe('a server that was given no state', () => {
   const keyless = (settings: object) => serve(run, { state: undefined, ...settings })
 
-  test.each(replayModes)('has a random key, says so once, and is local only ($strictReplay)', async (mode) => {
+  test.each(replayModes)('asks with a random key ($strictReplay)', async (mode) => {
     const served = keyless(mode)
-    expect(served.server.localOnly).toMatch(/random key.*sealedState/s)
-    expect(served.warnings).toEqual([])
+    expect(served.server.singleProcess).toMatch(/random key.*sealedState/s)
     expect((await completeCall(served, { a: answer, b: answer })).text).toBe(secret)
-    await completeCall(served, { a: answer, b: answer })
-    expect(served.warnings).toEqual([{ level: 'warn', code: 'random_key', message: served.server.localOnly }])
-  })
-
-  test('says nothing when nothing is asked, for then there is nothing to seal', async () => {
-    const served = serve(() => 'done', { state: undefined })
-    await send(served)
     expect(served.warnings).toEqual([])
   })
 
-  test("refuses another instance's state", async () => {
+  test("rejects another instance's state, and logs which option is missing", async () => {
     const { state } = await send(keyless({}))
-    expect((await send(keyless({}), { state })).error).toEqual(refused)
+    const other = keyless({})
+    expect((await send(other, { state })).error).toEqual(refused)
+    const logged = other.reported.at(-1)?.error
+    expect(logged).toMatchObject({ code: 'unknown_key', detail: other.server.singleProcess })
   })
 
   test.each([
@@ -302,6 +297,6 @@ describe('a server that was given no state', () => {
     ['a codec of its own', createStateRecorder().codec],
     ['state: false', false as const],
   ])('is not one with %s', (_, state: StateCodec | false) => {
-    expect(serve(run, { state }).server.localOnly).toBeUndefined()
+    expect(serve(run, { state }).server.singleProcess).toBeUndefined()
   })
 })

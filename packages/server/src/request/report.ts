@@ -42,8 +42,6 @@ export type WarningCode =
   | 'not_repeatable'
   /** A handler builds the schema of a question in each run. It could build it once with `form()`. */
   | 'rebuilt_form'
-  /** `requestState` is sealed with a random key, so other instances cannot open it. */
-  | 'random_key'
   /** Clients on other machines listen for changes, but changes at other instances do not reach them. */
   | 'local_bus'
   /** A tool's name has a form that some hosts reject. */

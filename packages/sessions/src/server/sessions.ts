@@ -110,7 +110,7 @@ function defineSessions<State>(
       recordStart(definition, sessionOptions)
       return {
         api: { revoke: (id) => revokeSession(sessionOptions, id) },
-        ...(host.state === undefined && { localOnly: localOnlyMessage }),
+        ...(host.state === undefined && { singleProcess: singleProcessMessage }),
         ...serveSessions(sessionOptions),
         ready: () => pingStores(definition),
         close: () => sessionOptions.registry.close(),
@@ -120,7 +120,7 @@ function defineSessions<State>(
   }
 }
 
-const localOnlyMessage =
+const singleProcessMessage =
   'sessions() seals sessions with a random key of this process: give the server a `state`, with the same keys at every instance'
 
 /** A key that no session uses. */

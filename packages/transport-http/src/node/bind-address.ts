@@ -1,5 +1,5 @@
 import type { Server } from '@x/exchange'
-import { localOnlyReason } from '../server/handler-settings.ts'
+import { localOnlyReason, logSingleProcess, namesThisMachine } from '../server/handler-settings.ts'
 import { isLoopback, loopbackHosts, parseHost } from '../server/hosts.ts'
 
 /**
@@ -8,9 +8,19 @@ import { isLoopback, loopbackHosts, parseHost } from '../server/hosts.ts'
  * @throws TypeError if other machines can reach the address and the server is only for this machine. The message
  * contains the reason.
  */
-export function checkBindAddress(host: string, server: Server, { auth }: { readonly auth?: unknown }): void {
-  const reason = findLoopbackName(host) === undefined ? localOnlyReason(server, auth) : undefined
+export function checkBindAddress(
+  host: string,
+  server: Server,
+  {
+    auth,
+    allowedHosts = '*',
+  }: { readonly auth?: unknown; readonly allowedHosts?: readonly string[] | '*' | undefined },
+): void {
+  if (findLoopbackName(host) !== undefined) return
+  const reason = localOnlyReason(server, auth)
   if (reason !== undefined) throw new TypeError(`host "${host}" can be reached from other machines, but ${reason}`)
+  // For other names in `allowedHosts`, the handler says it.
+  if (namesThisMachine(allowedHosts)) logSingleProcess(server)
 }
 
 /**

@@ -70,15 +70,22 @@ test.each([['127.0.0.1'], ['localhost'], ['::1'], ['127.0.0.2']])(
   },
 )
 
-test('a server is for this machine alone until it has keys, or an option that says that no call waits', async () => {
-  const beyond = { host: '0.0.0.0', allowedHosts: ['127.0.0.1'] }
-  const about = { name: 'demo', version: '1' }
-  await expect(serveHttp(createMcpServer(about), beyond)).rejects.toThrow(/0\.0\.0\.0.*random key.*sealedState/s)
-  const keys = ['9d2f61c07ab84e3350c6f1e8b7a4d20913f58c6e4b7a02d1e96c85f3047bad1e']
-  for (const state of [false as const, sealedState({ keys })]) {
-    await using http = await serveHttp(createMcpServer({ ...about, state }), beyond)
-    expect(http.port).toBeGreaterThan(0)
-  }
+const keys = ['9d2f61c07ab84e3350c6f1e8b7a4d20913f58c6e4b7a02d1e96c85f3047bad1e']
+
+test.each([
+  ['without a key, beyond this machine', undefined, { host: '0.0.0.0', allowedHosts: ['127.0.0.1'] }, 1],
+  ['without a key, by a public name', undefined, { host: '0.0.0.0', allowedHosts: ['mcp.example.com'] }, 1],
+  ['without a key, behind a proxy on this machine', undefined, { allowedHosts: ['mcp.example.com'] }, 1],
+  ['without a key, on this machine', undefined, {}, 0],
+  ['that never asks', false as const, { host: '0.0.0.0', allowedHosts: '*' as const }, 0],
+  ['with a key', sealedState({ keys }), { host: '0.0.0.0', allowedHosts: '*' as const }, 0],
+])('a server %s starts, and warns of its random key where another instance could miss it', async (...row) => {
+  const [, state, options, count] = row
+  const log = vi.fn()
+  await using http = await serveHttp(createMcpServer({ name: 'demo', version: '1', state, log }), options)
+  expect(http.port).toBeGreaterThan(0)
+  const message = expect.stringMatching(/while this one process lives.*state: sealedState\(/s)
+  expect(log.mock.calls).toEqual(Array.from({ length: count }, () => [{ level: 'warn', code: 'random_key', message }]))
 })
 
 test('a port that is in use is an error that says what to do', async () => {

@@ -216,7 +216,7 @@ const fromZero = { min: 0, isWhole: false }
 
 /**
  * Checks that the options do not let other machines call a server that only this machine may call. Without `auth`, a
- * server whose calls need a principal counts as such a server.
+ * server whose calls need a principal counts as such a server. A server without a key may be called, which is logged.
  *
  * @throws TypeError if the options let other machines call such a server. The message names the missing option.
  */
@@ -224,10 +224,20 @@ export function checkExposure(
   server: Server,
   { allowedHosts = [], auth }: { readonly allowedHosts?: readonly string[] | '*' | undefined; readonly auth?: unknown },
 ): void {
+  if (namesThisMachine(allowedHosts)) return
   const reason = localOnlyReason(server, auth)
-  if (reason === undefined) return
-  const isPublic = allowedHosts === '*' || !allowedHosts.every((host) => isLoopback(parseHost(host)?.name ?? host))
-  if (isPublic) throw new TypeError(`allowedHosts lets other machines call, but ${reason}`)
+  if (reason !== undefined) throw new TypeError(`allowedHosts lets other machines call, but ${reason}`)
+  logSingleProcess(server)
+}
+
+/** Returns true if a server that accepts these names of `Host` can be called from this machine alone. */
+export function namesThisMachine(allowedHosts: readonly string[] | '*'): boolean {
+  return allowedHosts !== '*' && allowedHosts.every((host) => isLoopback(parseHost(host)?.name ?? host))
+}
+
+/** Says once, at the start of a server that other machines can call, that it has no key for a second instance. */
+export function logSingleProcess({ singleProcess, log }: Server): void {
+  if (singleProcess !== undefined) log({ level: 'warn', code: 'random_key', message: singleProcess })
 }
 
 /** Returns the reason why only this machine may call a server. Returns undefined if other machines may call it. */

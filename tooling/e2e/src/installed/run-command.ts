@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { findFreePort } from '@tooling/real-servers/free-port'
+import { z } from 'zod'
 
 /**
  * Runs a program until it ends and resolves to its output.
@@ -35,19 +37,40 @@ export function runCommand(
   })
 }
 
-/** A server that `npm start` runs. Its disposal stops the server. */
+/** A server that runs as a child process. Its disposal stops the server. */
 export interface StartedProject extends AsyncDisposable {
   readonly url: string
 }
 
-/** Starts a project on a free port, and resolves when it has printed its URL. */
-export async function startProject(folder: string, parameters: readonly string[] = []): Promise<StartedProject> {
-  const child = spawn('npm', ['start', '--silent', '--', ...parameters], {
+/** Runs what the Dockerfile of a project runs, and starts its server with no other variables than those of the file. */
+export async function startAsImage(folder: string): Promise<StartedProject> {
+  const lines = (await readFile(`${folder}/Dockerfile`, 'utf8')).split('\n')
+  const valuesOf = (name: string) =>
+    lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1))
+  for (const command of valuesOf('RUN')) await runCommand('sh', ['-c', command], folder)
+  const variables = valuesOf('ENV')
+    .flatMap((line) => line.split(' '))
+    .map((pair) => pair.split('='))
+  const command: unknown = JSON.parse(valuesOf('CMD').at(-1) ?? '[]')
+  return startProgram(
+    z.array(z.string()).parse(command),
+    folder,
+    z.record(z.string(), z.string()).parse(Object.fromEntries(variables)),
+  )
+}
+
+/** Starts a program on a free port, and resolves when it has printed its URL. */
+async function startProgram(
+  [program = '', ...parameters]: readonly string[],
+  folder: string,
+  variables: Readonly<Record<string, string>>,
+): Promise<StartedProject> {
+  const child = spawn(program, parameters, {
     cwd: folder,
     // npm does not forward signals, so the project runs in its own process group.
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...cleanEnvironment(), PORT: '0' },
+    env: { ...cleanEnvironment(), ...variables, PORT: '0' },
   })
   const url = await findUrl(child.stdout)
   const dispose = async (): Promise<void> => {
@@ -60,7 +83,7 @@ export async function startProject(folder: string, parameters: readonly string[]
 
 /** Starts a Worker project, whose `npm start` has an option for the port. */
 export async function startWorker(folder: string): Promise<StartedProject> {
-  return startProject(folder, ['--port', String(await findFreePort())])
+  return startProgram(['npm', 'start', '--silent', '--', '--port', String(await findFreePort())], folder, {})
 }
 
 /**
@@ -71,7 +94,7 @@ function findUrl(output: Readable): Promise<string> {
     let text = ''
     output.setEncoding('utf8').on('data', (piece: string) => {
       text += stripVTControlCharacters(piece)
-      const [url] = /https?:\/\/(?:localhost|127\.0\.0\.1)\S*(?=\s)/.exec(text) ?? []
+      const [url] = /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0)\S*(?=\s)/.exec(text) ?? []
       if (url !== undefined) resolve(url)
     })
     output.once('close', () => reject(new Error(`The program ended before it printed a URL:\n${text}`)))

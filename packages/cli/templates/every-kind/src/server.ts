@@ -1,5 +1,5 @@
 import { legacy } from '@x/legacy'
-import { createServer, tool } from '@x/server'
+import { createServer, sealedState, tool } from '@x/server'
 import * as z from 'zod'
 
 const greet = tool('greet', {
@@ -8,10 +8,14 @@ const greet = tool('greet', {
   run: ({ name }) => `Hello, ${name}!`,
 })
 
+// Every instance needs the same keys, from `npx mcpx keys new`. Without keys, questions work while this process lives.
+const keys = process.env.STATE_KEYS?.split(',')
+
 /** The server, which a transport serves and a test calls in memory. Clients of older revisions are served, too. */
 export const server = createServer({
   name: '{{name}}',
   version: '0.1.0',
   tools: [greet],
   extensions: [legacy()],
+  ...(keys && { state: sealedState({ keys }) }),
 })

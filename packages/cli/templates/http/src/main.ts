@@ -1,13 +1,12 @@
 import { serveHttp } from '@x/transport-http/node'
 import { server } from './server.js'
 
-// Behind a proxy, list the public names of the server: ALLOWED_HOSTS=mcp.example.com
-const { PORT = '3000', HOST = '127.0.0.1', ALLOWED_HOSTS } = process.env
-const allowedHosts = ALLOWED_HOSTS?.split(',')
+// The names in the URLs that clients use, such as ALLOWED_HOSTS=mcp.example.com
+const { PORT = '3000', HOST = '127.0.0.1', ALLOWED_HOSTS = 'localhost,127.0.0.1' } = process.env
 const http = await serveHttp(server, {
   port: Number(PORT),
   host: HOST,
   stopOnSignals: true,
-  ...(allowedHosts && { allowedHosts }),
+  allowedHosts: ALLOWED_HOSTS.split(','),
 })
 console.log(http.url)

@@ -186,11 +186,11 @@ test('keys that changed end the sessions of their time, and a new one begins [LE
   expect((await replaced.post(createRpcRequest('ping'), headers)).status).toBe(404)
 })
 
-test('a server without a state of its own is for its own machine alone', () => {
+test('a server without a key says that its sessions are those of one process', () => {
   const about = { name: 'both-eras', version: '1.0.0', extensions: [legacy()] }
-  expect(createServer({ ...about, state: false }).localOnly).toContain('give the server a `state`')
+  expect(createServer({ ...about, state: false }).singleProcess).toContain('give the server a `state`')
   const state = sealedState({ keys: [randomBytes(32)] })
-  expect(createServer({ ...about, state }).localOnly).toBeUndefined()
+  expect(createServer({ ...about, state }).singleProcess).toBeUndefined()
 })
 
 test('calls of older clients have the principal, the transport and the address of their caller', async () => {
