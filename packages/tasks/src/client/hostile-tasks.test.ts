@@ -18,20 +18,6 @@ import {
 const named = (name: string) => ({ action: 'accept', content: { name } }) as const
 
 describe('A server that breaks the rules', () => {
-  test('and asks another question under an answered key makes the call fail', async () => {
-    const other = toGetTaskResult('input_required', { inputRequests: { one: createQuestion('your password') } })
-    const { client, of, pass } = scriptedTasks(
-      { 'tasks/get': [createInputRequiredTask('one'), other] },
-      { client: { elicit: () => named('x') } },
-    )
-    const result = outcome(client.callTool('work'))
-    await pass(1000, 2)
-    expect(await result).toMatchObject({
-      error: { code: 'invalid_result', message: expect.stringContaining('"one" again with another request') },
-    })
-    expect(of('tasks/update')).toHaveLength(1)
-  })
-
   test('is accepted if it only changes the order of the members of a question', async () => {
     const { method, params } = createQuestion('one')
     const members = Object.entries(Object(params)).reverse()

@@ -1,14 +1,17 @@
 import { sleep } from '@x/core'
-import { type CallOptions, ClientError, isClientError, isPermanent } from '@x/client'
-import type { InputRequest, InputResponses } from '@x/schema'
+import { type CallOptions, isClientError, isPermanent } from '@x/client'
+import type { InputRequest, InputRequests, InputResponses } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import type { OpenTask } from './open-task.ts'
 import { computeFailurePauseMs } from './settings.ts'
-import { errorContextOf, updateTask } from './task-requests.ts'
+import { updateTask } from './task-requests.ts'
 
 /** Passes a task's requests for input to the handlers of the client, while the task is watched. */
 export interface InputResponder {
-  /** Handles a new state of the task: asks its new requests, and aborts those that the task no longer has. */
+  /**
+   * Handles a state that was read: asks its new requests, aborts those that the task no longer has, and sends answers
+   * again that the server has lost.
+   */
   handleState(state: DetailedTask): void
   /** Aborts all requests that the handlers have not answered. */
   close(): void
@@ -29,7 +32,8 @@ interface InputRequestBatch {
 /**
  * Creates an {@link InputResponder}. The handlers of the call and of the client answer each request of the task once
  * (seps/2663-tasks-extension, task update requests). Meanwhile the task is watched. A request is aborted if it was
- * answered elsewhere, or if the task has ended.
+ * answered elsewhere, or if the task has ended. If a store of the server loses an accepted answer, the answer is sent
+ * again without asking.
  */
 export function createInputResponder(task: OpenTask, { options, onFailure }: InputResponderContext): InputResponder {
   const { requestTracker } = task
@@ -38,38 +42,55 @@ export function createInputResponder(task: OpenTask, { options, onFailure }: Inp
 
   const answerBatch = async (batch: InputRequestBatch): Promise<void> => {
     const { requests, round, controller } = batch
-    const keys = [...requests.keys()]
     try {
       const callOptions = { ...options, signal: controller.signal }
       const responses = await askHost(task, { requests, round }, callOptions)
+      controller.signal.throwIfAborted()
       const openResponses = Object.entries(responses).filter(([key]) => openKeys.has(key))
       if (openResponses.length > 0) await sendAnswers(task, Object.fromEntries(openResponses), callOptions)
-      requestTracker.markAnswered(keys)
+      requestTracker.markAnswered(responses)
     } catch (error) {
-      requestTracker.release(keys)
-      if (!controller.signal.aborted) onFailure(error)
+      if (controller.signal.aborted) return
+      requestTracker.release(requests.keys())
+      onFailure(error)
     } finally {
       batches.delete(batch)
     }
   }
+  const sendLostAnswers = async (answers: InputResponses): Promise<void> => {
+    if (Object.keys(answers).length === 0) return
+    try {
+      await sendAnswers(task, answers, options)
+    } catch (error) {
+      if (!options.signal.aborted) onFailure(error)
+    } finally {
+      requestTracker.markAnswered(answers)
+    }
+  }
   const cancelBatch = (batch: InputRequestBatch): void => {
     requestTracker.release(batch.requests.keys())
+    batches.delete(batch)
     batch.controller.abort(new DOMException('The request of the task is no longer open', 'AbortError'))
   }
+  // A request is asked anew if its text has changed, because a server whose store was restored repeats steps, and may
+  // then ask something else.
+  const isOutdated = ({ requests: askedRequests }: InputRequestBatch, requests: InputRequests): boolean => {
+    const keys = [...askedRequests.keys()].filter((key) => Object.hasOwn(requests, key))
+    return keys.length === 0 || keys.some((key) => isRequestReplaced(key, requests[key]))
+  }
+  const isRequestReplaced = (key: string, request: InputRequest | undefined): boolean =>
+    request !== undefined && requestTracker.isReplaced(key, request)
   return {
     handleState: (state) => {
-      const requests = state.status === 'input_required' ? state.inputRequests : {}
+      const requests = openRequestsOf(state)
       openKeys = new Set(Object.keys(requests))
-      for (const batch of batches) if (![...batch.requests.keys()].some((key) => openKeys.has(key))) cancelBatch(batch)
-      const newRequests = requestTracker.selectNewRequests(requests)
-      if ('changedKey' in newRequests) return onFailure(changedRequestError(task, newRequests.changedKey))
-      if (newRequests.requests.size === 0) return
+      requestTracker.observe(requests)
+      for (const batch of batches) if (isOutdated(batch, requests)) cancelBatch(batch)
+      const { newRequests, lostAnswers } = requestTracker.takeRequests(requests)
+      void sendLostAnswers(lostAnswers)
+      if (newRequests.size === 0) return
       requestTracker.roundCount += 1
-      const batch = {
-        requests: newRequests.requests,
-        round: requestTracker.roundCount,
-        controller: new AbortController(),
-      }
+      const batch = { requests: newRequests, round: requestTracker.roundCount, controller: new AbortController() }
       batches.add(batch)
       void answerBatch(batch)
     },
@@ -77,6 +98,11 @@ export function createInputResponder(task: OpenTask, { options, onFailure }: Inp
       for (const batch of batches) cancelBatch(batch)
     },
   }
+}
+
+/** Returns the requests of a state that are open, by key. */
+export function openRequestsOf(state: DetailedTask): InputRequests {
+  return state.status === 'input_required' ? state.inputRequests : {}
 }
 
 function askHost(
@@ -107,10 +133,4 @@ async function sendAnswers(
     }
     await sleep(computeFailurePauseMs(failures, random), { clock, signal: options.signal })
   }
-}
-
-function changedRequestError({ host, tool }: OpenTask, key: string): ClientError {
-  const shownKey = JSON.stringify(key.slice(0, 128).replaceAll(/\p{C}/gu, ' '))
-  const reason = `the task asks ${shownKey} again with another request: use each key for one request only`
-  return new ClientError('invalid_result', reason, errorContextOf(host, tool))
 }

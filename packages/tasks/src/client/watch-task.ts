@@ -24,7 +24,10 @@ export interface WatchedTask extends TaskReference {
 
 type WatchTaskOptions = CallOptions & { readonly signal: AbortSignal }
 
-/** Yields the states of a task until it has ended. Rejects with `signal.reason`, {@link TaskError} or `ClientError`. */
+/**
+ * Yields each state of a task that is read, until the task has ended. Rejects with `signal.reason`, {@link TaskError} or
+ * `ClientError`.
+ */
 export async function* watchTask(
   task: WatchedTask,
   options: WatchTaskOptions,
@@ -45,10 +48,7 @@ export async function* watchTask(
 }
 
 interface TaskReader {
-  /**
-   * Reads the state. Undefined if the state has not changed or could not be read. Rejects if another poll cannot
-   * succeed.
-   */
+  /** Reads the state. Undefined if it could not be read. Rejects if another poll cannot succeed. */
   read(): Promise<DetailedTask | undefined>
   /** Waits until the next poll is due, or until the server sends a notification. */
   waitForNextPoll(): Promise<void>
@@ -65,9 +65,8 @@ function openTaskReader(task: WatchedTask, options: WatchTaskOptions): TaskReade
   return {
     read: async () => {
       const state = takeNotifiedState(notifications, lastState) ?? (await retryingReader.read())
-      const isUnchanged = state === undefined || isSameState(state, lastState)
       lastState = state ?? lastState
-      return isUnchanged ? undefined : state
+      return state
     },
     waitForNextPoll: () => {
       const backoffPauseMs = retryingReader.computePauseMs()
@@ -91,12 +90,13 @@ export function isFinal({ status }: Task): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled'
 }
 
-function isSameState(state: DetailedTask, lastState: DetailedTask | undefined): boolean {
+/** Returns true if two states of a task are equal, or differ only in what may change with each response. */
+export function isSameState(state: DetailedTask, lastState: DetailedTask | undefined): boolean {
   return lastState !== undefined && comparableTextOf(state) === comparableTextOf(lastState)
 }
 
 /**
- * Returns a text that is the same for two equal states. It leaves out the poll interval and other members of `_meta`,
+ * Returns a text that is the same for two equal states. Leaves out the poll interval and other members of `_meta`,
  * which may change with each response.
  */
 function comparableTextOf(state: DetailedTask): string {
