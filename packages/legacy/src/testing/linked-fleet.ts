@@ -65,11 +65,15 @@ export interface FaultyStore extends StateStore {
   afterRead: (key: string) => Promise<void>
   /** The number of operations so far. */
   operationCount: number
-  /** Deletes all entries, like a store that restarts without its files. */
-  empty(): void
+  /** Returns a function that brings back the current entries, like a fail-over that loses the writes since. */
+  snapshot(): () => void
+  /** Returns the number of entries whose keys begin with a prefix. */
+  count(prefix: string): number
 }
 
 function createFaultyStore(): FaultyStore {
+  /** The entries that were added, for snapshots. */
+  let entries = new Map<string, { readonly value: string; readonly ttlMs: number }>()
   let store = memoryStore({ maxEntriesPerOwner: 10_000 })
   const run = async <T>(operation: (current: StateStore) => Promise<T>): Promise<T> => {
     faultyStore.operationCount += 1
@@ -81,12 +85,19 @@ function createFaultyStore(): FaultyStore {
     rejectsStoredRounds: false,
     afterRead: async () => {},
     operationCount: 0,
-    empty() {
-      store = memoryStore({ maxEntriesPerOwner: 10_000 })
+    count: (prefix) => [...entries.keys()].filter((key) => key.startsWith(prefix)).length,
+    snapshot() {
+      const kept = new Map(entries)
+      return () => {
+        entries = new Map(kept)
+        store = memoryStore({ maxEntriesPerOwner: 10_000 })
+        for (const [key, { value, ttlMs }] of kept) void store.add(key, value, ttlMs)
+      }
     },
     add: (key, value, ttlMs) =>
       run(async (current) => {
         const isAdded = await current.add(key, value, ttlMs)
+        if (isAdded) entries.set(key, { value, ttlMs })
         if (faultyStore.rejectsStoredRounds && key.startsWith('legacy:call:')) throw new Error('The response was lost')
         return isAdded
       }),
@@ -96,7 +107,11 @@ function createFaultyStore(): FaultyStore {
         await faultyStore.afterRead(key)
         return value
       }),
-    delete: (key) => run((current) => current.delete(key)),
+    delete: (key) =>
+      run(async (current) => {
+        entries.delete(key)
+        await current.delete(key)
+      }),
   }
   return faultyStore
 }

@@ -26,8 +26,7 @@ export function createTaskHandle(task: OpenTask): TaskHandle {
     [Symbol.asyncIterator]: () => states()[Symbol.asyncIterator](),
     answer: (answers, options = {}) => sendTaskAnswers(task, answers, options),
     cancel: (options = {}) => cancelTask({ ...task, options }),
-    serialize: () =>
-      serializeTask({ taskId, tool, answeredKeys: requestTracker.listAnsweredKeys() }, task.settings),
+    serialize: () => serializeTask({ taskId, tool, answeredKeys: requestTracker.listAnsweredKeys() }, task.settings),
   }
 }
 

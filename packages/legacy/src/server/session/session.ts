@@ -168,6 +168,8 @@ export interface BoundedMap<T> {
   get(key: string): T | undefined
   set(key: string, value: T): void
   delete(key: string): void
+  /** Returns a copy of the values, the oldest first. */
+  list(): T[]
 }
 
 /** Creates a map that removes its oldest entry when it is full. */
@@ -176,6 +178,7 @@ export function createBoundedMap<T>(maxEntries: number): BoundedMap<T> {
   return {
     get: (key) => entries.get(key),
     delete: (key) => void entries.delete(key),
+    list: () => [...entries.values()],
     set(key, value) {
       entries.delete(key)
       entries.set(key, value)

@@ -15,6 +15,7 @@ const messageKinds = [
   'finished',
   'session',
   'listening',
+  'probe',
 ] as const
 
 /**
@@ -25,7 +26,7 @@ const messageKinds = [
  * stream `id` at the sender, which does not run its call. `running`: the call of the stream `id` runs at the sender.
  * `asked`: the call of the stream `id` waits for answers, and its round was stored. `finished`: the response on the
  * stream `id` was stored. `session`: the stored record of the session has changed. `listening`: the sender has opened
- * the GET stream of the session.
+ * the GET stream of the session. `probe`: the sender checks that its own messages arrive.
  */
 export interface InstanceMessage {
   readonly kind: (typeof messageKinds)[number]
@@ -52,6 +53,13 @@ export interface InstanceBus {
     id: string,
     ms: number,
   ): Promise<InstanceMessage['kind'] | undefined>
+  /** Records that messages, or records of the store, may have been lost. */
+  noteGap(): void
+  /**
+   * Resolves with true if messages may have been lost within the last `gapMemoryMs`, or if this instance receives none
+   * at present.
+   */
+  mayHaveLostMessages(): Promise<boolean>
   close(): void
 }
 
@@ -64,8 +72,16 @@ export type MessageHandlers = {
 export interface InstanceBusOptions {
   readonly handlers: MessageHandlers
   readonly onGap: () => Promise<void>
-  readonly deps: Pick<Deps, 'reportError' | 'schedule'>
+  readonly deps: Pick<Deps, 'reportError' | 'schedule' | 'now'>
 }
+
+/**
+ * Milliseconds for which a gap is remembered. An instance that was cut off may need so long until it receives messages
+ * again, because the pauses between its attempts grow to 30 seconds.
+ */
+const gapMemoryMs = 40_000
+/** Milliseconds in which a message has to return to its sender. */
+const probeTimeoutMs = 1000
 
 const topic = 'x/legacy'
 
@@ -74,12 +90,18 @@ export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: Ins
   const { reportError } = deps
   const messageWaiters = createMessageWaiters(deps.schedule)
   const instanceId = randomId()
+  let lastGapAt = Number.NEGATIVE_INFINITY
+  const noteGap = (): void => {
+    lastGapAt = deps.now()
+  }
   let listenPromise: Promise<() => void> | undefined
   let isClosed = false
   const receive = (data: JsonObject | undefined): void => {
     const message = parseInstanceMessage(data)
-    if (message === undefined || data?.['from'] === instanceId) return
-    messageWaiters.meet(message)
+    if (message === undefined) return
+    const isOwn = data?.['from'] === instanceId
+    if (isOwn === (message.kind === 'probe')) messageWaiters.meet(message)
+    if (isOwn) return
     void runReporting(() => handlers[message.kind]?.(message))
   }
   const runReporting = async (work: () => void | Promise<void>): Promise<void> => {
@@ -96,6 +118,7 @@ export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: Ins
           if (change.topic === topic && !isClosed) receive(change.data)
         },
         onGap: () => {
+          noteGap()
           if (!isClosed) void runReporting(onGap)
         },
       })
@@ -106,16 +129,29 @@ export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: Ins
       throw error
     }
   }
+  const publish: InstanceBus['publish'] = (kind, { id = '', session = '' }) => {
+    bus.publish({ topic, data: { from: instanceId, kind, id, session } }).catch((error: unknown) => {
+      noteGap()
+      reportError(error)
+    })
+  }
   return {
     async listen() {
       if (isClosed) return
       listenPromise ??= startListening()
       await runReporting(async () => void (await listenPromise))
     },
-    publish(kind, { id = '', session = '' }) {
-      bus.publish({ topic, data: { from: instanceId, kind, id, session } }).catch(reportError)
-    },
+    publish,
     waitForMessage: (kinds, id, ms) => messageWaiters.expect(kinds, id, ms),
+    noteGap,
+    async mayHaveLostMessages() {
+      if (deps.now() - lastGapAt < gapMemoryMs) return true
+      const id = randomId()
+      const probe = messageWaiters.expect(['probe'], id, probeTimeoutMs)
+      publish('probe', { id })
+      if ((await probe) === undefined) noteGap()
+      return deps.now() - lastGapAt < gapMemoryMs
+    },
     close() {
       isClosed = true
       listenPromise?.then((stop) => stop()).catch(reportError)

@@ -13,6 +13,8 @@ export interface StoredResponse {
 
 /** The part of a session that its requests have changed. */
 export interface StoredSession {
+  /** The number of changes so far. It shows whether a store that was restored has an older record. */
+  readonly version: number
   readonly isEnded: boolean
   readonly level: LoggingLevel | undefined
   readonly uris: readonly string[]
@@ -23,11 +25,13 @@ export interface StoredSession {
  * written counts in the quota of `owner`.
  */
 export interface LinkStore {
+  /** Marks the store as used. Resolves with true if it had no mark, as a store that is new or was emptied. */
+  mark(): Promise<boolean>
   /** Stores a round. It replaces an earlier round of the same call. */
   putRound(round: WaitingRound, owner: string): Promise<void>
   /**
    * Stores a round again, because the store may have lost it. Does nothing if the round was claimed, or if the store
-   * has a record of another round of the call.
+   * has a later round of the call. An earlier round is replaced, because a store that was restored returns it.
    */
   restoreRound(round: WaitingRound, owner: string): Promise<void>
   getRound(streamId: string): Promise<WaitingRound | undefined>
@@ -52,21 +56,24 @@ export interface LinkStore {
   ): Promise<StoredSession>
 }
 
-/** The times of a {@link LinkStore}, in milliseconds. */
+/** The times of a {@link LinkStore} in milliseconds, and its callback. */
 export interface LinkStoreOptions {
   readonly answerTimeoutMs: number
   readonly resumeWindowMs: number
   readonly sleep: (ms: number) => Promise<void>
+  /** Called when the store was unreachable. It may return with an older state. */
+  readonly onUnavailable: () => void
 }
 
-const defaultSession: StoredSession = { isEnded: false, level: undefined, uris: [] }
+const defaultSession: StoredSession = { version: 0, isEnded: false, level: undefined, uris: [] }
 const lockDurationMs = 5000
 const lockPollIntervalMs = 25
+const markTtlMs = 30 * 86_400_000
 
 /** Creates a {@link LinkStore} over a store. */
 export function createLinkStore(givenStore: StateStore, options: LinkStoreOptions): LinkStore {
-  const { answerTimeoutMs, resumeWindowMs, sleep } = options
-  const store = withUnavailableErrors(givenStore)
+  const { answerTimeoutMs, resumeWindowMs, sleep, onUnavailable } = options
+  const store = withUnavailableErrors(givenStore, onUnavailable)
   // An instance may read a round late, and must then still find its claim.
   const roundTtlMs = answerTimeoutMs + 2 * resumeWindowMs
   const ownedBy = (owner: string): Pick<StateStore, 'add'> => storeOf(owner, store)
@@ -78,18 +85,24 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
     await store.delete(key)
     await ownedBy(owner).add(key, JSON.stringify(value), ttlMs)
   }
+  const getRound = async (streamId: string): Promise<WaitingRound | undefined> =>
+    decodeRound((await readJson(roundKey(streamId)))?.['round'])
   const getSession = async (sessionKey: string): Promise<StoredSession> => ({
     ...defaultSession,
     ...((await readJson(`legacy:session:${sessionKey}`)) as Partial<StoredSession> | undefined),
   })
   return {
+    mark: () => store.add('legacy:lock:mark', '1', markTtlMs),
     putRound: (round, owner) =>
       replaceJson(roundKey(round.streamId), { round: encodeRound(round, { withParams: true }) }, roundTtlMs, owner),
     async restoreRound(round, owner) {
       if ((await store.get(claimKey(round.id))) !== undefined) return
+      const storedRound = await getRound(round.streamId)
+      if (storedRound !== undefined && storedRound.roundCount < round.roundCount)
+        await store.delete(roundKey(round.streamId))
       await ownedBy(owner).add(roundKey(round.streamId), stringifyRound(round), roundTtlMs)
     },
-    getRound: async (streamId) => decodeRound((await readJson(roundKey(streamId)))?.['round']),
+    getRound,
     deleteRound: (streamId) => store.delete(roundKey(streamId)),
     async addAnswer(questionId, response, owner) {
       await ownedBy(owner).add(`legacy:answer:${questionId}`, JSON.stringify(response), roundTtlMs)
@@ -106,7 +119,9 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
       // If the instance that has the lock dies, the lock expires after `lockDurationMs`.
       while (!(await store.add(lockKey, randomId(), lockDurationMs))) await sleep(lockPollIntervalMs)
       try {
-        const changedSession = change(await getSession(key))
+        const storedSession = await getSession(key)
+        const nextSession = change(storedSession)
+        const changedSession = { ...nextSession, version: Math.max(nextSession.version, storedSession.version + 1) }
         await replaceJson(`legacy:session:${key}`, { ...changedSession }, ttlMs, owner)
         return changedSession
       } finally {
@@ -151,12 +166,17 @@ function roundKey(streamId: string): string {
   return `legacy:call:${streamId}`
 }
 
-/** Wraps a store so that each failure becomes a `StateError`, with the code `unavailable` unless it is one already. */
-function withUnavailableErrors(store: StateStore): StateStore {
+/**
+ * Wraps a store so that each failure becomes a `StateError`, with the code `unavailable` unless it is one already. Calls
+ * `onUnavailable` for each failure with this code.
+ */
+function withUnavailableErrors(store: StateStore, onUnavailable: () => void): StateStore {
   const guard = async <T>(operation: () => Promise<T>): Promise<T> => {
     try {
       return await operation()
     } catch (cause) {
+      if (isStateError(cause) && cause.code !== 'unavailable') throw cause
+      onUnavailable()
       throw isStateError(cause) ? cause : new StateError('unavailable', 'The store of the link failed', { cause })
     }
   }
@@ -164,7 +184,6 @@ function withUnavailableErrors(store: StateStore): StateStore {
     add: (key, value, ttlMs) => guard(() => store.add(key, value, ttlMs)),
     get: (key) => guard(() => store.get(key)),
     delete: (key) => guard(() => store.delete(key)),
-    forOwner: (owner) =>
-      store.forOwner === undefined ? withUnavailableErrors(store) : withUnavailableErrors(store.forOwner(owner)),
+    forOwner: (owner) => withUnavailableErrors(store.forOwner?.(owner) ?? store, onUnavailable),
   }
 }

@@ -14,7 +14,17 @@ import { createRemoteReaders } from './remote-readers.ts'
 /** Connects this instance with the others that have the same store and bus. */
 export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => HttpDeps): InstanceLink {
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => void deps.schedule(resolve, ms))
-  const store = createLinkStore(link.store, { ...deps.settings, sleep })
+  const closing = new AbortController()
+  const catchUp = createCatchUp(deps, closing.signal, async () => {
+    await readers.catchUp()
+    await sessions.catchUp()
+    await rounds.catchUp()
+  })
+  const onUnavailable = (): void => {
+    bus.noteGap()
+    void catchUp()
+  }
+  const store = createLinkStore(link.store, { ...deps.settings, sleep, onUnavailable })
   const bus = createInstanceBus(link.bus, {
     // The constants below are initialized before the first message arrives.
     handlers: {
@@ -30,11 +40,7 @@ export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => 
       session: ({ session }) => sessions.reload(session),
       listening: ({ session }) => getHttpDeps().sessionStates.find({ key: session })?.listeningStream?.end(),
     },
-    async onGap() {
-      await readers.catchUp()
-      await sessions.catchUp()
-      await rounds.catchUp()
-    },
+    onGap: catchUp,
     deps,
   })
   const context = { store, bus, deps, getHttpDeps }
@@ -53,9 +59,23 @@ export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => 
     return stream
   }
   const readers = createRemoteReaders(context, rounds, adopt)
+  let markPromise: Promise<void> | undefined
+  const markStore = async (): Promise<void> => {
+    try {
+      // This instance did not see the outage of a store that was emptied before.
+      if (await store.mark()) bus.noteGap()
+    } catch {
+      // The request that follows meets the same failure and reports it.
+      markPromise = undefined
+    }
+  }
   deps.rounds = deps.stateRounds === undefined ? rounds : joinRoundStores(rounds, deps.stateRounds)
   return {
-    listen: () => bus.listen(),
+    async listen() {
+      await bus.listen()
+      markPromise ??= markStore()
+      await markPromise
+    },
     watchRound: (round, callerKey, handOff) => rounds.watch(round, callerKey, handOff),
     shareAnswer: (response) => rounds.shareAnswer(response),
     takeAnswer: (response, peer) => rounds.takeAnswer(response, peer, (round) => void adopt(round, peer)),
@@ -70,6 +90,38 @@ export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => 
     changeSession: (session, caller, change) => sessions.change(session, callerKeyOf(caller), change),
     announceListening: ({ key }) => bus.publish('listening', { session: key }),
     drain: () => rounds.drain(),
-    close: () => bus.close(),
+    close() {
+      closing.abort()
+      bus.close()
+    },
+  }
+}
+
+/**
+ * Returns a function that runs `catchUp` until it succeeds, because the store may be unreachable or have lost records.
+ * A call during a run causes one more run.
+ */
+function createCatchUp(
+  { retryUnavailable, reportError }: Pick<CallDeps, 'retryUnavailable' | 'reportError'>,
+  signal: AbortSignal,
+  catchUp: () => Promise<void>,
+): () => Promise<void> {
+  let isRunning = false
+  let isDue = false
+  const runOnce = async (): Promise<void> => {
+    isDue = false
+    await catchUp()
+  }
+  return async () => {
+    isDue = true
+    if (isRunning) return
+    isRunning = true
+    try {
+      while (isDue && !signal.aborted) await retryUnavailable(runOnce, { signal })
+    } catch (error) {
+      if (!signal.aborted) reportError(error)
+    } finally {
+      isRunning = false
+    }
   }
 }

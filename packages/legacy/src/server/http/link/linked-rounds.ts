@@ -6,6 +6,7 @@ import type { WaitingRound } from '../../call/waiting-round.ts'
 import type { LegacySessionState } from '../../session/session-state.ts'
 import type { WrittenEvent } from '../event-id.ts'
 import type { SessionPeer } from '../http-deps.ts'
+import { isStreamOf } from '../stream-id.ts'
 import type { LinkContext } from './link-context.ts'
 
 /** Stores rounds in the store that several instances share, and those that wait at this instance also in memory. */
@@ -14,7 +15,8 @@ export interface LinkedRounds extends RoundStore {
   watch(round: WaitingRound, callerKey: string, handOff: () => void): void
   /**
    * Accepts an answer to a round that waits at another instance, or at no instance. Calls `adopt` if no instance
-   * continues the round. Resolves with false if no round has the question.
+   * continues the round. Resolves with false if no round has the question. While the store or the bus may have lost
+   * something, first looks for the round for `answerHoldMs`.
    */
   takeAnswer(response: RpcResponse, peer: SessionPeer, adopt: (round: WaitingRound) => void): Promise<boolean>
   /**
@@ -34,11 +36,21 @@ export interface LinkedRounds extends RoundStore {
   cancelCall(sessionKey: string, requestIdJson: string): void
   /** Stores the response of a call of a session, and deletes its round. */
   finish(streamId: string, session: RecordOwner, response: WrittenEvent | undefined): Promise<void>
+  /** Stores a round that waits here again, if the store has lost it or has an earlier round of the call. */
+  restoreRound(streamId: string): Promise<void>
   /**
-   * Stores the rounds that wait here again, and reads their answers, because the store or the bus may have lost some.
+   * Stores the rounds, answers and claims of this instance again, and reads the answers to its questions, because the
+   * store or the bus may have lost some.
    */
   catchUp(): Promise<void>
   drain(): () => void
+}
+
+/** An answer that another instance may wait for, its session, and the caller in whose quota it counts. */
+interface AnswerOffer {
+  readonly response: RpcResponse
+  readonly owner: string
+  readonly callerKey: string
 }
 
 /** A session, and the caller in whose quota its records count. */
@@ -47,14 +59,23 @@ type RecordOwner = Pick<LegacySessionState, 'key' | 'callerKey'>
 interface RoundHere {
   readonly round: WaitingRound
   readonly callerKey: string
+  /** The answers that the store contains for other instances, by question. */
+  readonly sharedAnswers: Map<string, RpcResponse>
   handOff(): void
+}
+
+/** A claim of a round whose call runs here. */
+interface ClaimHere {
+  readonly roundId: string
+  readonly claimant: string
+  readonly owner: string
 }
 
 /** Milliseconds in which an instance that waits for an answer must respond to a message about it. */
 const messageTimeoutMs = 1000
 /**
- * Milliseconds for which an answer is held while the store is unreachable. Clients of older revisions do not send an
- * answer again.
+ * Milliseconds for which an answer is held while the store is unreachable, or has lost the round of the answer. Clients
+ * of older revisions do not send an answer again.
  */
 const answerHoldMs = 20_000
 /** Milliseconds to wait until an answer to a round that waits here is stored. Then the answer is used anyway. */
@@ -68,6 +89,8 @@ export function createLinkedRounds(context: LinkContext): LinkedRounds {
 class StoredRounds implements LinkedRounds {
   readonly #context: LinkContext
   readonly #roundsHere = new Map<string, RoundHere>()
+  /** The claims of calls that run here, by their streams. */
+  readonly #claimsHere = new WeakMap<object, ClaimHere>()
   #isDraining = false
 
   constructor(context: LinkContext) {
@@ -107,9 +130,12 @@ class StoredRounds implements LinkedRounds {
   async claim(round: WaitingRound, claimant: string): Promise<boolean> {
     const owner = this.#callerKeyOfRound(round)
     const isClaimed = await this.#context.store.claim(round.id, { claimant, owner })
+    if (!isClaimed) return false
+    const stream = this.#context.getHttpDeps().sessionStates.find({ key: round.owner })?.streams.get(round.streamId)
+    if (stream !== undefined) this.#claimsHere.set(stream, { roundId: round.id, claimant, owner })
     // Another instance may wait for the same answers, and would never receive them.
-    if (isClaimed) this.announceAdoption(round)
-    return isClaimed
+    this.announceAdoption(round)
+    return true
   }
 
   release({ id, streamId }: WaitingRound): void {
@@ -117,29 +143,44 @@ class StoredRounds implements LinkedRounds {
   }
 
   watch(round: WaitingRound, callerKey: string, handOff: () => void): void {
-    this.#roundsHere.set(round.streamId, { round, callerKey, handOff })
+    this.#roundsHere.set(round.streamId, { round, callerKey, sharedAnswers: new Map(), handOff })
     if (this.#isDraining) handOff()
   }
 
   async takeAnswer(response: RpcResponse, peer: SessionPeer, adopt: (round: WaitingRound) => void): Promise<boolean> {
-    const { store, bus, deps } = this.#context
     const owner = peer.session.key
     const id = String(response.id)
-    const hold = { timeoutMs: answerHoldMs }
-    const round = await deps.retryUnavailable(() => this.findByStream(streamIdOfQuestion(id), owner), hold)
-    if (round === undefined) {
-      // A store that was emptied has lost the round, but an instance may still wait for the answer.
-      if (!(await this.#isWaitingElsewhere(id, owner))) return false
-    } else if (!round.questions.some((question) => question.id === id)) return false
-    await deps.retryUnavailable(() => store.addAnswer(id, response, callerKeyOf(peer.view)), hold)
-    const taken = bus.waitForMessage(['taken'], id, messageTimeoutMs)
-    bus.publish('answered', { id, session: owner })
-    const adoptUnclaimedRound = async (): Promise<void> => {
-      if (round === undefined || (await taken) !== undefined || (await store.isClaimed(round.id))) return
+    const found = await this.#findRound(id, owner)
+    if (found === undefined) return false
+    const offer = { response, owner, callerKey: callerKeyOf(peer.view) }
+    await this.#storeAnswer(offer)
+    const adoptWithAnswer = (round: WaitingRound): void => {
       adopt(round)
+      // The store may lose the answer before the round reads it.
+      this.#context.deps.questions.answer(owner, response)
     }
-    adoptUnclaimedRound().catch(deps.reportError)
+    this.#deliverAnswer(offer, found.round, adoptWithAnswer).catch(this.#context.deps.reportError)
     return true
+  }
+
+  /**
+   * Finds the round of a question. `round` is undefined if another instance waits for the answer and the store does not
+   * have the round. Resolves with undefined if no instance waits.
+   */
+  async #findRound(id: string, owner: string): Promise<{ readonly round: WaitingRound | undefined } | undefined> {
+    const { store, bus, deps } = this.#context
+    const searchesUntil = deps.now() + answerHoldMs
+    for (;;) {
+      const find = (): Promise<WaitingRound | undefined> => this.findByStream(streamIdOfQuestion(id), owner)
+      const round = await deps.retryUnavailable(find, { timeoutMs: answerHoldMs })
+      if (round?.questions.some((question) => question.id === id) === true) return { round }
+      if (!(await isStreamOf(streamIdOfQuestion(id), owner))) return undefined
+      // A store that came back with an older state has lost the round, but an instance may still wait for the answer.
+      if (await deps.retryUnavailable(() => store.mark(), { timeoutMs: answerHoldMs })) bus.noteGap()
+      const [isWaiting, mayBeLost] = await Promise.all([this.#isWaitingElsewhere(id, owner), bus.mayHaveLostMessages()])
+      if (isWaiting) return { round: undefined }
+      if (!mayBeLost || deps.now() >= searchesUntil) return undefined
+    }
   }
 
   async #isWaitingElsewhere(id: string, owner: string): Promise<boolean> {
@@ -149,11 +190,40 @@ class StoredRounds implements LinkedRounds {
     return (await waiting) !== undefined
   }
 
+  async #storeAnswer({ response, callerKey }: AnswerOffer): Promise<void> {
+    const { store, deps } = this.#context
+    const add = (): Promise<void> => store.addAnswer(String(response.id), response, callerKey)
+    await deps.retryUnavailable(add, { timeoutMs: answerHoldMs })
+  }
+
+  /**
+   * Offers a stored answer to the instance that waits for it. If none takes the answer, `adopt` continues the round
+   * here. Without the round, the answer is stored and offered again, because the store may have lost it too.
+   */
+  async #deliverAnswer(
+    offer: AnswerOffer,
+    round: WaitingRound | undefined,
+    adopt: (round: WaitingRound) => void,
+  ): Promise<void> {
+    const { store, bus, deps } = this.#context
+    const id = String(offer.response.id)
+    const offersUntil = deps.now() + answerHoldMs
+    for (;;) {
+      const taken = bus.waitForMessage(['taken'], id, messageTimeoutMs)
+      bus.publish('answered', { id, session: offer.owner })
+      if ((await taken) !== undefined) return
+      if (round !== undefined) return (await store.isClaimed(round.id)) ? undefined : adopt(round)
+      if (deps.now() >= offersUntil) return
+      await this.#storeAnswer(offer)
+    }
+  }
+
   async shareAnswer(response: RpcResponse): Promise<void> {
     const { store, deps } = this.#context
     const id = String(response.id)
     const here = this.#roundsHere.get(streamIdOfQuestion(id))
     if (here === undefined || here.round.questions.length === 1) return
+    here.sharedAnswers.set(id, response)
     const sharing = store.addAnswer(id, response, here.callerKey).catch(deps.reportError)
     await Promise.race([sharing, deps.sleep(shareTimeoutMs, new AbortController().signal)])
   }
@@ -166,7 +236,9 @@ class StoredRounds implements LinkedRounds {
     const { store, bus, deps } = this.#context
     if (!this.hasQuestion(owner, questionId)) return
     const response = await store.getAnswer(questionId)
-    if (response !== undefined && deps.questions.answer(owner, response)) bus.publish('taken', { id: questionId })
+    if (response === undefined) return
+    this.#roundsHere.get(streamIdOfQuestion(questionId))?.sharedAnswers.set(questionId, response)
+    if (deps.questions.answer(owner, response)) bus.publish('taken', { id: questionId })
   }
 
   hasQuestion(owner: string, questionId: string): boolean {
@@ -191,14 +263,28 @@ class StoredRounds implements LinkedRounds {
     await store.deleteRound(streamId)
   }
 
+  async restoreRound(streamId: string): Promise<void> {
+    const { store } = this.#context
+    const here = this.#roundsHere.get(streamId)
+    if (here === undefined) return
+    await store.restoreRound(here.round, here.callerKey)
+    for (const [id, answer] of here.sharedAnswers) await store.addAnswer(id, answer, here.callerKey)
+  }
+
   async catchUp(): Promise<void> {
-    const { store, deps } = this.#context
-    for (const { round, callerKey, handOff } of Array.from(this.#roundsHere.values())) {
+    const { store, getHttpDeps } = this.#context
+    for (const { streams } of getHttpDeps().sessionStates.listStates()) {
+      for (const stream of Array.from(streams.values())) {
+        const claim = this.#claimsHere.get(stream)
+        if (claim !== undefined) await store.claim(claim.roundId, claim)
+      }
+    }
+    for (const { round, handOff } of Array.from(this.#roundsHere.values())) {
       if (await store.isClaimedElsewhere(round.id)) {
         handOff()
         continue
       }
-      await deps.retryUnavailable(() => store.restoreRound(round, callerKey), { timeoutMs: answerHoldMs })
+      await this.restoreRound(round.streamId)
       for (const { id } of round.questions) await this.takeStoredAnswer(round.owner, id)
     }
   }

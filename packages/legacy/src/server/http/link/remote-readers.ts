@@ -78,6 +78,8 @@ class ReadersOfOtherInstances implements RemoteReaders {
     if (session === undefined || stream === undefined) return
     stream.extendWindow({ hasRemoteReader: true })
     if (stream.lastResponse !== undefined) return this.#rounds.finish(streamId, session, stream.lastResponse)
+    // The other instance continues the round of the store, which must not be an earlier one.
+    if (stream.isAsking) await this.#rounds.restoreRound(streamId)
     this.#context.bus.publish(stream.isAsking ? 'asked' : 'running', { id: streamId })
   }
 

@@ -8,10 +8,11 @@ const ada: JsonObject = { action: 'accept', content: { name: 'Ada' } }
 
 async function startCall(name: string) {
   const fleet = createLinkedServers()
+  const emptyStore = fleet.store.snapshot()
   fleet.getInstance(0)
   await fleet.client.initialize({ capabilities: allCapabilities })
   const events = await fleet.client.openStream(createToolCall(name))
-  return { fleet, events, question: await readServerRequest(events) }
+  return { fleet, events, emptyStore, question: await readServerRequest(events) }
 }
 
 async function textOf(events: EventReader): Promise<unknown> {
@@ -75,13 +76,92 @@ describe('a store that is unreachable for a while', () => {
     expect(await textOf(resumed)).toContain('Ada')
     expect(failedReads).toBe(2)
   })
+})
 
-  test('that was emptied loses no call: an answer is offered to the instances first', async () => {
+describe('a store that returns with an older state', () => {
+  test.each([
+    ['no record of the call', 0],
+    ['an earlier round of the call', 1],
+  ])('and has %s receives an answer at another instance [ROB-011]', async (_title, answeredRounds) => {
+    const fleet = createLinkedServers()
+    fleet.getInstance(0)
+    await fleet.client.initialize({ capabilities: allCapabilities })
+    let restore = fleet.store.snapshot()
+    const events = await fleet.client.openStream(createToolCall('pair'))
+    let { id } = await readServerRequest(events)
+    for (let round = 0; round < answeredRounds; round += 1) {
+      restore = fleet.store.snapshot()
+      expect((await fleet.client.post(answerOf(id, ada))).status).toBe(202)
+      id = (await readServerRequest(events)).id
+    }
+    restore()
+    fleet.getInstance(1)
+    expect((await fleet.client.post(answerOf(id, ada))).status).toBe(202)
+    if (answeredRounds === 0)
+      expect((await fleet.client.post(answerOf((await readServerRequest(events)).id, ada))).status).toBe(202)
+    expect(await textOf(events)).toBe('Ada and Ada')
+    expect(fleet.steps).toEqual(['Ada', 'Ada'])
+  })
+
+  test('while messages are lost does not lose an answer, which is held until an instance waits for it [ROB-011]', async () => {
+    const { fleet, events, emptyStore, question } = await startCall('greet')
+    fleet.getInstance(0).freeze()
+    fleet.getInstance(1)
+    await fleet.client.post(createRpcRequest('ping'))
+    emptyStore()
+    fleet.getInstance(1).reportGap()
+    const answered = fleet.client.post(answerOf(question.id, ada))
+    const { operationCount } = fleet.store
+    // The first search has ended, and the instance that waits has not received it.
+    await expect.poll(() => fleet.store.operationCount).toBeGreaterThan(operationCount + 1)
+    fleet.getInstance(0).thaw()
+    expect((await answered).status).toBe(202)
+    expect(await textOf(events)).toContain('Ada')
+  })
+
+  test('and has lost an answer on its way lets the instance that received it continue the call [ROB-011]', async () => {
     const { fleet, events, question } = await startCall('greet')
-    fleet.store.empty()
+    const restore = fleet.store.snapshot()
+    fleet.getInstance(0).freeze()
     fleet.getInstance(1)
     expect((await fleet.client.post(answerOf(question.id, ada))).status).toBe(202)
-    expect(await textOf(events)).toContain('Ada')
+    restore()
+    const resumed = await fleet.client.get({ 'last-event-id': `${question.id.slice(0, 22)}.0` })
+    fleet.getInstance(0).thaw()
+    expect(await events.readMessage()).toBeUndefined()
+    expect(await textOf(resumed)).toContain('Ada')
+  })
+
+  test('receives the claim of a running call again, so that the call is not continued twice [ROB-011 LEG-093]', async () => {
+    const { fleet, events, question } = await startCall('work')
+    const restore = fleet.store.snapshot()
+    expect((await fleet.client.post(answerOf(question.id, ada))).status).toBe(202)
+    await expect.poll(() => fleet.steps).toEqual(['begun'])
+    restore()
+    fleet.reportGap()
+    await expect.poll(() => fleet.store.count('legacy:run:')).toBe(1)
+    fleet.getInstance(0).freeze()
+    fleet.getInstance(1)
+    expect((await fleet.client.post(answerOf(question.id, ada))).status).toBe(202)
+    fleet.gate.open()
+    expect(await textOf(events)).toBe('done')
+    expect(fleet.steps).toEqual(['begun'])
+  })
+
+  test('receives the settings and the end of a session again [ROB-011 LEG-059 LEG-088]', async () => {
+    const fleet = createLinkedServers()
+    fleet.getInstance(0)
+    const [ended, leveled] = [fleet.createClient(), fleet.client]
+    for (const client of [ended, leveled]) await client.initialize({ capabilities: allCapabilities })
+    const restore = fleet.store.snapshot()
+    await leveled.request('logging/setLevel', { level: 'debug' })
+    expect((await ended.end()).status).toBe(204)
+    restore()
+    fleet.reportGap()
+    fleet.getInstance(2)
+    await expect.poll(async () => (await ended.post(createRpcRequest('ping'))).status).toBe(404)
+    const events = await leveled.openStream(createToolCall('talk'))
+    expect(JSON.stringify(await events.readMessage())).toContain('"debug"')
   })
 })
 
