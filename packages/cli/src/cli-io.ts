@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import { keepProcessWithoutStderr } from '@x/core'
 
 /** The streams and the environment of the process, as a command uses them. */
 export interface CliIo {
@@ -19,6 +20,7 @@ export function openProcessIo(): CliIo {
     if (error.code !== 'EPIPE') throw error
     process.exit(0)
   })
+  keepProcessWithoutStderr()
   const { stdin, stdout, stderr, env } = process
   return { input: stdin, output: stdout, errorOutput: stderr, env, signal: controller.signal }
 }

@@ -53,6 +53,7 @@ export {
 export {
   createLog,
   errorRecord,
+  keepProcessWithoutStderr,
   type Log,
   type LogContext,
   type LogLevel,

@@ -25,6 +25,11 @@ test.each<[unknown, RegExp]>([
   expect(linesOfError(error)).toEqual([expect.stringMatching(line)])
 })
 
+test('a reader of the standard error that has gone does not end the process', () => {
+  linesOf({ level: 'error', message: 'x' })
+  expect(() => process.stderr.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))).not.toThrow()
+})
+
 test.each<[LogContext, string]>([
   [{ method: 'tools/call', name: 'q' }, 'tools/call "q": '],
   [{ method: 'ready' }, 'ready: '],

@@ -55,8 +55,21 @@ export function createLog(log: Log | undefined, packageName: string): Log {
 
 function writeConsoleLine(packageName: string, record: LogRecord): void {
   if (record.level === 'debug') return
+  keepProcessWithoutStderr()
   // oxlint-disable-next-line no-console -- the destination of records whose author gave no other
   console.error(formatLogLine(packageName, record))
+}
+
+let isStderrGuarded = false
+
+/**
+ * Makes errors of the standard error harmless for the rest of the process: its reader may go away, and the next line
+ * would end the process. Called by whatever writes there. Does nothing where there is no such stream.
+ */
+export function keepProcessWithoutStderr(): void {
+  if (isStderrGuarded) return
+  isStderrGuarded = true
+  globalThis.process?.stderr?.on?.('error', () => {})
 }
 
 const maxLineLength = 2000

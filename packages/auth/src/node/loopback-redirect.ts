@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { keepProcessWithoutStderr } from '@x/core'
 import type { Redirect, RedirectListener, RedirectOptions } from '../client/code-flow.ts'
 import { isSecureUrl } from '../oauth-urls.ts'
 
@@ -58,6 +59,7 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
 }
 
 function printLoginUrl(url: URL): void {
+  keepProcessWithoutStderr()
   process.stderr.write(`To log in, visit ${url.href}\n`)
 }
 

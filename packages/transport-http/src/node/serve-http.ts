@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http'
+import { keepProcessWithoutStderr } from '@x/core'
 import type { Server } from '@x/exchange'
 import { errorCodes } from '@x/schema'
 import { createErrorAnswer } from '../server/reply.ts'
@@ -122,6 +123,8 @@ export async function startHttpServer(
     else if (isForEndpoint) handleRequest(request, response)
     else answerDocument(request, response, path, context)
   })
+  // The application's own log may write there too.
+  keepProcessWithoutStderr()
   const boundPort = await listenOnAddress(server, host, port)
   const { schedule = setPlatformTimer } = internals
   const { activeCalls, adapterRequests } = context

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import { keepProcessWithoutStderr } from '@x/core'
 
 /** Access to the streams of the process while the protocol uses them. */
 export interface ProcessStreams {
@@ -32,7 +33,7 @@ export function acquireProcessStreams(): ProcessStreams {
   const { stdin, stdout, stderr } = process
   const originalWrite = stdout.write
   // If the client has exited, writing to stderr fails. This error must not end the process while it shuts down.
-  stderr.on('error', ignoreStderrError)
+  keepProcessWithoutStderr()
   stdout.write = (...[chunk, encoding, done]: WriteArguments): boolean => {
     if (typeof encoding === 'string') stderr.write(chunk, encoding, done)
     else stderr.write(chunk, encoding)
@@ -42,7 +43,6 @@ export function acquireProcessStreams(): ProcessStreams {
   const release = (): void => {
     areStreamsTaken = false
     stdout.write = originalWrite
-    stderr.off('error', ignoreStderrError)
     // A paused stdin does not keep the process alive. If stdin is a file, it has no `unref` and never keeps the process
     // alive.
     stdin.pause()
@@ -55,5 +55,3 @@ export function acquireProcessStreams(): ProcessStreams {
     release,
   }
 }
-
-function ignoreStderrError(): void {}
