@@ -48,6 +48,17 @@ describe('sessions.create()', () => {
     expect([session.id, session.expiresAt, session.ended]).toEqual(['s1', '2026-03-01T00:00:00Z', false])
   })
 
+  test('sends the request again if the connection breaks before the answer [UNA-003]', async () => {
+    let sentCount = 0
+    const exchange = createScriptedExchange(() => {
+      sentCount += 1
+      if (sentCount === 1) throw Object.assign(new Error('cut'), { name: 'HttpError', code: 'closed' })
+      return createSessionResult({ sessionId: 's1' })
+    })
+    expect((await open(exchange).sessions.create()).id).toBe('s1')
+    expect(sentCount).toBe(2)
+  })
+
   test('declares sessions among the experimental capabilities [SES-001]', async () => {
     const exchange = serving(() => createTextResult('hi'))
     await open(exchange, { capabilities: { experimental: { other: {} } } }).sessions.create()

@@ -105,7 +105,9 @@ function createClientSessions(deps: SessionDeps): ClientSessions {
   const openFromMetadata = (metadata: SessionMetadata): ClientSession => openClientSession(createRecord(metadata), deps)
   return {
     create: async (options = {}) => {
-      const result = await host.request(sessionMethods.create, {}, omitSessionMetadata(options))
+      // If the response is lost, the session that the server created is never used and ends by itself.
+      const requestOptions = { ...omitSessionMetadata(options), repeatable: true }
+      const result = await host.request(sessionMethods.create, {}, requestOptions)
       const metadata = parseSessionMetadata(result.session)
       if (!('issue' in metadata)) return openFromMetadata(metadata)
       throw new SessionError('invalid_answer', `The session that the server created ${metadata.issue}`)
