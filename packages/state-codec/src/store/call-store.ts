@@ -1,4 +1,4 @@
-import { platformRuntime, withTimeout } from '@x/core'
+import { isUnavailable, platformRuntime, randomId, withTimeout } from '@x/core'
 import { isStateError, StateError } from '../state-error.ts'
 import type { StateStore } from '../state-codec.ts'
 
@@ -33,7 +33,10 @@ export async function runStoreOperation<T>(
 
 /** A store with every operation, whose errors are all {@link StateError}. */
 export interface GuardedStore extends Required<Omit<StateStore, 'forOwner'>> {
-  /** Checks the store by reading a key that is never used. Rejects when the store cannot be reached. */
+  /**
+   * Checks the store. Rejects when it cannot be reached, or cannot write. A store whose disk is full can still be read,
+   * so after a failed write it is checked by a write.
+   */
   ping(): Promise<void>
   /** True if the wrapped store has `expire`. */
   readonly canExpire: boolean
@@ -44,8 +47,11 @@ export interface GuardedStore extends Required<Omit<StateStore, 'forOwner'>> {
   forOwner(owner: string | undefined): GuardedStore
 }
 
+/** Milliseconds for which the entry of a check stays in the store. */
+const checkEntryTtlMs = 60_000
+
 /** Wraps a store so that every error is a {@link StateError}. */
-export function withStateErrors(store: StateStore): GuardedStore {
+export function withStateErrors(store: StateStore, writes = { haveFailed: false }): GuardedStore {
   const guardOperation = async <T>(operation: () => Promise<T>): Promise<T> => {
     try {
       return await operation()
@@ -53,15 +59,30 @@ export function withStateErrors(store: StateStore): GuardedStore {
       throw toStateError('the store', error)
     }
   }
+  const add = async (key: string, value: string, ttlMs: number): Promise<boolean> => {
+    try {
+      const isAdded = await guardOperation(() => store.add(key, value, ttlMs))
+      writes.haveFailed = false
+      return isAdded
+    } catch (error) {
+      if (isUnavailable(error)) writes.haveFailed = true
+      throw error
+    }
+  }
   const guardedStore: GuardedStore = {
-    add: (key, value, ttlMs) => guardOperation(() => store.add(key, value, ttlMs)),
+    add,
     get: (key) => guardOperation(() => store.get(key)),
     delete: (key) => guardOperation(() => store.delete(key)),
-    ping: () => guardOperation(async () => void (await store.get('ping'))),
+    async ping() {
+      if (writes.haveFailed) await add(`ping:${randomId()}`, '', checkEntryTtlMs)
+      else await guardOperation(() => store.get('ping'))
+    },
     canExpire: store.expire !== undefined,
     expire: (key, ttlMs) => guardOperation(async () => store.expire?.(key, ttlMs)),
     forOwner: (owner) =>
-      owner === undefined || store.forOwner === undefined ? guardedStore : withStateErrors(store.forOwner(owner)),
+      owner === undefined || store.forOwner === undefined
+        ? guardedStore
+        : withStateErrors(store.forOwner(owner), writes),
   }
   return guardedStore
 }

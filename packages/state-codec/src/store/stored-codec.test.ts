@@ -110,6 +110,20 @@ describe('a stored state', () => {
     await expect(independent.ping?.()).resolves.toBeUndefined()
     expect(sealed.ping).toBeUndefined()
   })
+
+  test('answers no ping after a write that failed, until its store can write again [UNA-004]', async () => {
+    const inner = memoryStore()
+    let isFull = false
+    const add: StateStore['add'] = (...values) =>
+      isFull ? Promise.reject(new Error('No space left on device')) : inner.add(...values)
+    const codec = storedState({ store: { ...inner, add } })
+    isFull = true
+    await expect(codec.ping?.()).resolves.toBeUndefined()
+    await expect(codec.seal(1, claims)).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(codec.ping?.()).rejects.toMatchObject({ code: 'unavailable' })
+    isFull = false
+    await expect(codec.ping?.()).resolves.toBeUndefined()
+  })
 })
 
 describe('a single use', () => {

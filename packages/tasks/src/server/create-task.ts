@@ -83,7 +83,7 @@ async function createTaskForCall(
   const { callerLimit, engine } = settings
   const create = async (): Promise<TaskRow | 'full'> => {
     const payload = await createPayload(callRecord, settings.state)
-    return engine.create({
+    const newTask = {
       id,
       owner,
       caller: callerKeyOf(call),
@@ -91,7 +91,8 @@ async function createTaskForCall(
       payload,
       callerLimit,
       ...lifetimeOf(request, settings),
-    })
+    }
+    return context.writeHealth.watch(engine.create(newTask), (row) => row !== 'full')
   }
   const creation = callId === undefined ? create() : createKeyedTask({ id, owner, create }, settings)
   const row = await creation.catch((error: unknown) => {

@@ -15,6 +15,7 @@ import type { StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
 import { engineFactoryFor } from '../engines/engine-factory.ts'
 import { createTaskChangeBus, type TaskChangeBus } from './task-change-bus.ts'
+import { createWriteHealth, type WriteHealth } from './write-health.ts'
 import { createDispatch, type Dispatch, type TaskRunner } from './task-runner.ts'
 
 /** The options of the server extension `tasks`. */
@@ -106,6 +107,7 @@ export interface TaskContext {
    */
   readonly innerExchange: Exchange
   readonly settings: TaskSettings
+  readonly writeHealth: WriteHealth
   readonly taskChanges: TaskChangeBus
   /** Emits an event of the server. */
   readonly emit: ExtensionHost['emit']
@@ -158,15 +160,16 @@ export function createTaskContext(
   const onError: TaskSettings['onError'] = (error, context) =>
     host.log(errorRecord(error, { name: 'tasks', ...context }))
   const runInOrigin = captureAsyncContext()
+  const clock = runtime ?? host.runtime
   const engine = openEngine((record) => runInOrigin(() => host.log(record)))
   const bus = engine.notifications ?? host.bus ?? memoryBus()
   const { ledger } = host
   const { perCaller: callerLimit } = ledger.boundOf('tasks')
-  const clock = runtime ?? host.runtime
   return {
     innerExchange: host.innerExchange,
     emit: (event) => host.emit(event),
     settings: { ...options, engine, callerLimit, ledger, bus, onError, clock },
+    writeHealth: createWriteHealth(clock),
     taskChanges: createTaskChangeBus(bus, onError),
     dispatch: createDispatch(options.runner, clock, onError),
   }

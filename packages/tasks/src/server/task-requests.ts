@@ -117,7 +117,8 @@ async function storeTaskResponses(
   // requests).
   const responses = Object.fromEntries(Object.entries(inputResponses).filter(([key]) => Object.hasOwn(requests, key)))
   params.checkResponses(responses, _meta)
-  const outcome = await engine.answer({ id: taskId, owner: taskOwnerKeyOf(call.principal), responses, lifetimeMs })
+  const answers = { id: taskId, owner: taskOwnerKeyOf(call.principal), responses, lifetimeMs }
+  const outcome = await context.writeHealth.watch(engine.answer(answers), (stored) => stored !== 'ignored')
   if (outcome === 'unknown') throw unknownTaskError(taskId)
   if (outcome !== 'ignored') context.taskChanges.notifyChange(taskId)
   if (outcome === 'resumed') await context.dispatch(taskId)

@@ -83,6 +83,27 @@ describe('a server with tasks', () => {
     expect([await server.ready(), server.load.unavailable]).toEqual([true, []])
   })
 
+  test('is unavailable after a write that failed, until a write succeeds or ten seconds have passed [UNA-004]', async () => {
+    let isFull = true
+    const stored = memoryEngine()
+    const create: TaskEngine['create'] = (task) =>
+      isFull ? Promise.reject(new Error('No space left on device')) : stored.create(task)
+    const instance = createFleet(() => ({ ...stored, create })).add([greet], { runWorker: false })
+    const { server, clock } = instance
+    const unavailable = async () => (await server.ready(), server.load.unavailable)
+    expect(await unavailable()).toEqual([])
+    await expect(instance.start('greet')).rejects.toThrow()
+    expect(await unavailable()).toEqual(['tasks'])
+    isFull = false
+    await instance.start('greet')
+    expect(await unavailable()).toEqual([])
+    isFull = true
+    await expect(instance.start('greet')).rejects.toThrow()
+    expect(await unavailable()).toEqual(['tasks'])
+    clock.advance(10_000)
+    expect(await unavailable()).toEqual([])
+  })
+
   test('closes its engine once when it closes, and starts no worker after that', async () => {
     const { engine, asked } = recording()
     const server = createServer({ name: 'demo', version: '1', tools: [greet], extensions: [tasks({ store: engine })] })

@@ -79,6 +79,7 @@ function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): Ext
       worker.start()
       try {
         await engine.ping()
+        context.writeHealth.check()
       } catch (error) {
         // A store that is unreachable may return. A missing package does not.
         isDriverMissing = isMissingModuleError(error)

@@ -19,6 +19,7 @@ import {
   type WorkerContext,
 } from './attempt.ts'
 import { boundEngineCalls } from './bounded-engine.ts'
+import { watchWrites } from '../write-health.ts'
 import { releaseAttempt, runTask } from './run-task.ts'
 import type { ClaimedTask, EngineListener } from '../../engines/engine.ts'
 
@@ -111,7 +112,10 @@ function nameOfWorker(): string | undefined {
  */
 export function createWorker(taskContext: TaskContext): Worker {
   const { engine, clock, onError } = taskContext.settings
-  const context = { ...taskContext, engine: boundEngineCalls(engine, clock, onError) }
+  const context = {
+    ...taskContext,
+    engine: watchWrites(boundEngineCalls(engine, clock, onError), taskContext.writeHealth),
+  }
   const state: WorkerState = {
     context,
     runInOrigin: captureAsyncContext(),
