@@ -38,6 +38,21 @@ test('the calls of an engine reject while its database is unreachable, and succe
   await engine.close()
 })
 
+test('engines create their tables again in a database that came back empty [ROB-011]', async () => {
+  const engines = [postgresEngine(server.url), postgresEngine(server.url)] as const
+  const lost = await createClaimedTask(engines[0])
+  const pool = server.pool()
+  await pool.query('DROP SCHEMA mcp_tasks CASCADE')
+  await pool.end()
+  expect(await Promise.all([engines[0].heartbeat([lost]), engines[1].get(lost.id, sampleOwner)])).toEqual([
+    ['lost'],
+    undefined,
+  ])
+  expect(await engines[1].create(createNewTask('b'))).toMatchObject({ status: 'working' })
+  expect(await claimOne(engines[0])).toMatchObject({ id: 'b' })
+  for (const engine of engines) await engine.close()
+})
+
 test('a task completes although the database restarts during it', async () => {
   const engine = postgresEngine(server.url, { leaseMs: 60_000 })
   const task = await createClaimedTask(engine)

@@ -9,7 +9,7 @@ import { countTasks, inspectTask, listTasks, revokeTask } from './operator-reque
 import { answerTask, cancelTask, readTask } from './owner-requests.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import type { SqlStore } from './sql-store.ts'
-import { migrateTables, tableNamesIn } from './tables.ts'
+import { migrateTables, tableNamesIn, withMissingTables } from './tables.ts'
 
 /** The options of the engines that use SQL. */
 export interface SqlEngineOptions {
@@ -44,7 +44,7 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
       await database.close().catch(onError)
       throw error
     }
-    return createStoreEngine(createSqlStore(database, { tables, leaseMs, onError }), onError)
+    return createStoreEngine(createSqlStore(withMissingTables(database, tables), { tables, leaseMs, onError }), onError)
   })
 }
 

@@ -188,3 +188,27 @@ function isCurrentVersion(version: number, { schema }: TableNames): boolean {
     `The tables of schema ${schema} are of version ${version}, and this version knows ${migrations.length} at most: ${advice}`,
   )
 }
+
+/** The codes of PostgreSQL for a table, schema, function or column that does not exist. */
+const missingObjectCodes: ReadonlySet<unknown> = new Set(['42P01', '3F000', '42883', '42703'])
+
+/**
+ * Returns a database that creates or migrates its tables again if they are gone, because it came back empty or with a
+ * state from before a migration. The failed query had no effect, so it runs again.
+ */
+export function withMissingTables(database: SqlDatabase, tables: TableNames): SqlDatabase {
+  const runAgain = async <T>(run: () => Promise<T>): Promise<T> => {
+    try {
+      return await run()
+    } catch (error) {
+      if (!(error instanceof Error) || !missingObjectCodes.has(Reflect.get(error, 'code'))) throw error
+      await migrateTables(database, tables)
+      return run()
+    }
+  }
+  return {
+    ...database,
+    query: (...query) => runAgain(() => database.query(...query)),
+    transaction: (...transaction) => runAgain(() => database.transaction(...transaction)),
+  }
+}

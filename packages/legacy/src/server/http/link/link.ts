@@ -1,4 +1,5 @@
 import { callerKeyOf } from '@x/exchange'
+import type { RequestId } from '@x/schema'
 import { joinRoundStores } from '../../call/round-store.ts'
 import type { WaitingRound } from '../../call/waiting-round.ts'
 import type { CallDeps } from '../../call/call-deps.ts'
@@ -33,7 +34,10 @@ export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => 
         if (rounds.hasQuestion(session, id)) bus.publish('waiting', { id })
       },
       adopted: ({ id }) => rounds.handOffRound(id),
-      cancelled: ({ session, id }) => rounds.cancelCall(session, id),
+      cancelled: ({ session, id }) => {
+        // `cancelRequest` of the other instance made this JSON from a `RequestId`.
+        getHttpDeps().sessionStates.find({ key: session })?.calls.get(JSON.parse(id) as RequestId)?.cancel()
+      },
       looking: ({ session, id }) => readers.onLooking(id, session),
       asked: ({ id }) => readers.onAsked(id),
       finished: ({ id }) => readers.onFinished(id),

@@ -1,5 +1,5 @@
 import { callerKeyOf } from '@x/exchange'
-import type { RequestId, RpcResponse } from '@x/schema'
+import type { RpcResponse } from '@x/schema'
 import { isStateError } from '@x/state-codec'
 import { type KeptRound, type RoundStore, streamIdOfQuestion } from '../../call/round-store.ts'
 import type { WaitingRound } from '../../call/waiting-round.ts'
@@ -32,8 +32,6 @@ export interface LinkedRounds extends RoundStore {
   hasQuestion(owner: string, questionId: string): boolean
   /** Hands a round that waits here over to another instance. */
   handOffRound(roundId: string): void
-  /** Cancels a call that runs here. `requestIdJson` is the id of its request as JSON. */
-  cancelCall(sessionKey: string, requestIdJson: string): void
   /** Stores the response of a call of a session, and deletes its round. */
   finish(streamId: string, session: RecordOwner, response: WrittenEvent | undefined): Promise<void>
   /** Stores a round that waits here again, if the store has lost it or has an earlier round of the call. */
@@ -247,12 +245,6 @@ class StoredRounds implements LinkedRounds {
 
   handOffRound(roundId: string): void {
     for (const { round, handOff } of Array.from(this.#roundsHere.values())) if (round.id === roundId) handOff()
-  }
-
-  cancelCall(sessionKey: string, requestIdJson: string): void {
-    const state = this.#context.getHttpDeps().sessionStates.find({ key: sessionKey })
-    // `cancelRequest` of the other instance made this JSON from a `RequestId`.
-    state?.calls.get(JSON.parse(requestIdJson) as RequestId)?.cancel()
   }
 
   async finish(streamId: string, session: RecordOwner, response: WrittenEvent | undefined): Promise<void> {
