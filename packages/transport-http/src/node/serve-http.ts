@@ -1,15 +1,14 @@
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http'
 import { keepProcessWithoutStderr } from '@x/core'
 import type { Server } from '@x/exchange'
-import { errorCodes } from '@x/schema'
-import { createErrorAnswer } from '../server/reply.ts'
 import { checkHandlerOptions, type HandlerInternals, setPlatformTimer } from '../server/handler-settings.ts'
 import { checkBindAddress, formatUrlHost, loopbackHostsOf } from './bind-address.ts'
 import { watchDescriptors } from './descriptor-watch.ts'
 import { answerDocument } from './documents.ts'
 import { createHealthCheck } from './health.ts'
 import { createHandler, createNodeContext, type NodeHandlerOptions } from './node-handler.ts'
-import { createOpenResponses, sendAnswer } from './response-writer.ts'
+import { rejectPipelinedRequest, rejectRequestLine, rejectWhileStopping } from './rejections.ts'
+import { createOpenResponses } from './response-writer.ts'
 import { createStopFunction, type StopOptions, type StopState } from './stop.ts'
 
 /** The options of {@link serveHttp}. */
@@ -150,27 +149,6 @@ export async function startHttpServer(
 
 function hasPath(path: string, url: string | undefined): boolean {
   return url === path || url?.split('?', 1)[0] === path
-}
-
-// RFC 9112, section 3: a request line contains a version. Without it the parser assumes HTTP/0.9, whose responses have
-// no head.
-function rejectRequestLine(response: ServerResponse): void {
-  const message = 'The request line has no HTTP version: end it with HTTP/1.1'
-  response.shouldKeepAlive = false
-  sendAnswer(response, createErrorAnswer({ status: 400, message }, []))
-}
-
-function rejectPipelinedRequest(response: ServerResponse): void {
-  const message = 'Too many requests at once on one connection: wait for their answers, or open another connection'
-  response.shouldKeepAlive = false
-  sendAnswer(response, createErrorAnswer({ status: 503, code: errorCodes.internal, message }, []))
-}
-
-function rejectWhileStopping(response: ServerResponse): void {
-  const rejection = { status: 503, code: errorCodes.internal, message: 'The server is stopping: try another instance' }
-  // The client may send the call again at once, because another instance can accept it.
-  const data = { reason: 'stopping', retryAfterMs: 0 }
-  sendAnswer(response, createErrorAnswer({ ...rejection, data, headers: { 'Retry-After': '1' } }, []))
 }
 
 function listenOnAddress(server: NodeServer, host: string, port: number): Promise<number> {
