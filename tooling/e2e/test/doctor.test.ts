@@ -58,6 +58,7 @@ test.each([
 const rightDirectives: Readonly<Record<ProxyKind['name'], string>> = {
   nginx: 'proxy_set_header Host $http_host; proxy_http_version 1.1; client_max_body_size 4m;',
   haproxy: '',
+  caddy: '',
 }
 
 /** A fault in the configuration of a proxy, and the checks that report it. */
@@ -117,6 +118,7 @@ const faults: Readonly<Record<ProxyKind['name'], readonly PlantedFault[]>> = {
       finding: /buffering of the proxy off/,
     },
   ],
+  caddy: [],
 }
 
 for (const kind of [nginx, haproxy]) {

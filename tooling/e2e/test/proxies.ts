@@ -32,7 +32,7 @@ export interface Proxy extends AsyncDisposable {
 /** The configuration and the command of one kind of proxy. */
 export interface ProxyKind {
   /** The name of the program in `describeNeeding`. */
-  readonly name: 'nginx' | 'haproxy'
+  readonly name: 'nginx' | 'haproxy' | 'caddy'
   readonly configure: (setup: ProxySetup, run: RunSettings) => string
   readonly parameters: (run: RunSettings) => readonly string[]
 }
@@ -109,12 +109,41 @@ ${hashHeader === undefined ? '' : `  balance hdr(${hashHeader})\n`}${redispatche
 `,
 }
 
+/** nginx as {@link nginx}, with compression of every answer however small, which its default configuration limits. */
+export const compressingNginx: ProxyKind = {
+  ...nginx,
+  configure: (setup, run) =>
+    nginx
+      .configure(setup, run)
+      .replace('gzip on;', 'gzip on; gzip_types *; gzip_proxied any; gzip_min_length 0; gzip_http_version 1.0;'),
+}
+
+/** Caddy with compression. `directives` are those of `encode`. */
+export const compressingCaddy: ProxyKind = {
+  name: 'caddy',
+  parameters: ({ config }) => ['run', '--adapter', 'caddyfile', '--config', config],
+  configure: ({ ports, directives = '' }, { port }) => `
+{
+  admin off
+}
+http://127.0.0.1:${port} {
+  encode gzip {
+    minimum_length 1
+    ${directives}
+  }
+  reverse_proxy ${ports.map((each) => `127.0.0.1:${each}`).join(' ')}
+}
+`,
+}
+
 /** Starts a proxy and resolves when it accepts connections. */
 export async function startProxy(program: string, kind: ProxyKind, setup: ProxySetup): Promise<Proxy> {
   const folder = await mkdtemp(join(tmpdir(), `e2e-${kind.name}-`))
   const run = { folder, config: join(folder, 'proxy.conf'), port: await freePort() }
   await writeFile(run.config, kind.configure(setup, run))
-  const child = spawn(program, kind.parameters(run), { stdio: ['ignore', 'ignore', 'pipe'] })
+  // Caddy keeps a copy of its configuration there.
+  const env = { ...process.env, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder }
+  const child = spawn(program, kind.parameters(run), { env, stdio: ['ignore', 'ignore', 'pipe'] })
   let printed = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (printed += text))
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))

@@ -14,7 +14,7 @@ const sendIntervalMs = 150
  * the history.
  */
 export function sendEvents(response: ServerResponse, source: SnapshotSource): void {
-  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
+  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store, no-transform' })
   let last = -1
   const send = (): void => {
     if (response.writableNeedDrain) return

@@ -159,14 +159,15 @@ export function statusOf(response: RpcResponse): number {
 }
 
 /**
- * The headers of an event stream, as alternating names and values. They prevent caches from storing it and proxies from
- * buffering it.
+ * The headers of an event stream, as alternating names and values. They keep caches from storing it, proxies from
+ * buffering it, and middleware that compresses from holding events back until the stream ends (RFC 9111, section
+ * 5.2.2.6).
  */
 export const eventStreamHeaders: readonly string[] = [
   'Content-Type',
   'text/event-stream',
   'Cache-Control',
-  'no-cache, no-store',
+  'no-cache, no-store, no-transform',
   'X-Accel-Buffering',
   'no',
 ]

@@ -28,7 +28,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
       'text/event-stream',
       'no',
     ])
-    expect(headers.get('cache-control')).toBe('no-cache, no-store')
+    expect(headers.get('cache-control')).toBe('no-cache, no-store, no-transform')
     expect(body).toBe(
       `data: ${JSON.stringify(createProgressNotification(1))}\n\n` +
         `data: ${JSON.stringify(changed)}\n\n` +

@@ -236,6 +236,7 @@ test('list changes and updates of subscribed resources alone reach the GET strea
   expect(await client.request('resources/subscribe', { uri: 'test://notes' })).toMatchObject({ result: {} })
   const events = await client.get()
   expect([events.status, events.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+  expect(events.headers.get('cache-control')).toContain('no-transform')
   await server.notifyListChanged('tools')
   expect(await events.readMessage()).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
   await server.notifyResourceUpdated('test://other')
