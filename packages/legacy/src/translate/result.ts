@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, findMethodRow, prepareResult } from '@x/schema'
+import { withoutRootReference } from '@x/schema/internal'
 import { type LegacyRevision, legacyRevisions, type RevisionFeatures, revisionFeaturesOf } from './revisions.ts'
 import { omitReservedMeta } from './request.ts'
 
@@ -51,20 +52,18 @@ function reshapeEntries(result: JsonObject, features: RevisionFeatures): JsonObj
  */
 function toListEntry(list: string, entry: JsonObject, features: RevisionFeatures): JsonObject {
   const { icons, title, outputSchema, arguments: args, annotations, ...rest } = entry
+  const output = isJsonObject(outputSchema) ? withoutRootReference(outputSchema) : undefined
   return {
     ...rest,
     ...(annotations !== undefined && hasAnnotations(list, features) && { annotations }),
     ...(features.hasStructuredOutput && title !== undefined && { title }),
     ...(features.hasIcons && icons !== undefined && { icons }),
-    ...(features.hasStructuredOutput && isObjectSchema(outputSchema) && { outputSchema }),
+    // Older revisions allow only outputs whose root has the type "object" (server/tools, output schema).
+    ...(features.hasStructuredOutput && output?.['type'] === 'object' && { outputSchema: output }),
     ...(args !== undefined && {
       arguments: mapObjects(args, (argument) => toListEntry('arguments', argument, features)),
     }),
   }
-}
-
-function isObjectSchema(schema: JsonValue | undefined): schema is JsonObject {
-  return isJsonObject(schema) && schema['type'] === 'object'
 }
 
 // 2024-11-05 has annotations of contents, but none of tools.

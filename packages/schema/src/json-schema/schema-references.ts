@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
-import type { Subschema } from './subschemas.ts'
+import { schemaBounds, type Subschema } from './subschemas.ts'
 
 /**
  * Returns the first problem of the references in a schema, or undefined. A reference is a problem if it leaves the
@@ -78,6 +78,38 @@ function decodeFragment(reference: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Keywords beside a reference that say nothing about which values are valid. */
+const annotationKeywords: ReadonlySet<string> = new Set(
+  '$schema $defs definitions $comment title description default examples deprecated readOnly writeOnly'.split(' '),
+)
+
+/**
+ * Returns the schema to which the `$ref` of a schema leads. Undefined without a `$ref`, and for one that leads to no
+ * object within the root.
+ */
+export function resolveReference({ $ref }: JsonObject, root: JsonObject): JsonObject | undefined {
+  const fragment = typeof $ref === 'string' && /^#(?:$|\/)/.test($ref) ? decodeFragment($ref) : undefined
+  const target = fragment === undefined ? undefined : resolvePointer(root, fragment)
+  return isJsonObject(target) ? target : undefined
+}
+
+/**
+ * Writes the schema to which a root refers in place of the reference, and keeps `$defs`. Readers that look at the `type`
+ * of the root then find it. A library writes such a root for a schema with an id. Returns any other schema unchanged.
+ */
+export function withoutRootReference(schema: JsonObject): JsonObject {
+  let resolved = schema
+  // A cycle of references ends here, and findSchemaProblem reports it.
+  for (let count = 0; count < schemaBounds.depth; count += 1) {
+    const target = resolveReference(resolved, schema)
+    const { $ref: _reference, type, ...siblings } = resolved
+    const isOnlyAnnotated = Object.keys(siblings).every((keyword) => annotationKeywords.has(keyword))
+    if (target === undefined || !isOnlyAnnotated || (type !== undefined && type !== target['type'])) break
+    resolved = { ...target, ...siblings }
+  }
+  return resolved
 }
 
 /** Resolves a JSON Pointer (RFC 6901). Follows only own members of objects. */

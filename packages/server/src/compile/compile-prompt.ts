@@ -1,11 +1,13 @@
 import { DefinitionError } from '@x/exchange'
 import { isJsonObject, type JsonObject, type PromptArgument } from '@x/schema'
+import { resolveReference } from '@x/schema/internal'
 import type { CompiledPrompt } from './catalog.ts'
 import { type CompileContext, compileCompleters, compileEntry, memberEntries } from './compile-entry.ts'
-import { requireObjectRoot } from './compile-tool.ts'
+import { withSentence } from './compile-tool.ts'
 import type { Prompt } from '../definitions/prompt.ts'
 import { compileInput } from '../json-schema/compile-schema.ts'
 import type { AnySchema } from '../json-schema/compile-schema.ts'
+import { toObjectInput } from '../json-schema/object-input.ts'
 import { isZodSchema, type ZodSchema } from '../json-schema/zod-issues.ts'
 
 /** Compiles a prompt. Throws {@link DefinitionError}. */
@@ -20,12 +22,10 @@ export function compilePrompt(
   const inputSubject = `${errorSubject}, input`
   const schemaOptions = { errorSubject: inputSubject, side: 'input', compile } as const
   const compiledInput = compileInput(definition.input, schemaOptions)
-  const promptArguments = readPromptArguments(
-    requireObjectRoot(compiledInput.jsonSchema, inputSubject),
-    definition.input,
-    inputSubject,
-  )
-  const { title, description, icons, meta } = definition
+  const { jsonSchema, alternatives } = toObjectInput(compiledInput.jsonSchema, inputSubject)
+  const promptArguments = readPromptArguments(jsonSchema, definition.input, inputSubject)
+  const { title, icons, meta } = definition
+  const description = withSentence(definition.description, alternatives)
   const wireEntry = {
     name,
     title,
@@ -59,7 +59,7 @@ function readPromptArguments(
 ): readonly PromptArgument[] {
   const requiredNames = Array.isArray(jsonSchema['required']) ? jsonSchema['required'] : []
   return memberEntries(jsonSchema['properties']).map(([name, property]) => {
-    const propertySchema = isJsonObject(property) ? property : {}
+    const propertySchema = isJsonObject(property) ? (resolveReference(property, jsonSchema) ?? property) : {}
     if (!acceptsText(propertySchema, schema, name)) {
       const reason =
         `the argument ${JSON.stringify(name)} is a ${JSON.stringify(propertySchema['type'])}, but arguments of prompts are ` +

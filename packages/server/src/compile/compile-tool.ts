@@ -1,9 +1,11 @@
 import { checkedNumber } from '@x/core'
 import { DefinitionError } from '@x/exchange'
-import { isJsonObject, type JsonObject, projectMetaKeys, type HeaderParam, parseHeaderParams } from '@x/schema'
+import { type JsonObject, projectMetaKeys, type HeaderParam, parseHeaderParams } from '@x/schema'
+import { withoutRootReference } from '@x/schema/internal'
 import type { CompiledTool } from './catalog.ts'
 import { type CompileContext, compileEntry } from './compile-entry.ts'
 import { compileInput, compileSchema } from '../json-schema/compile-schema.ts'
+import { toObjectInput } from '../json-schema/object-input.ts'
 import type { AnyToolDefinition, Tool } from '../definitions/tool.ts'
 
 /** Compiles a tool. Throws {@link DefinitionError}. */
@@ -28,10 +30,12 @@ export function compileTool(
   const compiledOutput =
     definition.output &&
     compileSchema(definition.output, { errorSubject: `${errorSubject}, output`, side: 'output', compile })
-  const inputJson = withObjectRoot(compiledInput.jsonSchema, `${errorSubject}, input`)
-  const toolHeaderParams = headerParamsOf(inputJson, errorSubject)
+  const { jsonSchema: inputSchema, alternatives } = toObjectInput(compiledInput.jsonSchema, `${errorSubject}, input`)
+  const toolHeaderParams = headerParamsOf(inputSchema, errorSubject)
+  const outputSchema = compiledOutput && withoutRootReference(compiledOutput.jsonSchema)
+  const description = withSentence(definition.description, alternatives)
   const entry = compileEntry(
-    toWireTool({ name, definition, inputSchema: inputJson, outputSchema: compiledOutput?.jsonSchema }),
+    toWireTool({ name, definition: { ...definition, description }, inputSchema, outputSchema }),
     definition,
     errorSubject,
   )
@@ -81,38 +85,13 @@ function toWireTool(toolFields: {
   return { name: toolFields.name, title, description, ...schemas, annotations, icons, _meta }
 }
 
-/**
- * Returns the schema of a tool's arguments. Adds the root type `object`, which unions of objects lack (server/tools,
- * tool).
- */
-function withObjectRoot(jsonSchema: JsonObject, errorSubject: string): JsonObject {
-  const isUnion = jsonSchema['type'] === undefined && ('anyOf' in jsonSchema || 'oneOf' in jsonSchema)
-  return requireObjectRoot(
-    isUnion && acceptsObjects(jsonSchema) ? { type: 'object', ...jsonSchema } : jsonSchema,
-    errorSubject,
-  )
-}
-
-/**
- * Returns true if every alternative of a schema may be an object. Arguments could never match any other alternative.
- */
-function acceptsObjects(jsonSchema: JsonObject): boolean {
-  const alternatives = [jsonSchema['anyOf'], jsonSchema['oneOf']].flatMap((list) => (Array.isArray(list) ? list : []))
-  const allowsObjectType = jsonSchema['type'] === undefined || jsonSchema['type'] === 'object'
-  return (
-    allowsObjectType && alternatives.every((alternative) => isJsonObject(alternative) && acceptsObjects(alternative))
-  )
-}
-
-/**
- * Returns the schema of arguments. Throws unless its root type is `object`, because arguments are always an object
- * (server/tools, tool).
- */
-export function requireObjectRoot(jsonSchema: JsonObject, errorSubject: string): JsonObject {
-  if (jsonSchema['type'] === 'object') return jsonSchema
-  const reason =
-    'the root of the JSON Schema must have "type": "object" or be a union of such schemas; put other values in a property'
-  throw new DefinitionError('schema', errorSubject, { reason })
+/** Appends a sentence to a description, as a paragraph of its own. Hosts show models the description of each tool. */
+export function withSentence(description: string, sentence: string | undefined): string
+export function withSentence(description: string | undefined, sentence: string | undefined): string | undefined
+export function withSentence(description: string | undefined, sentence: string | undefined): string | undefined {
+  return description === undefined || sentence === undefined
+    ? (description ?? sentence)
+    : `${description}\n\n${sentence}`
 }
 
 function headerParamsOf(jsonSchema: JsonObject, errorSubject: string): readonly HeaderParam[] {

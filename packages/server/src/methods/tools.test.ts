@@ -1,7 +1,7 @@
 import { type ClientCapabilities, errorCodes, type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { type AnySchema, createServer, type Log, type Tool, tool } from '../index.ts'
+import { createServer, type Log, type Tool, tool } from '../index.ts'
 import { callTool, errorOf, invalidParams, resultOf, textOf } from '../testing/ask.ts'
 
 const serve = (...tools: Tool[]) => createServer({ name: 'demo', version: '1.0.0', tools })
@@ -14,39 +14,6 @@ const person = z.object({
   contact: z.union([z.string(), z.number()]).optional(),
 })
 const point = z.object({ x: z.number(), y: z.number() })
-
-describe('a union of objects', () => {
-  const ask = { description, run: (args: unknown) => JSON.stringify(args) }
-  const byId = z.object({ id: z.number() })
-  const byName = z.object({ name: z.string() })
-  const kinds = [z.object({ kind: z.literal('id'), id: z.number() }), z.object({ kind: z.literal('all') })] as const
-  const cases: [string, AnySchema, 'anyOf' | 'oneOf', JsonObject, JsonObject][] = [
-    ['z.union', z.union([byId, byName]), 'anyOf', { name: 'a' }, { name: 7 }],
-    ['nested z.union', z.union([byId, z.union([byName])]), 'anyOf', { name: 'a' }, {}],
-    ['z.discriminatedUnion', z.discriminatedUnion('kind', kinds), 'oneOf', { kind: 'id', id: 1 }, { kind: 'id' }],
-    [
-      'JSON Schema',
-      { oneOf: [{ type: 'object', required: ['a'] }, { required: ['b'] }] },
-      'oneOf',
-      { b: 1 },
-      { a: 1, b: 1 },
-    ],
-  ]
-
-  test.each(cases)(
-    'of %s is listed with an object as its root, and checked [TOL-019]',
-    async (_, input, of, good, bad) => {
-      const server = serve(tool('find', { ...ask, input }))
-      const { tools } = await resultOf(server, 'tools/list')
-      expect(tools).toEqual([expect.objectContaining({ inputSchema: expect.objectContaining({ type: 'object' }) })])
-      expect(tools).toEqual([
-        expect.objectContaining({ inputSchema: expect.objectContaining({ [of]: expect.anything() }) }),
-      ])
-      expect(textOf(await callTool(server, 'find', good))).toBe(JSON.stringify(good))
-      expect(await callTool(server, 'find', bad)).toMatchObject({ isError: true })
-    },
-  )
-})
 
 test.each(['a b', 'größe', 'a'.repeat(129), 'files/read'])(
   'a tool named %s is served, with a warning of hosts that reject it [TOL-012 TOL-014 TOL-015]',

@@ -1,0 +1,186 @@
+import { DefinitionError } from '@x/exchange'
+import { findSchemaProblem, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import { resolveReference, withoutRootReference } from '@x/schema/internal'
+
+/** A schema of arguments as clients see it: one object, without a union or a reference at its root. */
+export interface ObjectInput {
+  readonly jsonSchema: JsonObject
+  /** The sets of arguments of a union, as a sentence for the model. Undefined for a schema that is no union. */
+  readonly alternatives: string | undefined
+}
+
+/**
+ * Writes a schema of arguments as one object. Model APIs refuse a union at the root, with every tool of the session.
+ * The object has the properties of all members, and requires what all members require. It accepts more than the schema,
+ * by which the server still validates.
+ *
+ * Throws {@link DefinitionError} for a schema, or a member of its union, that accepts something else than objects
+ * (server/tools, tool).
+ */
+export function toObjectInput(schema: JsonObject, errorSubject: string): ObjectInput {
+  const root = withoutRootReference(schema)
+  if (!compositionKeywords.some((keyword) => Object.hasOwn(root, keyword)))
+    return { jsonSchema: requireObjectType(root, errorSubject), alternatives: undefined }
+  const alternatives = alternativesOf(root, { root: schema, errorSubject, isObject: false })
+  const jsonSchema = { ...annotationsOf(root), type: 'object', ...toSchemaMembers(unionOf(alternatives)) }
+  const problem = findSchemaProblem(jsonSchema)
+  if (problem !== undefined) {
+    const reason = `it is served as one object, and ${problem}; write what is referred to under $defs`
+    throw new DefinitionError('schema', errorSubject, { reason })
+  }
+  return { jsonSchema, alternatives: describeAlternatives(alternatives) }
+}
+
+const compositionKeywords = ['anyOf', 'oneOf', 'allOf', '$ref'] as const
+
+/** One set of arguments that a schema accepts. */
+interface Alternative {
+  readonly properties: ReadonlyMap<string, JsonValue>
+  readonly required: ReadonlySet<string>
+  /** The schema of all other arguments. Undefined if the schema has no word about them. */
+  readonly additionalProperties: JsonValue | undefined
+  readonly description: string | undefined
+}
+
+interface SchemaContext {
+  readonly root: JsonObject
+  readonly errorSubject: string
+  /** True if an enclosing schema accepts nothing but objects, so that members need not repeat it. */
+  readonly isObject: boolean
+}
+
+/** The number of alternatives beyond which they are combined, because their combinations grow without bound. */
+const maxAlternatives = 64
+
+function alternativesOf(schema: JsonObject, context: SchemaContext): readonly Alternative[] {
+  const { type } = schema
+  const hasComposition = compositionKeywords.some((keyword) => Object.hasOwn(schema, keyword))
+  if (type !== undefined || (!hasComposition && !context.isObject && !namesMembers(schema)))
+    requireObjectType(schema, context.errorSubject)
+  const memberContext = { ...context, isObject: context.isObject || type === 'object' }
+  const target = resolveReference(schema, context.root)
+  const intersected = [...(target === undefined ? [] : [target]), ...schemasOf(schema['allOf'])]
+  const parts = [
+    ...intersected.map((member) => alternativesOf(member, memberContext)),
+    ...[schema['anyOf'], schema['oneOf']].flatMap((members) => {
+      const union = schemasOf(members).flatMap((member) => alternativesOf(member, memberContext))
+      return union.length === 0 ? [] : [union]
+    }),
+  ]
+  return parts.reduce(combine, [readAlternative(schema)])
+}
+
+// A schema such as { required: ['a'] } restricts an object, although it also accepts what is no object.
+function namesMembers(schema: JsonObject): boolean {
+  return Object.hasOwn(schema, 'properties') || Object.hasOwn(schema, 'required')
+}
+
+function schemasOf(members: JsonValue | undefined): readonly JsonObject[] {
+  if (!Array.isArray(members)) return []
+  return members.flatMap((member): JsonObject[] => (isJsonObject(member) ? [member] : member === true ? [{}] : []))
+}
+
+function readAlternative(schema: JsonObject): Alternative {
+  const { properties, required, additionalProperties, patternProperties, description } = schema
+  return {
+    properties: new Map(
+      Object.entries(isJsonObject(properties) ? properties : {}).map(([name, form]) => [name, form ?? {}]),
+    ),
+    required: new Set(Array.isArray(required) ? required.map(String) : []),
+    additionalProperties: patternProperties === undefined ? additionalProperties : true,
+    description: typeof description === 'string' ? description : undefined,
+  }
+}
+
+/** Returns the alternatives that accept what an alternative of each list accepts. */
+function combine(left: readonly Alternative[], right: readonly Alternative[]): readonly Alternative[] {
+  if (left.length * right.length > maxAlternatives) return [intersectionOf(unionOf(left), unionOf(right))]
+  return left.flatMap((one) => right.map((other) => intersectionOf(one, other)))
+}
+
+function intersectionOf(left: Alternative, right: Alternative): Alternative {
+  const names = new Set([...left.properties.keys(), ...right.properties.keys()])
+  return {
+    properties: new Map([...names].map((name) => [name, joinForms('allOf', [left, right].flatMap(formsOf(name)))])),
+    required: new Set([...left.required, ...right.required]),
+    additionalProperties: left.additionalProperties ?? right.additionalProperties,
+    description: right.description ?? left.description,
+  }
+}
+
+/** Returns the alternative that accepts what any of the alternatives accepts. */
+function unionOf(alternatives: readonly Alternative[]): Alternative {
+  const [first, ...others] = alternatives
+  if (first === undefined || others.length === 0) return first ?? readAlternative({})
+  const names = new Set(alternatives.flatMap(({ properties }) => [...properties.keys()]))
+  const isSame = others.every(({ additionalProperties }) => isEqual(additionalProperties, first.additionalProperties))
+  return {
+    properties: new Map([...names].map((name) => [name, joinForms('anyOf', alternatives.flatMap(formsOf(name)))])),
+    required: new Set([...first.required].filter((name) => others.every(({ required }) => required.has(name)))),
+    additionalProperties: isSame ? first.additionalProperties : undefined,
+    description: undefined,
+  }
+}
+
+/** Returns the forms that an argument has in an alternative: none if the alternative does not mention it. */
+function formsOf(name: string): (alternative: Alternative) => readonly JsonValue[] {
+  return ({ properties, additionalProperties }) => {
+    const form = properties.get(name) ?? (isJsonObject(additionalProperties) ? additionalProperties : undefined)
+    return form === undefined ? [] : [form]
+  }
+}
+
+function joinForms(keyword: 'allOf' | 'anyOf', forms: readonly JsonValue[]): JsonValue {
+  const differentForms = forms.filter((form, index) => forms.findIndex((earlier) => isEqual(earlier, form)) === index)
+  const [first = {}, ...others] = differentForms
+  return others.length === 0 ? first : { [keyword]: differentForms }
+}
+
+function isEqual(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+function toSchemaMembers({ properties, required, additionalProperties }: Alternative): JsonObject {
+  return {
+    properties: Object.fromEntries(properties),
+    ...(required.size > 0 && { required: [...required] }),
+    ...(additionalProperties !== undefined && { additionalProperties }),
+  }
+}
+
+/** Returns the members of a root that describe it or are referred to. What restricts its values is written anew. */
+function annotationsOf({ $schema, $defs, definitions, title, description }: JsonObject): JsonObject {
+  const members = Object.entries({ $schema, $defs, definitions, title, description })
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined))
+}
+
+/** The number of alternatives that a description names. */
+const maxDescribedAlternatives = 16
+
+function describeAlternatives(alternatives: readonly Alternative[]): string | undefined {
+  const texts = [...new Set(alternatives.map(describeAlternative))]
+  if (texts.length < 2) return undefined
+  const omittedCount = texts.length - maxDescribedAlternatives
+  const shownTexts = texts.slice(0, maxDescribedAlternatives)
+  if (omittedCount > 0) shownTexts.push(`one of ${omittedCount} more`)
+  return `Give one of these sets of arguments: ${shownTexts.slice(0, -1).join(', ')} or ${shownTexts.at(-1)}.`
+}
+
+function describeAlternative({ properties, required, description }: Alternative): string {
+  const names = [...new Set([...properties.keys(), ...required])]
+  const members = names.map((name) => {
+    const shownName = /^[\w$]+$/.test(name) ? name : JSON.stringify(name)
+    const form = properties.get(name)
+    if (isJsonObject(form) && form['const'] !== undefined) return `${shownName}: ${JSON.stringify(form['const'])}`
+    return required.has(name) ? shownName : `${shownName}?`
+  })
+  const set = members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
+  return description === undefined ? set : `${set} (${description.replace(/\.$/, '')})`
+}
+
+function requireObjectType(schema: JsonObject, errorSubject: string): JsonObject {
+  if (schema['type'] === 'object') return schema
+  const reason =
+    'the root of the JSON Schema must have "type": "object" or be a union of such schemas; put other values in a property'
+  throw new DefinitionError('schema', errorSubject, { reason })
+}
