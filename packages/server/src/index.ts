@@ -26,7 +26,8 @@ export type { TaskChoice } from './definitions/context.ts'
 export type { InputRequiredReturn } from './definitions/context.ts'
 export type { FormAnswer, FormQuestion, UrlQuestion } from './definitions/context.ts'
 export type { Checkpoint, StepContext, StepResult, WidenedValue, WithListsFilled } from './definitions/context.ts'
-export type { WarningCode } from './request/report.ts'
+export { findHostProblems, type HostProblem, type ListedTool } from './json-schema/host-limits.ts'
+export type { HostProblemCode, WarningCode } from './request/report.ts'
 export type { ClientFeature, ClientView, Context, RequestContext } from './definitions/context.ts'
 export type {
   CacheHints,

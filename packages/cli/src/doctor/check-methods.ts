@@ -1,4 +1,5 @@
 import { errorCodes, isJsonObject, type JsonObject } from '@x/schema'
+import { findHostProblems } from '@x/server'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { isModern } from './check-revision.ts'
 import { describeReply, errorOf, resultOf } from './http-probe.ts'
@@ -16,7 +17,7 @@ function hasCapability(target: Target, name: string): boolean {
   return isJsonObject(capabilities) && capabilities[name] !== undefined
 }
 
-/** The lists say how long they are valid, and the schemas of tools are usable. */
+/** The lists say how long they are valid, and the schemas of tools are usable, also for known hosts. */
 export async function checkLists(target: Target): Promise<Finding> {
   if (!isModern(target)) return skipped('The server does not serve the request.')
   const offered = lists.filter(([capability]) => hasCapability(target, capability))
@@ -31,14 +32,18 @@ export async function checkLists(target: Target): Promise<Finding> {
   if (problems.length === 0) return ok(`${offered.map(([, method]) => method).join(', ')} are complete.`)
   return wrong(
     `${problems.slice(0, 3).join('; ')}${problems.length > 3 ? `; and ${problems.length - 3} more` : ''}.`,
-    'Return ttlMs and cacheScope, and input schemas of the type object in JSON Schema 2020-12.',
+    'Return ttlMs and cacheScope, input schemas of the type object in JSON Schema 2020-12, and tools that every host takes.',
   )
 }
 
 function listProblems(method: string, { ttlMs, cacheScope, tools }: JsonObject): readonly string[] {
   const hints = typeof ttlMs === 'number' && typeof cacheScope === 'string' ? [] : [`${method} has no caching hints`]
   const toolList = Array.isArray(tools) ? tools.filter(isJsonObject) : []
-  return [...hints, ...toolList.flatMap(toolProblems)]
+  const listedTools = toolList.flatMap(({ name, inputSchema }) =>
+    typeof name === 'string' && isJsonObject(inputSchema) ? [{ name, inputSchema }] : [],
+  )
+  const hostProblems = findHostProblems(listedTools).map(({ message }) => message)
+  return [...hints, ...toolList.flatMap(toolProblems), ...hostProblems]
 }
 
 function toolProblems({ name, inputSchema }: JsonObject): readonly string[] {

@@ -52,18 +52,22 @@ function reshapeEntries(result: JsonObject, features: RevisionFeatures): JsonObj
  */
 function toListEntry(list: string, entry: JsonObject, features: RevisionFeatures): JsonObject {
   const { icons, title, outputSchema, arguments: args, annotations, ...rest } = entry
-  const output = isJsonObject(outputSchema) ? withoutRootReference(outputSchema) : undefined
   return {
     ...rest,
     ...(annotations !== undefined && hasAnnotations(list, features) && { annotations }),
     ...(features.hasStructuredOutput && title !== undefined && { title }),
     ...(features.hasIcons && icons !== undefined && { icons }),
-    // Older revisions allow only outputs whose root has the type "object" (server/tools, output schema).
-    ...(features.hasStructuredOutput && output?.['type'] === 'object' && { outputSchema: output }),
+    ...(features.hasStructuredOutput && outputSchemaMember(outputSchema)),
     ...(args !== undefined && {
       arguments: mapObjects(args, (argument) => toListEntry('arguments', argument, features)),
     }),
   }
+}
+
+// Older revisions allow only outputs whose root has the type "object" (server/tools, output schema).
+function outputSchemaMember(schema: JsonValue | undefined): JsonObject {
+  const outputSchema = isJsonObject(schema) ? withoutRootReference(schema) : undefined
+  return outputSchema?.['type'] === 'object' ? { outputSchema } : {}
 }
 
 // 2024-11-05 has annotations of contents, but none of tools.

@@ -42,6 +42,16 @@ describe('results', () => {
     })
   })
 
+  test('an output whose root refers to an object is listed as that object', () => {
+    const $defs = { A: { type: 'object', properties: {} } }
+    const listed = {
+      tools: [{ name: 't', inputSchema: { type: 'object' }, outputSchema: { $ref: '#/$defs/A', $defs } }],
+    }
+    expect(toLegacyResult(listed, 'tools/list', '2025-06-18')).toMatchObject({
+      tools: [{ outputSchema: { type: 'object', properties: {}, $defs } }],
+    })
+  })
+
   test('lists lose members that a revision does not have, and caching hints', () => {
     const tool = {
       name: 't',

@@ -44,6 +44,8 @@ export interface CompiledTool extends CompiledDefinition {
   readonly checkOutput: CompiledSchema['check'] | undefined
   /** The arguments that a client repeats in HTTP headers. */
   readonly headerParams: readonly HeaderParam[]
+  /** The schema of the arguments as clients see it. */
+  readonly inputSchema: JsonObject
   readonly definition: AnyToolDefinition
 }
 

@@ -21,6 +21,7 @@ import {
 import { compileCacheHints, type CompileContext } from './compile-entry.ts'
 import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate } from './compile-resource.ts'
+import { findHostProblems } from '../json-schema/host-limits.ts'
 import type { Tool } from '../definitions/tool.ts'
 import { compileTool, hasKeyedEffects, idempotentCallsExtension } from './compile-tool.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
@@ -39,6 +40,7 @@ export function compileDefinition(definition: ServerDefinition, warn: CompileCon
   const resultMeta = resultMetaOf(definition)
   const buildListing = createListingFactory(definition, resultMeta)
   const tools = (definition.tools ?? []).map((tool) => compileTool(tool, compileContext))
+  warnOfHostProblems(tools, warn)
   const prompts = (definition.prompts ?? []).map((prompt) => compilePrompt(prompt, compileContext))
   const resources = (definition.resources ?? []).map(compileResource)
   const templates = (definition.resourceTemplates ?? []).map(compileTemplate)
@@ -54,6 +56,12 @@ export function compileDefinition(definition: ServerDefinition, warn: CompileCon
     resources: buildListing('resources', resources),
     templates: buildListing('resourceTemplates', templates),
   }
+}
+
+function warnOfHostProblems(tools: readonly CompiledTool[], warn: CompileContext['warn']): void {
+  const listedTools = tools.map(({ key, inputSchema }) => ({ name: key, inputSchema }))
+  for (const { code, message, tool } of findHostProblems(listedTools))
+    warn({ code, message, ...(tool !== undefined && { where: { method: 'tools/call', name: tool } }) })
 }
 
 /** The identifier of the extension that runs calls as tasks (extensions/tasks). */

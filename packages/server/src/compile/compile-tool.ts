@@ -9,12 +9,9 @@ import { toObjectInput } from '../json-schema/object-input.ts'
 import type { AnyToolDefinition, Tool } from '../definitions/tool.ts'
 
 /** Compiles a tool. Throws {@link DefinitionError}. */
-export function compileTool(
-  { name, definition }: Tool,
-  { compileSchema: compile, warn }: CompileContext,
-): CompiledTool {
+export function compileTool({ name, definition }: Tool, { compileSchema: compile }: CompileContext): CompiledTool {
   const errorSubject = `tool ${JSON.stringify(name)}`
-  checkToolName(name, errorSubject, warn)
+  checkToolName(name, errorSubject)
   if (typeof definition.description !== 'string' || definition.description === '') {
     throw new DefinitionError('value', errorSubject, { reason: 'has no description; models choose tools by it' })
   }
@@ -45,21 +42,14 @@ export function compileTool(
     checkInput: compiledInput.check,
     checkOutput: compiledOutput?.check,
     headerParams: toolHeaderParams,
+    inputSchema,
     definition,
   }
 }
 
-/**
- * Throws for a name that is not a string of 1 to 1000 characters. Warns of a name that some hosts may reject, because
- * the specification only recommends a form for names (server/tools, tool names).
- */
-function checkToolName(name: string, errorSubject: string, warn: CompileContext['warn']): void {
-  if (typeof name !== 'string' || name === '' || name.length > 1000) {
-    throw new DefinitionError('name', errorSubject, { reason: 'its name must be a string of 1 to 1000 characters' })
-  }
-  if (/^[A-Za-z0-9_.-]{1,128}$/.test(name)) return
-  const message = `The name of ${errorSubject} should be 1 to 128 letters, digits, "_", "-" and "."; some hosts reject others`
-  warn({ code: 'name', message, where: { method: 'tools/call', name } })
+function checkToolName(name: string, errorSubject: string): void {
+  if (typeof name === 'string' && name !== '' && name.length <= 1000) return
+  throw new DefinitionError('name', errorSubject, { reason: 'its name must be a string of 1 to 1000 characters' })
 }
 
 /**

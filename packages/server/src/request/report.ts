@@ -32,6 +32,9 @@ export function logContextOf({ id, method, params, call }: LoggedRequest, name?:
   }
 }
 
+/** The kinds of problems of tools that known hosts have. */
+export type HostProblemCode = 'name' | 'property_name' | 'schema_root' | 'pattern' | 'format' | 'tool_count'
+
 /** The kinds of warnings for the author of a server. The server continues after a warning. */
 export type WarningCode =
   /** A handler caught the suspension that was to end its run. */
@@ -44,8 +47,8 @@ export type WarningCode =
   | 'rebuilt_form'
   /** Clients on other machines listen for changes, but changes at other instances do not reach them. */
   | 'local_bus'
-  /** A tool's name has a form that some hosts reject. */
-  | 'name'
+  /** A known host, or the model API behind it, refuses a tool or the number of tools. */
+  | HostProblemCode
   /** The measurement of `shedding.load` failed. */
   | 'load'
 
