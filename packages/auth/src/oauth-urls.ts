@@ -39,3 +39,11 @@ export function createMetadataUrls({ origin, pathname }: URL): readonly string[]
   )
   return path === '' ? wellKnownUrls : [...wellKnownUrls, `${origin}${path}/.well-known/openid-configuration`]
 }
+
+/**
+ * Returns true if two issuers are one server: they are equal except for a slash at the end. Such issuers have the same
+ * metadata URLs (RFC 8414, section 3.1), so neither of them can publish metadata in the name of the other.
+ */
+export function isSameIssuer(issuer: string, otherIssuer: string): boolean {
+  return issuer.replace(/\/$/, '') === otherIssuer.replace(/\/$/, '')
+}

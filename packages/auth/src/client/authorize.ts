@@ -2,6 +2,7 @@ import type { AuthorizationServer } from 'oauth4webapi'
 import type { TokenChallenge } from './challenges.ts'
 import type { StoredCredentials } from './stored-credentials.ts'
 import { AuthError, quoteText } from './auth-error.ts'
+import { isSameIssuer } from '../oauth-urls.ts'
 import type { Dpop } from './dpop-binding.ts'
 import { discoverResourceMetadata, type ResourceMetadata } from './resource-metadata.ts'
 import { parseSafeUrl } from './safe-url.ts'
@@ -73,20 +74,27 @@ export function createAuthServerContextResolver({
   return async (issuer, sourceUrl, signal) => {
     // The issuer is checked before the cache is read, because another endpoint may have put it into the cache.
     parseSafeUrl(issuer, sourceUrl, 'The issuer')
-    const { alias, resource } = settingsByIssuer.get(issuer) ?? {}
-    const sendsResource = resource !== 'omit'
+    const { alias, resource } = findSettings(settingsByIssuer, issuer)
+    const context = { issuer, fetch, signal, sendsResource: resource !== 'omit' }
     // A server without metadata gets default endpoints only if the resource that names it has the same origin.
     const hasDefaultEndpoints = issuer === sourceUrl.origin
     const cacheKey = JSON.stringify([issuer, hasDefaultEndpoints])
     const cachedServer = servers.get(cacheKey)
     if (cachedServer !== undefined && now() - cachedServer.fetchedAt < metadataTtlMs) {
-      return { server: cachedServer.server, fetch, signal, sendsResource, dpop: selectDpop(cachedServer.server, dpop) }
+      return { ...context, server: cachedServer.server, dpop: selectDpop(cachedServer.server, dpop) }
     }
     const server = await discoverServerMetadata({ issuer, sourceUrl, alias, hasDefaultEndpoints, fetch, signal })
     if (servers.size >= maxCachedServers) servers.clear()
     servers.set(cacheKey, { fetchedAt: now(), server })
-    return { server, fetch, signal, sendsResource, dpop: selectDpop(server, dpop) }
+    return { ...context, server, dpop: selectDpop(server, dpop) }
   }
+}
+
+function findSettings(settingsByIssuer: AuthorizerDeps['settingsByIssuer'], issuer: string): AuthServerSettings {
+  for (const [configuredIssuer, settings] of settingsByIssuer) {
+    if (isSameIssuer(configuredIssuer, issuer)) return settings
+  }
+  return {}
 }
 
 /**
@@ -158,10 +166,10 @@ async function chooseIssuer(
   lastEndpoint: StoredEndpoint | undefined,
 ): Promise<string> {
   if (configuredIssuer !== undefined) return checkPinnedIssuer(configuredIssuer, issuers)
-  const knownIssuer = [lastEndpoint?.issuer, ...preferredIssuers].find(
-    (issuer) => issuer !== undefined && issuers.includes(issuer),
-  )
-  if (knownIssuer !== undefined) return knownIssuer
+  for (const knownIssuer of [lastEndpoint?.issuer, ...preferredIssuers]) {
+    const issuer = issuers.find((name) => knownIssuer !== undefined && isSameIssuer(name, knownIssuer))
+    if (issuer !== undefined) return issuer
+  }
   for (const issuer of issuers) {
     if ((await records.clients.read(records.clients.toKey(issuer))) !== undefined) return issuer
   }
@@ -171,7 +179,8 @@ async function chooseIssuer(
 // basic/authorization/client-registration: credentials for one authorization server are never sent to another one, even
 // if the resource names it.
 function checkPinnedIssuer(pinnedIssuer: string, issuers: readonly string[]): string {
-  if (issuers.includes(pinnedIssuer)) return pinnedIssuer
+  const pinned = issuers.find((name) => isSameIssuer(name, pinnedIssuer))
+  if (pinned !== undefined) return pinned
   const [issuer = ''] = issuers
   const message = `The server names the issuer ${quoteText(issuer)}; the client is for ${quoteText(pinnedIssuer)}`
   throw new AuthError('client_needed', message, { issuer })

@@ -88,6 +88,8 @@ export interface Authorizer extends HttpAuthorizer {
   readonly resolveServerContext: AuthServerContextResolver
   /** Obtains a token for an endpoint before any request to the endpoint. */
   login(endpoint: URL, signal: AbortSignal, options?: LoginOptions): Promise<void>
+  /** Ends the running login at an endpoint. Its callers reject with `login_ended`. */
+  endLogin(endpoint: URL): void
 }
 
 /** The properties of a login that begins without a challenge of the endpoint. */
@@ -148,6 +150,9 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
       if (head.status === 401) return handleUnauthorized(state, head, target)
       return head.status === 403 ? handleForbidden(state, head, target) : undefined
     },
+    endLogin: ({ href }) => {
+      for (const key of [href, toRenewalKey(href)]) sharedRequests.end(key, 'the user logged out')
+    },
     login: async (endpoint, signal, { scopes, replacesToken = false, isOneTime } = {}) => {
       const challenge = { metadataUrl: undefined, scopes, error: undefined }
       const rejectedToken = replacesToken ? (await storedCredentials.load(endpoint))?.token.access : undefined
@@ -159,6 +164,8 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
     },
   }
 }
+
+const toRenewalKey = (href: string): string => `renew ${href}`
 
 async function createTokenHeaders(state: AuthorizerState, target: HttpTarget): Promise<HttpHeaders> {
   const credential = await state.storedCredentials.load(target.url)
@@ -175,9 +182,17 @@ async function createTokenHeaders(state: AuthorizerState, target: HttpTarget): P
   }
 }
 
+/** The errors of a renewal whose authorization server cannot be used. The resource may have moved to another one. */
+const lostServerCodes: ReadonlySet<string> = new Set([
+  'server_unavailable',
+  'metadata_invalid',
+  'issuer_mismatch',
+  'unsafe_url',
+])
+
 /**
- * Renews a token that expires soon. If the authorization server is unreachable, returns the old token as long as it is
- * valid.
+ * Renews a token that expires soon. If its authorization server cannot be used, returns the old token. After it has
+ * expired, the endpoint answers with a challenge, and its metadata then name the authorization server anew.
  */
 async function renewToken(
   state: AuthorizerState,
@@ -198,13 +213,12 @@ async function renewToken(
     return tokenResult
   }
   try {
-    const tokenResult = await state.sharedRequests.join(`renew ${url.href}`, { scopes: [], signal }, requestRenewal)
+    const tokenResult = await state.sharedRequests.join(toRenewalKey(url.href), { scopes: [], signal }, requestRenewal)
     // If the refresh fails, the old token is sent. The server then refuses it with a challenge that names the scopes
     // for a new login.
     return tokenResult?.token ?? token
   } catch (error) {
-    const hasTokenExpired = token.expiresAt !== undefined && token.expiresAt <= state.now()
-    if (isAuthError(error) && error.code === 'server_unavailable' && !hasTokenExpired) return token
+    if (isAuthError(error) && lostServerCodes.has(error.code)) return token
     throw error
   }
 }

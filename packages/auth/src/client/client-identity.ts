@@ -1,9 +1,9 @@
 import type { AuthorizationServer } from 'oauth4webapi'
-import { AuthError, quoteText } from './auth-error.ts'
-import { isLoopbackHost } from '../oauth-urls.ts'
+import { AuthError, isAuthError, quoteText } from './auth-error.ts'
+import { isLoopbackHost, isSameIssuer } from '../oauth-urls.ts'
 import { registerClient, type AuthServerContext } from './server-requests.ts'
 import { withLock } from './store.ts'
-import type { AuthRecords, StoredClient } from './stored.ts'
+import type { AuthRecords, StoredClient, StoredToken } from './stored.ts'
 
 /** A client that is already registered at an authorization server. Its credentials are sent to this server only. */
 export interface ClientRegistration {
@@ -56,8 +56,8 @@ export async function findOrRegisterClient(
   identity: ClientIdentity,
   context: { readonly records: AuthRecords; readonly target: RedirectTarget; readonly now: number },
 ): Promise<StoredClient> {
-  const { issuer } = serverContext.server
-  const configuredClient = findConfiguredClient(serverContext.server, identity)
+  const { issuer } = serverContext
+  const configuredClient = findConfiguredClient(serverContext, identity)
   if (configuredClient !== undefined) return configuredClient
   rejectForeignIssuer(issuer, identity)
   // All logins at one issuer share one registration, so the first of them registers the client and the others wait.
@@ -72,12 +72,7 @@ async function findOrRegister(
 ): Promise<StoredClient> {
   const { issuer, registration_endpoint: endpoint } = serverContext.server
   const storedClient = await records.clients.read(key)
-  if (
-    storedClient !== undefined &&
-    !hasSecretExpired(storedClient, now) &&
-    acceptsRedirectUri(storedClient, target.uri)
-  )
-    return storedClient
+  if (storedClient !== undefined && isUsableRegistration(storedClient, target, now)) return storedClient
   if (endpoint === undefined) {
     const message = `The authorization server ${quoteText(issuer)} registers no clients: give it one in \`registrations\``
     throw new AuthError('client_needed', message, { issuer })
@@ -94,27 +89,79 @@ async function findOrRegister(
   return client
 }
 
-/**
- * Returns the client with the id `query.id`, to which a token was issued. Returns undefined if the options and the
- * store no longer contain this client.
- */
-export async function findKnownClient(
-  server: AuthorizationServer,
+/** Returns the client to which a token was issued. Returns undefined if the program no longer has this client. */
+export function findClientOf(
+  serverContext: Pick<AuthServerContext, 'server' | 'issuer'>,
   identity: ClientIdentity,
-  query: { readonly records: AuthRecords; readonly id: string },
-): Promise<StoredClient | undefined> {
-  const { records, id } = query
-  const configuredClient = findConfiguredClient(server, identity)
-  const foundClient = configuredClient ?? (await records.clients.read(records.clients.toKey(server.issuer)))
-  return foundClient?.id === id ? foundClient : undefined
+  { clientId, client }: Pick<StoredToken, 'clientId' | 'client'>,
+): StoredClient | undefined {
+  const foundClient = findConfiguredClient(serverContext, identity) ?? client
+  return foundClient?.id === clientId ? foundClient : undefined
 }
 
-function findConfiguredClient(server: AuthorizationServer, identity: ClientIdentity): StoredClient | undefined {
+/** Returns true if the options of the program have a client for an authorization server, so that it registers none. */
+export function isConfiguredClient(
+  serverContext: Pick<AuthServerContext, 'server' | 'issuer'>,
+  identity: ClientIdentity,
+): boolean {
+  return findConfiguredClient(serverContext, identity) !== undefined
+}
+
+function findConfiguredClient(
+  { server, issuer: namedIssuer }: Pick<AuthServerContext, 'server' | 'issuer'>,
+  identity: ClientIdentity,
+): StoredClient | undefined {
   const { metadataUrl, registrations = [] } = identity
-  const registration = registrations.find(({ issuer }) => issuer === server.issuer)
+  const registration = registrations.find(
+    ({ issuer }) => isSameIssuer(issuer, server.issuer) || isSameIssuer(issuer, namedIssuer),
+  )
   if (registration !== undefined) return { ...registration, redirectUris: [] }
   if (metadataUrl === undefined || server['client_id_metadata_document_supported'] !== true) return undefined
   return { id: metadataUrl, method: 'none', redirectUris: [] }
+}
+
+/** A registration in the store. */
+export interface RegistrationKey {
+  readonly issuer: string
+  readonly id: string
+}
+
+/**
+ * Changes the stored registration of a client, or removes it if `update` returns undefined. Does nothing if the store
+ * has none, or the registration of another client: another process may have registered again meanwhile.
+ */
+export async function updateRegistration(
+  { store, clients }: AuthRecords,
+  { issuer, id }: RegistrationKey,
+  update: (client: StoredClient) => StoredClient | undefined,
+): Promise<void> {
+  const key = clients.toKey(issuer)
+  if ((await clients.read(key))?.id !== id) return
+  await withLock(store, key, async () => {
+    const storedClient = await clients.read(key)
+    if (storedClient?.id !== id) return
+    const updatedClient = update(storedClient)
+    if (updatedClient === undefined) await clients.remove(key)
+    else if (updatedClient.replaceAt !== storedClient.replaceAt) await clients.write(key, updatedClient)
+  })
+}
+
+/** Returns true if an authorization server says that it does not know a client (RFC 6749, sections 4.1.2.1 and 5.2). */
+export function isUnknownClient(error: unknown): boolean {
+  return isAuthError(error) && (error.error === 'invalid_client' || error.error === 'unauthorized_client')
+}
+
+/** Removes the registration of a client if a request fails because the authorization server does not know the client. */
+export async function forgetUnknownClient<T>(
+  request: Promise<T>,
+  { records, ...key }: RegistrationKey & { readonly records: AuthRecords },
+): Promise<T> {
+  try {
+    return await request
+  } catch (error) {
+    if (isUnknownClient(error)) await updateRegistration(records, key, () => undefined)
+    throw error
+  }
 }
 
 // basic/authorization/client-registration: credentials for one authorization server are never sent to another one.
@@ -125,8 +172,11 @@ function rejectForeignIssuer(issuer: string, { registrations = [] }: ClientIdent
   throw new AuthError('client_needed', message, { issuer })
 }
 
-function hasSecretExpired({ secret, expiresAt }: StoredClient, now: number): boolean {
-  return secret !== undefined && expiresAt !== undefined && expiresAt <= now
+function isUsableRegistration(client: StoredClient, { uri }: RedirectTarget, now: number): boolean {
+  const { secret, expiresAt, replaceAt } = client
+  const hasSecretExpired = secret !== undefined && expiresAt !== undefined && expiresAt <= now
+  const isUnanswered = replaceAt !== undefined && replaceAt <= now
+  return !hasSecretExpired && !isUnanswered && acceptsRedirectUri(client, uri)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { captureAsyncContext } from '@x/core'
+import { captureAsyncContext, raceWithCancellation } from '@x/core'
 import { AuthError } from './auth-error.ts'
 
 /** One request whose outcome several callers wait for. */
@@ -23,6 +23,8 @@ export interface SharedRequests<T> {
    * Waits for the running request if it requests all these scopes. Otherwise waits until it has ended, and calls `run`.
    */
   join(key: string, options: JoinOptions, run: (signal: AbortSignal) => Promise<T>): Promise<T>
+  /** Aborts the running request, so that its callers reject with `login_ended`. The next caller begins a new one. */
+  end(key: string, reason: string): void
 }
 
 // The time limit of one login in milliseconds: enough for a person to read, type a password and confirm on a phone.
@@ -42,9 +44,10 @@ export function createSharedRequests<T>(): SharedRequests<T> {
     const abortLogin = (reason: string): void =>
       controller.abort(new AuthError('login_ended', `The login ended: ${reason}`))
     const timer = setTimeout(abortLogin, requestTimeoutMs, 'it took longer than five minutes')
-    const outcome = run(controller.signal).finally(() => {
+    // A browser may never return, and an aborted request must not keep the next one waiting.
+    const outcome = raceWithCancellation(run(controller.signal), controller).finally(() => {
       clearTimeout(timer)
-      requests.delete(key)
+      if (requests.get(key) === sharedRequest) requests.delete(key)
     })
     const sharedRequest = { scopes, outcome, waiterSignals: new Set<AbortSignal>(), controller }
     requests.set(key, sharedRequest)
@@ -67,6 +70,10 @@ export function createSharedRequests<T>(): SharedRequests<T> {
     }
   }
   return {
+    end: (key, reason) => {
+      requests.get(key)?.controller.abort(new AuthError('login_ended', `The login ended: ${reason}`))
+      requests.delete(key)
+    },
     join: async (key, { scopes, signal }, run) => {
       for (;;) {
         signal.throwIfAborted()

@@ -1,8 +1,9 @@
 import { type Authorizer, createAuthorizer, type AuthorizerOptions, resolveAuthorizerDeps } from './authorizer.ts'
 import type { AuthServerSettings, AuthorizerDeps } from './authorize.ts'
-import { type ClientIdentity, findKnownClient } from './client-identity.ts'
-import { type CodeFlowOptions, createCodeFlow, finishLogin, type Redirect, takePendingLogin } from './code-flow.ts'
+import { type ClientIdentity, findClientOf } from './client-identity.ts'
+import { type CodeFlowOptions, createCodeFlow, finishLogin, type Redirect } from './code-flow.ts'
 import { matchesBinding } from './dpop-binding.ts'
+import { takePendingLogin } from './pending-logins.ts'
 import { toAuthenticatedClient } from './server-requests.ts'
 import { withLock } from './store.ts'
 import type { StoredToken } from './stored.ts'
@@ -27,12 +28,12 @@ export function createPersonAuthorizer(
   requestGrant: RequestGrant,
   deps: Deps = resolveAuthorizerDeps(options),
 ): Authorizer {
-  const { records, dpop } = deps
+  const { dpop } = deps
   const settings: Omit<AuthorizerDeps, keyof Deps> = {
     requestGrant,
-    findClient: async (server, id) => {
-      const client = await findKnownClient(server, identity, { records, id })
-      return client && toAuthenticatedClient(client, server)
+    findClient: (serverContext, token) => {
+      const client = findClientOf(serverContext, identity, token)
+      return client && toAuthenticatedClient(client, serverContext.server)
     },
     isUsable: (token) => matchesBinding(dpop, token),
     requiresUserInteraction: true,

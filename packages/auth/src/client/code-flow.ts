@@ -1,10 +1,18 @@
 import * as oauth from 'oauth4webapi'
-import { AuthError, quoteText } from './auth-error.ts'
-import { type ClientIdentity, findOrRegisterClient } from './client-identity.ts'
+import { raceWithCancellation } from '@x/core'
+import { AuthError, isAuthError, quoteText } from './auth-error.ts'
+import {
+  type ClientIdentity,
+  findOrRegisterClient,
+  forgetUnknownClient,
+  isConfiguredClient,
+  isUnknownClient,
+  updateRegistration,
+} from './client-identity.ts'
+import { addPendingLogin, type AnsweredLogin, takePendingLogin } from './pending-logins.ts'
 import { toAuthenticatedClient, pushAuthorizationRequest } from './server-requests.ts'
-import { withLock } from './store.ts'
-import type { AuthRecords, PendingLogin, StoredToken } from './stored.ts'
-import { exchangeCode, toStoredToken } from './token-requests.ts'
+import type { AuthRecords, PendingLogin, StoredClient, StoredToken } from './stored.ts'
+import { exchangeCode, type TokenGrant, toStoredToken } from './token-requests.ts'
 import type { TokenRequirements, RequestGrant } from './token-source.ts'
 
 /** Sends a person to the authorization server, and receives the response. */
@@ -52,18 +60,67 @@ const loginTimeoutMs = 600_000
  */
 export function createCodeFlow(options: CodeFlowOptions): RequestGrant {
   return async (requirements) => {
-    const { server, signal } = requirements.serverContext
+    const { server, issuer } = requirements.serverContext
     checkPkce(server)
-    const storedClient = await options.records.clients.read(options.records.clients.toKey(server.issuer))
-    const registeredUris = storedClient?.redirectUris ?? []
-    const redirectListener = await options.redirect.open(signal, { registeredUris })
+    const { clients } = options.records
+    const readRegistration = (): Promise<StoredClient | undefined> => clients.read(clients.toKey(issuer))
+    const registration = await readRegistration()
     try {
-      const { state, url } = await beginLogin(options, requirements, redirectListener)
-      const answerUrl = await redirectListener.visit(url, state)
-      return await finishLogin(options, requirements.serverContext, await takePendingLogin(options, answerUrl, state))
-    } finally {
-      await redirectListener.close()
+      return await runLogin(options, requirements, registration)
+    } catch (error) {
+      if (registration === undefined || !isUnknownClient(error)) throw error
+      const currentRegistration = await readRegistration()
+      // A client of the options stays, and a server that refuses it would refuse it again.
+      if (currentRegistration?.id === registration.id) throw error
+      return runLogin(options, requirements, currentRegistration)
     }
+  }
+}
+
+async function runLogin(
+  options: CodeFlowOptions,
+  requirements: TokenRequirements,
+  registration: StoredClient | undefined,
+): Promise<StoredToken> {
+  const { serverContext } = requirements
+  const registeredUris = registration?.redirectUris ?? []
+  const redirectListener = await options.redirect.open(serverContext.signal, { registeredUris })
+  try {
+    const begunLogin = await beginLogin(options, requirements, redirectListener)
+    const answerUrl = await visitLoginPage(options, requirements, { redirectListener, begunLogin })
+    const answeredLogin = await takePendingLogin(options, answerUrl, begunLogin.state)
+    return await finishLogin(options, serverContext, answeredLogin)
+  } finally {
+    await redirectListener.close()
+  }
+}
+
+/** A login that is stored, and the page that the person has to visit. */
+interface BegunLogin {
+  readonly state: string
+  readonly url: URL
+  readonly client: StoredClient
+}
+
+/** Waits for the response of a login. After a login without one, the next login registers the client again. */
+async function visitLoginPage(
+  { records, now }: CodeFlowOptions,
+  { serverContext }: TokenRequirements,
+  context: { readonly redirectListener: RedirectListener; readonly begunLogin: BegunLogin },
+): Promise<URL> {
+  const { url, state, client } = context.begunLogin
+  const { issuer, signal } = serverContext
+  try {
+    return await raceWithCancellation(context.redirectListener.visit(url, state), signal)
+  } catch (error) {
+    // In a web page, the response arrives at `finishLogin` within ten minutes, or never.
+    const isOpen = isAuthError(error) && error.code === 'authorization_needed'
+    const replaceAt = isOpen ? now() + loginTimeoutMs : now()
+    await updateRegistration(records, { issuer, id: client.id }, (stored) => ({
+      ...stored,
+      replaceAt: stored.replaceAt ?? replaceAt,
+    }))
+    throw error
   }
 }
 
@@ -78,10 +135,11 @@ async function beginLogin(
   options: CodeFlowOptions,
   requirements: TokenRequirements,
   redirectListener: RedirectListener,
-): Promise<{ state: string; url: URL }> {
+): Promise<BegunLogin> {
   const { records, now } = options
   const { serverContext, resource, scopes, endpoint } = requirements
-  const { issuer, authorization_endpoint: authorizationEndpoint } = serverContext.server
+  const { issuer } = serverContext
+  const { authorization_endpoint: authorizationEndpoint } = serverContext.server
   if (authorizationEndpoint === undefined) {
     throw new AuthError('metadata_invalid', `${quoteText(issuer)} has no authorization_endpoint`, { issuer })
   }
@@ -109,60 +167,44 @@ async function beginLogin(
   if (scopes.includes('offline_access')) params.set('prompt', 'consent')
   const loginFields = { issuer, resource, verifier, client, redirectUri: uri, requested: scopes }
   const pendingLogin: PendingLogin = { ...loginFields, endpoint: endpoint.href, expiresAt: now() + loginTimeoutMs }
-  await records.pendingLogins.write(records.pendingLogins.toKey(state), pendingLogin)
+  await addPendingLogin(records, state, pendingLogin)
   const requiresPushedRequest = serverContext.server.require_pushed_authorization_requests === true
   const authorizationParams = requiresPushedRequest
-    ? await pushAuthorizationRequest(serverContext, toAuthenticatedClient(client, serverContext.server), params)
+    ? await forgetUnknownClient(
+        pushAuthorizationRequest(serverContext, toAuthenticatedClient(client, serverContext.server), params),
+        { records, issuer, id: client.id },
+      )
     : params
   const url = new URL(authorizationEndpoint)
   for (const [name, value] of authorizationParams) url.searchParams.set(name, value)
-  return { state, url }
-}
-
-/** A login and its response. Only the state of the response has been checked. */
-export interface AnsweredLogin extends PendingLogin {
-  readonly state: string
-  readonly responseUrl: URL
-}
-
-/**
- * Removes and returns the record of the login to which a response belongs, so that each login accepts one response.
- * Throws {@link AuthError} `response_invalid` if there is no such record.
- */
-export async function takePendingLogin(
-  { records, now }: Pick<CodeFlowOptions, 'records' | 'now'>,
-  answerUrl: URL,
-  expectedState?: string,
-): Promise<AnsweredLogin> {
-  const stateValues = answerUrl.searchParams.getAll('state')
-  const [state = ''] = stateValues
-  const isValidState =
-    stateValues.length === 1 && state !== '' && (expectedState === undefined || state === expectedState)
-  const key = records.pendingLogins.toKey(state)
-  const login = isValidState
-    ? await withLock(records.store, key, async () => {
-        const storedLogin = await records.pendingLogins.read(key)
-        await records.pendingLogins.remove(key)
-        return storedLogin
-      })
-    : undefined
-  if (login !== undefined && login.expiresAt > now()) return { ...login, state, responseUrl: answerUrl }
-  throw new AuthError('response_invalid', 'The response belongs to no pending login: begin the login anew')
+  return { state, url, client }
 }
 
 /** Checks the response to a login, and exchanges its code for a token. */
 export async function finishLogin(
-  { now }: Pick<CodeFlowOptions, 'now'>,
+  { identity, records, now }: Pick<CodeFlowOptions, 'identity' | 'records' | 'now'>,
   serverContext: TokenRequirements['serverContext'],
   login: AnsweredLogin,
 ): Promise<StoredToken> {
-  const { server } = serverContext
-  const { client: storedClient, redirectUri, verifier, requested, resource } = login
-  const client = toAuthenticatedClient(storedClient, server)
+  const { requested, client } = login
+  const registration = { records, issuer: serverContext.issuer, id: client.id }
+  const grant = await forgetUnknownClient(exchangeLogin(serverContext, login), registration)
+  await updateRegistration(records, registration, (stored) => ({ ...stored, replaceAt: undefined }))
+  const isConfigured = isConfiguredClient(serverContext, identity)
+  const clientFields = { clientId: client.id, client: isConfigured ? undefined : client }
+  return { ...toStoredToken(grant, now()), requested, ...clientFields }
+}
+
+async function exchangeLogin(
+  serverContext: TokenRequirements['serverContext'],
+  login: AnsweredLogin,
+): Promise<TokenGrant> {
+  const { server, sendsResource } = serverContext
+  const { redirectUri, verifier, resource } = login
+  const client = toAuthenticatedClient(login.client, server)
   const params = validateAuthResponse(server, client.client, login)
-  const sentResource = serverContext.sendsResource ? resource : undefined
-  const grant = await exchangeCode(serverContext, { ...client, params, redirectUri, verifier, resource: sentResource })
-  return { ...toStoredToken(grant, now()), requested, clientId: storedClient.id }
+  const sentResource = sendsResource ? resource : undefined
+  return exchangeCode(serverContext, { ...client, params, redirectUri, verifier, resource: sentResource })
 }
 
 function validateAuthResponse(

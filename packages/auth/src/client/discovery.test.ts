@@ -244,11 +244,13 @@ describe('The client id', () => {
     const options = { store, runtime: { now: () => time } }
     const auth = w.createOAuth(options)
     await callWithAuth(w.resource.url, auth)
-    await auth.logout(w.resource.url)
-    await callWithAuth(w.resource.url, w.createOAuth(options))
-    expect(w.authorizationServer.count('/register')).toBe(1)
+    w.authorizationServer.expireTokens()
+    w.authorizationServer.expireLogins()
+    await callWithAuth(w.resource.url, auth)
+    expect([w.authorizationServer.count('/register'), w.browser.visited.length]).toEqual([1, 2])
     expect(w.authorizationServer.received.find(({ path }) => path === '/token')?.form.get('client_secret')).toBe('s-1')
-    await auth.logout(w.resource.url)
+    w.authorizationServer.expireTokens()
+    w.authorizationServer.expireLogins()
     time += 61_000
     await callWithAuth(w.resource.url, w.createOAuth(options))
     expect(w.authorizationServer.count('/register')).toBe(2)

@@ -101,7 +101,7 @@ function createIdentityExchange({
   return async (requirements) => {
     const { signal } = requirements.serverContext
     const server = await findServer(fetch, signal)
-    const serverContext = { server, fetch, signal }
+    const serverContext = { server, issuer: idp.issuer, fetch, signal }
     const client = await authenticate(server)
     const exchange = async (assertion: IdentityAssertion): Promise<string> =>
       (await exchangeToken(serverContext, client, createExchangeFields(requirements, assertion))).accessToken

@@ -126,6 +126,7 @@ describe('clientCredentials', () => {
     w.authorizationServer.routes.set('/token', () => ({ status: 503 }))
     expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     time += 60_000
+    w.authorizationServer.expireTokens()
     expect(await rejectionOf(callWithAuth(w.resource.url, auth))).toMatchObject({ code: 'server_unavailable' })
   })
 

@@ -164,7 +164,7 @@ export function createMachineAuth(options: MachineOptions, grant: MachineGrant):
     isUsable: async (token) => token.clientId === clientId && (await matchesBinding(deps.dpop, token)),
     // RFC 6749, section 4.4.3: such a grant should return no refresh token. The grant is requested again instead of a
     // refresh.
-    findClient: async () => undefined,
+    findClient: () => undefined,
     requestGrant: async (requirements) => {
       const requestedScopes = requirements.scopes.filter((scope) => scope !== 'offline_access')
       const token = toStoredToken(await grant.request({ ...requirements, scopes: requestedScopes }), deps.now())

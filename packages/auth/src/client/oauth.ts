@@ -1,10 +1,12 @@
 import { checkOptions } from '@x/core'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError, isAuthError } from './auth-error.ts'
-import { checkClientIdentity, type ClientIdentity, findKnownClient } from './client-identity.ts'
+import { checkClientIdentity, type ClientIdentity, findClientOf, isUnknownClient } from './client-identity.ts'
 import { type CodeAuthorizer, createCodeAuthorizer, type OAuthOptions } from './code-authorizer.ts'
+import { forgetPendingLogins } from './pending-logins.ts'
 import { withoutFragment } from './safe-url.ts'
 import { toAuthenticatedClient, revokeToken } from './server-requests.ts'
+import type { StoredCredential } from './stored-credentials.ts'
 
 const oauthOptionNames: Readonly<Record<keyof OAuthOptions, true>> = {
   client: true,
@@ -21,8 +23,8 @@ export interface OAuth extends HttpAuthorizer {
   /** Logs in at a server before the first request to it. */
   login(url: string | URL, options?: { readonly signal?: AbortSignal }): Promise<void>
   /**
-   * Ends the login at a server. Deletes its tokens here, and then revokes them if the authorization server supports
-   * revocation. Rejects with {@link AuthError} if the revocation fails.
+   * Ends the login at a server, also one that waits for the user. Deletes its tokens and the registration of this program
+   * at the authorization server here, and then revokes the tokens if the authorization server supports that. Rejects with {@link AuthError} if the revocation fails.
    */
   logout(url: string | URL): Promise<void>
   /**
@@ -62,15 +64,24 @@ export function oauth(options: OAuthOptions): OAuth {
 }
 
 async function logout(authorizer: CodeAuthorizer, endpoint: URL, identity: ClientIdentity): Promise<void> {
-  const { records } = authorizer
-  const credential = await authorizer.storedCredentials.load(endpoint)
-  await authorizer.storedCredentials.forget(endpoint)
-  if (credential === undefined) return
-  const { token } = credential
-  const { issuer } = credential.endpoint
+  const { records, storedCredentials } = authorizer
+  authorizer.endLogin(endpoint)
+  const begunIssuer = await forgetPendingLogins(records, endpoint)
+  const credential = await storedCredentials.forget(endpoint)
+  const issuer = credential?.endpoint.issuer ?? begunIssuer
+  // A login that fails because of its registration has left no token, and the person sees no other way out than this.
+  if (issuer !== undefined) await records.clients.remove(records.clients.toKey(issuer))
+  if (credential !== undefined) await revokeTokens(authorizer, credential, { endpoint, identity })
+}
+
+async function revokeTokens(
+  authorizer: CodeAuthorizer,
+  { token, endpoint: { issuer } }: StoredCredential,
+  { endpoint, identity }: { readonly endpoint: URL; readonly identity: ClientIdentity },
+): Promise<void> {
   try {
     const serverContext = await authorizer.resolveServerContext(issuer, endpoint, new AbortController().signal)
-    const client = await findKnownClient(serverContext.server, identity, { records, id: token.clientId })
+    const client = findClientOf(serverContext, identity, token)
     if (serverContext.server.revocation_endpoint === undefined || client === undefined) return
     const revoke = (value: string, hint: 'refresh_token' | 'access_token'): Promise<void> =>
       revokeToken(serverContext, toAuthenticatedClient(client, serverContext.server), { value, hint })
@@ -78,8 +89,8 @@ async function logout(authorizer: CodeAuthorizer, endpoint: URL, identity: Clien
     await revoke(token.access, 'access_token')
   } catch (cause) {
     // RFC 7009, section 2.2.1: a server may be unable to revoke an access token that is a JWT. Such a token remains
-    // valid until it expires.
-    if (isAuthError(cause) && cause.error === 'unsupported_token_type') return
+    // valid until it expires. A server that does not know the client has no token of it.
+    if (isUnknownClient(cause) || (isAuthError(cause) && cause.error === 'unsupported_token_type')) return
     const message = 'The tokens are forgotten here, and may be valid until they end: they could not be revoked'
     throw new AuthError('server_unavailable', message, { issuer, cause })
   }

@@ -9,6 +9,11 @@ import type { StoredClient } from './stored.ts'
 /** An authorization server, and the settings for requests to it. */
 export interface AuthServerContext {
   readonly server: oauth.AuthorizationServer
+  /**
+   * The issuer as the resource or the user names it. Stored records have it in their keys. The metadata of the server
+   * may spell it otherwise.
+   */
+  readonly issuer: string
   readonly fetch: FetchFunction
   readonly signal: AbortSignal
   /** Binds the tokens that this server issues to a key. */

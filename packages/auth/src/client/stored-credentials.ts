@@ -17,8 +17,11 @@ export interface StoredCredentials {
   loadEndpoint(endpoint: URL): Promise<StoredEndpoint | undefined>
   /** Puts the token of an endpoint into memory, and writes the issuer and the resource of the endpoint to the store. */
   store(endpoint: URL, endpointFields: Pick<StoredEndpoint, 'issuer' | 'resource'>, token: StoredToken): Promise<void>
-  /** Deletes the token of an endpoint from memory and from the store. */
-  forget(endpoint: URL): Promise<void>
+  /**
+   * Deletes the token of an endpoint from memory and from the store, also one that another process has stored. Returns
+   * it.
+   */
+  forget(endpoint: URL): Promise<StoredCredential | undefined>
 }
 
 export function createStoredCredentials({
@@ -57,12 +60,15 @@ export function createStoredCredentials({
       credentials.set(url.href, { endpoint, token })
     },
     forget: async (url) => {
-      const credential = await getCredential(url)
       credentials.delete(url.href)
       pendingReads.delete(url.href)
+      const endpoint = await records.endpoints.read(toEndpointKey(url))
+      if (endpoint === undefined) return undefined
+      const tokenKey = records.tokens.toKey(endpoint.issuer, endpoint.resource)
+      const token = await records.tokens.read(tokenKey)
       await records.endpoints.remove(toEndpointKey(url))
-      if (credential)
-        await records.tokens.remove(records.tokens.toKey(credential.endpoint.issuer, credential.endpoint.resource))
+      await records.tokens.remove(tokenKey)
+      return token && { endpoint, token }
     },
   }
 }

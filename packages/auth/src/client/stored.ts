@@ -17,6 +17,11 @@ export interface StoredToken {
   /** The scopes that were requested. The server may have granted fewer. */
   readonly requested: readonly string[]
   readonly clientId: string
+  /**
+   * The registration to which the token was issued, for its refresh and revocation. Undefined if the options of the
+   * program have this client.
+   */
+  readonly client?: StoredClient | undefined
   /** The thumbprint of the key to which the token is bound (RFC 9449). Undefined for a bearer token. */
   readonly thumbprint?: string | undefined
 }
@@ -44,6 +49,11 @@ export interface StoredClient {
   readonly expiresAt?: number | undefined
   readonly method?: string | undefined
   readonly redirectUris: readonly string[]
+  /**
+   * The time from which a login registers again, in milliseconds since 1970. An authorization server that has forgotten
+   * a client shows an error in the browser and redirects nowhere, so the client learns of it by an unanswered login.
+   */
+  readonly replaceAt?: number | undefined
 }
 
 /** A login that waits for its response. The record is written before the redirect and used once. */
@@ -59,6 +69,13 @@ export interface PendingLogin {
   readonly expiresAt: number
 }
 
+/** The logins that were begun at an endpoint. `logout` ends them, also those of other processes. */
+export interface BegunLogins {
+  readonly issuer: string
+  /** The latest values of `state`, the newest last. Their logins may have ended. */
+  readonly states: readonly string[]
+}
+
 /** A kind of record. `name` is the first part of its keys, and `parse` returns undefined for an invalid record. */
 interface RecordKind<T> {
   readonly name: string
@@ -67,15 +84,18 @@ interface RecordKind<T> {
 
 const isNonEmptyText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 const toOptionalText = (value: unknown): string | undefined => (isNonEmptyText(value) ? value : undefined)
+const toOptionalClient = (value: unknown): StoredClient | undefined =>
+  isJsonObject(value) ? clientRecordKind.parse(value) : undefined
 const toOptionalTime = (value: unknown): number | undefined => (Number.isFinite(value) ? Number(value) : undefined)
 
 const tokenRecordKind: RecordKind<StoredToken> = {
   name: 'token',
-  parse: ({ access, refresh, expiresAt, renewAt, requested, clientId, thumbprint }) =>
+  parse: ({ access, refresh, expiresAt, renewAt, requested, clientId, client, thumbprint }) =>
     isNonEmptyText(access) && isNonEmptyText(clientId)
       ? {
           access,
           clientId,
+          client: toOptionalClient(client),
           refresh: toOptionalText(refresh),
           expiresAt: toOptionalTime(expiresAt),
           renewAt: toOptionalTime(renewAt),
@@ -100,7 +120,7 @@ const endpointRecordKind: RecordKind<StoredEndpoint> = {
 
 const clientRecordKind: RecordKind<StoredClient> = {
   name: 'client',
-  parse: ({ id, secret, expiresAt, method, redirectUris }) =>
+  parse: ({ id, secret, expiresAt, method, redirectUris, replaceAt }) =>
     isNonEmptyText(id)
       ? {
           id,
@@ -108,6 +128,7 @@ const clientRecordKind: RecordKind<StoredClient> = {
           expiresAt: toOptionalTime(expiresAt),
           method: toOptionalText(method),
           redirectUris: stringsOf(redirectUris) ?? [],
+          replaceAt: toOptionalTime(replaceAt),
         }
       : undefined,
 }
@@ -115,7 +136,7 @@ const clientRecordKind: RecordKind<StoredClient> = {
 const pendingLoginRecordKind: RecordKind<PendingLogin> = {
   name: 'flow',
   parse: ({ endpoint, issuer, resource, requested, verifier, redirectUri, client, expiresAt }) => {
-    const parsedClient = isJsonObject(client) ? clientRecordKind.parse(client) : undefined
+    const parsedClient = toOptionalClient(client)
     return isNonEmptyText(endpoint) &&
       isNonEmptyText(issuer) &&
       isNonEmptyText(resource) &&
@@ -137,6 +158,11 @@ const pendingLoginRecordKind: RecordKind<PendingLogin> = {
   },
 }
 
+const begunLoginsRecordKind: RecordKind<BegunLogins> = {
+  name: 'logins',
+  parse: ({ issuer, states }) => (isNonEmptyText(issuer) ? { issuer, states: stringsOf(states) ?? [] } : undefined),
+}
+
 /** The records of one kind in a store. */
 export interface RecordStore<T> {
   readonly toKey: (...keyParts: string[]) => string
@@ -152,6 +178,7 @@ export interface AuthRecords {
   readonly endpoints: RecordStore<StoredEndpoint>
   readonly clients: RecordStore<StoredClient>
   readonly pendingLogins: RecordStore<PendingLogin>
+  readonly begunLogins: RecordStore<BegunLogins>
   readonly keys: RecordStore<StoredKey>
 }
 
@@ -173,6 +200,7 @@ export function openRecords(store: AuthStore): AuthRecords {
     endpoints: createRecordStore(endpointRecordKind),
     clients: createRecordStore(clientRecordKind),
     pendingLogins: createRecordStore(pendingLoginRecordKind),
+    begunLogins: createRecordStore(begunLoginsRecordKind),
     keys: createRecordStore(keyRecordKind),
   }
 }

@@ -1,5 +1,5 @@
-import type { AuthorizationServer } from 'oauth4webapi'
 import { type AuthError, isAuthError } from './auth-error.ts'
+import { forgetUnknownClient, isUnknownClient } from './client-identity.ts'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import type { AuthenticatedClient, AuthServerContext } from './server-requests.ts'
 import { withLock } from './store.ts'
@@ -22,7 +22,7 @@ export interface TokenSource {
   readonly now: () => number
   readonly requestGrant: RequestGrant
   /** Returns the client to which a token was issued. Returns undefined if the client can no longer authenticate. */
-  findClient(server: AuthorizationServer, id: string): Promise<AuthenticatedClient | undefined>
+  findClient(serverContext: AuthServerContext, token: StoredToken): AuthenticatedClient | undefined
   /** Returns true if this authorizer may use a stored token. */
   isUsable(token: StoredToken): Promise<boolean>
 }
@@ -67,7 +67,7 @@ export function isRenewalDue({ renewAt }: StoredToken, now: number): boolean {
  */
 export function acquireToken(source: TokenSource, request: TokenRequest): Promise<TokenResult | undefined> {
   const { records } = source
-  const key = records.tokens.toKey(request.serverContext.server.issuer, request.resource)
+  const key = records.tokens.toKey(request.serverContext.issuer, request.resource)
   return withLock(records.store, key, async () => {
     const foundToken = await records.tokens.read(key)
     const storedToken = foundToken && (await source.isUsable(foundToken)) ? foundToken : undefined
@@ -102,7 +102,9 @@ async function requestNewToken(
   // basic/authorization, step-up flow: a new authorization also requests the scopes of earlier ones.
   const scopes = [...new Set([...(storedToken?.requested ?? []), ...request.scopes])]
   const token = await source.requestGrant({ ...request, scopes })
-  await records.tokens.write(records.tokens.toKey(request.serverContext.server.issuer, request.resource), token)
+  // A logout that ended this login has already removed what is stored.
+  request.serverContext.signal.throwIfAborted()
+  await records.tokens.write(records.tokens.toKey(request.serverContext.issuer, request.resource), token)
   return { token, obtainedBy: 'grant' }
 }
 
@@ -112,26 +114,24 @@ async function refreshStoredToken(
   storedToken: StoredToken,
 ): Promise<TokenResult | undefined> {
   const { serverContext, resource } = request
-  const client = await source.findClient(serverContext.server, storedToken.clientId)
+  const client = source.findClient(serverContext, storedToken)
   if (client === undefined) return undefined
   try {
     const params = {
       refreshToken: storedToken.refresh ?? '',
       resource: serverContext.sendsResource ? resource : undefined,
     }
-    const grant = await requestRefreshGrant(serverContext, client, params)
-    const { requested, clientId } = storedToken
-    const token = {
-      ...toStoredToken(grant, source.now()),
-      refresh: grant.refreshToken ?? storedToken.refresh,
-      requested,
-      clientId,
-    }
-    await source.records.tokens.write(source.records.tokens.toKey(serverContext.server.issuer, resource), token)
+    const registration = { records: source.records, issuer: serverContext.issuer, id: storedToken.clientId }
+    const grant = await forgetUnknownClient(requestRefreshGrant(serverContext, client, params), registration)
+    serverContext.signal.throwIfAborted()
+    const refresh = grant.refreshToken ?? storedToken.refresh
+    const token = { ...storedToken, ...toStoredToken(grant, source.now()), refresh }
+    await source.records.tokens.write(source.records.tokens.toKey(serverContext.issuer, resource), token)
     return { token, obtainedBy: 'refresh' }
   } catch (error) {
     if (!isAuthError(error) || error.code !== 'token_rejected' || isTemporaryError(error)) throw error
-    return error.error === 'invalid_grant' ? recoverFromInvalidGrant(source, request, storedToken) : undefined
+    const isGone = error.error === 'invalid_grant' || isUnknownClient(error)
+    return isGone ? recoverFromLostGrant(source, request, storedToken) : undefined
   }
 }
 
@@ -139,12 +139,12 @@ async function refreshStoredToken(
  * Deletes a refresh token that the server has rejected. If another process has stored a newer token, returns that
  * token.
  */
-async function recoverFromInvalidGrant(
+async function recoverFromLostGrant(
   { records }: TokenSource,
   { serverContext, resource }: TokenRequest,
   storedToken: StoredToken,
 ): Promise<TokenResult | undefined> {
-  const key = records.tokens.toKey(serverContext.server.issuer, resource)
+  const key = records.tokens.toKey(serverContext.issuer, resource)
   const currentToken = await records.tokens.read(key)
   if (currentToken !== undefined && currentToken.refresh !== storedToken.refresh)
     return { token: currentToken, obtainedBy: 'store' }

@@ -45,7 +45,7 @@ export async function createLoginStore(options: LoginStoreOptions, user: string)
 
 function ttlOf(key: string): number {
   // Every opened link leaves a record of a pending login, so an abandoned one must not count for long.
-  if (key.startsWith('flow ')) return ticketTtlMs
+  if (key.startsWith('flow ') || key.startsWith('logins ')) return ticketTtlMs
   return key.startsWith('client ') ? clientTtlMs : tokenTtlMs
 }
 
