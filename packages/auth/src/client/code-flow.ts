@@ -10,6 +10,7 @@ import {
   updateRegistration,
 } from './client-identity.ts'
 import { addPendingLogin, type AnsweredLogin, takePendingLogin } from './pending-logins.ts'
+import { requireEndpoint } from './server-metadata.ts'
 import { toAuthenticatedClient, pushAuthorizationRequest } from './server-requests.ts'
 import type { AuthRecords, PendingLogin, StoredClient, StoredToken } from './stored.ts'
 import { exchangeCode, type TokenGrant, toStoredToken } from './token-requests.ts'
@@ -139,10 +140,9 @@ async function beginLogin(
   const { records, now } = options
   const { serverContext, resource, scopes, endpoint } = requirements
   const { issuer } = serverContext
-  const { authorization_endpoint: authorizationEndpoint } = serverContext.server
-  if (authorizationEndpoint === undefined) {
-    throw new AuthError('metadata_invalid', `${quoteText(issuer)} has no authorization_endpoint`, { issuer })
-  }
+  const authorizationEndpoint = requireEndpoint(serverContext, 'authorization_endpoint')
+  // Nobody is sent to a login whose code could not be exchanged.
+  requireEndpoint(serverContext, 'token_endpoint')
   const { uri, registeredUris = [uri] } = redirectListener
   const clientRedirectTarget = { uri, registeredUris, applicationType: options.redirect.applicationType }
   const client = await findOrRegisterClient(serverContext, options.identity, {
@@ -207,6 +207,12 @@ async function exchangeLogin(
   return exchangeCode(serverContext, { ...client, params, redirectUri, verifier, resource: sentResource })
 }
 
+/** Returns the parameters that a code flow uses. The library refuses a response with a token, which nobody asked for. */
+function pickResponseParams({ searchParams }: URL): URLSearchParams {
+  const names = ['code', 'state', 'iss', 'error', 'error_description']
+  return new URLSearchParams([...searchParams].filter(([name]) => names.includes(name)))
+}
+
 function validateAuthResponse(
   server: oauth.AuthorizationServer,
   client: oauth.Client,
@@ -217,7 +223,9 @@ function validateAuthResponse(
     // The library treats an empty `iss` as an absent one, so `iss` is compared here.
     if (responseUrl.searchParams.has('iss') && responseUrl.searchParams.get('iss') !== issuer)
       throw new Error('another issuer')
-    return oauth.validateAuthResponse(server, client, responseUrl, state)
+    const params = oauth.validateAuthResponse(server, client, pickResponseParams(responseUrl), state)
+    if (params.getAll('code').length !== 1) throw new Error('no code, or several')
+    return params
   } catch (error) {
     if (error instanceof oauth.AuthorizationResponseError) {
       const { error: code, error_description: description } = error

@@ -101,14 +101,19 @@ describe('An address in metadata', () => {
     expect(w.browser.visited).toHaveLength(0)
   })
 
-  test.each(['token_endpoint', 'registration_endpoint', 'revocation_endpoint'])(
-    'of plain http is no %s [AUE-027 AUS-007]',
-    async (name) => {
-      await using w = await createTestEnvironment()
-      w.authorizationServer.metadata[name] = 'http://auth.example.com/x'
-      expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code: 'unsafe_url' })
-    },
-  )
+  test.each(['token_endpoint', 'registration_endpoint'])('of plain http is no %s [AUE-027 AUS-007]', async (name) => {
+    await using w = await createTestEnvironment()
+    w.authorizationServer.metadata[name] = 'http://auth.example.com/x'
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code: 'unsafe_url' })
+  })
+
+  test('of plain http that a login does not use stops the request that would use it', async () => {
+    await using w = await createTestEnvironment()
+    w.authorizationServer.metadata['revocation_endpoint'] = 'http://auth.example.com/x'
+    const auth = w.createOAuth()
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
+    expect(await rejectionOf(auth.logout(w.resource.url))).toMatchObject({ cause: { code: 'unsafe_url' } })
+  })
 
   test.each(['http://127.0.0.1:1/x', 'https://localhost/x', 'https://[::1]/x', 'http://a.localhost/x'])(
     'of this machine, %s, is not taken from a server elsewhere [AUE-027]',

@@ -91,12 +91,22 @@ function parseServerMetadata(fields: JsonObject, query: ServerQuery, metadataUrl
     const message = `The metadata at ${metadataUrl} names ${issuerText}, and it must be ${quoteText(issuer)}${advice}`
     throw new AuthError('issuer_mismatch', message, { issuer })
   }
-  const endpointUrls: Record<string, string> = {}
-  for (const endpointName of endpointNames) {
-    const url = fields[endpointName]
-    if (typeof url === 'string') endpointUrls[endpointName] = parseSafeUrl(url, new URL(issuer), endpointName).href
-  }
-  return { ...pickStringLists(fields), ...pickFlags(fields), ...endpointUrls, issuer: namedIssuer }
+  const endpointEntries = endpointNames.map((name) => [name, fields[name]] as const)
+  const endpoints = Object.fromEntries(endpointEntries.filter(([, url]) => typeof url === 'string'))
+  return { ...pickStringLists(fields), ...pickFlags(fields), ...endpoints, issuer: namedIssuer }
+}
+
+/**
+ * Returns the URL of an endpoint before it is used. An endpoint that no request uses may have any value. Throws
+ * {@link AuthError} for a missing or an unsafe URL.
+ */
+export function requireEndpoint(
+  { server, issuer }: { readonly server: AuthorizationServer; readonly issuer: string },
+  name: (typeof endpointNames)[number],
+): string {
+  const url = server[name]
+  if (url === undefined) throw new AuthError('metadata_invalid', `${quoteText(issuer)} has no ${name}`, { issuer })
+  return parseSafeUrl(url, new URL(issuer), name).href
 }
 
 /**

@@ -1,10 +1,12 @@
 import * as oauth from 'oauth4webapi'
-import { AuthError, isAuthError, quoteText } from './auth-error.ts'
+import { AuthError, quoteText } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { endpointTimeoutMs, fetchFromServer, readJsonObject, stringsOf } from './fetch-server.ts'
 import type { Dpop } from './dpop-binding.ts'
+import { requireEndpoint } from './server-metadata.ts'
 import type { StoredClient } from './stored.ts'
+import { createUnusableError, parseOAuthError, readServerResponse } from './token-response.ts'
 
 /** An authorization server, and the settings for requests to it. */
 export interface AuthServerContext {
@@ -57,8 +59,8 @@ function createBasicAuth(secret: string): oauth.ClientAuth {
 }
 
 /**
- * Creates the options for a request of the library. http is allowed here, because the URLs were checked when the
- * metadata was read.
+ * Creates the options for a request of the library. http is allowed here, because {@link requireEndpoint} has checked the
+ * URL.
  */
 export function createRequestOptions(serverContext: AuthServerContext, send: SendForm = sendForm): RequestOptions {
   return {
@@ -76,9 +78,9 @@ export type SendForm = (
   request: oauth.CustomFetchOptions<'POST', URLSearchParams>,
 ) => Promise<Response>
 
-export const sendForm: SendForm = async ({ server, fetch, signal }, url, { method, headers, body }) => {
+export const sendForm: SendForm = async ({ issuer, fetch, signal }, url, { method, headers, body }) => {
   const response = await fetchFromServer(fetch, url, { method, headers, body, signal, timeoutMs: endpointTimeoutMs })
-  rejectUnavailableServer(response, server.issuer)
+  rejectUnavailableServer(response, issuer)
   return response
 }
 
@@ -86,53 +88,6 @@ function rejectUnavailableServer({ status }: Response, issuer: string): void {
   if (status < 500 && status !== 429) return
   const message = `The authorization server ${quoteText(issuer)} answered ${status}: try again later`
   throw new AuthError('server_unavailable', message, { issuer })
-}
-
-/** Converts an error of the library into an {@link AuthError}. */
-export async function toRejectionError(error: unknown, issuer: string): Promise<unknown> {
-  if (isAuthError(error)) return error
-  const { code, description } = await readOAuthError(error)
-  if (code !== undefined) {
-    const details = description === undefined ? '' : `: ${quoteText(maskTokens(description))}`
-    const message = `The authorization server ${quoteText(issuer)} refused with ${quoteText(code)}${details}`
-    return new AuthError('token_rejected', message, { issuer, error: code })
-  }
-  const details = error instanceof Error ? error.message : 'it cannot be read'
-  // The error of the library has the response as its cause. The cause is dropped, because the response contains tokens.
-  return new AuthError(
-    'token_rejected',
-    `The authorization server ${quoteText(issuer)} sent no usable answer: ${details}`,
-    {
-      issuer,
-    },
-  )
-}
-
-// Some servers repeat the refused assertion in their error description. The assertion may be valid at another server.
-function maskTokens(description: string): string {
-  return description.replaceAll(/\beyJ[\w-]+(?:\.[\w-]*)*/g, '…')
-}
-
-async function readOAuthError(error: unknown): Promise<OAuthErrorFields> {
-  if (error instanceof oauth.ResponseBodyError) {
-    return { code: error.error, description: error.error_description }
-  }
-  // If the response also has a challenge, the library does not read the error in the body.
-  return error instanceof oauth.WWWAuthenticateChallengeError
-    ? parseOAuthError((await readJsonObject(error.response)) ?? {})
-    : {}
-}
-
-interface OAuthErrorFields {
-  readonly code?: string | undefined
-  readonly description?: string | undefined
-}
-
-function parseOAuthError({ error, error_description: description }: JsonObject): OAuthErrorFields {
-  return {
-    code: typeof error === 'string' ? error : undefined,
-    description: typeof description === 'string' ? description : undefined,
-  }
 }
 
 /**
@@ -144,20 +99,13 @@ export async function pushAuthorizationRequest(
   { client, auth }: AuthenticatedClient,
   params: URLSearchParams,
 ): Promise<URLSearchParams> {
-  const { server } = serverContext
-  try {
-    const response = await oauth.pushedAuthorizationRequest(
-      server,
-      client,
-      auth,
-      params,
-      createRequestOptions(serverContext),
-    )
-    const { request_uri } = await oauth.processPushedAuthorizationResponse(server, client, response)
-    return new URLSearchParams({ client_id: client.client_id, request_uri })
-  } catch (error) {
-    throw await toRejectionError(error, server.issuer)
-  }
+  const { server, issuer } = serverContext
+  requireEndpoint(serverContext, 'pushed_authorization_request_endpoint')
+  const options = createRequestOptions(serverContext)
+  const response = await oauth.pushedAuthorizationRequest(server, client, auth, params, options)
+  const { request_uri: requestUri } = await readServerResponse(response, issuer)
+  if (typeof requestUri !== 'string') throw createUnusableError(issuer, 'it has no request_uri')
+  return new URLSearchParams({ client_id: client.client_id, request_uri: requestUri })
 }
 
 /** Revokes a token (RFC 7009). */
@@ -166,13 +114,10 @@ export async function revokeToken(
   { client, auth }: AuthenticatedClient,
   token: { readonly value: string; readonly hint: 'refresh_token' | 'access_token' },
 ): Promise<void> {
-  const { server } = serverContext
+  const { server, issuer } = serverContext
+  requireEndpoint(serverContext, 'revocation_endpoint')
   const options = { ...createRequestOptions(serverContext), additionalParameters: { token_type_hint: token.hint } }
-  try {
-    await oauth.processRevocationResponse(await oauth.revocationRequest(server, client, auth, token.value, options))
-  } catch (error) {
-    throw await toRejectionError(error, server.issuer)
-  }
+  await readServerResponse(await oauth.revocationRequest(server, client, auth, token.value, options), issuer)
 }
 
 /** Registers a client (RFC 7591). Throws {@link AuthError} `registration_rejected` if the server refuses. */
@@ -180,8 +125,8 @@ export async function registerClient(
   serverContext: AuthServerContext,
   metadata: Partial<oauth.Client>,
 ): Promise<StoredClient> {
-  const { server, fetch, signal } = serverContext
-  const { issuer, registration_endpoint: endpoint = '' } = server
+  const { issuer, fetch, signal } = serverContext
+  const endpoint = requireEndpoint(serverContext, 'registration_endpoint')
   const response = await fetchFromServer(fetch, endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json' },

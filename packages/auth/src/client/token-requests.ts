@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi'
-import { AuthError, quoteText } from './auth-error.ts'
+import { AuthError, isAuthError, quoteText } from './auth-error.ts'
+import { requireEndpoint } from './server-metadata.ts'
 import {
-  toRejectionError,
   createRequestOptions,
   sendForm,
   type SendForm,
@@ -9,6 +9,7 @@ import {
   type AuthServerContext,
 } from './server-requests.ts'
 import type { StoredToken } from './stored.ts'
+import { createUnusableError, readTokenResponse, type TokenResponse } from './token-response.ts'
 
 /** The tokens that a token endpoint has granted. */
 export interface TokenGrant {
@@ -57,18 +58,9 @@ export function exchangeCode(serverContext: AuthServerContext, codeExchange: Cod
     ...createRequestOptions(serverContext, sendWithProof),
     additionalParameters: createResourceFields(resource),
   }
-  return runGrantRequest(serverContext, async () => {
-    const response = await oauth.authorizationCodeGrantRequest(
-      server,
-      client,
-      auth,
-      params,
-      redirectUri,
-      verifier,
-      options,
-    )
-    return oauth.processAuthorizationCodeResponse(server, client, response)
-  })
+  return runGrantRequest(serverContext, () =>
+    oauth.authorizationCodeGrantRequest(server, client, auth, params, redirectUri, verifier, options),
+  )
 }
 
 /** Requests new tokens with a refresh token (RFC 6749, section 6). */
@@ -82,10 +74,9 @@ export function requestRefreshGrant(
     ...createRequestOptions(serverContext, sendWithProof),
     additionalParameters: createResourceFields(params.resource),
   }
-  return runGrantRequest(serverContext, async () => {
-    const response = await oauth.refreshTokenGrantRequest(server, client, auth, params.refreshToken, options)
-    return oauth.processRefreshTokenResponse(server, client, response)
-  })
+  return runGrantRequest(serverContext, () =>
+    oauth.refreshTokenGrantRequest(server, client, auth, params.refreshToken, options),
+  )
 }
 
 /** The parameters of a grant that needs no login of a person. */
@@ -97,21 +88,19 @@ export interface GrantRequest {
 /** Requests a token with any other grant type (RFC 6749, sections 4.4 and 4.5). */
 export function requestGrant(
   serverContext: AuthServerContext,
+  client: AuthenticatedClient,
+  grant: GrantRequest,
+): Promise<TokenGrant> {
+  return runGrantRequest(serverContext, () => sendGrantRequest(serverContext, client, grant))
+}
+
+function sendGrantRequest(
+  serverContext: AuthServerContext,
   { client, auth }: AuthenticatedClient,
   { grantType, fields }: GrantRequest,
-): Promise<TokenGrant> {
-  const { server } = serverContext
-  return runGrantRequest(serverContext, async () => {
-    const response = await oauth.genericTokenEndpointRequest(
-      server,
-      client,
-      auth,
-      grantType,
-      fields,
-      createRequestOptions(serverContext, sendWithProof),
-    )
-    return oauth.processGenericTokenEndpointResponse(server, client, response)
-  })
+): Promise<Response> {
+  const options = createRequestOptions(serverContext, sendWithProof)
+  return oauth.genericTokenEndpointRequest(serverContext.server, client, auth, grantType, fields, options)
 }
 
 /** Returns the URN of a token type (RFC 8693, section 3, and the draft of the identity assertion grant). */
@@ -120,53 +109,45 @@ export const tokenTypeUrnOf = (name: string): string => `urn:ietf:params:oauth:t
 /** Exchanges a token for a token of the type that `fields` requests (RFC 8693). */
 export function exchangeToken(
   serverContext: AuthServerContext,
-  { client, auth }: AuthenticatedClient,
+  client: AuthenticatedClient,
   fields: Readonly<Record<string, string>> & { readonly requested_token_type: string },
 ): Promise<TokenGrant> {
-  const { server } = serverContext
-  const grantType = 'urn:ietf:params:oauth:grant-type:token-exchange'
   const { requested_token_type: requestedType } = fields
-  return runGrantRequest(serverContext, async () => {
-    const response = await oauth.genericTokenEndpointRequest(
-      server,
-      client,
-      auth,
-      grantType,
-      fields,
-      createRequestOptions(serverContext, sendWithProof),
-    )
-    // RFC 8693, section 2.2.1: the `token_type` of a token that is not an access token is `N_A`.
-    const options = requestedType === tokenTypeUrnOf('access_token') ? {} : { recognizedTokenTypes: { n_a: () => {} } }
-    const result = await oauth.processGenericTokenEndpointResponse(server, client, response, options)
-    if (result['issued_token_type'] === requestedType) return result
-    throw new Error('the token is not of the type that was asked for')
-  })
+  const grantType = 'urn:ietf:params:oauth:grant-type:token-exchange'
+  const send = (): Promise<Response> => sendGrantRequest(serverContext, client, { grantType, fields })
+  return runGrantRequest(serverContext, send, requestedType)
 }
 
 function createResourceFields(resource: string | undefined): Record<string, string> {
   return resource === undefined ? {} : { resource }
 }
 
-/** Sends a request for a token, and returns the granted tokens. Throws {@link AuthError} `token_rejected`. */
+/**
+ * Sends a request for a token, and returns the granted tokens. `exchangedType` is the type that an exchange requests.
+ * Throws {@link AuthError} `token_rejected`.
+ */
 async function runGrantRequest(
   serverContext: AuthServerContext,
-  run: () => Promise<oauth.TokenEndpointResponse>,
+  send: () => Promise<Response>,
+  exchangedType?: string,
 ): Promise<TokenGrant> {
-  try {
-    const response = await retryWithNonce(serverContext, run)
-    const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresInSeconds } = response
-    // RFC 6750, section 2.1: a token with other characters could not be sent in a header.
-    if (!/^[\x21-\x7e]+$/.test(accessToken)) throw new Error('the access token is no token')
-    const thumbprint = await resolveBoundThumbprint(serverContext, response.token_type)
-    return {
-      accessToken,
-      refreshToken,
-      thumbprint,
-      expiresInMs: expiresInSeconds === undefined ? undefined : expiresInSeconds * 1000,
-    }
-  } catch (error) {
-    throw await toRejectionError(error, serverContext.server.issuer)
+  const { issuer } = serverContext
+  requireEndpoint(serverContext, 'token_endpoint')
+  const rethrow = (error: unknown): never => {
+    if (isAuthError(error) || serverContext.signal.aborted || !(error instanceof Error)) throw error
+    throw new AuthError('token_rejected', `The request for a token could not be made: ${error.message}`, { issuer })
   }
+  const read = async (): Promise<TokenResponse> => readTokenResponse(await send().catch(rethrow), issuer)
+  const response = await retryWithNonce(serverContext, read)
+  const { accessToken, refreshToken, expiresInMs, tokenType } = response
+  if (exchangedType !== undefined && response.issuedTokenType !== exchangedType)
+    throw createUnusableError(issuer, 'the token is not of the type that was asked for')
+  // RFC 8693, section 2.2.1: the `token_type` of a token that is not an access token is `N_A`.
+  const isNoAccessToken = exchangedType !== undefined && exchangedType !== tokenTypeUrnOf('access_token')
+  const isUsable = tokenType === 'bearer' || tokenType === 'dpop' || (isNoAccessToken && tokenType === 'n_a')
+  if (!isUsable) throw createUnusableError(issuer, `the token_type is ${quoteText(tokenType)}, and not "Bearer"`)
+  const thumbprint = await resolveBoundThumbprint(serverContext, tokenType)
+  return { accessToken, refreshToken, thumbprint, expiresInMs }
 }
 
 /**
@@ -181,22 +162,24 @@ async function retryWithNonce<T>({ server, dpop }: AuthServerContext, run: () =>
   try {
     return await run()
   } catch (error) {
-    if (!oauth.isDPoPNonceError(error) || dpop.nonceOf('authorization', url) === sentNonce) throw error
+    const isNonceNeeded = isAuthError(error) && error.error === 'use_dpop_nonce'
+    if (!isNonceNeeded || dpop.nonceOf('authorization', url) === sentNonce) throw error
     return run()
   }
 }
 
 async function resolveBoundThumbprint(
-  { server, dpop }: AuthServerContext,
+  { issuer, dpop }: AuthServerContext,
   tokenType: string,
 ): Promise<string | undefined> {
   if (tokenType === 'dpop') {
-    if (dpop === undefined) throw new Error('the access token is bound to a key that is not known here')
+    if (dpop === undefined)
+      throw createUnusableError(issuer, 'the access token is bound to a key that is not known here')
     return dpop.getThumbprint()
   }
   if (!dpop?.isRequired) return undefined
-  const message = `The authorization server ${quoteText(server.issuer)} issued a token that is not bound to the key`
-  throw new AuthError('dpop_unsupported', message, { issuer: server.issuer })
+  const message = `The authorization server ${quoteText(issuer)} issued a token that is not bound to the key`
+  throw new AuthError('dpop_unsupported', message, { issuer })
 }
 
 /** Sends a form to the token endpoint. If tokens are bound to a key, the request contains a new proof. */

@@ -129,7 +129,7 @@ async function refreshStoredToken(
     await source.records.tokens.write(source.records.tokens.toKey(serverContext.issuer, resource), token)
     return { token, obtainedBy: 'refresh' }
   } catch (error) {
-    if (!isAuthError(error) || error.code !== 'token_rejected' || isTemporaryError(error)) throw error
+    if (!isRejection(error)) throw error
     const isGone = error.error === 'invalid_grant' || isUnknownClient(error)
     return isGone ? recoverFromLostGrant(source, request, storedToken) : undefined
   }
@@ -152,8 +152,11 @@ async function recoverFromLostGrant(
   return undefined
 }
 
-// RFC 6749, section 5.2, does not define these codes, but some servers send them. An error without a code is not about
-// the token, so it also counts as temporary.
-function isTemporaryError({ error }: AuthError): boolean {
-  return error === undefined || error === 'server_error' || error === 'temporarily_unavailable' || error === 'slow_down'
+/**
+ * Returns true if an error says that a refresh token is of no use. Some codes of RFC 6749, section 4.1.2.1, also arrive
+ * from token endpoints and say "not now". An error without a code is not about the token.
+ */
+function isRejection(error: unknown): error is AuthError {
+  if (!isAuthError(error) || error.code !== 'token_rejected' || error.error === undefined) return false
+  return !['server_error', 'temporarily_unavailable', 'slow_down'].includes(error.error)
 }
