@@ -42,7 +42,8 @@ async function fetchInMemory(send: () => Promise<Response>, maxBytes: number): P
   if (isRedirectResponse(response)) {
     await response.body?.cancel()
     // A browser hides the target of a redirect, and reports the status 0 for the redirect.
-    return new Response(null, { status: status || 302 })
+    const location = headers.get('location')
+    return new Response(null, { status: status || 302, headers: location === null ? {} : { location } })
   }
   const body = await readBodyBytes(response, maxBytes)
   const hasNoBody = status === 204 || status === 205

@@ -37,8 +37,13 @@ function selectScopes(
 export interface AuthServerSettings {
   /** `omit` leaves out the parameter `resource`, for servers that refuse it. */
   readonly resource?: 'omit' | undefined
-  /** The issuer as the metadata of this server spells it, if the program configured another spelling. */
+  /** The issuer as the metadata of this server spells it, if the resource or the program spells it otherwise. */
   readonly alias?: string | undefined
+  /**
+   * `default` accepts a server without metadata, with the endpoints `/authorize`, `/token` and `/register` of revision
+   * 2025-03-26. Set it only for a server that supports PKCE.
+   */
+  readonly endpoints?: 'default' | undefined
 }
 
 /** Dependencies that every kind of authorizer has. */
@@ -74,10 +79,10 @@ export function createAuthServerContextResolver({
   return async (issuer, sourceUrl, signal) => {
     // The issuer is checked before the cache is read, because another endpoint may have put it into the cache.
     parseSafeUrl(issuer, sourceUrl, 'The issuer')
-    const { alias, resource } = findSettings(settingsByIssuer, issuer)
+    const { alias, resource, endpoints } = findSettings(settingsByIssuer, issuer)
     const context = { issuer, fetch, signal, sendsResource: resource !== 'omit' }
-    // A server without metadata gets default endpoints only if the resource that names it has the same origin.
-    const hasDefaultEndpoints = issuer === sourceUrl.origin
+    // Without metadata, nothing says that a server supports PKCE. Its own resource may: revision 2025-03-26 requires it.
+    const hasDefaultEndpoints = endpoints === 'default' || isSameIssuer(issuer, sourceUrl.origin)
     const cacheKey = JSON.stringify([issuer, hasDefaultEndpoints])
     const cachedServer = servers.get(cacheKey)
     if (cachedServer !== undefined && now() - cachedServer.fetchedAt < metadataTtlMs) {

@@ -6,6 +6,8 @@ export interface Challenge {
   readonly scheme: string
   /** The parameters by their names in lower case. A parameter that occurs twice has its first value. */
   readonly params: ReadonlyMap<string, string>
+  /** The names of the parameters that occur with several values. */
+  readonly ambiguousParams: ReadonlySet<string>
 }
 
 const maxHeaderLength = 8192
@@ -14,6 +16,9 @@ const separators = /[ \t,]*/y
 const tokenPattern = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y
 const equalsSignPattern = /[ \t]*=[ \t]*/y
 const quotedString = /"((?:[^"\\]|\\[^])*)"/y
+// Some servers write apostrophes, or no quotes at all around a URL. What they mean is clear.
+const apostrophes = /'[^',"]*'(?=[ \t]*(?:,|$))/y
+const unquotedValue = /[^\s,"]+/y
 const token68 = /[A-Za-z0-9\-._~+/]+=*(?=[ \t]*(?:,|$))/y
 
 /**
@@ -29,13 +34,14 @@ export function parseChallenges(header: string | undefined): readonly Challenge[
     const scheme = reader.take(tokenPattern)
     if (scheme === undefined) return challenges
     const params = new Map<string, string>()
-    challenges.push({ scheme: scheme.toLowerCase(), params })
+    const ambiguousParams = new Set<string>()
+    challenges.push({ scheme: scheme.toLowerCase(), params, ambiguousParams })
     reader.take(whitespace)
-    if (reader.take(token68) === undefined) readParams(reader, params)
+    if (reader.take(token68) === undefined) readParams(reader, params, ambiguousParams)
   }
 }
 
-function readParams(reader: HeaderReader, params: Map<string, string>): void {
+function readParams(reader: HeaderReader, params: Map<string, string>, ambiguousParams: Set<string>): void {
   for (;;) {
     const start = reader.position()
     reader.take(separators)
@@ -45,6 +51,7 @@ function readParams(reader: HeaderReader, params: Map<string, string>): void {
     if (name === undefined || value === undefined) return reader.moveTo(start)
     const key = name.toLowerCase()
     if (!params.has(key)) params.set(key, value)
+    else if (params.get(key) !== value) ambiguousParams.add(key)
   }
 }
 
@@ -53,7 +60,9 @@ function readValue(reader: HeaderReader): string | undefined {
     reader
       .take(quotedString)
       ?.slice(1, -1)
-      .replaceAll(/\\([^])/g, '$1') ?? reader.take(tokenPattern)
+      .replaceAll(/\\([^])/g, '$1') ??
+    reader.take(apostrophes)?.slice(1, -1) ??
+    reader.take(unquotedValue)
   )
 }
 
@@ -103,14 +112,19 @@ function isTokenScheme({ scheme }: Challenge): boolean {
 
 /**
  * Returns the metadata URL, the scopes and the error in the Bearer and DPoP challenges of a header (RFC 6750, RFC 9728
- * section 5.1).
+ * section 5.1). A value that is no absolute URL, and a parameter with several values, count as no metadata URL: the
+ * well-known addresses are certain.
  */
 export function parseTokenChallenge(header: string | undefined): TokenChallenge {
   const challenges = parseChallenges(header).filter(isTokenScheme)
   const findParam = (name: string): string | undefined =>
     challenges.map(({ params }) => params.get(name)).find((value) => value !== undefined)
   const scope = findParam('scope')
-  return { metadataUrl: findParam('resource_metadata'), scopes: parseScopeList(scope), error: findParam('error') }
+  const metadataUrl = challenges
+    .filter(({ ambiguousParams }) => !ambiguousParams.has('resource_metadata'))
+    .map(({ params }) => params.get('resource_metadata') ?? '')
+    .find((value) => URL.canParse(value))
+  return { metadataUrl, scopes: parseScopeList(scope), error: findParam('error') }
 }
 
 /** Returns the error in the DPoP challenge of a header, and ignores other challenges (RFC 9449, section 7.1). */

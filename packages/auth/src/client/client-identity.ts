@@ -74,7 +74,7 @@ async function findOrRegister(
   const storedClient = await records.clients.read(key)
   if (storedClient !== undefined && isUsableRegistration(storedClient, target, now)) return storedClient
   if (endpoint === undefined) {
-    const message = `The authorization server ${quoteText(issuer)} registers no clients: give it one in \`registrations\``
+    const message = `The authorization server ${quoteText(issuer)} registers no clients: register one there, and give it in \`registrations\``
     throw new AuthError('client_needed', message, { issuer })
   }
   const registeredClient = await registerClient(

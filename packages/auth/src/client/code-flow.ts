@@ -128,7 +128,8 @@ async function visitLoginPage(
 // basic/authorization/security-considerations: a login at a server that does not list S256 is refused.
 function checkPkce({ issuer, code_challenge_methods_supported: methods }: oauth.AuthorizationServer): void {
   if (methods?.includes('S256')) return
-  const message = `The authorization server ${quoteText(issuer)} does not list S256 in code_challenge_methods_supported`
+  const problem = 'does not list S256 in code_challenge_methods_supported, and no setting replaces that'
+  const message = `The authorization server ${quoteText(issuer)} ${problem}`
   throw new AuthError('pkce_unsupported', message, { issuer })
 }
 

@@ -48,7 +48,7 @@ describe('The metadata of a resource', () => {
   })
 
   test.each([
-    ['a redirect', { status: 302, headers: { location: '/elsewhere' } }, 'server_unavailable'],
+    ['a redirect', { status: 302, headers: { location: 'http://localhost/elsewhere' } }, 'server_unavailable'],
     ['a page', { body: '<h1>hello' }, 'metadata_invalid'],
     ['more than 64 KiB', { body: { resource: 'x'.repeat(70_000) } }, 'server_unavailable'],
     ['an error', { status: 500 }, 'server_unavailable'],
@@ -57,7 +57,6 @@ describe('The metadata of a resource', () => {
     await using w = await createTestEnvironment()
     w.resource.routes.set(`${resourcePath}/mcp`, () => answer)
     expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code })
-    expect(w.resource.count('/elsewhere')).toBe(0)
   })
 })
 
@@ -156,7 +155,6 @@ describe('The metadata of an authorization server', () => {
 
   test.each([
     ['another server', () => 'https://example.com'],
-    ['itself with a slash', (issuer: string) => `${issuer}/`],
     ['itself in capitals', (issuer: string) => issuer.toUpperCase()],
     ['no document', () => undefined],
   ])('that names %s as its issuer is not used [AUD-013 AUD-014]', async (_, issuer) => {
@@ -165,10 +163,9 @@ describe('The metadata of an authorization server', () => {
     const error = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))
     expect(error).toMatchObject({ code: 'issuer_mismatch' })
     const spelling = issuer(w.authorizationServer.issuer)
-    const isSpelling = spelling !== undefined && spelling !== 'https://example.com'
-    const names = isSpelling ? `alias: "${spelling}"` : 'names'
-    expect(error).toHaveProperty('message', expect.stringContaining(names))
-    expect(String(error).includes('alias')).toBe(isSpelling)
+    const setting = spelling === undefined ? 'names no issuer' : `alias: "${spelling}"`
+    expect(error).toHaveProperty('message', expect.stringContaining(setting))
+    expect(String(error).includes('if you know')).toBe(spelling === 'https://example.com')
     expect(error).toHaveProperty('message', expect.stringContaining(`"${w.authorizationServer.issuer}"`))
     expect(w.authorizationServer.received.map(({ path }) => path)).toEqual(['/.well-known/oauth-authorization-server'])
   })

@@ -5,7 +5,7 @@ import { AuthError } from './auth-error.ts'
 
 const maxBytes = 65_536
 /** The time limit in milliseconds for fetching one metadata document. */
-export const metadataTimeoutMs = 5000
+const metadataTimeoutMs = 5000
 /** The time limit in milliseconds for one response of an authorization server's endpoint. */
 export const endpointTimeoutMs = 30_000
 
@@ -18,12 +18,55 @@ export async function fetchFromServer(
   url: string,
   request: RequestInit & { readonly timeoutMs: number },
 ): Promise<Response> {
-  const response = await boundedFetch(fetch, url, { ...request, maxBytes }).catch((error: unknown) => {
+  const response = await fetchBounded(fetch, url, request)
+  if (!isRedirectResponse(response)) return response
+  throw createRedirectError(response, url)
+}
+
+function fetchBounded(
+  fetch: FetchFunction,
+  url: string,
+  request: RequestInit & { readonly timeoutMs: number },
+): Promise<Response> {
+  return boundedFetch(fetch, url, { ...request, maxBytes }).catch((error: unknown) => {
     if (request.signal?.aborted || !(error instanceof Error)) throw error
     throw new AuthError('server_unavailable', error.message, { cause: error.cause })
   })
-  if (!isRedirectResponse(response)) return response
-  throw new AuthError('server_unavailable', `${new URL(url).origin} redirects, which is not followed here`)
+}
+
+const maxRedirects = 3
+
+/**
+ * Fetches a metadata document, with limits for time and bytes. Follows redirects within its origin: another origin could
+ * not speak for it. Throws {@link AuthError} `server_unavailable` for any other redirect, and if no usable response
+ * arrives.
+ */
+export async function fetchMetadata(
+  { fetch, signal }: { readonly fetch: FetchFunction; readonly signal: AbortSignal },
+  url: string,
+): Promise<Response> {
+  let currentUrl = url
+  for (let redirects = 0; ; redirects += 1) {
+    const request = { headers: { accept: 'application/json' }, timeoutMs: metadataTimeoutMs, signal }
+    const response = await fetchBounded(fetch, currentUrl, request)
+    if (!isRedirectResponse(response)) return response
+    const target = findRedirectTarget(response, currentUrl)
+    if (target?.origin !== new URL(url).origin || redirects === maxRedirects)
+      throw createRedirectError(response, currentUrl)
+    currentUrl = target.href
+  }
+}
+
+function findRedirectTarget({ headers }: Response, url: string): URL | undefined {
+  const location = headers.get('location')
+  return location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined
+}
+
+function createRedirectError(response: Response, url: string): AuthError {
+  const target = findRedirectTarget(response, url)
+  const place = target === undefined ? '' : ` to ${target.origin}`
+  const remedy = 'a login follows redirects of metadata alone, and within one origin'
+  return new AuthError('server_unavailable', `${new URL(url).origin} redirects${place}: ${remedy}`)
 }
 
 /** Reads a body as a JSON object. Returns `undefined` if the body has another format, such as an HTML page. */

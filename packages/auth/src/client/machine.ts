@@ -27,6 +27,7 @@ export const machineOptionNames = {
   issuer: true,
   resource: true,
   alias: true,
+  endpoints: true,
   dpop: true,
   store: true,
   fetch: true,
@@ -152,12 +153,12 @@ function createGrantFields({ serverContext, resource, scopes }: TokenRequirement
 
 /** Creates an authorizer that uses a grant for machines. */
 export function createMachineAuth(options: MachineOptions, grant: MachineGrant): MachineAuth {
-  const { issuer, alias, resource } = options
+  const { issuer, alias, resource, endpoints } = options
   const deps = resolveAuthorizerDeps(options)
   const { clientId } = grant
   const authorizer = createAuthorizer({
     ...deps,
-    settingsByIssuer: new Map([[issuer, { alias, resource }]]),
+    settingsByIssuer: new Map([[issuer, { alias, resource, endpoints }]]),
     preferredIssuers: [],
     configuredIssuer: issuer,
     requiresUserInteraction: false,

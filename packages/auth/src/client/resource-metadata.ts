@@ -1,7 +1,7 @@
 import { AuthError, isAuthError, quoteText } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
-import { fetchFromServer, metadataTimeoutMs, readJsonObject, stringsOf } from './fetch-server.ts'
+import { fetchMetadata, readJsonObject, stringsOf } from './fetch-server.ts'
 import { isScope } from '../scopes.ts'
 import { parseSafeUrl } from './safe-url.ts'
 
@@ -54,12 +54,8 @@ export async function discoverResourceMetadata(query: ResourceQuery): Promise<Re
   throw new AuthError('metadata_invalid', `${endpoint.origin} asks for a token and has no metadata at ${triedUrls}`)
 }
 
-async function fetchResourceMetadata(
-  url: string,
-  { fetch, signal }: ResourceQuery,
-): Promise<JsonObject | 'not_found' | undefined> {
-  const request = { headers: { accept: 'application/json' }, timeoutMs: metadataTimeoutMs, signal }
-  const response = await fetchFromServer(fetch, url, request)
+async function fetchResourceMetadata(url: string, query: ResourceQuery): Promise<JsonObject | 'not_found' | undefined> {
+  const response = await fetchMetadata(query, url)
   if (response.status >= 500) {
     throw new AuthError('server_unavailable', `${url} answered ${response.status}`)
   }

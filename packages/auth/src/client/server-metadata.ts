@@ -1,9 +1,9 @@
 import type { AuthorizationServer } from 'oauth4webapi'
-import { createMetadataUrls } from '../oauth-urls.ts'
+import { createMetadataUrls, isSameIssuer } from '../oauth-urls.ts'
 import { AuthError, isAuthError, quoteText } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
-import { fetchFromServer, metadataTimeoutMs, readJsonObject, stringsOf } from './fetch-server.ts'
+import { fetchMetadata, readJsonObject, stringsOf } from './fetch-server.ts'
 import { parseSafeUrl } from './safe-url.ts'
 
 /** The parameters of the search for the metadata of an authorization server. */
@@ -16,10 +16,7 @@ export interface ServerQuery {
   readonly sourceUrl: URL
   /** The spelling of the issuer in the server's own metadata, if the user has confirmed another spelling. */
   readonly alias?: string | undefined
-  /**
-   * True if a server without metadata is used with the default endpoints of revision 2025-03-26, relative to its
-   * origin.
-   */
+  /** True if a server without metadata has the default endpoints of revision 2025-03-26, relative to its origin. */
   readonly hasDefaultEndpoints?: boolean | undefined
   readonly fetch: FetchFunction
   readonly signal: AbortSignal
@@ -39,13 +36,15 @@ const endpointNames = [
  * another issuer.
  */
 export async function discoverServerMetadata(query: ServerQuery): Promise<AuthorizationServer> {
-  const { issuer, fetch, signal } = query
-  const urls = createMetadataUrls(parseSafeUrl(issuer, query.sourceUrl, 'The issuer'))
+  const { issuer } = query
+  const issuerUrl = parseSafeUrl(issuer, query.sourceUrl, 'The issuer')
+  // Some servers publish the metadata of an issuer with a path at the root. It has to name the issuer all the same, and
+  // whoever owns the root owns the path.
+  const urls = [...new Set([...createMetadataUrls(issuerUrl), ...createMetadataUrls(new URL(issuerUrl.origin))])]
   let failure: AuthError | undefined
   let missingCount = 0
   for (const url of urls) {
-    const request = { headers: { accept: 'application/json' }, timeoutMs: metadataTimeoutMs, signal }
-    const response = await fetchFromServer(fetch, url, request).catch((error: unknown) => {
+    const response = await fetchMetadata(query, url).catch((error: unknown) => {
       if (!isAuthError(error)) throw error
       failure = error
     })
@@ -58,16 +57,26 @@ export async function discoverServerMetadata(query: ServerQuery): Promise<Author
     if (fields !== undefined) return parseServerMetadata(fields, query, url)
   }
   if (failure !== undefined) throw failure
-  if (query.hasDefaultEndpoints === true && missingCount === urls.length) return createDefaultMetadata(issuer)
-  const message = `The authorization server ${quoteText(issuer)} has no metadata at ${urls.join(', ')}`
-  throw new AuthError('metadata_invalid', message, { issuer })
+  if (missingCount === urls.length && query.hasDefaultEndpoints !== undefined) return createDefaultMetadata(query, urls)
+  throw new AuthError('metadata_invalid', describeMissingMetadata(issuer, urls), { issuer })
+}
+
+function describeMissingMetadata(issuer: string, urls: readonly string[]): string {
+  return `The authorization server ${quoteText(issuer)} has no metadata at ${urls.join(', ')}`
 }
 
 /**
  * Returns the default endpoints of a server without metadata (2025-03-26, basic/authorization, sections 2.3.3 and 2.1
  * for PKCE).
  */
-function createDefaultMetadata(issuer: string): AuthorizationServer {
+function createDefaultMetadata(
+  { issuer, hasDefaultEndpoints }: ServerQuery,
+  urls: readonly string[],
+): AuthorizationServer {
+  if (hasDefaultEndpoints !== true) {
+    const advice = "The option `endpoints: 'default'` of this issuer accepts a server without metadata"
+    throw new AuthError('metadata_invalid', `${describeMissingMetadata(issuer, urls)}. ${advice}`, { issuer })
+  }
   const { origin } = new URL(issuer)
   return {
     issuer,
@@ -81,16 +90,10 @@ function createDefaultMetadata(issuer: string): AuthorizationServer {
 function parseServerMetadata(fields: JsonObject, query: ServerQuery, metadataUrl: string): AuthorizationServer {
   const { issuer, alias } = query
   const namedIssuer = fields['issuer']
-  // RFC 8414, section 3.3: the issuers must be identical strings. Otherwise one server could publish the metadata of
-  // another.
-  if (typeof namedIssuer !== 'string' || (namedIssuer !== issuer && namedIssuer !== alias)) {
-    const issuerText = typeof namedIssuer === 'string' ? quoteText(namedIssuer) : 'no issuer'
-    const advice = isSameUrl(namedIssuer, issuer)
-      ? `. The option \`alias: ${issuerText}\` of this issuer accepts it`
-      : ''
-    const message = `The metadata at ${metadataUrl} names ${issuerText}, and it must be ${quoteText(issuer)}${advice}`
-    throw new AuthError('issuer_mismatch', message, { issuer })
-  }
+  // RFC 8414, section 3.3: the issuer must be the one into which the well-known name was inserted. Otherwise one server
+  // could publish the metadata of another. A slash at the end is removed before that, so both spellings have this URL.
+  if (typeof namedIssuer !== 'string' || (!isSameIssuer(namedIssuer, issuer) && namedIssuer !== alias))
+    throw createMismatchError(namedIssuer, issuer, metadataUrl)
   const endpointEntries = endpointNames.map((name) => [name, fields[name]] as const)
   const endpoints = Object.fromEntries(endpointEntries.filter(([, url]) => typeof url === 'string'))
   return { ...pickStringLists(fields), ...pickFlags(fields), ...endpoints, issuer: namedIssuer }
@@ -109,13 +112,18 @@ export function requireEndpoint(
   return parseSafeUrl(url, new URL(issuer), name).href
 }
 
-/**
- * Returns true if two issuers are spellings of one URL. Only then does the error message suggest the option `alias`.
- */
-function isSameUrl(namedIssuer: unknown, issuer: string): boolean {
-  return (
-    typeof namedIssuer === 'string' && URL.canParse(namedIssuer) && new URL(namedIssuer).href === new URL(issuer).href
-  )
+function createMismatchError(namedIssuer: unknown, issuer: string, metadataUrl: string): AuthError {
+  const isText = typeof namedIssuer === 'string'
+  const issuerText = isText ? quoteText(namedIssuer) : 'no issuer'
+  const condition =
+    isText && !isSameUrl(namedIssuer, issuer) ? ': set it only if you know that both are one server' : ''
+  const advice = isText ? `. The option \`alias: ${issuerText}\` of this issuer accepts it${condition}` : ''
+  const message = `The metadata at ${metadataUrl} names ${issuerText}, and it must be ${quoteText(issuer)}${advice}`
+  return new AuthError('issuer_mismatch', message, { issuer })
+}
+
+function isSameUrl(url: string, otherUrl: string): boolean {
+  return URL.canParse(url) && new URL(url).href === new URL(otherUrl).href
 }
 
 function pickStringLists(fields: JsonObject): Record<string, string[]> {

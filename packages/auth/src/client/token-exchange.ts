@@ -23,6 +23,7 @@ const tokenExchangeOptionNames = {
   issuer: true,
   resource: true,
   alias: true,
+  endpoints: true,
   fetch: true,
   runtime: true,
   client: true,

@@ -29,7 +29,8 @@ describe('A login through the loopback address', () => {
     })
     // The listener has closed.
     await expect(fetch(uri)).rejects.toThrow('fetch failed')
-    await auth.logout(w.resource.url)
+    w.authorizationServer.expireTokens()
+    w.authorizationServer.expireLogins()
     expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     expect(w.authorizationServer.count('/register')).toBe(1)
   })
