@@ -1,3 +1,5 @@
+import { findPageOrigin } from '@x/core'
+
 /** The part of the type of `fetch` that this package uses. */
 export type FetchFunction = (url: string, options: RequestInit) => Promise<Response>
 
@@ -29,7 +31,9 @@ export async function boundedFetch(
   const options: RequestInit = { ...request, redirect: 'manual', credentials: 'omit', signal }
   const response = await fetchInMemory(() => fetch(url, options), maxBytes).catch((cause: unknown) => {
     if (request.signal?.aborted) throw request.signal.reason
-    const problem = timeoutSignal.aborted ? `did not answer within ${timeoutMs} ms` : 'could not be reached'
+    const page = findPageOrigin()
+    const question = page === undefined ? '' : `; in a page: does it allow the origin ${page} (CORS)?`
+    const problem = timeoutSignal.aborted ? `did not answer within ${timeoutMs} ms` : `could not be reached${question}`
     throw new Error(`${origin} ${problem}`, { cause })
   })
   if (response !== undefined) return response

@@ -38,7 +38,9 @@ export function createCoreClient({ exchange, connection, options, constants, eve
   const { versions, maxPages, maxListSize } = constants
   const onServerInfo = (serverInfo: Client['serverInfo']): void => void (client.serverInfo = serverInfo)
   const state = createClientState(options, versions, { url: connection.url, onServerInfo, events })
-  const exchanges = { exchange, transportExchange: connection.exchange, closed: connection.closed }
+  const { closed } = connection
+  const getPendingLogin = (): Error | undefined => connection.pendingLogin
+  const exchanges = { exchange, transportExchange: connection.exchange, getPendingLogin, closed }
   const sendRawRequest = createSendRawRequest(exchanges, options, state)
   const cachePartition = cachePartitionOf(options.cache, connection)
   const sendChecked = createSendOnce(sendRawRequest, state)

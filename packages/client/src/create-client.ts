@@ -160,5 +160,13 @@ function connectionOf(target: ClientTarget): ConnectionView {
 /** Returns a connection whose exchange is wrapped, and which does not close the original connection. */
 function forkConnection(connection: ConnectionView, middleware: Middleware): ConnectionView {
   const { exchange, url, closed, canMixPrincipals } = connection
-  return { exchange: middleware(exchange), url, canMixPrincipals, ...(closed && { closed }) }
+  return {
+    exchange: middleware(exchange),
+    url,
+    canMixPrincipals,
+    get pendingLogin() {
+      return connection.pendingLogin
+    },
+    ...(closed && { closed }),
+  }
 }

@@ -66,6 +66,7 @@ export {
   captureAsyncContext,
   type Clock,
   type EpochMs,
+  findPageOrigin,
   isWorkerd,
   type MonotonicMs,
   platformRuntime,

@@ -52,6 +52,14 @@ export function unref(timer: unknown): void {
     timer.unref()
 }
 
+/** Returns the origin of the page that runs this program. Undefined outside of browsers. */
+export function findPageOrigin(): string | undefined {
+  const location: unknown = Reflect.get(globalThis, 'location')
+  const origin: unknown =
+    typeof location === 'object' && location !== null ? Reflect.get(location, 'origin') : undefined
+  return typeof origin === 'string' ? origin : undefined
+}
+
 /** Returns true on workerd, where timers and callbacks end with the request that made them. */
 export function isWorkerd(): boolean {
   const navigator: unknown = Reflect.get(globalThis, 'navigator')

@@ -59,8 +59,21 @@ describeNeeding('chromium', 'a page in a browser, from another origin', (executa
     const server = createServer({ name: 'e2e-server', version: '1.0.0', tools: [counted] })
     await using http = await serveHttp(server, { allowedOrigins: ['https://app.example.com'] })
     const page = await openPage()
-    await expect(page.evaluate(`callFromPage(${JSON.stringify(http.url)})`)).rejects.toThrow('tools/list')
+    const question = `the browser withholds the answer; in a page: does the server allow the origin ${site.origin} (CORS)?`
+    await expect(page.evaluate(`callFromPage(${JSON.stringify(http.url)})`)).rejects.toThrow(question)
     expect(runs).toBe(0)
+  })
+
+  test('logs in with its origin as the redirect URI, and says that an authorization server allows no pages [AUT-103]', async () => {
+    const issuer = await serveIssuer()
+    const page = await openPage()
+    const logIn = (): Promise<string> =>
+      page.evaluate(`logInFromPage(${JSON.stringify(issuer.url)}, ${JSON.stringify(site.origin)})`)
+    expect(new URL(await logIn()).searchParams.get('redirect_uri')).toBe(site.origin)
+    issuer.allowsPages = false
+    const question = `could not be reached; in a page: does it allow the origin ${site.origin} (CORS)?`
+    expect(await logIn()).toContain(question)
+    issuer.server.close()
   })
 
   test('cancels a call by closing its stream [SHT-024 CAN-004]', async () => {
@@ -80,6 +93,36 @@ describeNeeding('chromium', 'a page in a browser, from another origin', (executa
     await aborted.opened
   })
 })
+
+/** Serves an MCP endpoint that requires a login, and the metadata of its authorization server. */
+async function serveIssuer(): Promise<{ url: string; server: HttpServer; allowsPages: boolean }> {
+  const server = createHttpServer((request, response) => {
+    const origin = `http://${request.headers.host}`
+    const documents: Record<string, object> = {
+      '/.well-known/oauth-protected-resource/mcp': { resource: `${origin}/mcp`, authorization_servers: [origin] },
+      '/.well-known/oauth-authorization-server': {
+        issuer: origin,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        registration_endpoint: `${origin}/register`,
+        code_challenge_methods_supported: ['S256'],
+      },
+      '/register': { client_id: 'page' },
+    }
+    const document = documents[request.url ?? '']
+    const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
+    response.writeHead(document === undefined ? 404 : 200, {
+      'content-type': 'application/json',
+      ...(issuer.allowsPages && cors),
+    })
+    response.end(JSON.stringify(document ?? {}))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const issuer = { url: `http://127.0.0.1:${port}/mcp`, server, allowsPages: true }
+  return issuer
+}
 
 async function bundlePage(): Promise<string> {
   const entry = fileURLToPath(new URL('./browser/page.ts', import.meta.url))

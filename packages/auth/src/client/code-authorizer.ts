@@ -1,9 +1,11 @@
 import { type Authorizer, createAuthorizer, type AuthorizerOptions, resolveAuthorizerDeps } from './authorizer.ts'
+import type { AuthError } from './auth-error.ts'
 import type { AuthServerSettings, AuthorizerDeps } from './authorize.ts'
 import { type ClientIdentity, findClientOf } from './client-identity.ts'
 import { type CodeFlowOptions, createCodeFlow, finishLogin, type Redirect } from './code-flow.ts'
 import { matchesBinding } from './dpop-binding.ts'
 import { takePendingLogin } from './pending-logins.ts'
+import { withoutFragment } from './safe-url.ts'
 import { toAuthenticatedClient } from './server-requests.ts'
 import { withLock } from './store.ts'
 import type { StoredToken } from './stored.ts'
@@ -55,6 +57,8 @@ export interface FinishedLogin {
 /** An authorizer of the code flow, with the second half of a login that happens in web pages. */
 export interface CodeAuthorizer extends Authorizer {
   readonly records: Deps['records']
+  /** Returns the login at an endpoint that is open in a browser. */
+  pendingLogin(endpoint: URL): AuthError | undefined
   /** Checks the response to a login, and exchanges its code for a token. Stores no token. */
   finishLogin(answerUrl: URL): Promise<FinishedLogin>
 }
@@ -64,11 +68,13 @@ export function createCodeAuthorizer(options: OAuthOptions): CodeAuthorizer {
   const { redirect, ...personOptions } = options
   const deps = resolveAuthorizerDeps(options)
   const { records, now } = deps
-  const codeFlowOptions: CodeFlowOptions = { identity: options.client, redirect, records, now }
+  const openLogins = new Map<string, AuthError>()
+  const codeFlowOptions: CodeFlowOptions = { identity: options.client, redirect, records, now, openLogins }
   const authorizer = createPersonAuthorizer(personOptions, createCodeFlow(codeFlowOptions), deps)
   return {
     ...authorizer,
     records,
+    pendingLogin: (endpoint) => openLogins.get(withoutFragment(endpoint).href),
     finishLogin: async (answerUrl) => {
       const answeredLogin = await takePendingLogin(codeFlowOptions, answerUrl)
       const { issuer, resource } = answeredLogin

@@ -52,6 +52,8 @@ export interface CodeFlowOptions {
   readonly redirect: Redirect
   readonly records: AuthRecords
   readonly now: () => number
+  /** The logins that are open in a browser, by the URL of their endpoint. */
+  readonly openLogins: Map<string, AuthError>
 }
 
 const loginTimeoutMs = 600_000
@@ -105,12 +107,14 @@ interface BegunLogin {
 
 /** Waits for the response of a login. After a login without one, the next login registers the client again. */
 async function visitLoginPage(
-  { records, now }: CodeFlowOptions,
-  { serverContext }: TokenRequirements,
+  { records, now, openLogins }: CodeFlowOptions,
+  { serverContext, endpoint }: TokenRequirements,
   context: { readonly redirectListener: RedirectListener; readonly begunLogin: BegunLogin },
 ): Promise<URL> {
   const { url, state, client } = context.begunLogin
   const { issuer, signal } = serverContext
+  const message = `A login is open in the browser, at ${url.origin}${url.pathname}`
+  openLogins.set(endpoint.href, new AuthError('login_pending', message, { issuer, url }))
   try {
     return await raceWithCancellation(context.redirectListener.visit(url, state), signal)
   } catch (error) {
@@ -122,6 +126,8 @@ async function visitLoginPage(
       replaceAt: stored.replaceAt ?? replaceAt,
     }))
     throw error
+  } finally {
+    openLogins.delete(endpoint.href)
   }
 }
 

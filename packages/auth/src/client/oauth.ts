@@ -23,6 +23,11 @@ export interface OAuth extends HttpAuthorizer {
   /** Logs in at a server before the first request to it. */
   login(url: string | URL, options?: { readonly signal?: AbortSignal }): Promise<void>
   /**
+   * Returns the login at a server that is open in a browser, as an `AuthError` `login_pending` with the `url` of the
+   * page. Returns undefined if there is none. The connection has it as `pendingLogin`.
+   */
+  pendingLogin(url: string | URL): AuthError | undefined
+  /**
    * Ends the login at a server, also one that waits for the user. Deletes its tokens and the registration of this program
    * at the authorization server here, and then revokes the tokens if the authorization server supports that. Rejects with {@link AuthError} if the revocation fails.
    */
@@ -53,6 +58,7 @@ export function oauth(options: OAuthOptions): OAuth {
   return {
     headers: authorizer.headers,
     onResponse: authorizer.onResponse,
+    pendingLogin: (url) => authorizer.pendingLogin(new URL(url)),
     login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(withoutFragment(url), signal),
     logout: (url) => logout(authorizer, withoutFragment(url), options.client),
     finishLogin: async (answerUrl) => {

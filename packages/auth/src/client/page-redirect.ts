@@ -19,14 +19,16 @@ export interface PageRedirectOptions {
  * `auth.finishLogin(address)`.
  */
 export function pageRedirect({ uri, assign }: PageRedirectOptions): Redirect {
-  const redirectUrl = new URL(uri)
+  // Authorization servers compare redirect URIs as text, so a `URL` must not add a slash to an origin.
+  const redirectUri = String(uri)
+  const redirectUrl = new URL(redirectUri)
   if (!isSecureUrl(redirectUrl)) {
     throw new TypeError('The redirect URI must be https, or http on this machine')
   }
   return {
     applicationType: isLoopbackHost(redirectUrl.hostname) ? 'native' : 'web',
     open: async () => ({
-      uri: redirectUrl.href,
+      uri: redirectUri,
       visit: async (url) => {
         assign?.(url)
         throw new AuthError('authorization_needed', `A login is needed: visit ${url.origin}`, { url })

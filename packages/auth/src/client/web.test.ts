@@ -35,6 +35,18 @@ describe('A page', () => {
     expect([left.length, [...values.keys()].some((key) => key.includes('flow'))]).toEqual([1, false])
   })
 
+  test.each([['https://app.example.com'], ['https://app.example.com/?a=b c'], [new URL('https://app.example.com')]])(
+    'sends its redirect URI %s as it is given',
+    async (uri) => {
+      await using w = await createTestEnvironment()
+      const needed = await rejectionOf(w.createOAuth({ redirect: pageRedirect({ uri }) }).login(w.resource.url))
+      const { url } = needed as { url: URL }
+      const registration = w.authorizationServer.received.find(({ path }) => path === '/register')
+      expect(url.searchParams.get('redirect_uri')).toBe(String(uri))
+      expect(JSON.parse(registration?.body ?? '')).toMatchObject({ redirect_uris: [String(uri)] })
+    },
+  )
+
   test('may lock over tabs', async () => {
     const asked: string[] = []
     const store = webStorageStore(

@@ -66,6 +66,8 @@ export interface RequestExchanges {
   readonly exchange: Exchange
   /** The exchange behind all middleware. No two open requests on it may have the same id. */
   readonly transportExchange: Exchange
+  /** Returns the login of a user that the requests wait for. */
+  readonly getPendingLogin: () => Error | undefined
   /** Aborts when the program closes the connection. */
   readonly closed: AbortSignal | undefined
 }
@@ -76,7 +78,7 @@ export interface RequestExchanges {
  * negotiation).
  */
 export function createSendRawRequest(
-  { exchange, transportExchange, closed }: RequestExchanges,
+  { exchange, transportExchange, getPendingLogin, closed }: RequestExchanges,
   options: CoreClientOptions,
   state: ClientState,
 ): SendRaw {
@@ -112,6 +114,7 @@ export function createSendRawRequest(
       maxTotalMs,
       clock,
       getErrorContext,
+      getPendingLogin,
     })
   }
 

@@ -31,6 +31,7 @@ export interface RunningCall {
   readonly maxTotalMs: number
   readonly clock: Clock
   readonly getErrorContext: () => CallErrorContext
+  readonly getPendingLogin: () => Error | undefined
 }
 
 /**
@@ -111,17 +112,18 @@ function isUnsupportedVersion(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'unsupported_version'
 }
 
-function callTimeoutError(
-  { request, getErrorContext, timeoutMs, maxTotalMs }: RunningCall,
-  elapsedMs: number,
-): ClientError {
-  if (findMethodRow(request.method)?.isStreaming) {
-    const errorMessage = `no acknowledgement within ${maxTotalMs} ms; allow more with timeoutMs`
-    return new ClientError('timeout', errorMessage, getErrorContext())
-  }
-  const errorMessage =
-    elapsedMs >= maxTotalMs
-      ? `no response within ${maxTotalMs} ms, despite progress; allow more with timeoutMs`
-      : `neither response nor progress for ${timeoutMs} ms; allow more with timeoutMs`
-  return new ClientError('timeout', errorMessage, getErrorContext())
+function callTimeoutError(call: RunningCall, elapsedMs: number): ClientError {
+  const context = call.getErrorContext()
+  const pendingLogin = call.getPendingLogin()
+  const limit = describeTimeLimit(call, elapsedMs)
+  if (pendingLogin === undefined) return new ClientError('timeout', limit, context)
+  return new ClientError('timeout', `${pendingLogin.message}; ${limit}`, { ...context, cause: pendingLogin })
+}
+
+function describeTimeLimit({ request, timeoutMs, maxTotalMs }: RunningCall, elapsedMs: number): string {
+  if (findMethodRow(request.method)?.isStreaming)
+    return `no acknowledgement within ${maxTotalMs} ms; allow more with timeoutMs`
+  return elapsedMs >= maxTotalMs
+    ? `no response within ${maxTotalMs} ms, despite progress; allow more with timeoutMs`
+    : `neither response nor progress for ${timeoutMs} ms; allow more with timeoutMs`
 }

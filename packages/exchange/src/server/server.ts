@@ -155,6 +155,11 @@ export interface Connection extends AsyncResource {
    * only reach servers of revision 2026-07-28.
    */
   readonly peer?: ConnectionPeer | undefined
+  /**
+   * An error that says which login of a user the requests wait for, and where it is open. Undefined while they wait for
+   * none. The error of a call that times out meanwhile has it as its cause.
+   */
+  readonly pendingLogin?: Error | undefined
   /** A signal that {@link close} aborts. Code that retries requests then stops. */
   readonly closed: AbortSignal
   /**
@@ -178,7 +183,7 @@ export type ConnectionPeer =
  * The part of a connection that a client needs. A connection without `closed` and `close` has no resources and is never
  * closed.
  */
-export type ConnectionView = Pick<Connection, 'exchange' | 'url' | 'canMixPrincipals'> &
+export type ConnectionView = Pick<Connection, 'exchange' | 'url' | 'canMixPrincipals' | 'pendingLogin'> &
   Partial<Pick<Connection, 'closed' | 'close'>>
 
 /** The target of a client's requests: a connection, a server in this process, or any exchange. */

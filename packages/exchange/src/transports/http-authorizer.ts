@@ -37,4 +37,6 @@ export interface HttpAuthorizer {
    * at most four times.
    */
   onResponse(head: HttpResponseHead, target: HttpTarget): 'retry' | undefined | Promise<'retry' | undefined>
+  /** Returns an error that says which login of a user the requests to an endpoint wait for, and where it is open. */
+  pendingLogin?(endpoint: URL): Error | undefined
 }

@@ -1,8 +1,9 @@
-import { checkOptions, platformRuntime } from '@x/core'
+import { checkOptions, findPageOrigin, platformRuntime } from '@x/core'
 import type { Call, Connection } from '@x/exchange'
 import type { RpcNotification } from '@x/schema'
 import { createPlatformClient, type HttpClient } from './http-client.ts'
 import { createRevisionCheck } from './revision-check.ts'
+import { HttpError } from './http-error.ts'
 import { connectOptionNames, type HttpConnectOptions } from './options.ts'
 import { createFetchSender, type Sender } from './sender.ts'
 
@@ -26,8 +27,19 @@ export function createConnection(url: string | URL, options: HttpConnectOptions,
   const checkReply = createRevisionCheck(() => client, options.runtime ?? platformRuntime)
   const client: HttpClient = createPlatformClient(url, options, { sender, checkReply })
   const { exchange, notify, closed, close } = client
-  const canMixPrincipals = typeof options.headers === 'function'
-  return { exchange, notify, url: client.url, canMixPrincipals, closed, close, [Symbol.asyncDispose]: close }
+  const endpoint = new URL(url)
+  return {
+    exchange,
+    notify,
+    url: client.url,
+    canMixPrincipals: typeof options.headers === 'function',
+    get pendingLogin() {
+      return options.auth?.pendingLogin?.(endpoint)
+    },
+    closed,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
 }
 
 /**
@@ -53,5 +65,32 @@ export function createHttpClient(url: string | URL, options: HttpConnectOptions 
 function createWebSender(options: HttpConnectOptions): Sender {
   // `fetch` is called as a member of `globalThis`, because the `fetch` of a browser rejects any other `this`.
   const fetch = options.fetch ?? ((address, request) => globalThis.fetch(address, request))
-  return createFetchSender(fetch)
+  return explainPageFailures(createFetchSender(fetch))
+}
+
+/** In a page, tells a response that the browser withholds from a server that is unreachable. */
+function explainPageFailures(sender: Sender): Sender {
+  const send: Sender['send'] = async (request) => {
+    try {
+      return await sender.send(request)
+    } catch (error) {
+      const page = findPageOrigin()
+      const { origin } = request.url
+      if (page === undefined || page === origin || request.signal.aborted) throw error
+      const question = `in a page: does the server allow the origin ${page} (CORS)?`
+      const isAnswered = await answersPages(request.url)
+      const message = isAnswered ? 'the browser withholds the answer' : 'the connection ended before the answer'
+      throw new HttpError(isAnswered ? 'cors' : 'closed', `${message}; ${question}`, { origin, cause: error })
+    }
+  }
+  return { ...sender, send }
+}
+
+/** Returns true if a server answers a request whose response no page can read. A refusal of the origin is not final there. */
+function answersPages(url: URL): Promise<boolean> {
+  const request = { method: 'HEAD', mode: 'no-cors', credentials: 'omit' } as const
+  return globalThis.fetch(url.href, request).then(
+    () => true,
+    () => false,
+  )
 }

@@ -2,6 +2,8 @@
 export type HttpErrorCode =
   /** No connection could be made, so the server received nothing. */
   | 'connect'
+  /** In a page, the browser withheld the response, because the server does not allow the origin of the page. */
+  | 'cors'
   /** The certificate of the server is not trusted. Nothing was sent, and another attempt would fail too. */
   | 'certificate'
   /**

@@ -1,3 +1,4 @@
+import { authErrorOf, isAuthError, oauth, pageRedirect } from '@x/auth/client'
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 
@@ -37,4 +38,11 @@ async function cancelFromPage(url: string): Promise<string> {
   }
 }
 
-Object.assign(globalThis, { callFromPage, cancelFromPage })
+/** Begins a login and returns the URL of its page, or the message of the error. */
+async function logInFromPage(url: string, uri: string): Promise<string> {
+  const auth = oauth({ client: { name: 'Page' }, redirect: pageRedirect({ uri }) })
+  const error: unknown = await auth.login(url).then(() => 'logged in', authErrorOf)
+  return isAuthError(error) ? (error.url?.href ?? error.message) : String(error)
+}
+
+Object.assign(globalThis, { callFromPage, cancelFromPage, logInFromPage })

@@ -14,6 +14,8 @@ export interface ConnectionOptions extends Pick<NegotiationOptions, 'era' | 'det
   readonly clock: Clock
   readonly url: string
   readonly canMixPrincipals: boolean
+  /** Returns the login of a user that requests over HTTP wait for. */
+  readonly getPendingLogin?: (() => Error | undefined) | undefined
   /** Loads the transport for the first request. `onEnd` is called when the process of the transport has ended. */
   readonly loadTransport: (onEnd: () => void) => Promise<Transport>
 }
@@ -64,6 +66,10 @@ class StatefulConnection implements AnyConnection {
 
   get canMixPrincipals(): boolean {
     return this.#options.canMixPrincipals
+  }
+
+  get pendingLogin(): Error | undefined {
+    return this.#options.getPendingLogin?.()
   }
 
   get closed(): AbortSignal {

@@ -1,0 +1,54 @@
+import { createGate } from '@tooling/vitest/gate'
+import { manualClock } from '@tooling/vitest/manual-clock'
+import { createClient } from '@x/client'
+import { connectAny } from '@x/legacy/client'
+import { connectHttp } from '@x/transport-http/client'
+import { expect, test } from 'vitest'
+import { createTestEnvironment } from '../testing/world.ts'
+import { authErrorOf } from './auth-error.ts'
+
+test.each([
+  ['connectHttp', connectHttp],
+  ['connectAny', (url: string, http: Parameters<typeof connectHttp>[1]) => connectAny(url, { http: http ?? {} })],
+])(
+  'A login that is open in the browser shows in the state of %s and in the error of a call [AUT-103]',
+  async (_title, connect) => {
+    await using w = await createTestEnvironment()
+    const [visited, mayReturn] = [createGate(), createGate()]
+    w.browser.transformAnswer = async (answer) => {
+      visited.open()
+      await mayReturn.opened
+      return answer
+    }
+    const clock = manualClock()
+    const auth = w.createOAuth()
+    await using connection = connect(w.resource.url, { auth })
+    const client = createClient(connection, { name: 'test', version: '1.0.0', runtime: clock })
+    const failed = client.callTool('greet', {}, { timeoutMs: 1000 }).catch((error: unknown) => error)
+    await visited.opened
+    const [page] = w.browser.visited
+    const pending = { code: 'login_pending', url: page, issuer: w.authorizationServer.issuer }
+    expect(auth.pendingLogin(`${w.resource.url}#x`)).toMatchObject(pending)
+    expect(connection.pendingLogin).toBe(auth.pendingLogin(w.resource.url))
+    clock.advance(1000)
+    const error = await failed
+    expect(error).toMatchObject({ code: 'timeout' })
+    expect(String(error)).toContain(
+      `A login is open in the browser, at ${w.authorizationServer.issuer}/authorize; neither`,
+    )
+    expect(authErrorOf(error)).toMatchObject(pending)
+    mayReturn.open()
+    await auth.login(w.resource.url)
+    expect([connection.pendingLogin, w.browser.visited.length]).toEqual([undefined, 1])
+  },
+)
+
+test('A login that failed is no longer open', async () => {
+  await using w = await createTestEnvironment()
+  w.browser.transformAnswer = () => {
+    throw new Error('The person closed the page')
+  }
+  const auth = w.createOAuth()
+  await expect(auth.login(w.resource.url)).rejects.toThrow('The person closed the page')
+  expect(auth.pendingLogin(w.resource.url)).toBeUndefined()
+})
