@@ -77,10 +77,10 @@ const maxCachedTokens = 1000
 const cacheMs = 300_000
 
 /**
- * The accepted difference in milliseconds between the clocks of this server and an issuer. NTP keeps it far below a
- * second.
+ * The accepted difference in milliseconds between the clocks of this server and an issuer. Other resource servers accept
+ * 30 to 60 seconds, and virtual machines that were suspended need them.
  */
-const clockToleranceMs = 5000
+const clockToleranceMs = 30_000
 
 /** Returns whether proofs are accepted or required. Returns undefined if tokens with a proof are not accepted. */
 export function dpopModeOf({ dpop }: ProtectOptions): 'accepted' | 'required' | undefined {
