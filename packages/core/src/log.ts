@@ -1,3 +1,5 @@
+import { callListener } from './callback.ts'
+
 /** The severity of a {@link LogRecord}. Each is the name of a method of `console`, pino and winston. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
@@ -38,19 +40,14 @@ export function errorRecord(err: unknown, context: LogContext = {}): LogRecord {
 }
 
 /**
- * Returns a log that never throws: errors of the given log are dropped, because a request must not fail for its
- * logging. Without a given log, each record from `info` on is written as a line to the standard error. The standard
+ * Returns a log that never throws: errors of the given log, and rejections of an async one, are dropped, because a
+ * request must not fail for its logging. Without a given log, each record from `info` on is written as a line to the standard error. The standard
  * output may be in use by a transport. The line begins with the name of the package.
  */
 export function createLog(log: Log | undefined, packageName: string): Log {
   const write = log ?? ((record) => writeConsoleLine(packageName, record))
-  return (record) => {
-    try {
-      write(record)
-    } catch {
-      // The log itself fails, so its error cannot be logged.
-    }
-  }
+  // The log itself fails, so its error cannot be logged.
+  return (record) => callListener(write, record, () => {})
 }
 
 function writeConsoleLine(packageName: string, record: LogRecord): void {

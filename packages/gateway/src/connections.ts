@@ -323,7 +323,11 @@ export class Connections {
 
   async #close(connection: Connection): Promise<void> {
     const { log, forwardContext } = this.#options
-    await connection.close().catch((error: unknown) => log(errorRecord(error, { name: forwardContext.name })))
+    try {
+      await connection.close()
+    } catch (error) {
+      log(errorRecord(error, { name: forwardContext.name }))
+    }
   }
 }
 

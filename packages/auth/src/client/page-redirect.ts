@@ -30,7 +30,7 @@ export function pageRedirect({ uri, assign }: PageRedirectOptions): Redirect {
     open: async () => ({
       uri: redirectUri,
       visit: async (url) => {
-        assign?.(url)
+        await Promise.resolve(assign?.(url))
         throw new AuthError('authorization_needed', `A login is needed: visit ${url.origin}`, { url })
       },
       close: async () => {},

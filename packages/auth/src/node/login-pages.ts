@@ -1,8 +1,12 @@
+import { createLog, errorRecord } from '@x/core'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { UserLogin } from '../login/user-login.ts'
 
 /** The host of the addresses of requests. The pages read the path and the query alone, because a client writes `Host`. */
 const anyOrigin = 'http://localhost'
+
+/** `Request` throws for these methods (https://fetch.spec.whatwg.org/#forbidden-method). A page has GET alone. */
+const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT'])
 
 /** Returns the option `onRequest` of `serveHttp` that serves the pages of {@link UserLogin}. */
 export function loginPages(
@@ -12,13 +16,25 @@ export function loginPages(
     const { method = 'GET', url = '/', headers } = incoming
     const address = `${anyOrigin}${url}`
     if (!url.startsWith('/') || !URL.canParse(address)) return false
-    const request = new Request(address, { method, headers: { cookie: headers.cookie ?? '' } })
+    const request = new Request(address, {
+      method: forbiddenMethods.has(method) ? 'POST' : method,
+      headers: { cookie: headers.cookie ?? '' },
+    })
     const response = logins.handle(request)
     if (response === undefined) return false
-    void response.then(async (page) => {
-      outgoing.writeHead(page.status, Object.fromEntries(page.headers))
-      outgoing.end(await page.text())
-    })
+    response.then((page) => sendPage(page, outgoing)).catch((error: unknown) => failPage(error, outgoing))
     return true
   }
+}
+
+async function sendPage(page: Response, outgoing: ServerResponse): Promise<void> {
+  const text = await page.text()
+  outgoing.writeHead(page.status, Object.fromEntries(page.headers))
+  outgoing.end(text)
+}
+
+function failPage(error: unknown, outgoing: ServerResponse): void {
+  createLog(undefined, '@x/auth')(errorRecord(error, { method: 'login' }))
+  if (outgoing.headersSent) outgoing.destroy()
+  else outgoing.writeHead(500).end()
 }

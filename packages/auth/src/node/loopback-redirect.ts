@@ -44,10 +44,13 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
         registeredUris: ports.length > 0 ? ports.map(toUri) : [`http://${loopbackAddress}${path}`, toUri(port)],
         visit: async (url, state) => {
           const redirectUrlPromise = waitForRedirect(server, { port, path, state, signal })
-          showLoginUrl(url)
+          const shownPromise = (async () => showLoginUrl(url))()
           // If no browser can be opened, the person can use the printed URL.
-          await Promise.resolve(open(url)).catch(() => undefined)
-          return redirectUrlPromise
+          const openedPromise = (async () => open(url))().catch(() => undefined)
+          return Promise.race([
+            redirectUrlPromise,
+            Promise.all([shownPromise, openedPromise]).then(() => redirectUrlPromise),
+          ])
         },
         close: async () => {
           server.closeAllConnections()

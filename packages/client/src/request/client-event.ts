@@ -1,4 +1,4 @@
-import { errorRecord, type Log } from '@x/core'
+import { callListener, errorRecord, type Log } from '@x/core'
 import type { CallOptions } from './call-options.ts'
 import type { RoundView } from './round-options.ts'
 
@@ -69,6 +69,7 @@ export interface ClientEventSource {
 /** Creates an event source without observers. An error of an observer is logged, and changes no call. */
 export function createClientEventSource(log: Log): ClientEventSource {
   let emit: ClientObserver | undefined
+  const reportObserver = (error: unknown): void => log(errorRecord(error, { method: 'extension' }))
   return {
     get emit() {
       return emit
@@ -76,13 +77,7 @@ export function createClientEventSource(log: Log): ClientEventSource {
     observe: (observers) => {
       if (observers.length === 0) return
       emit = (event) => {
-        for (const observer of observers) {
-          try {
-            observer(event)
-          } catch (error) {
-            log(errorRecord(error, { method: 'extension' }))
-          }
-        }
+        for (const observer of observers) callListener(observer, event, reportObserver)
       }
     },
   }

@@ -1,23 +1,28 @@
+import { callListener } from '@x/core'
 import type { JsonObject, LoggingLevel, RpcNotification, RpcRequest } from '@x/schema'
 import { severityOf } from '@x/schema/internal'
 import type { CallOptions, LogMessage, Progress } from './call-options.ts'
 
 /**
  * Passes a progress or log notification to the caller of its request. Returns true for progress. Malformed
- * notifications are ignored.
+ * notifications are ignored. `onFailure` receives what the caller's function throws or rejects with.
  */
-export function dispatchNotification(message: RpcNotification, request: RpcRequest, options: CallOptions): boolean {
+export function dispatchNotification(
+  message: RpcNotification,
+  request: RpcRequest,
+  { onProgress, onLog, onFailure }: CallOptions & { readonly onFailure: (error: unknown) => void },
+): boolean {
   const { method, params } = message
   if (params === undefined) return false
   if (method === 'notifications/progress') {
     // The progress token is the request's id, so that progress of another call is ignored.
     if (params.progressToken !== request.id || typeof params.progress !== 'number') return false
-    options.onProgress?.(toProgress(params, params.progress))
+    if (onProgress !== undefined) callListener(onProgress, toProgress(params, params.progress), onFailure)
     return true
   }
-  if (method === 'notifications/message' && options.onLog) {
+  if (method === 'notifications/message' && onLog) {
     const logMessage = toLogMessage(params)
-    if (logMessage) options.onLog(logMessage)
+    if (logMessage) callListener(onLog, logMessage, onFailure)
   }
   return false
 }

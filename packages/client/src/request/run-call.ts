@@ -67,11 +67,12 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
       if (remainingMs <= 0) rejectCall(callTimeoutError(runningCall, now - startedAt))
       else timer = clock.setTimeout(startTimer, Math.min(remainingMs, maxTimerMs))
     }
+    const listeners = { onProgress: options.onProgress, onLog: options.onLog, onFailure: rejectCall }
     const notify = (message: RpcNotification): void => {
       if (hasEnded) return
       try {
         if (runningCall.onMessage?.(message)) clock.clearTimeout(timer)
-        else if (dispatchNotification(message, request, options)) lastActivityAt = clock.monotonicNow()
+        else if (dispatchNotification(message, request, listeners)) lastActivityAt = clock.monotonicNow()
       } catch (error) {
         rejectCall(error)
       }

@@ -1,3 +1,4 @@
+import { callListener } from '../callback.ts'
 import { createLog, errorRecord, type Log } from '../log.ts'
 import type { Change, ChangeBus, ChangeListener } from './change-bus.ts'
 
@@ -55,14 +56,9 @@ export function createListenerRegistry(onError: (error: unknown) => void): Liste
   const pendingNotifications: ((listener: ChangeListener) => void)[] = []
   let isNotifying = false
 
-  const notifyEach = (notify: (listener: ChangeListener) => void): void => {
+  const notifyEach = (notify: (listener: ChangeListener) => unknown): void => {
     for (const entry of entries) {
-      if (entry.isStopped) continue
-      try {
-        notify(entry.listener)
-      } catch (error) {
-        onError(error)
-      }
+      if (!entry.isStopped) callListener(notify, entry.listener, onError)
     }
   }
 

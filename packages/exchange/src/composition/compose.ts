@@ -1,4 +1,4 @@
-import { errorRecord } from '@x/core'
+import { callListener, errorRecord } from '@x/core'
 import type { Call, Exchange, Middleware } from '../call/exchange.ts'
 import { isMetaKey, type RpcNotification } from '@x/schema'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
@@ -141,10 +141,12 @@ function createLifecycleMethods(startedExtensions: readonly StartedExtension[], 
       log(errorRecord(error, extensionContext))
     }
   }
+  const report = (error: unknown): void => log(errorRecord(error, extensionContext))
   return {
     receive: (notification: RpcNotification, call: Call) => {
       for (const { extension, instance } of startedExtensions) {
-        if (extension.notifications?.includes(notification.method)) instance.receive?.(notification, call)
+        if (!extension.notifications?.includes(notification.method)) continue
+        callListener((received) => instance.receive?.(received, call), notification, report)
       }
     },
     drain: (): Undrain => {

@@ -1,4 +1,4 @@
-import { errorRecord, type Log } from '@x/core'
+import { callListener, errorRecord, type Log } from '@x/core'
 import type { ServerEvent } from '../server/server-event.ts'
 
 /** Receives the events of a server. */
@@ -16,15 +16,10 @@ export interface EventSource {
 
 /** Creates an event source without observers. `writeRecord` must not throw. */
 export function createEventSource(writeRecord: Log): EventSource {
+  // The record causes no event, because the same observer could fail again.
+  const reportObserver = (error: unknown): void => writeRecord(errorRecord(error, { method: 'extension' }))
   const emitToAll = (observers: readonly Observer[], event: ServerEvent): void => {
-    for (const observer of observers) {
-      try {
-        observer(event)
-      } catch (error) {
-        // The record causes no event, because the same observer could fail again.
-        writeRecord(errorRecord(error, { method: 'extension' }))
-      }
-    }
+    for (const observer of observers) callListener(observer, event, reportObserver)
   }
   // `emit` is a plain member, because every request reads it.
   const source: EventSource & { emit: Observer | undefined } = {

@@ -66,7 +66,10 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
   const drains = createWorkCounter()
   let closePromise: Promise<void> | undefined
   const close = (options: CloseOptions = {}): Promise<void> => {
-    closePromise ??= composition.close(options).then(() => parts.close?.(options))
+    closePromise ??= composition
+      .close(options)
+      .then(() => parts.close?.(options))
+      .catch((error: unknown) => log(errorRecord(error, { method: 'close' })))
     return closePromise
   }
   const members: Server = {

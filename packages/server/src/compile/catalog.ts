@@ -1,4 +1,4 @@
-import { encodeBase64url } from '@x/core'
+import { encodeBase64url, requireSync } from '@x/core'
 import type { Call } from '@x/exchange'
 import {
   type CacheScope,
@@ -163,7 +163,7 @@ export function findVisibleEntry<Entry extends ListedEntry>(
 
 /** Returns true if a caller may see a definition. */
 export function isVisible({ visibleTo }: Pick<ListedEntry, 'visibleTo'>, caller: Caller): boolean {
-  return visibleTo === undefined || visibleTo(caller.principal, caller)
+  return visibleTo === undefined || requireSync('visibleTo', visibleTo(caller.principal, caller))
 }
 
 /**

@@ -1,3 +1,4 @@
+import { requireSync } from '@x/core'
 import {
   type HandOffReport,
   recordLoadReport,
@@ -83,7 +84,7 @@ function applyPolicy(
   call: SheddingCall,
 ): ReturnType<typeof decideHandOff> {
   try {
-    return policy(readCurrentLoad(monitor), call) === true ? 'policy' : undefined
+    return requireSync('shedding.policy', policy(readCurrentLoad(monitor), call)) === true ? 'policy' : undefined
   } catch (error) {
     return { error }
   }

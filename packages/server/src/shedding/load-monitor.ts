@@ -1,4 +1,4 @@
-import { isWorkerd, unref } from '@x/core'
+import { isWorkerd, requireSync, unref } from '@x/core'
 import type { JournalStore } from '@x/exchange'
 import { errorCodes, type JsonObject, McpError } from '@x/schema'
 import { overloadedReason } from '@x/exchange/internal'
@@ -213,7 +213,7 @@ export function updateOverload(monitor: LoadMonitor): void {
 
 function measureCustomLoad({ measureLoad: customMeasure, onFailure }: LoadSource): Partial<Load> {
   try {
-    return customMeasure === undefined ? {} : customMeasure()
+    return customMeasure === undefined ? {} : requireSync('shedding.load', customMeasure())
   } catch (error) {
     onFailure(error)
     return {}

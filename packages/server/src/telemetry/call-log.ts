@@ -1,4 +1,4 @@
-import { errorRecord, isCancelled, type LogRecord, quoteName } from '@x/core'
+import { callListener, errorRecord, isCancelled, type LogRecord, quoteName } from '@x/core'
 import {
   type Call,
   contextKey,
@@ -81,12 +81,8 @@ function startCallLog(
       const durationMs = runtime.monotonicNow() - startedAt
       if (code === undefined && durationMs < slowMs) return
       const record = createRecord({ ...request, call, name: host.offers(request)?.name }, code, durationMs, observation)
-      try {
-        log(record)
-      } catch (error) {
-        // The request has its response, whether or not its record could be written.
-        host.log(errorRecord(error, { method: 'callLog' }))
-      }
+      // The request has its response, whether or not its record could be written.
+      callListener(log, record, (error) => host.log(errorRecord(error, { method: 'callLog' })))
     }
     try {
       const response = await next(request, withContext(call, observationKey, observation))

@@ -7,6 +7,7 @@ import {
   type SpanContext,
   trace,
 } from '@opentelemetry/api'
+import { requireSync } from '@x/core'
 import type { Call } from '@x/exchange'
 import { isJsonObject, type JsonObject, type RpcRequest, traceContextOf } from '@x/schema'
 import { restoredPartsKey } from '@x/exchange/internal'
@@ -31,7 +32,7 @@ export function parentOf(request: RpcRequest, call: Call, isTrusted: (call: Call
   const meta = request.params?.['_meta']
   const callerSpan = spanContextOf(isJsonObject(meta) ? meta : undefined)
   if (callerSpan === undefined) return { context: ambientContext, links: [] }
-  return isTrusted(call)
+  return requireSync('isTrusted', isTrusted(call))
     ? childOf(callerSpan, ambientContext)
     : { context: ambientContext, links: [{ context: callerSpan }] }
 }

@@ -1,3 +1,4 @@
+import { callListener, createLog, errorRecord } from '@x/core'
 import type { StateErrorCode } from '../state-error.ts'
 
 /**
@@ -80,6 +81,11 @@ const adviceByPhase: Readonly<Record<MigrationPhase, string>> = {
   state: 'Replace migratingState() by its state codec, and remove the store',
 }
 
+// An observer must fail neither what is sealed nor what is opened.
+function reportFailure(error: unknown): void {
+  createLog(undefined, '@x/state-codec')(errorRecord(error, { method: 'onEvent' }))
+}
+
 /** Creates a counter for the events of a migration. */
 export function createMigrationCounter({ phase, lifetimeMs, now, onEvent }: MigrationCounterOptions): MigrationCounter {
   const since = now()
@@ -92,7 +98,7 @@ export function createMigrationCounter({ phase, lifetimeMs, now, onEvent }: Migr
     record(event) {
       eventCounts[event.type]++
       if (problemEvents[phase].has(event.type)) lastProblemAt = now()
-      onEvent?.({ ...event, phase })
+      if (onEvent !== undefined) callListener(onEvent, { ...event, phase }, reportFailure)
     },
     report: () => ({
       phase,

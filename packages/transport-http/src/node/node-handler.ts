@@ -100,7 +100,8 @@ function addressOf({ source }: RequestView<IncomingMessage>): string | undefined
   return source.socket.remoteAddress
 }
 
-function createNodeRequestView(request: IncomingMessage): RequestView<IncomingMessage> {
+/** Creates the view of a request of node:http. */
+export function createNodeRequestView(request: IncomingMessage): RequestView<IncomingMessage> {
   const { headers, method = '', url = '' } = request
   return {
     method,

@@ -7,6 +7,7 @@ import { watchDescriptors } from './descriptor-watch.ts'
 import { answerDocument } from './documents.ts'
 import { createHealthCheck } from './health.ts'
 import { createHandler, createNodeContext, type NodeHandlerOptions } from './node-handler.ts'
+import { runOnRequest } from './on-request.ts'
 import { rejectPipelinedRequest, rejectRequestLine, rejectWhileStopping } from './rejections.ts'
 import { createOpenResponses } from './response-writer.ts'
 import { createStopFunction, type StopOptions, type StopState } from './stop.ts'
@@ -26,9 +27,10 @@ export interface ServeHttpOptions extends NodeHandlerOptions {
   readonly path?: string | undefined
   /**
    * Receives every request first, except health checks (`/healthz` and `/readyz`). It returns true if it answers the
-   * request itself, such as a request for a page.
+   * request itself, such as a request for a page. If it throws or rejects, the request is answered with 500, and the
+   * error is logged.
    */
-  readonly onRequest?: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
+  readonly onRequest?: ((request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>) | undefined
   /**
    * Stops the server at SIGTERM and SIGINT, with the given options or with the defaults for `true`. The process then
    * exits unless other resources keep it alive. A second signal ends the process at once. Default: false.
@@ -108,19 +110,23 @@ export async function startHttpServer(
     await context.settings.authReady?.()
     return mcpServer.ready()
   })
+  const serveUnclaimed = (request: IncomingMessage, response: ServerResponse, hasPipelineRoom: boolean): void => {
+    if (!hasPipelineRoom) rejectPipelinedRequest(response)
+    else if (stopState.phase === 'refusing') rejectWhileStopping(response)
+    else if (hasPath(path, request.url)) handleRequest(request, response)
+    else answerDocument(request, response, path, context)
+  }
   const server = createServer(serverOptions, (request, response) => {
     const hasPipelineRoom = openResponses.add(response)
     if (request.httpVersionMajor === 0) return rejectRequestLine(response)
     // While the server stops, `Connection: close` makes clients open a new connection, which may reach another
     // instance.
     if (stopState.phase !== 'open') response.shouldKeepAlive = false
-    const isForEndpoint = hasPath(path, request.url)
-    if (!isForEndpoint && answerHealthCheck(request, response)) return
-    if (options.onRequest?.(request, response)) return
-    if (!hasPipelineRoom) rejectPipelinedRequest(response)
-    else if (stopState.phase === 'refusing') rejectWhileStopping(response)
-    else if (isForEndpoint) handleRequest(request, response)
-    else answerDocument(request, response, path, context)
+    if (!hasPath(path, request.url) && answerHealthCheck(request, response)) return
+    const { onRequest } = options
+    if (onRequest === undefined) return serveUnclaimed(request, response, hasPipelineRoom)
+    const serve = (): void => serveUnclaimed(request, response, hasPipelineRoom)
+    void runOnRequest({ onRequest, request, response, context }, serve)
   })
   // The application's own log may write there too.
   keepProcessWithoutStderr()

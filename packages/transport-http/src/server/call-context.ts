@@ -17,7 +17,7 @@ import {
   withContext,
 } from '@x/exchange'
 import type { HeaderParams } from '@x/schema'
-import { limitErrorResponse, type Reply, setReplyHeader } from './reply.ts'
+import { internalErrorResponse, limitErrorResponse, type Reply, setReplyHeader } from './reply.ts'
 import type { AuthenticationContext } from './auth.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 import type { ArrivingBody, RequestView, TakeUnreadBytes } from './http-adapter.ts'
@@ -173,7 +173,9 @@ export function createArrivingBody<Source>(
         releases.push(ledger.take('arriving_bytes', callerKeyOfRequest(caller), nextBytes - countedBytes))
       } catch (error) {
         if (isLimitError(error)) return limitErrorResponse(error)
-        throw error
+        // The option `clientAddress` may throw. The bytes arrive in events of the socket, where no caller catches it.
+        caller.settings.onError(error, caller.view)
+        return internalErrorResponse
       }
       countedBytes = nextBytes
       return undefined
@@ -190,7 +192,10 @@ export function createUnreadCounter<Source>(ledger: Ledger, caller: RequestCalle
     try {
       return ledger.take('unread_bytes', callerKeyOfRequest(caller), bytes)
     } catch (error) {
-      if (!isLimitError(error)) throw error
+      if (!isLimitError(error)) {
+        caller.settings.onError(error, caller.view)
+        return undefined
+      }
       const { scope, max } = error
       const owner = scope === 'caller' ? 'its caller has' : 'all callers have'
       const reason = `A connection was closed before its answer was read: ${owner} ${max} bytes of unread answers`

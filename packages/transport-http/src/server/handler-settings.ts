@@ -1,4 +1,12 @@
-import { checkedNumber, checkOptions, errorRecord, type KnownOptions, type LogContext, platformRuntime } from '@x/core'
+import {
+  checkedNumber,
+  checkOptions,
+  errorRecord,
+  requireSync,
+  type KnownOptions,
+  type LogContext,
+  platformRuntime,
+} from '@x/core'
 import type { Server } from '@x/exchange'
 import { defaultBounds, type ParseBounds, protocolVersion } from '@x/schema'
 import { type AuthenticateFunction, compileAuth, type HttpAuth } from './auth.ts'
@@ -165,6 +173,7 @@ export function compileSettings<Source>(
   internals: HandlerInternals,
 ): HandlerSettings<Source> {
   const { log } = server
+  const { clientAddress } = options
   const adapter = server.adapters.http
   const onError = (err: unknown, view: RequestView<Source>): void => log(errorRecord(err, describeRequest(view)))
   const warn = (message: string, view: RequestView<Source>): void =>
@@ -182,10 +191,10 @@ export function compileSettings<Source>(
     keepAliveMs: checkLimit('keepAliveMs', options.keepAliveMs, defaults.keepAliveMs),
     maxQueuedBytes: internals.maxQueuedBytes ?? maxQueuedBytes,
     authenticate,
-    clientAddress: options.clientAddress,
+    clientAddress: clientAddress && ((view) => requireSync('clientAddress', clientAddress(view))),
     documents: compileDocuments(documents),
     supportedVersions: [protocolVersion, ...(adapter?.revisions ?? [])],
-    toHttpError,
+    toHttpError: toHttpError && ((error) => requireSync('toHttpError', toHttpError(error))),
     authReady: ready,
     onError,
     reportRejection: createReportLimiter(warn),

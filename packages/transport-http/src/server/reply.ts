@@ -215,6 +215,13 @@ export function limitErrorResponse(error: LimitError): HttpErrorResponse {
   }
 }
 
+/** The response for a request that failed by a function of the application. Its error is in the log alone. */
+export const internalErrorResponse: HttpErrorResponse = {
+  status: 500,
+  code: errorCodes.internal,
+  message: 'Internal error',
+}
+
 /** Creates the response for a body that exceeds the limit. */
 export function bodyTooLargeResponse(maxBytes: number): HttpErrorResponse {
   return { status: 413, code: errorCodes.parse, message: `The body is longer than ${maxBytes} bytes` }

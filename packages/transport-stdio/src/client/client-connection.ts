@@ -1,4 +1,4 @@
-import { isCancelled, onCancel, offCancel } from '@x/core'
+import { callListener, isCancelled, onCancel, offCancel } from '@x/core'
 import type { Call } from '@x/exchange'
 import {
   encodeMessage,
@@ -140,7 +140,8 @@ function receiveRequest(state: ConnectionState, request: RpcRequest): void {
   const { onRequest } = state.settings
   // The server gets no response to its request, because a client of this revision sends no responses.
   if (onRequest === undefined) return reportProblem(state, `the server sent a request: ${toExcerpt(request.method)}`)
-  onRequest(request).then(
+  const answer = async (): Promise<RpcResponse | undefined> => onRequest(request)
+  answer().then(
     (response) => {
       if (response !== undefined && state.failure === undefined) state.writer.write(encodeMessage(response))
     },
@@ -167,7 +168,7 @@ function receiveNotification(state: ConnectionState, message: RpcNotification): 
   if (id === undefined || pendingCall === undefined) {
     // A notification with a request id belongs to a call that has ended, and is ignored. A notification without a
     // request id is passed to the host.
-    if (requestIdOf(message) === undefined) state.settings.onNotification(message)
+    if (requestIdOf(message) === undefined) callListener(state.settings.onNotification, message, reportFailure(state))
     return
   }
   try {
@@ -211,6 +212,10 @@ function receiveSkippedLine(state: ConnectionState, skippedLine: SkippedLine): v
 
 function reportProblem({ settings }: ConnectionState, problem: string, cause?: unknown): void {
   settings.onError(new StdioError('protocol', `Skipped a message: ${problem}`, { cause }))
+}
+
+function reportFailure(state: ConnectionState): (error: unknown) => void {
+  return (error) => reportProblem(state, 'onNotification failed', error)
 }
 
 function toExcerpt(text: string): string {

@@ -1,4 +1,4 @@
-import { sleep, withTimeout } from '@x/core'
+import { callListener, sleep, withTimeout } from '@x/core'
 import { createCall, type Exchange } from '@x/exchange'
 import {
   discoverProbe,
@@ -145,7 +145,12 @@ function handleExit(state: SupervisorState, runningProcess: RunningProcess, exit
   const isOrderly = exit.exitCode === 0 && !clientConnection.isBusy() && stopError === undefined
   if (!isExpected && !isOrderly) state.restartPolicy.recordExit(error, runningProcess.startedAt)
   clientConnection.fail(error)
-  state.options.onExit?.({ ...exit, expected: isExpected })
+  const { onExit } = state.options
+  if (onExit !== undefined) callListener(onExit, { ...exit, expected: isExpected }, reportExitFailure(state))
+}
+
+function reportExitFailure({ settings }: SupervisorState): (error: unknown) => void {
+  return (cause) => settings.onError(new StdioError('exited', 'onExit failed', { cause }))
 }
 
 function createExitError(command: string, { exitCode, signal, stderr }: Omit<ProcessExit, 'expected'>): StdioError {

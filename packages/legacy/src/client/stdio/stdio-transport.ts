@@ -89,7 +89,7 @@ class StdioTransport implements Transport {
         this.#port = undefined
         this.#conversation = undefined
         onEnd()
-        options.onExit?.(exit)
+        return options.onExit?.(exit)
       },
     })
   }

@@ -1,4 +1,4 @@
-import { type ChangeBus, checkedNumber, checkOptions, isWorkerd, maxTimerMs, type Runtime } from '@x/core'
+import { type ChangeBus, checkedNumber, checkOptions, isWorkerd, maxTimerMs, requireSync, type Runtime } from '@x/core'
 import type { ExtensionHost } from '@x/exchange'
 import { memoryStore, randomKey, sealedState, singleUseState, type StateCodec, type StateStore } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../../translate/revisions.ts'
@@ -203,7 +203,7 @@ function resolveQuestionState(
     throw new TypeError('legacy({ questionState }) seals with the `state` of the server: give createServer a `state`')
   return {
     codec: singleUseState(state, store ?? memoryStore({ maxEntries: maxOpenedStates })),
-    isChosen: questionState === true ? () => true : questionState,
+    isChosen: (question) => questionState === true || requireSync('questionState', questionState(question)),
   }
 }
 

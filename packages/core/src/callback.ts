@@ -1,0 +1,30 @@
+/**
+ * Calls a function of an author whose result nothing waits for, such as a log or an observer. What it throws, or what
+ * its promise rejects with, goes to `report`, which must not throw. An async function fits every type that returns
+ * `void`, and its rejection would otherwise end the process.
+ */
+export function callListener<T>(listener: (value: T) => unknown, value: T, report: (error: unknown) => void): void {
+  try {
+    const result = listener(value)
+    if (isPromiseLike(result)) result.then(undefined, report)
+  } catch (error) {
+    report(error)
+  }
+}
+
+/**
+ * Returns the result of a function that must answer at once. A promise is truthy and has none of the expected members,
+ * so taking one for an answer would, for example, show a hidden tool to every caller.
+ *
+ * @throws TypeError for a promise. What the promise rejects with is dropped.
+ */
+export function requireSync<T>(name: string, result: T): T {
+  if (!isPromiseLike(result)) return result
+  result.then(undefined, () => {})
+  throw new TypeError(`${name} returned a promise: it must return its result at once`)
+}
+
+/** Returns true for a promise, also of another realm or library. */
+export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}

@@ -1,0 +1,164 @@
+import { connect } from 'node:net'
+import { userLogin } from '@x/auth/login'
+import { loginPages } from '@x/auth/node'
+import { protect } from '@x/auth/server'
+import { createClient } from '@x/client'
+import type { ClientOptions } from '@x/client'
+import { createServer, type ServerDefinition, tool } from '@x/server'
+import { callLog } from '@x/server/log'
+import { telemetry } from '@x/server/otel'
+import { memoryStore, randomKey, sealedState } from '@x/state-codec'
+import { serveHttp } from '@x/transport-http/node'
+import { connectStdio } from '@x/transport-stdio'
+import { expect, test, vi } from 'vitest'
+import { z } from 'zod'
+
+const failure = new Error('a function of an author failed')
+
+/** The ways in which a function fails. Its type is that of any callback, as TypeScript cannot exclude either. */
+const failing: readonly [string, () => never][] = [
+  [
+    'throws',
+    () => {
+      throw failure
+    },
+  ],
+  ['rejects', () => Promise.reject(failure) as never],
+]
+
+/** Runs each callback in each way. Vitest fails the run for a rejection that no code handles. */
+function eachFailing<Options>(rows: Readonly<Record<string, (fail: () => never) => Options>>): [string, Options][] {
+  return Object.entries(rows).flatMap(([name, create]) =>
+    failing.map(([way, fail]): [string, Options] => [`${name} ${way}`, create(fail)]),
+  )
+}
+
+const info = { name: 'demo', version: '1.0.0' }
+
+function createDemo(definition: Partial<ServerDefinition>, visibleTo?: () => boolean) {
+  const greet = tool('greet', {
+    description: 'Asks for a name',
+    input: z.object({}),
+    ...(visibleTo && { visibleTo }),
+    run: async (_args, ctx) => {
+      ctx.progress(1)
+      ctx.log('warning', 'a message')
+      const { name } = await ctx.elicit('name', { message: 'Your name?', schema: z.object({ name: z.string() }) })
+      return name
+    },
+  })
+  return createServer({
+    ...info,
+    log: () => {},
+    state: sealedState({ keys: [randomKey()] }),
+    ...definition,
+    tools: [greet],
+  })
+}
+
+const answer = () => ({ action: 'accept' as const, content: { name: 'Ada' } })
+
+interface ServerCase {
+  readonly definition?: Partial<ServerDefinition>
+  readonly visibleTo?: () => boolean
+  /** True if the call needs what the function returns. */
+  readonly fails?: boolean
+}
+
+test.each(
+  eachFailing<ServerCase>({
+    log: (log) => ({ definition: { log } }),
+    'log of callLog': (log) => ({ definition: { extensions: [callLog({ log, slowMs: 0 })] } }),
+    'observe of an extension': (observe) => ({
+      definition: { extensions: [{ side: 'server', name: 'observer', start: () => ({ observe }) }] },
+    }),
+    'isTrusted of telemetry': (isTrusted) => ({ definition: { extensions: [telemetry({ isTrusted })] } }),
+    'shedding.load': (load) => ({ definition: { shedding: { load } } }),
+    ready: (ready) => ({ definition: { ready } }),
+    close: (close) => ({ definition: { close } }),
+    visibleTo: (visibleTo) => ({ visibleTo, fails: true }),
+    middleware: (middleware) => ({ definition: { use: [() => middleware] }, fails: true }),
+  }),
+)('if %s at a server, the server goes on [ROB-003]', async (_, { definition, visibleTo, fails = false }) => {
+  const log = vi.fn()
+  const server = createDemo({ log, ...definition }, visibleTo)
+  const client = createClient(server, { ...info, elicit: answer })
+  const outcome = await client.callTool('greet', {}).then(
+    ({ content: [block] }) => block?.type === 'text' && block.text,
+    () => 'error',
+  )
+  expect(outcome).toBe(fails ? 'error' : 'Ada')
+  await server.ready()
+  await server.close()
+})
+
+test.each(
+  eachFailing<Partial<ClientOptions> & { readonly onProgress?: () => void; readonly onLog?: () => void }>({
+    elicit: (elicit) => ({ elicit }),
+    onProgress: (onProgress) => ({ onProgress }),
+    onLog: (onLog) => ({ onLog }),
+    'middleware of use': (middleware) => ({ use: [() => middleware] }),
+  }),
+)('if %s at a client, the call rejects with that error [ROB-003]', async (_, { onProgress, onLog, ...options }) => {
+  const client = createClient(createDemo({}), { ...info, elicit: answer, ...options })
+  const running = client.callTool('greet', {}, { onProgress, onLog, logLevel: 'debug' })
+  await expect(running).rejects.toSatisfy((error) => error === failure || error.cause === failure)
+})
+
+test.each(
+  eachFailing({
+    'observe of an extension': (observe) => ({
+      extensions: [{ side: 'client' as const, name: 'observer', start: () => ({ observe }) }],
+    }),
+    log: (log) => ({ log, extensions: [{ side: 'client' as const, name: 'o', start: () => ({ observe: log }) }] }),
+  }),
+)('if %s at a client, the call has its result [ROB-003]', async (_, options) => {
+  const client = createClient(createDemo({}), { ...info, log: () => {}, elicit: answer, ...options })
+  expect((await client.callTool('greet', {})).content).toEqual([{ type: 'text', text: 'Ada' }])
+})
+
+const noisyServer = `
+  console.log(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }))
+  console.log(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }))
+  process.stdin.once('data', () => process.exit(1))
+`
+
+test.each(failing)('if a callback of connectStdio %s, one line is logged for it [ROB-003]', async (_, fail) => {
+  const log = vi.fn()
+  const callbacks = { onNotification: fail, onRequest: fail, onExit: fail }
+  await using connection = connectStdio({ command: process.execPath, args: ['-e', noisyServer], log, ...callbacks })
+  await expect(createClient(connection, { ...info, maxResendMs: 0 }).listTools()).rejects.toThrow()
+  await vi.waitFor(() => {
+    const causes = log.mock.calls.map(([{ err }]) => err.cause).filter((cause) => cause === failure)
+    expect(causes).toHaveLength(3)
+  })
+})
+
+const methods = ['TRACE', 'POST', 'HEAD'] as const
+
+test.each(methods.flatMap((method) => ['/login', '/mcp', '/'].map((path): [string, string] => [method, path])))(
+  '%s %s of any client leaves a server with loginPages running [ROB-003]',
+  async (method, path) => {
+    const origin = 'http://127.0.0.1:3000'
+    const protection = protect({ resource: `${origin}/mcp`, issuers: ['http://127.0.0.1:9'] })
+    const client = { name: 'gateway' }
+    const keys = [randomKey()]
+    const logins = userLogin({ url: `${origin}/login`, protection, client, store: memoryStore(), keys })
+    const server = createServer({ ...info, state: false })
+    await using http = await serveHttp(server, { auth: protection, onRequest: loginPages(logins) })
+    const status = await requestStatus(http.port, `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${http.port}`)
+    expect(status).toBe({ '/login': 405, '/mcp': method === 'POST' ? 415 : 405, '/': 404 }[path])
+    expect(await requestStatus(http.port, 'GET /healthz HTTP/1.1\r\nHost: x')).toBe(200)
+  },
+)
+
+/** Sends any request, also one that `fetch` refuses to send. */
+function requestStatus(port: number, head: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${head}\r\nContent-Length: 0\r\n\r\n`))
+    socket.on('error', reject).once('data', (bytes) => {
+      socket.destroy()
+      resolve(Number(String(bytes).split(' ')[1]))
+    })
+  })
+}
