@@ -1,10 +1,19 @@
-import { findJsonProblem, isJsonObject, type JsonObject, type JsonValue } from '@x/core'
-import { parse } from 'yaml'
+import { findJsonProblem, isJsonObject, quoteName, type JsonObject, type JsonValue } from '@x/core'
+import { isScalar, parseDocument, visit, type YAMLMap } from 'yaml'
 import { SkillError } from '../skill-error.ts'
 import type { SkillFrontmatter } from './skill.ts'
 
-/** The frontmatter of a Markdown file: the text between a first line `---` and the next line `---`. */
-const frontmatterPattern = /^\uFEFF?---[ \t]*\r?\n(?<yaml>[\s\S]*?)^---[ \t]*$/m
+/**
+ * The frontmatter of a Markdown file: the text between a first line `---` and the next line `---`. The flag `y` prevents
+ * that a file without a second line is searched again from each of its lines.
+ */
+const frontmatterPattern = /^\uFEFF?---[ \t]*\r?\n(?<yaml>[\s\S]*?)^---[ \t]*$/my
+
+/** The maximum number of bytes in a frontmatter. It is an index entry, and the file as a whole may have 16 MiB. */
+const maxBytes = 65_536
+
+/** The characters of a file in which its frontmatter is searched: the largest one, and the lines around it. */
+const maxSearched = maxBytes + 256
 
 /** The maximum number of arrays and objects inside each other in a frontmatter. */
 const maxDepth = 32
@@ -17,9 +26,13 @@ const maxDepth = 32
  *   a `name` and a `description`.
  */
 export function parseFrontmatter(markdown: string, uri: string): SkillFrontmatter {
-  const yaml = markdown.startsWith('---') || markdown.startsWith('\uFEFF') ? frontmatterPattern.exec(markdown) : null
-  if (yaml?.index !== 0) throw frontmatterError(uri, 'must begin with YAML frontmatter between two lines "---"')
-  const value = parseYaml(yaml.groups?.['yaml'] ?? '', uri)
+  frontmatterPattern.lastIndex = 0
+  const yaml = frontmatterPattern.exec(markdown.slice(0, maxSearched))?.groups?.['yaml']
+  if (yaml === undefined || new TextEncoder().encode(yaml).length > maxBytes) {
+    const reason = `must begin with YAML frontmatter of at most ${maxBytes} bytes between two lines "---"`
+    throw frontmatterError(uri, reason)
+  }
+  const value = parseYaml(yaml, uri)
   if (!isFrontmatter(value)) {
     throw frontmatterError(uri, 'must have a `name` and a `description` in its frontmatter, both texts')
   }
@@ -38,7 +51,7 @@ function isFilledText(value: unknown): boolean {
 function parseYaml(text: string, uri: string): JsonObject {
   let value: unknown
   try {
-    value = parse(text, { maxAliasCount: 0, prettyErrors: true, logLevel: 'error' })
+    value = readDocument(text)
   } catch (cause) {
     throw frontmatterError(uri, `has frontmatter that is not valid YAML: ${messageOf(cause)}`, cause)
   }
@@ -48,6 +61,25 @@ function parseYaml(text: string, uri: string): JsonObject {
   }
   if (!isJsonObject(value)) throw frontmatterError(uri, 'must have a mapping as its frontmatter')
   return value
+}
+
+// `uniqueKeys` of the parser compares each key with all keys before it.
+function readDocument(text: string): unknown {
+  const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error' })
+  const [error] = document.errors
+  if (error !== undefined) throw error
+  visit(document, { Map: (_, map) => checkKeys(map) })
+  return document.toJS({ maxAliasCount: 0 })
+}
+
+function checkKeys({ items }: YAMLMap): void {
+  const keys = new Set<string>()
+  for (const { key } of items) {
+    const name = isScalar(key) ? String(key.value ?? '') : undefined
+    if (name === undefined) continue
+    if (keys.has(name)) throw new Error(`the key ${quoteName(name)} occurs twice`)
+    keys.add(name)
+  }
 }
 
 function messageOf(error: unknown): string {
