@@ -4,7 +4,7 @@ import { type CliIo, hasColors, widthOf } from './cli-io.ts'
 import type { CommandHost } from './command.ts'
 import { createCommands } from './commands/create-commands.ts'
 import { readManifest } from './package-root.ts'
-import { toDisplayText } from './terminal/display-text.ts'
+import { toDisplayJson, toDisplayText } from './terminal/display-text.ts'
 
 /** Runs a command line, and returns its exit code. Every error becomes a message on the standard error. */
 export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCode> {
@@ -47,8 +47,8 @@ function configure(command: Command, io: CliIo): void {
 const defaultWidth = 100
 
 function reportError(error: unknown, args: readonly string[], { output, errorOutput, signal }: CliIo): ExitCode {
-  const text = signal.aborted ? 'Stopped' : toDisplayText(describeError(error))
-  if (args.includes('--json')) output.write(`${JSON.stringify({ error: { message: text } })}\n`)
+  const text = signal.aborted ? 'Stopped' : toDisplayText(describeError(error)).replaceAll('\n', '\n  ')
+  if (args.includes('--json')) output.write(`${toDisplayJson({ error: { message: text } }, output)}\n`)
   errorOutput.write(`mcpx: ${text}\n`)
   return exitCodeOf(error)
 }

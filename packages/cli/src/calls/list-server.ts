@@ -3,7 +3,7 @@ import type { JsonObject, Tool } from '@x/schema'
 import type { ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { type Column, printTable, type Printer } from '../output/printer.ts'
-import { toDisplayText } from '../terminal/display-text.ts'
+import { toDisplayLine } from '../terminal/display-text.ts'
 import { type TargetOptions, withClient } from './connect-target.ts'
 
 /** An entry of a list, as a table shows it. */
@@ -26,8 +26,9 @@ export async function listServer(
       printer.json(json)
       return
     }
-    printer.line(printer.color('bold', toDisplayText(name)))
-    if (instructions !== undefined) printer.line(toDisplayText(instructions))
+    printer.line(printer.color('bold', toDisplayLine(name)))
+    // Each line is indented, so that none looks like the head of a list below.
+    for (const line of instructions?.split('\n') ?? []) printer.line(`  ${toDisplayLine(line)}`)
     printEntries(printer, 'TOOL', lists.tools.map(entryOf))
     printEntries(printer, 'PROMPT', lists.prompts.map(entryOf))
     printEntries(

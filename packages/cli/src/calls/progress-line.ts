@@ -1,7 +1,7 @@
 import type { Progress } from '@x/client'
 import type { CliIo } from '../cli-io.ts'
 import { widthOf } from '../cli-io.ts'
-import { toDisplayText } from '../terminal/display-text.ts'
+import { toDisplayLine } from '../terminal/display-text.ts'
 
 /** A line of a terminal that shows the progress of a call. */
 export interface ProgressLine {
@@ -19,7 +19,7 @@ export function createProgressLine(io: Pick<CliIo, 'output' | 'errorOutput'>): P
   return {
     show: (progress) => {
       if (width === undefined) return
-      const text = toDisplayText(formatProgress(progress)).replaceAll('\n', ' ')
+      const text = toDisplayLine(formatProgress(progress))
       io.errorOutput.write(`\r\u001B[K${text.slice(0, width - 1)}`)
       isShown = true
     },

@@ -2,7 +2,7 @@ import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { readJsonOption } from '../json-option.ts'
 import { type Printer, wrapWords } from '../output/printer.ts'
-import { toDisplayText } from '../terminal/display-text.ts'
+import { toDisplayLine } from '../terminal/display-text.ts'
 import { checkIds, type Finding } from './check.ts'
 import { runChecks } from './run-checks.ts'
 
@@ -60,9 +60,9 @@ function printFinding(printer: Printer, id: string, finding: Finding): void {
   const { status, found } = finding
   const indent = ' '.repeat(words.ok.length + idWidth + 2)
   const width = printer.width === undefined ? undefined : printer.width - indent.length
-  const [first = '', ...others] = wrapWords(toDisplayText(found), width)
+  const [first = '', ...others] = wrapWords(toDisplayLine(found), width)
   printer.line(`${printer.color(colors[status], words[status])} ${id.padEnd(idWidth)} ${first}`)
   for (const line of others) printer.line(indent + line)
   if (status !== 'wrong') return
-  for (const line of wrapWords(toDisplayText(finding.change), width)) printer.line(indent + printer.color('bold', line))
+  for (const line of wrapWords(toDisplayLine(finding.change), width)) printer.line(indent + printer.color('bold', line))
 }

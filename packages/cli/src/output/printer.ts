@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import type { JsonObject } from '@x/core'
 import { type CliIo, hasColors, widthOf } from '../cli-io.ts'
-import { toDisplayText } from '../terminal/display-text.ts'
+import { toDisplayJson, toDisplayLine } from '../terminal/display-text.ts'
 
 /** The colours that a command uses. */
 export type Color = 'bold' | 'dim' | 'green' | 'red' | 'yellow'
@@ -28,7 +28,7 @@ export function createPrinter(io: CliIo, isJson: boolean): Printer {
   return {
     isJson,
     line: (text = '') => void io.output.write(`${text}\n`),
-    json: (value) => void io.output.write(`${JSON.stringify(value)}\n`),
+    json: (value) => void io.output.write(`${toDisplayJson(value, io.output)}\n`),
     note: (text) => void io.errorOutput.write(`${text}\n`),
     color: (color, text) => (isColored ? styleText(color, text, { validateStream: false }) : text),
     width: widthOf(io),
@@ -46,7 +46,7 @@ export interface Column<Row> {
  * the terminal.
  */
 export function printTable<Row>(printer: Printer, columns: readonly Column<Row>[], rows: readonly Row[]): void {
-  const cells = rows.map((row) => columns.map(({ text }) => toDisplayText(text(row)).replaceAll('\n', ' ')))
+  const cells = rows.map((row) => columns.map(({ text }) => toDisplayLine(text(row))))
   const widths = columns.map(({ title }, index) =>
     Math.max(title.length, ...cells.map((cellsOfRow) => cellsOfRow[index]?.length ?? 0)),
   )

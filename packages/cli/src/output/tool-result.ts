@@ -1,11 +1,11 @@
 import type { CallToolResult, ContentBlock } from '@x/schema'
-import { toDisplayText } from '../terminal/display-text.ts'
+import { toDisplayLine, toDisplayText } from '../terminal/display-text.ts'
 import type { Printer } from './printer.ts'
 
 /** Writes the content of a tool's result: texts as they are, and a line for every other part. */
 export function printToolResult(printer: Printer, { content, structuredContent, isError }: CallToolResult): void {
   if (isError === true) printer.line(printer.color('red', 'The tool returned an error:'))
-  for (const block of content) printer.line(toDisplayText(describeBlock(block)))
+  for (const block of content) printer.line(describeBlock(block))
   // A tool with structured content repeats it as text for older clients (server/tools, structured content).
   if (content.length === 0 && structuredContent !== undefined)
     printer.line(toDisplayText(JSON.stringify(structuredContent, undefined, 2)))
@@ -14,13 +14,15 @@ export function printToolResult(printer: Printer, { content, structuredContent, 
 function describeBlock(block: ContentBlock): string {
   switch (block.type) {
     case 'text':
-      return block.text
+      return toDisplayText(block.text)
     case 'image':
     case 'audio':
-      return `[${block.type}: ${block.mimeType}, ${block.data.length} characters of Base64]`
+      return toDisplayLine(`[${block.type}: ${block.mimeType}, ${block.data.length} characters of Base64]`)
     case 'resource_link':
-      return `[link: ${block.uri}]`
+      return toDisplayLine(`[link: ${block.uri}]`)
     default:
-      return 'text' in block.resource ? block.resource.text : `[resource: ${block.resource.uri}]`
+      return 'text' in block.resource
+        ? toDisplayText(block.resource.text)
+        : toDisplayLine(`[resource: ${block.resource.uri}]`)
   }
 }

@@ -3,7 +3,7 @@ import type { ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { readKeysFile } from '../keys/keys-file.ts'
 import type { Printer } from '../output/printer.ts'
-import { toDisplayText } from '../terminal/display-text.ts'
+import { toDisplayLine } from '../terminal/display-text.ts'
 
 /** Opens a `requestState` with the keys of a file. */
 export async function openReport(token: string, keysFile: string): Promise<StateReport> {
@@ -35,7 +35,7 @@ function printReport(printer: Printer, report: Omit<StateReport, 'journal'>): vo
     ['round', String(round)],
     ['hand-offs', String(handOffCount)],
   ]
-  for (const [name, text] of lines) printer.line(`${printer.color('dim', name.padEnd(10))} ${toDisplayText(text)}`)
+  for (const [name, text] of lines) printer.line(`${printer.color('dim', name.padEnd(10))} ${toDisplayLine(text)}`)
   const questions = report.questions.map(({ key, answer }) => [key, answer ?? 'not answered yet'] as const)
   printSection(printer, 'questions', questions)
   printSection(printer, 'steps', Object.entries(report.steps))
@@ -47,7 +47,7 @@ function printSection(printer: Printer, title: string, entries: readonly (readon
   printer.line(printer.color('bold', title))
   for (const [key, value] of entries) {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    printer.line(`  ${toDisplayText(key)}: ${toDisplayText(text)}`)
+    printer.line(`  ${toDisplayLine(key)}: ${toDisplayLine(text)}`)
   }
 }
 

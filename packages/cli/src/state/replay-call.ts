@@ -16,7 +16,7 @@ import type { CommandContext } from '../command.ts'
 import { readJsonOption } from '../json-option.ts'
 import type { Printer } from '../output/printer.ts'
 import { printToolResult } from '../output/tool-result.ts'
-import { toDisplayText } from '../terminal/display-text.ts'
+import { toDisplayLine } from '../terminal/display-text.ts'
 import { loadServer } from './load-server.ts'
 import { openReport } from './open-state.ts'
 
@@ -133,10 +133,11 @@ function printReplay(printer: Printer, { callId, startedAt, round, steps }: Stat
       return
     case 'questions':
       printer.line('It asks:')
-      for (const [key, request] of Object.entries(replayEnd.requests)) printer.line(`  ${key}: ${describe(request)}`)
+      for (const [key, request] of Object.entries(replayEnd.requests))
+        printer.line(`  ${toDisplayLine(key)}: ${describe(request)}`)
       return
     case 'error':
-      printer.line(`It fails: ${toDisplayText(JSON.stringify(replayEnd.error))}`)
+      printer.line(`It fails: ${toDisplayLine(JSON.stringify(replayEnd.error))}`)
       return
     default:
       printer.line('It ends with the result:')
@@ -150,5 +151,5 @@ function describe(request: unknown): string {
   if (!isJsonObject(request)) return '-'
   const { method, params } = request
   const message = isJsonObject(params) ? params['message'] : undefined
-  return toDisplayText(typeof message === 'string' ? message : String(method))
+  return toDisplayLine(typeof message === 'string' ? message : String(method))
 }

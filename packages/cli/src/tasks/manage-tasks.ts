@@ -2,7 +2,7 @@ import { type CancelOutcome, type RevokeOutcome, type StoreAdmin, taskAdmin, typ
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { type Column, formatDuration, type Printer, printTable } from '../output/printer.ts'
-import { toDisplayText } from '../terminal/display-text.ts'
+import { toDisplayLine, toDisplayText } from '../terminal/display-text.ts'
 
 /** The option that every command of tasks has. */
 export interface StoreOptions {
@@ -82,7 +82,7 @@ export async function listTasks({ printer }: CommandContext, options: ListOption
   }
   if (page.tasks.length === 0) printer.line('There are no such tasks.')
   else printTable(printer, summaryColumns, page.tasks)
-  if (page.nextCursor !== undefined) printer.note(`More tasks: --cursor ${page.nextCursor}`)
+  if (page.nextCursor !== undefined) printer.note(`More tasks: --cursor ${toDisplayLine(page.nextCursor)}`)
   return 0
 }
 
@@ -104,7 +104,7 @@ function printMembers(printer: Printer, value: ReturnType<typeof toPlain>): void
   const members = Object.entries(value)
   const width = Math.max(...members.map(([name]) => name.length))
   for (const [name, member] of members) {
-    const text = typeof member === 'string' ? member : JSON.stringify(member, undefined, 2)
+    const text = typeof member === 'string' ? toDisplayLine(member) : JSON.stringify(member, undefined, 2)
     const shown = /(?:At)$/.test(name) && typeof member === 'number' ? new Date(member).toISOString() : text
     printer.line(`${printer.color('dim', name.padEnd(width))}  ${toDisplayText(shown)}`)
   }
@@ -172,7 +172,7 @@ function printOutcome(
   { id, outcome, text }: { id: string; outcome: CancelOutcome | RevokeOutcome; text: string },
 ): ExitCode {
   if (printer.isJson) printer.json({ id, outcome })
-  else printer.line(`The task ${toDisplayText(id)} ${text}.`)
+  else printer.line(`The task ${toDisplayLine(id)} ${text}.`)
   return outcome === 'cancelled' || outcome === 'notified' || outcome === 'revoked' ? 0 : 1
 }
 

@@ -1,7 +1,7 @@
 import { confirm, isCancel, log, multiselect, select, text } from '@clack/prompts'
 import type { Readable, Writable } from 'node:stream'
 import type { BooleanField, ChoiceField, MultiChoiceField, FormField, NumberField, TextField } from '@x/client/forms'
-import { toDisplayText } from './display-text.ts'
+import { toDisplayLine } from './display-text.ts'
 
 /** The result of a prompt that the user dismissed without an answer. */
 export const abandonedForm: unique symbol = Symbol('left')
@@ -28,7 +28,7 @@ export async function askField(
 
 function promptOf({ label, description, required }: FormField): string {
   const promptText = description === undefined ? label : `${label}: ${description}`
-  return toDisplayText(required ? promptText : `${promptText} (optional)`)
+  return toDisplayLine(required ? promptText : `${promptText} (optional)`)
 }
 
 async function askText(field: TextField | NumberField, terminal: Terminal): Promise<FieldAnswer<string | number>> {
@@ -55,7 +55,7 @@ async function askYesOrNo(field: BooleanField, terminal: Terminal): Promise<Fiel
 async function askChoice(field: ChoiceField, terminal: Terminal): Promise<FieldAnswer<string>> {
   const { choices } = field
   const initialIndex = choices.findIndex(({ value }) => value === field.default)
-  const labels = choices.map(({ label }) => toDisplayText(label))
+  const labels = choices.map(({ label }) => toDisplayLine(label))
   const selection = await chooseIndex(labels, {
     message: promptOf(field),
     terminal,
@@ -93,7 +93,7 @@ async function chooseIndex(labels: readonly string[], prompt: ChoicePrompt): Pro
 async function askChoices(field: MultiChoiceField, terminal: Terminal): Promise<FieldAnswer<readonly string[]>> {
   const { choices, required } = field
   if (choices.length === 0) return field.check([]) === undefined ? [] : abandonedForm
-  const options = choices.map(({ label }, value) => ({ value, label: toDisplayText(label) }))
+  const options = choices.map(({ label }, value) => ({ value, label: toDisplayLine(label) }))
   let chosenIndexes = choices.flatMap(({ value }, index) => (field.default?.includes(value) ? [index] : []))
   for (;;) {
     const prompt = { message: promptOf(field), options, initialValues: chosenIndexes, required: false }

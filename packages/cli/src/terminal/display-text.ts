@@ -1,3 +1,5 @@
+import type { JsonObject } from '@x/core'
+
 /** The longest text of a server that is shown at once, in UTF-16 code units. */
 const maxShownLength = 4_000
 
@@ -7,6 +9,28 @@ const maxShownLength = 4_000
  * another question.
  */
 export function toDisplayText(text: string): string {
-  const printableText = text.replaceAll(/[^\P{C}\n]/gu, ' ')
+  const printableText = text.replaceAll(/[^\P{C}\n]|\p{Zl}|\p{Zp}/gu, ' ')
   return printableText.length > maxShownLength ? `${printableText.slice(0, maxShownLength)}…` : printableText
+}
+
+/**
+ * Returns a text of a server as one line that is safe in a terminal. A line break in a name or a message could otherwise
+ * begin a line that looks like one of the program.
+ */
+export function toDisplayLine(text: string): string {
+  return toDisplayText(text).replaceAll('\n', ' ')
+}
+
+/**
+ * Returns JSON for an output. In a terminal, each character that could control it is escaped, and the text remains the
+ * same JSON. A program at the end of a pipe gets the characters as they are.
+ */
+export function toDisplayJson(value: JsonObject, output: { readonly isTTY?: boolean | undefined }): string {
+  const json = JSON.stringify(value)
+  return output.isTTY === true ? json.replaceAll(/\p{C}|\p{Zl}|\p{Zp}/gu, escapeCharacter) : json
+}
+
+function escapeCharacter(character: string): string {
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
 }

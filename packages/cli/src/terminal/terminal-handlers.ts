@@ -3,7 +3,7 @@ import { log } from '@clack/prompts'
 import type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from '@x/client'
 import { askInTerminal, confirmOpenUrl } from './ask-in-terminal.ts'
 import type { Terminal } from './ask-field.ts'
-import { toDisplayText } from './display-text.ts'
+import { toDisplayLine } from './display-text.ts'
 
 /** The streams of the terminal, and a function that opens a browser. */
 export interface TerminalOptions {
@@ -50,7 +50,7 @@ export function terminalHandlers(options: TerminalOptions = {}): Pick<InputHandl
       const { signal, server } = context
       signal.throwIfAborted()
       requireTerminal()
-      if (server !== undefined) log.info(toDisplayText(`${server} asks`), { output })
+      if (server !== undefined) log.info(toDisplayLine(`${server} asks`), { output })
       return showQuestion({ input, output, signal })
     }
     const answer = askInTurn()
