@@ -6,7 +6,7 @@ import { parseSource } from './imports.mjs'
 import { codeBlocks } from './markdown.mjs'
 import { readPackageTypes } from './package-types.mjs'
 import { problem, runCheck } from './report.mjs'
-import { commentRanges } from './texts.mjs'
+import { commentRanges } from './comments.mjs'
 import { listFiles } from './workspace.mjs'
 
 /**

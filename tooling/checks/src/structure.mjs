@@ -1,39 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { upwardImports } from './folders.mjs'
 import { parseSource } from './imports.mjs'
-import { isDocumentation } from './texts.mjs'
+import { isDocumentation } from './comments.mjs'
 import { listFiles } from './workspace.mjs'
 
-/**
- * @typedef {{ title: string, value: number, details: readonly string[] }} Measured
- * @typedef {Measured & { limit: number }} LayerRow The limit is inclusive.
- */
+/** @typedef {{ title: string, value: number, details: readonly string[] }} Measured */
 
 const measuredFile = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dist)\/).*(?<!\.test|\.generated|\.d)\.ts$/
 const smallFileLines = 20
-
-/**
- * Counts the imports against the order of layers.
- * @param {string} root
- * @returns {LayerRow[]}
- */
-export function measureLayers(root) {
-  const files = listFiles(root)
-  return [
-    { folder: 'packages/server', limit: 0 },
-    { folder: 'packages/client', limit: 2 },
-    { folder: 'packages/tasks', limit: 0 },
-  ].map(({ folder, limit }) => {
-    const details = upwardImports(root, folder, { files })
-    return {
-      title: `imports between folders of ${folder}/src against the layers`,
-      value: details.length,
-      limit,
-      details,
-    }
-  })
-}
 
 /**
  * Measures the size of the packages and of their files.

@@ -38,7 +38,6 @@ const steps = [
   { name: 'limits', command: check('limits') },
   { name: 'collections', command: check('collections') },
   { name: 'platform-sources', command: check('platform-sources') },
-  { name: 'measure', command: [...check('measure'), '--rules'] },
   { name: 'requirements', command: [...check('requirements'), '--quiet'] },
   {
     name: 'unused',
