@@ -8,6 +8,7 @@ import type { Log } from '../src/log.ts'
 import { postgresBus } from '../src/postgres.ts'
 import { redisBus } from '../src/redis.ts'
 import { testBusContract } from './support/bus-contract.ts'
+import { listenInTest } from './support/record-listener.ts'
 import { testWireContract, type WireUnderTest } from './support/wire-contract.ts'
 
 const redisRule = 'use up to 256 printable ASCII characters without spaces, as in mcp:changes'
@@ -56,7 +57,7 @@ describeNeeding('redis', 'the bus over Redis', (program) => {
     await stubborn.connect()
     const bus = redisBus(stubborn, { channel: 'stubborn' })
     let gaps = 0
-    const stop = await bus.listen({ onChange: () => {}, onGap: () => gaps++ })
+    const stop = await listenInTest(bus, { onChange: () => {}, onGap: () => gaps++ })
     await wire.breakListeners()
     await expect.poll(() => gaps).toBe(1)
     stop()
@@ -109,7 +110,7 @@ describe('the bus over PostgreSQL', () => {
   test('the error names a pool without a free connection besides the one that listens', async () => {
     const narrow = server.pool({ max: 1 })
     const bus = postgresBus(narrow, { channel: 'narrow', timeoutMs: 300 })
-    const stop = await bus.listen({ onChange: () => {}, onGap: () => {} })
+    const stop = await listenInTest(bus, { onChange: () => {}, onGap: () => {} })
     await expect(bus.publish({ topic: 'tools' })).rejects.toThrow(/a connection of the pool free besides the one/)
     stop()
     await narrow.end()
@@ -133,7 +134,7 @@ describe('the bus over PostgreSQL', () => {
     const log: Log = ({ err }) => void errors.push(err)
     const bus = postgresBus(pool, { channel: 'narrow', listenPool: narrow, log })
     const topics: string[] = []
-    const stop = await bus.listen({ onChange: ({ topic }) => topics.push(topic), onGap: () => {} })
+    const stop = await listenInTest(bus, { onChange: ({ topic }) => topics.push(topic), onGap: () => {} })
     await pool.query('SELECT pg_notify($1, $2)', ['application', '{"topic":"of the application"}'])
     await bus.publish({ topic: 'tools' })
     await expect.poll(() => topics).toEqual(['tools'])
@@ -144,7 +145,8 @@ describe('the bus over PostgreSQL', () => {
 
   test('the listening connection is closed and not returned to the pool, because its next user would receive the channel', async () => {
     const narrow = server.pool({ max: 1 })
-    const stop = await postgresBus(narrow, { channel: 'narrow' }).listen({ onChange: () => {}, onGap: () => {} })
+    const bus = postgresBus(narrow, { channel: 'narrow' })
+    const stop = await listenInTest(bus, { onChange: () => {}, onGap: () => {} })
     stop()
     expect((await narrow.query('SELECT pg_listening_channels()')).rows).toEqual([])
     await narrow.end()
@@ -154,7 +156,7 @@ describe('the bus over PostgreSQL', () => {
     const separate = server.pool({ max: 1 })
     const bus = postgresBus(pool, { channel: 'separate', listenPool: separate })
     const topics: string[] = []
-    const stop = await bus.listen({ onChange: ({ topic }) => topics.push(topic), onGap: () => {} })
+    const stop = await listenInTest(bus, { onChange: ({ topic }) => topics.push(topic), onGap: () => {} })
     expect(separate.totalCount).toBe(1)
     await bus.publish({ topic: 'tools' })
     await expect.poll(() => topics).toEqual(['tools'])

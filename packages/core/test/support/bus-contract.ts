@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ChangeBus } from '../../src/bus/change-bus.ts'
-import { recordListener, publishMarker } from './record-listener.ts'
+import { listenInTest, recordListener, publishMarker } from './record-listener.ts'
 
 /** Three instances of a service on one bus, and the errors that they logged. */
 export interface Fleet {
@@ -88,7 +88,7 @@ function testListenerIsolation(fleet: () => Fleet): void {
     const refuse = (): never => {
       throw new Error('this listener is broken')
     }
-    const stop = await one.listen({ onChange: refuse, onGap: refuse })
+    const stop = await listenInTest(one, { onChange: refuse, onGap: refuse })
     const listener = await recordListener(one)
     await other.publish({ topic: 'tools' })
     await publishMarker(other, [listener])
@@ -101,7 +101,7 @@ function testListenerIsolation(fleet: () => Fleet): void {
     const { one } = fleet()
     const listener = await recordListener(one)
     let following: Promise<() => void> | undefined
-    const stop = await one.listen({
+    const stop = await listenInTest(one, {
       onChange: ({ topic }) => {
         if (topic !== 'begin' || following) return
         stop()
@@ -143,7 +143,7 @@ function testContent(fleet: () => Fleet): void {
     await expect.poll(() => listener.received.length).toBe(topics.length)
     expect(listener.topics()).toEqual(topics)
     listener.stop()
-  }, 60_000)
+  })
 
   test.each([
     ['a URI', { topic: 'resource:file:///a%20b.txt' }],

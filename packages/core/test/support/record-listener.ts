@@ -1,5 +1,5 @@
-import { expect } from 'vitest'
-import type { Change, ChangeBus } from '../../src/bus/change-bus.ts'
+import { expect, onTestFinished } from 'vitest'
+import type { Change, ChangeBus, ChangeListener } from '../../src/bus/change-bus.ts'
 
 /** A listener and the notifications that it received: changes, and `gap` for each gap. */
 export interface RecordedListener {
@@ -8,10 +8,18 @@ export interface RecordedListener {
   readonly stop: () => void
 }
 
-/** Adds a listener that records its notifications. */
+/** Adds a listener until its test ends: one that a failed test leaves open would make the tests after it fail. */
+export async function listenInTest(bus: ChangeBus, listener: ChangeListener): Promise<() => void> {
+  const stop = await bus.listen(listener)
+  onTestFinished(stop)
+  return stop
+}
+
+/** Adds a listener that records its notifications, until its test ends. */
 export async function recordListener(bus: ChangeBus): Promise<RecordedListener> {
   const received: (Change | 'gap')[] = []
-  const stop = await bus.listen({ onChange: (change) => received.push(change), onGap: () => received.push('gap') })
+  const record = { onChange: (change: Change) => received.push(change), onGap: () => received.push('gap') }
+  const stop = await listenInTest(bus, record)
   return { received, stop, topics: () => received.map((one) => (one === 'gap' ? one : one.topic)) }
 }
 
