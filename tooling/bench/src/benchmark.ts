@@ -2,6 +2,11 @@ import type { RatioId, Reading } from './wanted.ts'
 
 /** The number and the length of the rounds of a benchmark. */
 export interface Timing {
+  /**
+   * The time that seconds are of: the clock's, or the CPU of the measured process. On a busy machine a process does the
+   * same work in a second of CPU, and is warm after the same seconds. Default: the clock's.
+   */
+  readonly unit?: 'clock' | 'cpu'
   readonly rounds: number
   /** Seconds for each target in one round. */
   readonly seconds: number

@@ -1,6 +1,7 @@
 import { journal, type Seal, sealsOf } from './codec/seals.ts'
 import { type MeasureOptions, optionsOf, type RatioBenchmark } from './benchmark.ts'
 import { measureRounds, medianOf, type Round, shareOf, sharesOf, spreadText } from './alternating-rounds.ts'
+import { type CallTime, timeCalls } from './time-calls.ts'
 import { type RatioId, type Reading, readingLine } from './wanted.ts'
 
 interface Row {
@@ -49,30 +50,19 @@ async function measure({ timing, only, print }: MeasureOptions): Promise<readonl
   return readings
 }
 
-/** Microseconds per call. */
+/** The costs of one call of each. */
 interface Cost {
-  readonly seal: number
-  readonly open: number
+  readonly seal: CallTime
+  readonly open: CallTime
 }
 
 async function rate({ seal, open }: Seal, milliseconds: number): Promise<Cost> {
-  return { seal: await costOf(seal, milliseconds / 2), open: await costOf(open, milliseconds / 2) }
-}
-
-async function costOf(call: () => unknown, milliseconds: number): Promise<number> {
-  let calls = 0
-  const start = performance.now()
-  let now = start
-  while (now - start < milliseconds) {
-    for (let index = 0; index < 16; index++) await call()
-    calls += 16
-    now = performance.now()
-  }
-  return ((now - start) * 1000) / calls
+  return { seal: await timeCalls(seal, milliseconds / 2), open: await timeCalls(open, milliseconds / 2) }
 }
 
 /** Returns the pairs of seal and open per second. */
-const pairs = ({ seal, open }: Cost): number => 1e6 / (seal + open)
+const pairs = ({ seal, open }: Cost): number => 1e6 / (seal.elapsed + open.elapsed)
+const cpu = ({ seal, open }: Cost): number => seal.cpu + open.cpu
 
 function readingOf(rounds: readonly Round<Cost>[], id: RatioId): Reading {
   const text = (name: string): string => `${Math.round(medianOf(rounds, name, pairs)).toLocaleString('en')} pairs/s`
@@ -81,6 +71,7 @@ function readingOf(rounds: readonly Round<Cost>[], id: RatioId): Reading {
     value: shareOf(rounds, { name: 'ours', base: 'floor', of: pairs }),
     ours: text('ours'),
     floor: text('floor'),
+    cpu: shareOf(rounds, { name: 'ours', base: 'floor', of: cpu }),
   }
 }
 
@@ -89,8 +80,8 @@ function reportLine(rounds: readonly Round<Cost>[], name: string, title: string)
   const columns = [
     title.padEnd(44),
     name.padEnd(9),
-    `seal ${medianOf(rounds, name, ({ seal }) => seal).toFixed(1)} us`.padStart(14),
-    `open ${medianOf(rounds, name, ({ open }) => open).toFixed(1)} us`.padStart(14),
+    `seal ${medianOf(rounds, name, ({ seal }) => seal.elapsed).toFixed(1)} us`.padStart(14),
+    `open ${medianOf(rounds, name, ({ open }) => open.elapsed).toFixed(1)} us`.padStart(14),
     `${Math.round(medianOf(rounds, name, pairs)).toLocaleString('en')} pairs/s`.padStart(15),
     `${(shareOf(rounds, share) * 100).toFixed(1)} % of the floor`.padStart(22),
     spreadText(sharesOf(rounds, share)),

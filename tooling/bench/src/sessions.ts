@@ -6,6 +6,7 @@ import { randomKey, sealedState } from '@x/state-codec'
 import * as z from 'zod'
 import { type MeasureOptions, optionsOf, type RatioBenchmark } from './benchmark.ts'
 import { measureRounds, medianOf, type Round, shareOf } from './alternating-rounds.ts'
+import { type CallTime, timeCalls } from './time-calls.ts'
 import { type Reading, readingLine } from './wanted.ts'
 
 /**
@@ -27,12 +28,13 @@ export async function run(options: { readonly quick: boolean }): Promise<void> {
 async function measure({ timing, print }: MeasureOptions): Promise<readonly Reading[]> {
   const steps = await openSteps()
   const milliseconds = timing.seconds * 50
-  for (const { call } of steps) await costOf(call, timing.warmUp * 100)
-  const measured = await measureRounds(steps, timing.rounds * 3, ({ call }) => costOf(call, milliseconds))
+  for (const { call } of steps) await timeCalls(call, timing.warmUp * 100)
+  const measured = await measureRounds(steps, timing.rounds * 3, ({ call }) => timeCalls(call, milliseconds))
   for (const { name } of steps) print(reportLine(measured, name))
   const text = (name: string): string => `${medianOf(measured, name, micros).toFixed(1)} us`
   const value = shareOf(measured, { name: reading, base: plain, of: micros })
-  const result: Reading = { id: 'sessions/read', value, ours: text(reading), floor: text(plain) }
+  const cpu = shareOf(measured, { name: reading, base: plain, of: (one) => one.cpu })
+  const result: Reading = { id: 'sessions/read', value, ours: text(reading), floor: text(plain), cpu }
   print(readingLine(result))
   return [result]
 }
@@ -40,9 +42,9 @@ async function measure({ timing, print }: MeasureOptions): Promise<readonly Read
 const plain = 'plain'
 const reading = 'in a session, read'
 
-const micros = (cost: number): number => cost
+const micros = ({ elapsed }: CallTime): number => elapsed
 
-function reportLine(measured: readonly Round<number>[], name: string): string {
+function reportLine(measured: readonly Round<CallTime>[], name: string): string {
   const share = shareOf(measured, { name, base: plain, of: micros })
   return `  ${name.padEnd(32)}${medianOf(measured, name, micros).toFixed(1).padStart(8)} us ${share.toFixed(2).padStart(7)}x`
 }
@@ -95,17 +97,4 @@ async function openSteps(): Promise<readonly Step[]> {
       throw new Error(`${name} is wrong`)
   }
   return steps.map(({ name, caller, write }) => ({ name, call: () => caller.callTool('work', { write }) }))
-}
-
-/** Calls repeatedly for some milliseconds, and returns the microseconds per call. */
-async function costOf(call: Step['call'], milliseconds: number): Promise<number> {
-  let calls = 0
-  const start = performance.now()
-  let now = start
-  while (now - start < milliseconds) {
-    for (let index = 0; index < 16; index++) await call()
-    calls += 16
-    now = performance.now()
-  }
-  return ((now - start) * 1000) / calls
 }

@@ -42,16 +42,16 @@ export async function run(options: { readonly quick: boolean }): Promise<void> {
 }
 
 async function measure({ timing, only, print }: MeasureOptions): Promise<readonly Reading[]> {
-  const { rounds, seconds, warmUp } = timing
+  const { rounds, seconds, warmUp, unit } = timing
   const servers: PipedServer[] = []
   try {
     servers.push(await startPiped('floor', 'floor-server.js'), await startPiped('ours', 'our-server.js'))
     print(`tools/call of an echo tool over pipes, Node ${process.version}; ${pipePinning}`)
     print(`${rounds} alternating rounds of ${seconds} s each; medians; ratios within a round`)
-    for (const server of servers) await server.load(64, warmUp)
+    for (const server of servers) await server.load(64, warmUp, unit)
     const readings: Reading[] = []
     for (const row of rows.filter(({ id }) => only === undefined || only.includes(id))) {
-      const measured = await measureRounds(servers, rounds, (server) => server.load(row.inFlight, seconds))
+      const measured = await measureRounds(servers, rounds, (server) => server.load(row.inFlight, seconds, unit))
       for (const { name } of servers) print(reportLine(measured, name, row.inFlight))
       readings.push(readingOf(measured, row))
     }
@@ -68,6 +68,7 @@ function readingOf(rounds: readonly Round<PipeMeasurement>[], { id, of, text }: 
     value: shareOf(rounds, { name: 'ours', base: 'floor', of }),
     ours: text(medianOf(rounds, 'ours', of)),
     floor: text(medianOf(rounds, 'floor', of)),
+    cpu: shareOf(rounds, { name: 'ours', base: 'floor', of: ({ cpuPerCall }) => cpuPerCall }),
   }
 }
 

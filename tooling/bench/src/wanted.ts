@@ -4,33 +4,28 @@ export interface Wanted {
   /** The smallest wanted ratio to the floor. A ratio of which less is better has `atMost` instead. */
   readonly atLeast?: number
   readonly atMost?: number
-  /**
-   * The value that today's code reaches on a busy machine, if it is worse than the wanted one. The gate checks this
-   * value instead. `docs/performance.md` has the reason.
-   */
-  readonly today?: number
 }
 
-/** Every ratio with a wanted value. The reports print the value, and the gate checks it. */
+/** Every ratio with a wanted value, which the reports print. */
 export const wanted = {
-  'http/1': { what: '`tools/call` over `node:http`, 1 connection', atLeast: 0.9, today: 0.75 },
-  'http/16': { what: '`tools/call` over `node:http`, 16 connections', atLeast: 0.9, today: 0.65 },
-  'http/64': { what: '`tools/call` over `node:http`, 64 connections', atLeast: 0.9, today: 0.7 },
+  'http/1': { what: '`tools/call` over `node:http`, 1 connection', atLeast: 0.9 },
+  'http/16': { what: '`tools/call` over `node:http`, 16 connections', atLeast: 0.9 },
+  'http/64': { what: '`tools/call` over `node:http`, 64 connections', atLeast: 0.9 },
   'http/256': { what: '`tools/call` over `node:http`, 256 connections', atLeast: 0.8 },
   'http/tail': { what: 'p99 of the median over `node:http`, 64 connections', atMost: 1.3 },
   'http/500-tools': { what: '`tools/call` with 500 tools, of that with one', atLeast: 0.95 },
-  'fetch/1': { what: '`tools/call` by the fetch handler, 1 connection', atLeast: 0.8, today: 0.75 },
-  'fetch/16': { what: '`tools/call` by the fetch handler, 16 connections', atLeast: 0.8, today: 0.65 },
-  'fetch/64': { what: '`tools/call` by the fetch handler, 64 connections', atLeast: 0.8, today: 0.7 },
+  'fetch/1': { what: '`tools/call` by the fetch handler, 1 connection', atLeast: 0.8 },
+  'fetch/16': { what: '`tools/call` by the fetch handler, 16 connections', atLeast: 0.8 },
+  'fetch/64': { what: '`tools/call` by the fetch handler, 64 connections', atLeast: 0.8 },
   'list/1': { what: '`tools/list` with 500 tools, 1 connection', atLeast: 0.85 },
   'list/16': { what: '`tools/list` with 500 tools, 16 connections', atLeast: 0.85 },
-  'rounds/16': { what: 'a call that asks twice, 16 connections, POSTs', atLeast: 0.66, today: 0.4 },
-  'rounds/16-inline': { what: 'the same with schemas built in each run, POSTs', atLeast: 0.38, today: 0.24 },
-  'codec/200': { what: 'seal and open 200 B of state', atLeast: 0.85, today: 0.6 },
-  'codec/2000': { what: 'seal and open 2 KB of state', atLeast: 0.85, today: 0.65 },
+  'rounds/16': { what: 'a call that asks twice, 16 connections, POSTs', atLeast: 0.66 },
+  'rounds/16-inline': { what: 'the same with schemas built in each run, POSTs', atLeast: 0.38 },
+  'codec/200': { what: 'seal and open 200 B of state', atLeast: 0.85 },
+  'codec/2000': { what: 'seal and open 2 KB of state', atLeast: 0.85 },
   'codec/32768': { what: 'seal and open what fits a token of 32 KiB', atLeast: 0.85 },
-  'stdio/64': { what: '`tools/call` over stdio, 64 in flight', atLeast: 0.45, today: 0.31 },
-  'stdio/p50': { what: 'p50 over stdio, one at a time', atMost: 1.5, today: 1.7 },
+  'stdio/64': { what: '`tools/call` over stdio, 64 in flight', atLeast: 0.45 },
+  'stdio/p50': { what: 'p50 over stdio, one at a time', atMost: 1.5 },
   'client/1': { what: 'calls by the client, 1 in flight', atLeast: 0.7 },
   'client/16': { what: 'calls by the client, 16 in flight', atLeast: 0.7 },
   'stream/1': { what: '1,000 notifications of progress in a call, 1 connection', atLeast: 0.6 },
@@ -45,7 +40,6 @@ export const wanted = {
   'workload/2025-06-18': {
     what: 'CPU of a call in a session of its own, with Redis and HTTP behind it',
     atMost: 1.14,
-    today: 1.35,
   },
   'workload/2026-07-28': { what: 'the same call without a session', atMost: 1.2 },
   'sessions/read': { what: 'a call in a session that is read, of a plain call in memory', atMost: 3 },
@@ -60,12 +54,11 @@ export interface Reading {
   readonly value: number
   readonly ours: string
   readonly floor: string
+  /** The ratio of their CPU in the same rounds. */
+  readonly cpu?: number
   /** The ratio of the official SDK to the same floor, if it was measured. */
   readonly peer?: number | undefined
 }
-
-/** The gate passes a ratio that reaches this share of its wanted value, because ratios vary between runs. */
-const tolerance = 0.8
 
 /** Returns true if a ratio reaches its wanted value. */
 export function isReached({ id, value }: Reading): boolean {
@@ -73,32 +66,10 @@ export function isReached({ id, value }: Reading): boolean {
   return atMost === undefined ? value >= (atLeast ?? 0) : value <= atMost
 }
 
-/** Returns true if the gate passes a ratio. */
-export function passes({ id, value }: Reading): boolean {
-  // Comparisons with NaN are false, so a ratio that is not a number does not pass.
-  return isLess(id) ? value <= limitOf(id) : value >= limitOf(id)
-}
-
-/** Returns the limit beyond which the gate fails. */
-function limitOf(id: RatioId): number {
-  const { atLeast = 0, atMost, today }: Wanted = wanted[id]
-  return atMost === undefined ? (today ?? atLeast) * tolerance : (today ?? atMost) / tolerance
-}
-
-/** Returns true if less is better. */
-function isLess(id: RatioId): boolean {
-  return 'atMost' in wanted[id]
-}
-
 /** Formats the wanted value of a ratio. */
 export function wantedText(id: RatioId): string {
   const { atLeast, atMost }: Wanted = wanted[id]
   return atMost === undefined ? `>= ${(atLeast ?? 0).toFixed(2)}` : `<= ${atMost.toFixed(2)}`
-}
-
-/** Formats the limit beyond which the gate fails. */
-export function limitText(id: RatioId): string {
-  return `${isLess(id) ? 'above' : 'below'} ${limitOf(id).toFixed(2)}`
 }
 
 /** Formats a line with a ratio, its wanted value, and the result of their comparison. */

@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest'
 import type { RatioBenchmark, Timing } from '../benchmark.ts'
 import type { RatioId, Reading } from '../wanted.ts'
-import { type CheckOptions, checkRatios } from './check-ratios.ts'
+import { checkRatios, type GatedRatio } from './check-ratios.ts'
 
-const short: Timing = { rounds: 1, seconds: 1, warmUp: 1 }
-const long: Timing = { rounds: 2, seconds: 2, warmUp: 2 }
+const timing: Timing = { rounds: 1, seconds: 1, warmUp: 1 }
+const longer: Timing = { rounds: 2, seconds: 2, warmUp: 2 }
+const gated: readonly GatedRatio[] = [
+  { id: 'http/64', today: 1.5 },
+  { id: 'http/500-tools', today: 1 },
+]
 
-const reading = (id: RatioId, value: number): Reading => ({ id, value, ours: '7/s', floor: '10/s' })
-
-/** A benchmark that returns given figures, one for each run, and records the options of its runs. */
+/** A benchmark that returns given ratios of CPU, one for each run, and records the options of its runs. */
 function fakeBenchmark(
   figures: Readonly<Partial<Record<RatioId, readonly number[]>>>,
 ): RatioBenchmark & { readonly runs: unknown[] } {
@@ -16,86 +18,60 @@ function fakeBenchmark(
   const runs: unknown[] = []
   return {
     runs,
-    ids: ['http/64', 'http/tail', 'list/1'] as const,
+    ids: ['http/64', 'http/500-tools', 'list/1'] as const,
     measure: async ({ only = [], timing }) => {
       const run = runs.push({ only, timing }) - 1
-      return only.flatMap((id) => {
-        const value = table.get(id)?.[run]
-        return value === undefined ? [] : [reading(id, value)]
+      return only.flatMap((id): readonly Reading[] => {
+        const cpu = table.get(id)?.[run]
+        return cpu === undefined ? [] : [{ id, value: 0.1, cpu, ours: '7/s', floor: '10/s' }]
       })
     },
   }
 }
 
-async function check(benchmark: RatioBenchmark, ids: CheckOptions['ids'] = ['http/64', 'http/tail']) {
+async function check(benchmarks: readonly RatioBenchmark[], ratios = gated) {
   const lines: string[] = []
-  let pauses = 0
-  const pause = async () => void (pauses += 1)
-  const passed = await checkRatios([benchmark], {
-    ids,
-    short,
-    long,
-    again: 2,
-    pause,
-    print: (line) => lines.push(line),
-  })
-  return { passed, pauses, failures: lines.filter((line) => line.startsWith('FAILED')) }
+  const passed = await checkRatios(benchmarks, { gated: ratios, timing, longer, print: (line) => lines.push(line) })
+  return { passed, lines }
 }
 
-test('ratios that reach their wanted values pass, and are measured once', async () => {
-  const benchmark = fakeBenchmark({ 'http/64': [0.85], 'http/tail': [1.1] })
-  expect(await check(benchmark)).toMatchObject({ passed: true, failures: [] })
-  expect(benchmark.runs).toEqual([{ only: ['http/64', 'http/tail'], timing: short }])
-})
-
-test('ratios within a fifth of their wanted values pass', async () => {
-  expect((await check(fakeBenchmark({ 'http/64': [0.65], 'http/tail': [1.6] }))).passed).toBe(true)
+test("ratios at today's value pass, and are measured once", async () => {
+  const benchmark = fakeBenchmark({ 'http/64': [1.5], 'http/500-tools': [1] })
+  expect((await check([benchmark])).passed).toBe(true)
+  expect(benchmark.runs).toEqual([{ only: ['http/64', 'http/500-tools'], timing }])
 })
 
 test.each([
-  [
-    'too little',
-    { 'http/64': [0.5, 0.52, 0.51], 'http/tail': [1] },
-    'FAILED http/64: 0.51 (7/s, floor 10/s); wanted is >= 0.90',
-  ],
-  [
-    'too much',
-    { 'http/64': [1], 'http/tail': [2, 2.2, 2.1] },
-    'FAILED http/tail: 2.10 (7/s, floor 10/s); wanted is <= 1.30',
-  ],
-  ['no number', { 'http/64': [1], 'http/tail': [Number.NaN, Number.NaN, Number.NaN] }, 'FAILED http/tail: NaN'],
-])(
-  'a ratio that is %s in every measurement fails, and a line shows it with its wanted value',
-  async (_name, figures, line) => {
-    const { passed, failures } = await check(fakeBenchmark(figures))
-    expect(passed).toBe(false)
-    expect(failures).toHaveLength(1)
-    expect(failures[0]).toContain(line)
-  },
-)
+  ['within a fifth of it passes', 1.79, true],
+  ['beyond it fails', 1.81, false],
+  ['that is not a number fails', Number.NaN, false],
+])('a ratio %s', async (_, cpu, passed) => {
+  const result = await check([fakeBenchmark({ 'http/64': [cpu, cpu], 'http/500-tools': [1] })])
+  expect(result.passed).toBe(passed)
+  expect(result.lines.filter((line) => line.startsWith('FAILED http/64'))).toHaveLength(passed ? 0 : 1)
+  expect(result.lines.join('\n')).toContain(`CPU ${cpu.toFixed(2)} x the floor's  today 1.50, at most 1.80`)
+})
 
-test('a ratio that failed is measured again alone after a pause with longer rounds, and passes if it recovers', async () => {
-  const benchmark = fakeBenchmark({ 'http/64': [0.5, 0.5, 0.9], 'http/tail': [1] })
-  expect(await check(benchmark)).toEqual({ passed: true, pauses: 2, failures: [] })
+test('a ratio above its limit is measured again alone and for longer, which decides', async () => {
+  const benchmark = fakeBenchmark({ 'http/64': [2, 1.5], 'http/500-tools': [1] })
+  expect((await check([benchmark])).passed).toBe(true)
   expect(benchmark.runs).toEqual([
-    { only: ['http/64', 'http/tail'], timing: short },
-    { only: ['http/64'], timing: long },
-    { only: ['http/64'], timing: long },
+    { only: ['http/64', 'http/500-tools'], timing },
+    { only: ['http/64'], timing: longer },
   ])
 })
 
 test('every benchmark runs, also after one that failed', async () => {
-  const [low, fine] = [fakeBenchmark({ 'http/64': [0.1] }), fakeBenchmark({ 'http/64': [0.9] })]
-  const options = { ids: ['http/64'], short, long, again: 0, pause: async () => {}, print: () => {} } as const
-  expect([await checkRatios([low, fine], options), fine.runs.length]).toEqual([false, 1])
+  const [high, fine] = [fakeBenchmark({ 'http/64': [2, 2] }), fakeBenchmark({ 'http/64': [1, 1] })]
+  expect([(await check([high, fine], gated.slice(0, 1))).passed, fine.runs.length]).toEqual([false, 2])
 })
 
 test('a ratio that its benchmark does not return is an error, not a pass', async () => {
-  await expect(check(fakeBenchmark({ 'http/64': [0.9] }))).rejects.toThrow('no reading of http/tail')
+  await expect(check([fakeBenchmark({ 'http/64': [1] })])).rejects.toThrow('no CPU of http/500-tools')
 })
 
 test('a benchmark without ratios to check does not run', async () => {
   const benchmark = fakeBenchmark({})
-  expect((await check(benchmark, ['codec/200'])).passed).toBe(true)
+  expect((await check([benchmark], [{ id: 'codec/200', today: 1 }])).passed).toBe(true)
   expect(benchmark.runs).toEqual([])
 })

@@ -1,82 +1,75 @@
-import type { RatioBenchmark, MeasureOptions, Timing } from '../benchmark.ts'
-import { limitText, passes, type RatioId, type Reading, wantedText } from '../wanted.ts'
+import type { RatioBenchmark, Timing } from '../benchmark.ts'
+import type { RatioId, Reading } from '../wanted.ts'
+
+/** A ratio of CPU that may not grow. */
+export interface GatedRatio {
+  readonly id: RatioId
+  /** The CPU of our program in multiples of the floor's. */
+  readonly today: number
+}
 
 /** The options of a check of ratios. */
 export interface CheckOptions {
-  /** The ratios to check. A benchmark with none of them does not run. */
-  readonly ids: readonly RatioId[]
-  readonly short: Timing
-  /**
-   * The timing for ratios that failed. They are measured again after all others, because the machine may have been
-   * busy.
-   */
-  readonly long: Timing
-  /** The largest number of repeated measurements. */
-  readonly again: number
-  /**
-   * Waits before a repeated measurement. Other programs on the machine may be busy for minutes, and they slow down
-   * large programs more than a floor.
-   */
-  readonly pause: () => Promise<unknown>
+  readonly gated: readonly GatedRatio[]
+  readonly timing: Timing
+  /** The timing of the second measurement, which decides about a ratio that was above its limit. */
+  readonly longer: Timing
   /** Receives each line of the report. */
   readonly print: (line: string) => void
 }
 
-/** Measures ratios, and returns true if each of them passes the gate. */
+/** A ratio fails beyond this multiple of today's value. Between runs and machines it varies by less. */
+const room = 1.2
+
+/** Measures ratios of CPU, and returns true if each of them is within its limit. */
 export async function checkRatios(benchmarks: readonly RatioBenchmark[], options: CheckOptions): Promise<boolean> {
-  const { short, long, print } = options
-  let failed = await measureAll(benchmarks, { only: options.ids, timing: short, print })
-  for (let time = 0; time < options.again && failed.length > 0; time += 1) {
-    const only = failed.map(({ id }) => id)
-    print(`  repeated after a pause with longer rounds: ${only.join(', ')}`)
-    await options.pause()
-    failed = await measureAll(benchmarks, { only, timing: long, print })
-  }
-  for (const reading of failed) print(failureLine(reading))
+  const { gated, timing, longer, print } = options
+  const high = await measureAll(benchmarks, { gated, timing, print })
+  if (high.length > 0) print('  measured again, for longer:')
+  const failed = high.length === 0 ? [] : await measureAll(benchmarks, { gated: high, timing: longer, print })
+  for (const { id } of failed) print(`FAILED ${id}: it takes more CPU than its limit, see above`)
   return failed.length === 0
 }
 
-type Measuring = MeasureOptions & { readonly only: readonly RatioId[] }
+type Measuring = Omit<CheckOptions, 'longer'>
 
+/** Measures ratios, and returns those above their limits. */
 async function measureAll(
   benchmarks: readonly RatioBenchmark[],
-  { only, ...options }: Measuring,
-): Promise<readonly Reading[]> {
-  const failed: Reading[] = []
+  { gated, timing, print }: Measuring,
+): Promise<readonly GatedRatio[]> {
+  const high: GatedRatio[] = []
   for (const benchmark of benchmarks) {
-    const ids = benchmark.ids.filter((id) => only.includes(id))
-    failed.push(...(await measureFailing(benchmark, { ...options, only: ids })))
+    const only = benchmark.ids.filter((id) => gated.some((ratio) => ratio.id === id))
+    const readings = only.length === 0 ? [] : await benchmark.measure({ only, timing, print: () => {} })
+    for (const ratio of gated.filter(({ id }) => only.includes(id))) {
+      const reading = cpuOf(readings, ratio.id)
+      // Comparisons with NaN are false, so a ratio that is not a number does not pass.
+      const passes = reading.cpu <= ratio.today * room
+      print(ratioLine(ratio, reading, passes))
+      if (!passes) high.push(ratio)
+    }
   }
-  return failed
+  return high
 }
 
-/** Measures ratios of one benchmark, and returns those that do not pass. */
-async function measureFailing(
-  benchmark: RatioBenchmark,
-  { only, timing, print }: Measuring,
-): Promise<readonly Reading[]> {
-  if (only.length === 0) return []
-  const readings = await benchmark.measure({ only, timing, print: () => {} })
-  const missing = only.filter((expected) => !readings.some(({ id }) => id === expected))
-  if (missing.length > 0)
-    throw new Error(`no reading of ${missing.join(', ')}: a benchmark must return every ratio that it lists`)
-  for (const reading of readings) print(ratioLine(reading))
-  return readings.filter((reading) => !passes(reading))
+function cpuOf(readings: readonly Reading[], id: RatioId): Reading & { readonly cpu: number } {
+  const reading = readings.find((one) => one.id === id)
+  if (reading?.cpu === undefined) throw new Error(`no CPU of ${id}: a benchmark must measure every ratio that it lists`)
+  return { ...reading, cpu: reading.cpu }
 }
 
-function ratioLine(reading: Reading): string {
-  const { id, value, ours, floor } = reading
+function ratioLine(
+  { id, today }: GatedRatio,
+  { cpu, ours, floor }: Reading & { cpu: number },
+  passes: boolean,
+): string {
   const columns = [
-    passes(reading) ? '  ok  ' : '  LOW ',
+    passes ? '  ok  ' : '  HIGH',
     id.padEnd(16),
-    value.toFixed(2).padStart(6),
-    `wanted ${wantedText(id)}`,
-    `fails ${limitText(id)}`,
+    `CPU ${cpu.toFixed(2)} x the floor's`,
+    `today ${today.toFixed(2)}, at most ${(today * room).toFixed(2)}`,
     `${ours}, floor ${floor}`,
   ]
   return columns.join('  ')
-}
-
-function failureLine({ id, value, ours, floor }: Reading): string {
-  return `FAILED ${id}: ${value.toFixed(2)} (${ours}, floor ${floor}); wanted is ${wantedText(id)}, and it fails ${limitText(id)}`
 }

@@ -1,5 +1,5 @@
 import { request } from 'undici'
-import type { MeasureOptions } from '../benchmark.ts'
+import type { MeasureOptions, Timing } from '../benchmark.ts'
 import { type PinnedProcess, pinning, startPinned } from '../pinned-process.ts'
 import { measureRounds } from '../alternating-rounds.ts'
 import { type Reading, readingLine } from '../wanted.ts'
@@ -33,10 +33,10 @@ export interface Comparison {
 
 /** Compares servers with the floor in alternating rounds, and prints a line for each server and for each ratio. */
 export async function compare(comparison: Comparison, options: MeasureOptions): Promise<readonly Reading[]> {
-  const { title, call, rows, programs, load: program = 'http/load.js' } = comparison
+  const { title, call, rows, programs, load: program } = comparison
   const { timing, only, print } = options
   const selected = only === undefined ? rows : rows.filter(({ id }) => only.includes(id))
-  const load: Load = await startPinned(program, 1)
+  const load: Load = await startPinned(program ?? loadFor(timing), 1)
   const targets: Target[] = []
   try {
     for (const name of only === undefined ? Object.keys(programs) : namesIn(selected)) {
@@ -44,13 +44,19 @@ export async function compare(comparison: Comparison, options: MeasureOptions): 
     }
     print(`${title}, body ${call.body.length} bytes, Node ${process.version}; ${pinning}`)
     print(`${timing.rounds} alternating rounds of ${timing.seconds} s each; medians; ratios within a round`)
-    for (const { url } of targets) await load.ask({ url, call, connections: 16, seconds: timing.warmUp })
+    const question = { call, connections: 16 }
+    for (const target of targets) await measureOne(load, target, { ...question, timing, seconds: timing.warmUp })
     const readings = await measureRows(comparison, { load, targets, selected, options })
     for (const reading of readings) print(readingLine(reading))
     return readings
   } finally {
     await Promise.all([load, ...targets.map(({ server }) => server)].map((child) => child.stop()))
   }
+}
+
+/** Returns a load that can end within a slice. autocannon ends on whole seconds. */
+function loadFor({ unit }: Timing): string {
+  return unit === 'cpu' ? 'http/short-load-client.js' : 'http/load.js'
 }
 
 interface Setup {
@@ -67,7 +73,7 @@ async function measureRows({ call, unit = 'call' }: Comparison, setup: Setup): P
   const readings: Reading[] = []
   for (const [connections, rows] of byConnections(selected)) {
     const compared = only === undefined ? targets : targets.filter(({ name }) => namesIn(rows).includes(name))
-    const question = { call, connections, seconds: timing.seconds }
+    const question = { call, connections, timing, seconds: timing.seconds }
     const measured = await measureRounds(compared, timing.rounds, (target) => measureOne(load, target, question))
     for (const line of reportLines(measured, { connections, unit })) print(line)
     readings.push(...rows.map((row) => readingOf(measured, row)))
@@ -95,14 +101,35 @@ async function startTarget(name: string, program: string, { body, headers, expec
   throw new Error(`the ${name} server is wrong: it answered ${response.statusCode} ${text.slice(0, 500)}`)
 }
 
+interface MeasureQuestion extends Omit<LoadQuestion, 'url'> {
+  readonly timing: Timing
+}
+
+/** The seconds of one load of a server whose CPU limits the measurement. */
+const slice = 0.25
+
 async function measureOne(
   load: Load,
   { name, url, server }: Target,
-  question: Omit<LoadQuestion, 'url'>,
+  { timing, seconds, ...question }: MeasureQuestion,
 ): Promise<Measurement> {
-  const before = await server.ask({ ask: 'cpu' })
-  const { requests, failures, ...seen } = await load.ask({ url, ...question })
-  const after = await server.ask({ ask: 'cpu' })
-  if (failures > 0) throw new Error(`${failures} requests to the ${name} server failed: the measurement is invalid`)
-  return { ...seen, cpuPerRequest: ((after.cpuMicroseconds ?? 0) - (before.cpuMicroseconds ?? 0)) / requests }
+  const before = await cpuOf(server)
+  const isSliced = timing.unit === 'cpu'
+  let requests = 0
+  for (;;) {
+    const {
+      requests: more,
+      failures,
+      ...seen
+    } = await load.ask({ url, ...question, seconds: isSliced ? slice : seconds })
+    requests += more
+    const used = (await cpuOf(server)) - before
+    if (failures > 0) throw new Error(`${failures} requests to the ${name} server failed: the measurement is invalid`)
+    if (!isSliced || used >= seconds * 1e6) return { ...seen, cpuPerRequest: used / requests }
+  }
+}
+
+async function cpuOf(server: Server): Promise<number> {
+  const { cpuMicroseconds = 0 } = await server.ask({ ask: 'cpu' })
+  return cpuMicroseconds
 }

@@ -25,6 +25,7 @@ test('a reading compares ours with the floor unless its row names other servers'
     value: 0.8,
     ours: '800/s',
     floor: '1,000/s',
+    cpu: 1.25,
     peer: 0.05,
   })
   expect(readingOf(rounds, { id: 'http/tail', connections: 16, of: 'tail' })).toMatchObject({

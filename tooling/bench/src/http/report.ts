@@ -73,12 +73,14 @@ export function reportLines(
 export function readingOf(rounds: readonly Round<Measurement>[], row: RatioRow): Reading {
   const { id, name = 'ours', base = 'floor', of: quantity = 'perSecond' } = row
   const { of, format } = quantities[quantity]
+  const cpu = ({ cpuPerRequest }: Measurement): number => cpuPerRequest
   const withPeer = rounds.every((round) => round.has('official')) && name === 'ours'
   return {
     id,
     value: shareOf(rounds, { name, base, of }),
     ours: format(medianOf(rounds, name, of)),
     floor: format(medianOf(rounds, base, of)),
+    cpu: shareOf(rounds, { name, base, of: cpu }),
     peer: withPeer ? shareOf(rounds, { name: 'official', base, of }) : undefined,
   }
 }

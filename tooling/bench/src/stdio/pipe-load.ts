@@ -4,13 +4,14 @@ import { availableParallelism } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { body, expectedText } from '../http/call.ts'
+import type { Timing } from '../benchmark.ts'
 import { median } from '../median.ts'
 
 /** A server behind a pair of pipes. This process sends its load. */
 export interface PipedServer {
   readonly name: string
-  /** Keeps a number of calls in flight for some seconds. */
-  load(inFlight: number, seconds: number): Promise<PipeMeasurement>
+  /** Keeps a number of calls in flight for some seconds of the clock or of the server's CPU. */
+  load(inFlight: number, seconds: number, unit: Timing['unit']): Promise<PipeMeasurement>
   stop(): Promise<void>
 }
 
@@ -45,12 +46,19 @@ export async function startPiped(name: string, program: string): Promise<PipedSe
   pin(process.pid, 1)
   return {
     name,
-    load: async (inFlight, seconds) => {
+    load: async (inFlight, seconds, unit) => {
       const before = await cpuOf(child)
       const started = performance.now()
-      const { calls, medianMicroseconds } = await runLoad({ stdin, stdout }, inFlight, seconds)
-      const elapsed = (performance.now() - started) / 1000
-      return { perSecond: calls / elapsed, cpuPerCall: ((await cpuOf(child)) - before) / calls, medianMicroseconds }
+      let calls = 0
+      for (;;) {
+        const sliced = await runLoad({ stdin, stdout }, inFlight, unit === 'cpu' ? slice : seconds)
+        calls += sliced.calls
+        const elapsed = (performance.now() - started) / 1000
+        const cpu = (await cpuOf(child)) - before
+        const { medianMicroseconds } = sliced
+        if (unit !== 'cpu' || cpu >= seconds * 1e6)
+          return { perSecond: calls / elapsed, cpuPerCall: cpu / calls, medianMicroseconds }
+      }
     },
     stop: async () => {
       child.kill('SIGKILL')
@@ -68,6 +76,9 @@ async function cpuOf(child: ChildProcess): Promise<number> {
   const [microseconds] = await once(child, 'message')
   return Number(microseconds)
 }
+
+/** The seconds of one load when the server's CPU limits the measurement. */
+const slice = 0.25
 
 const [head, tail] = body.split('"id":1')
 const newline = 0x0a

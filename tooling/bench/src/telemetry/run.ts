@@ -50,7 +50,8 @@ const micros = (answer: CostAnswer): number => answer.micros
 
 function readingOf(rounds: readonly Round<CostAnswer>[], id: RatioId, name: Configuration): Reading {
   const text = (of: Configuration): string => `${medianOf(rounds, of, micros).toFixed(1)} us`
-  return { id, value: shareOf(rounds, { name, base, of: micros }), ours: text(name), floor: text(base) }
+  const cpu = shareOf(rounds, { name, base, of: micros })
+  return { id, value: cpu, ours: text(name), floor: text(base), cpu }
 }
 
 function reportLine(rounds: readonly Round<CostAnswer>[], name: Configuration): string {

@@ -1,0 +1,20 @@
+/** Microseconds per call: of the clock, and of CPU of all threads of this process. */
+export interface CallTime {
+  readonly elapsed: number
+  readonly cpu: number
+}
+
+/** Calls repeatedly until this process has used some milliseconds of CPU. */
+export async function timeCalls(call: () => unknown, milliseconds: number): Promise<CallTime> {
+  let calls = 0
+  let cpu = 0
+  const before = process.cpuUsage()
+  const start = performance.now()
+  while (cpu < milliseconds * 1000) {
+    for (let index = 0; index < 16; index++) await call()
+    calls += 16
+    const { user, system } = process.cpuUsage(before)
+    cpu = user + system
+  }
+  return { elapsed: ((performance.now() - start) * 1000) / calls, cpu: cpu / calls }
+}
