@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { leftOut } from '../vitest/scope.mjs'
 
 /** Signed tokens, and credentials that authorization servers of tests issue. */
 const credential = /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}|\bcanary-\w+-[0-9a-f]{8}-/
@@ -7,11 +8,13 @@ const credential = /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}|\bcanary-\w+-[0-9a-
 /**
  * @typedef {{ name: string, folder: string, directory: string, script: string }} Tested A package of the workspace with
  *   tests, and the script of its manifest that runs them.
- * @typedef {{ passed: number, failed: string[], skipped: string[], coverage: string, seconds: number }} Results
+ * @typedef {{ file: string, seconds: number }} FileTime
+ * @typedef {{ passed: number, failed: string[], skipped: string[], coverage: string, seconds: number, files: FileTime[] }}
+ *   Results
  * @typedef {{ status: string, title: string, ancestorTitles: string[] }} Test A test in the output of vitest's JSON
  *   reporter.
- * @typedef {{ name: string, status: string, endTime: number, assertionResults: Test[] }} TestFile Times are
- *   milliseconds since 1970.
+ * @typedef {{ name: string, status: string, startTime: number, endTime: number, assertionResults: Test[] }} TestFile Times
+ *   are milliseconds since 1970.
  */
 
 /**
@@ -47,7 +50,7 @@ export function readResults({ directory, script }) {
   const file = join(directory, `.results/${script}.json`)
   if (!existsSync(file)) {
     const failed = ['no results: the package did not build, or its tests did not start']
-    return { passed: 0, failed, skipped: [], coverage: '', seconds: 0 }
+    return { passed: 0, failed, skipped: [], coverage: '', seconds: 0, files: [] }
   }
   /** @type {{ startTime: number, testResults: TestFile[] }} */
   const { startTime, testResults: files } = JSON.parse(readFileSync(file, 'utf8'))
@@ -60,19 +63,21 @@ export function readResults({ directory, script }) {
     skipped: tests.filter(({ status }) => !['passed', 'failed'].includes(status)).map(titleOf),
     coverage: script === 'test' ? readCoverage(directory) : '',
     seconds: (Math.max(startTime, ...files.map(({ endTime }) => endTime)) - startTime) / 1000,
+    files: files.map((one) => ({ file: relative(directory, one.name), seconds: (one.endTime - one.startTime) / 1000 })),
   }
 }
 
 /**
- * Lists the files of tests that run only in CI.
+ * Lists the test files that a run leaves out.
  * @param {string} directory
+ * @param {string} scope
  */
-export function listTestsOfCi(directory) {
+export function listLeftOut(directory, scope) {
   return ['src', 'test']
     .map((folder) => join(directory, folder))
     .filter(existsSync)
     .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted())
-    .filter((file) => file.endsWith('.ci.test.ts'))
+    .filter((file) => leftOut[scope]?.matches(file) ?? false)
 }
 
 /**

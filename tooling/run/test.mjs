@@ -2,7 +2,9 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { findProgram, programs } from '../vitest/programs.mjs'
 import { pnpm, root } from './pnpm.mjs'
-import { countLine, listTested, listTestsOfCi, readResults } from './results.mjs'
+import { isNight } from '../vitest/scope.mjs'
+import { countLine, listLeftOut, listTested, readResults } from './results.mjs'
+import { measureTimes, showProgress, timeLines, writeTimes } from './times.mjs'
 
 /** The oldest supported version of Node. */
 const oldestNode = [20, 19]
@@ -13,8 +15,8 @@ const longest = '@tooling/e2e'
 // Coverage is printed beside the counts. COVERAGE=0 disables it, and is a little faster.
 process.env['COVERAGE'] ??= '1'
 
-// A run of all packages excludes the tests named `*.ci.test.ts`, except in CI.
-process.env['MCP_TEST_ALL'] ??= process.env['CI'] === 'true' || process.argv.length > 2 ? '1' : '0'
+const scope = scopeOf(process.argv.slice(2))
+process.env['MCP_TEST_SCOPE'] = scope
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -42,15 +44,27 @@ async function main(args) {
     )
     return 1
   }
+  const started = performance.now()
+  console.log('installing')
   if ((await pnpm(install, { quiet: true })) !== 0) return 1
   if (isWatching) return pnpm(['--filter', tested[0].name, 'exec', 'vitest', 'watch', ...filters])
   // Results of an earlier run must not be counted. turbo restores the results of unchanged packages.
   for (const { directory } of tested) rmSync(join(directory, '.results'), { recursive: true, force: true })
+  if (only !== undefined) return report(tested, { code: await runOne(tested[0], filters), started })
   console.log('building and testing; the output of failures follows')
-  if (only !== undefined) return report(tested, await runOne(tested[0], filters))
-  const code = await runAll()
   const alone = listTested(root, 'test-alone').map((one) => ({ ...one, name: `${one.name}, alone` }))
-  return report([...tested, ...alone], code)
+  const everything = [...tested, ...alone]
+  const stopProgress = showProgress(everything)
+  const code = await runAll()
+  stopProgress()
+  return report(everything, { code, started })
+}
+
+/** Returns what a run is for. It decides which test files are left out. */
+function scopeOf(args) {
+  if (args.some((arg) => arg !== '--watch')) return 'package'
+  if (isNight) return 'night'
+  return process.env['CI'] === 'true' ? 'change' : 'newcomer'
 }
 
 function nodeIsNewEnough() {
@@ -100,7 +114,7 @@ function runOne({ name }, filters) {
 }
 
 /** Prints the results of the packages. The last line is the count. */
-function report(tested, code) {
+function report(tested, { code, started }) {
   const results = tested.map((one) => ({ ...one, ...readResults(one) }))
   const width = Math.max(...results.map(({ name }) => name.length))
   console.log('')
@@ -111,14 +125,22 @@ function report(tested, code) {
   }
   list('failed:', results, ({ failed }) => failed)
   list('skipped:', results, ({ skipped }) => skipped)
-  if (process.env['MCP_TEST_ALL'] === '0') {
-    list('run only in CI, or with "CI=true npm test":', results, ({ directory }) => listTestsOfCi(directory))
-  }
+  list(`left out of this run, and run by "npm test -- PACKAGE":`, unique(results), ({ directory }) =>
+    listLeftOut(directory, scope),
+  )
+  const times = measureTimes(results, { scope, seconds: (performance.now() - started) / 1000 })
+  console.log(`\n${timeLines(times).join('\n')}`)
+  writeTimes(join(root, '.results/times.json'), times)
   const passed = results.every(({ failed }) => failed.length === 0)
   if (code !== 0 && passed)
     console.log(`\nevery test passed, but the run exited with code ${code}: see its output above`)
   console.log(`\n${countLine(results)}`)
   return code === 0 && passed ? 0 : 1
+}
+
+/** Returns one row for each package: the tests that run alone have a row of their own. */
+function unique(results) {
+  return results.filter(({ script }) => script === 'test')
 }
 
 function list(heading, results, pick) {

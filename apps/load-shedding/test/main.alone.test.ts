@@ -21,7 +21,7 @@ test('a trial overloads an instance, restarts every one, loses no call, and exit
   expect(output).toMatch(/^0 of \d+ chunks of work repeated$/m)
   expect(output).toBe(stripVTControlCharacters(output))
   expect(code).toBe(0)
-}, 180_000)
+})
 
 test('a signal stops the application and all of its processes', async () => {
   const run = start(['--port', '0', '--mcp-port', '0', '--instances', '2'])

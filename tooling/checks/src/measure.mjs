@@ -24,6 +24,25 @@ export function measureTrends(root) {
   return [...measureSize(root), measureDuplicateNames(readSources(root))]
 }
 
+/**
+ * Returns the seconds of the last `.ci/run` of this folder by stage, or nothing if there was none.
+ * @param {string} root
+ * @returns {Measured[]}
+ */
+export function measureRun(root) {
+  const path = join(root, '.results/times.json')
+  if (!existsSync(path)) return []
+  /** @type {import('../../run/times.mjs').Times} */
+  const { scope, seconds, stages } = JSON.parse(readFileSync(path, 'utf8'))
+  if (scope !== 'change' || Object.keys(stages).length === 1) return []
+  const rows = Object.entries(stages).map(([name, value]) => ({
+    title: `seconds of .ci/run: ${name}`,
+    value,
+    details: [],
+  }))
+  return [{ title: 'seconds of .ci/run', value: seconds, details: [] }, ...rows]
+}
+
 /** @param {string} root */
 function readSources(root) {
   return listFiles(root)
@@ -76,26 +95,35 @@ function isFunctionConstant(node) {
   return isFunction && ts.isSourceFile(node.parent.parent.parent)
 }
 
-/** @param {readonly Measured[]} measured */
-function printTrends(measured) {
-  const path = join(workspaceRoot, lastValues)
-  /** @type {Record<string, number>} */
-  const last = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
+/**
+ * @param {readonly Measured[]} measured
+ * @param {Readonly<Record<string, number>>} last
+ */
+function printTrends(measured, last) {
   for (const { title, value } of measured) console.log(`${title}: ${value} (last: ${last[title] ?? 'none'})`)
+}
+
+/** @returns {Record<string, number>} */
+function readLast() {
+  const path = join(workspaceRoot, lastValues)
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
 }
 
 /**
  * @param {readonly string[]} flags `--list` also prints the counted places. `--write` stores the values for the next
- *   run.
+ *   run, and keeps the times of the last one if there is no `.ci/run` to read them from.
  */
 function main(flags) {
-  const trends = [measureTrends, measureCalls, measureSurface].flatMap((measure) => measure(workspaceRoot))
-  printTrends(trends)
+  const last = readLast()
+  const run = measureRun(workspaceRoot)
+  const trends = [...[measureTrends, measureCalls, measureSurface].flatMap((measure) => measure(workspaceRoot)), ...run]
+  printTrends(trends, last)
   if (flags.includes('--list')) {
     for (const { title, details } of trends) console.log([title, ...details].join('\n  '))
   }
   if (flags.includes('--write')) {
-    const values = Object.fromEntries(trends.map(({ title, value }) => [title, value]))
+    const times = Object.entries(last).filter(([title]) => run.length === 0 && title.startsWith('seconds of .ci/run'))
+    const values = Object.fromEntries([...trends.map(({ title, value }) => [title, value]), ...times])
     writeFileSync(join(workspaceRoot, lastValues), `${JSON.stringify(values, null, 2)}\n`)
   }
 }

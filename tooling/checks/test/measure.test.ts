@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { measureTrends } from '../src/measure.mjs'
+import { measureRun, measureTrends } from '../src/measure.mjs'
 import { tree } from './tree.ts'
 
 const sharedNames = (files: Readonly<Record<string, string>>): number | undefined =>
@@ -27,4 +27,13 @@ test.each([
 ])('the file %s is not measured', (name) => {
   const files = { [`packages/a/${name}`]: 'function send() {}', 'packages/b/src/b.ts': 'function send() {}' }
   expect(sharedNames(files)).toBe(0)
+})
+
+test.each([
+  ['of CI', { scope: 'change', seconds: 30, stages: { verify: 10, tests: 20 } }, [30, 10, 20]],
+  ['of tests alone', { scope: 'change', seconds: 20, stages: { tests: 20 } }, []],
+  ['of the night', { scope: 'night', seconds: 30, stages: { adversary: 10, tests: 20 } }, []],
+])('the seconds of a run %s are %j', (_, times, values) => {
+  expect(measureRun(tree({ '.results/times.json': times })).map(({ value }) => value)).toEqual(values)
+  expect(measureRun(tree({}))).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countLine, listTested, listTestsOfCi, readResults } from '../../run/results.mjs'
+import { countLine, listTested, listLeftOut, readResults } from '../../run/results.mjs'
 import { tree } from './tree.ts'
 
 const written = (...files: object[]): { directory: string; script: string } => ({
@@ -77,12 +77,16 @@ test('the time of a package is from its start to the end of its last file', () =
   expect(readResults({ directory, script: 'test' }).seconds).toBe(60.5)
 })
 
-test('tests that run only in CI are found at any depth', () => {
+test.each([
+  ['newcomer', ['b.ci.test.ts', 'd.night.test.ts', 'deep/c-chaos.alone.test.ts', 'e.night.alone.test.ts']],
+  ['change', ['d.night.test.ts', 'e.night.alone.test.ts']],
+  ['night', []],
+  ['package', []],
+])('a run for a %s leaves out %j', (scope, files) => {
+  const names = ['a', 'b.ci', 'deep/c-chaos.alone', 'd.night', 'e.night.alone', 'f.alone']
   const directory = tree({
-    'src/a.test.ts': '',
-    'src/deep/b.ci.test.ts': '',
-    'test/c.ci.test.ts': '',
-    'lib/d.ci.test.ts': '',
+    ...Object.fromEntries(names.map((name) => [`src/${name}.test.ts`, ''])),
+    'lib/g.ci.test.ts': '',
   })
-  expect(listTestsOfCi(directory)).toEqual(['deep/b.ci.test.ts', 'c.ci.test.ts'])
+  expect(listLeftOut(directory, scope)).toEqual(files)
 })

@@ -1,3 +1,4 @@
+import { sizeOf } from '@tooling/vitest/size'
 import { isClientError } from '@x/client'
 import { serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,8 +11,8 @@ import { startHostileUpstreams } from './hostile-upstream.ts'
 import { processesOf } from './process-list.ts'
 import { send } from './raw-request.ts'
 
-/** The number of instances, so that each instance serves each call once. */
-const rounds = 2
+/** Two instances serve each call once in two rounds. */
+const rounds = sizeOf({ change: 2, night: 20 })
 let features: ChildProgram
 beforeAll(async () => {
   features = await bundleProgram(new URL('programs/features.ts', import.meta.url))

@@ -5,16 +5,17 @@ import { startScriptedAuthServer } from '@tooling/auth-server/scripted'
 import { startPostgres } from '@tooling/real-servers/postgres'
 import { type RealRedis, startRedis } from '@tooling/real-servers/redis'
 import { describeNeeding } from '@tooling/vitest/needs'
+import { sizeOf } from '@tooling/vitest/size'
 import { createStateTable } from '@x/state-codec/postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startBalancer, startInstance } from './balanced-processes.ts'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { answerTo, type ClientOutcome, openOutageClients, type OutageLoad, repeatOutage } from './outages.ts'
 
-// `OUTAGE_CHAOS_SIZE=1` has 16 outages of 1.5 s, 200 calls and 1,000 changes of sessions in each test. A smaller size
-// keeps the ratio of outages to load.
-const size = Number(process.env['OUTAGE_CHAOS_SIZE'] ?? 0.25)
-const outageCount = Math.ceil(16 * size)
+// The night has 16 outages of 1.5 s, 200 calls and 1,000 changes of sessions in each test. A change has as many calls for
+// each outage.
+const outageCount = sizeOf({ change: 2, night: 16 })
+const size = outageCount / 16
 const outages = { count: outageCount, pauseMs: 2000 }
 const clientCount = 20
 const instanceCount = 3
@@ -92,8 +93,6 @@ async function expectNothingLost(outcomes: readonly ClientOutcome[], effects: st
   }
 }
 
-const timeoutMs = 600_000
-
 describeNeeding('redis', 'calls and changes of sessions with a Redis', (path) => {
   const withRedis = async (run: (redis: RealRedis) => Promise<void>): Promise<void> => {
     const redis = await startRedis(path)
@@ -104,72 +103,55 @@ describeNeeding('redis', 'calls and changes of sessions with a Redis', (path) =>
     }
   }
 
-  test(
-    'that stores every state and is restarted for 1.5 s repeatedly: none is lost or wrong [UNA-001 UNA-002 UNA-003]',
-    () =>
-      withRedis(async (redis) => {
-        const environment = () => ({ REDIS_PATH: redis.path, KEEPS_STATES: 'yes' })
-        await runLoad({
-          environment,
-          faults: () => repeatOutage({ ...outages, begin: redis.kill, end: redis.restart }),
-        })
-      }),
-    timeoutMs,
-  )
-
-  test(
-    'that stores the results of keyed calls and restarts empty: none is lost or wrong [UNA-003]',
-    () =>
-      withRedis(async (redis) => {
-        const environment = () => ({ REDIS_PATH: redis.path })
-        const faults = () =>
-          repeatOutage({ ...outages, begin: redis.kill, end: () => redis.restart({ isEmpty: true }) })
-        await runLoad({ environment, faults })
-      }),
-    timeoutMs,
-  )
-})
-
-test(
-  'calls and changes of sessions survive a PostgreSQL that stores every state and is restarted for 1.5 s repeatedly [UNA-001 UNA-002 UNA-003]',
-  async () => {
-    const database = await startPostgres()
-    const pool = database.pool()
-    try {
-      await createStateTable(pool)
-      const environment = () => ({ DATABASE_URL: database.url, KEEPS_STATES: 'yes' })
+  test('that stores every state and is restarted for 1.5 s repeatedly: none is lost or wrong [UNA-001 UNA-002 UNA-003]', () =>
+    withRedis(async (redis) => {
+      const environment = () => ({ REDIS_PATH: redis.path, KEEPS_STATES: 'yes' })
       await runLoad({
         environment,
-        faults: () => repeatOutage({ ...outages, begin: database.kill, end: database.restart }),
+        faults: () => repeatOutage({ ...outages, begin: redis.kill, end: redis.restart }),
       })
-    } finally {
-      await pool.end()
-      await database.close()
-    }
-  },
-  timeoutMs,
-)
+    }))
 
-test(
-  'calls and changes of sessions survive an issuer that is unreachable for 1.5 s repeatedly, four times before it publishes a new key [UNA-001 UNA-003]',
-  async () => {
-    await using issuer = await startScriptedAuthServer({ aud: 'http://127.0.0.1/mcp' })
-    const headers = async (caller: string) => ({
-      authorization: `Bearer ${await issuer.sign({ claims: { sub: caller } })}`,
+  test('that stores the results of keyed calls and restarts empty: none is lost or wrong [UNA-003]', () =>
+    withRedis(async (redis) => {
+      const environment = () => ({ REDIS_PATH: redis.path })
+      const faults = () => repeatOutage({ ...outages, begin: redis.kill, end: () => redis.restart({ isEmpty: true }) })
+      await runLoad({ environment, faults })
+    }))
+})
+
+test('calls and changes of sessions survive a PostgreSQL that stores every state and is restarted for 1.5 s repeatedly [UNA-001 UNA-002 UNA-003]', async () => {
+  const database = await startPostgres()
+  const pool = database.pool()
+  try {
+    await createStateTable(pool)
+    const environment = () => ({ DATABASE_URL: database.url, KEEPS_STATES: 'yes' })
+    await runLoad({
+      environment,
+      faults: () => repeatOutage({ ...outages, begin: database.kill, end: database.restart }),
     })
-    let outageNumber = 0
-    // The issuer publishes four new keys. A server limits its requests for unknown keys, so that forged keys do not
-    // cause endless requests.
-    const begin = async (): Promise<void> => {
-      issuer.break(true)
-      if (outageNumber++ % Math.ceil(outageCount / 4) === 0) await issuer.rotate()
-    }
-    // A server retries its issuer after 1 and then 2 seconds. The next outage begins after that.
-    const faults = () => repeatOutage({ ...outages, pauseMs: 4000, begin, end: async () => issuer.break(false) })
-    await runLoad({ environment: () => ({ ISSUER: issuer.issuer }), headers, faults })
-  },
-  timeoutMs,
-)
+  } finally {
+    await pool.end()
+    await database.close()
+  }
+})
+
+test('calls and changes of sessions survive an issuer that is unreachable for 1.5 s repeatedly, four times before it publishes a new key [UNA-001 UNA-003]', async () => {
+  await using issuer = await startScriptedAuthServer({ aud: 'http://127.0.0.1/mcp' })
+  const headers = async (caller: string) => ({
+    authorization: `Bearer ${await issuer.sign({ claims: { sub: caller } })}`,
+  })
+  let outageNumber = 0
+  // The issuer publishes four new keys. A server limits its requests for unknown keys, so that forged keys do not
+  // cause endless requests.
+  const begin = async (): Promise<void> => {
+    issuer.break(true)
+    if (outageNumber++ % Math.ceil(outageCount / 4) === 0) await issuer.rotate()
+  }
+  // A server retries its issuer after 1 and then 2 seconds. The next outage begins after that.
+  const faults = () => repeatOutage({ ...outages, pauseMs: 4000, begin, end: async () => issuer.break(false) })
+  await runLoad({ environment: () => ({ ISSUER: issuer.issuer }), headers, faults })
+})
 
 test.each([
   ['ahead', 2],
@@ -188,5 +170,4 @@ test.each([
     // A state with the wrong clock is valid at one instance only, which the client may not reach within ten seconds.
     await runLoad({ environment, repeatsUnstarted: true, faults: () => Promise.resolve() })
   },
-  timeoutMs,
 )

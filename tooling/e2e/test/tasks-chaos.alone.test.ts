@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { randomFrom } from '@tooling/vitest/random'
+import { sizeOf } from '@tooling/vitest/size'
 import { expect, test } from 'vitest'
 import {
   databaseRestart,
@@ -13,15 +14,14 @@ import {
 import { driveTasks, type TaskOutcome, expectOutcomes } from './paint-tasks.ts'
 import { startProcessFleet } from './process-fleet.ts'
 
-// `TASKS_CHAOS_SEED=… TASKS_CHAOS_COUNT=… pnpm vitest run test/tasks-chaos.alone.test.ts` repeats a run. The faults are
-// the same, but their exact times differ.
+// `TASKS_CHAOS_SEED=… npm test -- e2e tasks-chaos` repeats a run. The faults are the same, but their exact times differ.
 const seed = Number(process.env['TASKS_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
-const count = Number(process.env['TASKS_CHAOS_COUNT'] ?? 200)
+const count = sizeOf({ change: 40, night: 200 })
 
 const parts = startChaosParts()
 
 test(`tasks end once, with the right result, while their processes and their database are killed (TASKS_CHAOS_SEED=${seed})`, async () => {
-  process.stdout.write(`TASKS_CHAOS_SEED=${seed} TASKS_CHAOS_COUNT=${count}\n`)
+  process.stdout.write(`TASKS_CHAOS_SEED=${seed}, ${count} tasks\n`)
   await using fleet = await startProcessFleet(parts.program.path, 3, environmentOf(parts.database))
   const ended: TaskOutcome[] = []
   const faultsInjected = injectFaults({
@@ -39,4 +39,4 @@ test(`tasks end once, with the right result, while their processes and their dat
   await setTimeout(leaseMs * 2)
   await expectOutcomes(fleet, ended, await effectsByStep(parts.pool))
   await expectNoTaskLeft(parts.database, parts.pool)
-}, 1_200_000)
+})

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { connectRedis, startRedis } from '@tooling/real-servers/redis'
 import { randomFrom } from '@tooling/vitest/random'
+import { sizeOf } from '@tooling/vitest/size'
 import { taskAdmin } from '@x/tasks/admin'
 import { redisEngine } from '@x/tasks/redis'
 import { expect, test } from 'vitest'
@@ -8,15 +9,14 @@ import { databaseRestart, effectsByStep, environmentOf, leaseMs, injectFaults, s
 import { driveTasks, type TaskOutcome, expectOutcomes } from './paint-tasks.ts'
 import { startProcessFleet } from './process-fleet.ts'
 
-// `TASKS_CHAOS_SEED=… TASKS_CHAOS_COUNT=… pnpm vitest run test/tasks-redis-chaos.alone.test.ts` repeats a run. The
-// exact times of the faults differ.
+// `TASKS_CHAOS_SEED=… npm test -- e2e tasks-redis-chaos` repeats a run. The exact times of the faults differ.
 const seed = Number(process.env['TASKS_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
-const count = Number(process.env['TASKS_CHAOS_COUNT'] ?? 60)
+const count = sizeOf({ change: 30, night: 200 })
 
 const parts = startChaosParts()
 
 test(`tasks in Redis end once, with the right result, while their processes and Redis are killed (TASKS_CHAOS_SEED=${seed})`, async () => {
-  process.stdout.write(`TASKS_CHAOS_SEED=${seed} TASKS_CHAOS_COUNT=${count}\n`)
+  process.stdout.write(`TASKS_CHAOS_SEED=${seed}, ${count} tasks\n`)
   const redis = await startRedis('redis-server')
   try {
     const environment = { ...environmentOf(parts.database), REDIS_URL: redis.url }
@@ -36,7 +36,7 @@ test(`tasks in Redis end once, with the right result, while their processes and 
   } finally {
     await redis.close()
   }
-}, 1_200_000)
+})
 
 /** Rejects if a task is open, or if an ended task has a journal, answers or requests. */
 async function expectOnlyEndedTasks(path: string): Promise<void> {

@@ -1,0 +1,23 @@
+const ofCi = /\.ci\.test\.ts$/
+const ofNight = /\.night(?:\.alone)?\.test\.ts$/
+const chaos = /-chaos\.alone\.test\.ts$/
+
+/**
+ * The test files that a run leaves out, by what the run is for (`MCP_TEST_SCOPE`). A newcomer waits for neither chaos
+ * nor tests such as that of published types, which take long and fail for few changes. CI judges a change with small
+ * chaos. The night, and a run of one package, leave nothing out.
+ * @type {Readonly<Record<string, { patterns: readonly string[], matches: (file: string) => boolean }>>}
+ */
+export const leftOut = {
+  newcomer: {
+    patterns: ['**/*.ci.test.ts', '**/*.night.test.ts', '**/*.night.alone.test.ts', '**/*-chaos.alone.test.ts'],
+    matches: (file) => ofCi.test(file) || ofNight.test(file) || chaos.test(file),
+  },
+  change: {
+    patterns: ['**/*.night.test.ts', '**/*.night.alone.test.ts'],
+    matches: (file) => ofNight.test(file),
+  },
+}
+
+/** True in the run of the night, and with `NIGHT=1 npm test -- PACKAGE WORD`. */
+export const isNight = process.env['NIGHT'] === '1'
