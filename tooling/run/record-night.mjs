@@ -13,6 +13,10 @@ const record = {
   ended: new Date().toISOString(),
   node: process.version,
   cores: availableParallelism(),
-  ...{ passed, failed, seconds, stages, slowest },
+  passed,
+  failed,
+  seconds,
+  stages,
+  slowest,
 }
 writeFileSync(join(root, '.ci/nightly.json'), `${JSON.stringify(record, null, 2)}\n`)

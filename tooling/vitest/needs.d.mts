@@ -9,3 +9,9 @@ export function needs(name: Need): { readonly available: boolean; readonly path:
  * the title. With `CI` or `MCP_TEST_REQUIRE` set they fail.
  */
 export function describeNeeding(name: Need, title: string, define: (path: string) => void): void
+
+/** True in the run of the night, and with `NIGHT=1 npm test -- PACKAGE WORD`. */
+export const isNight: boolean
+
+/** Returns the size of a test of chance: a small one for each change, the whole at night. */
+export function sizeOf(sizes: { readonly change: number; readonly night: number }): number

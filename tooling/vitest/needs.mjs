@@ -1,5 +1,8 @@
 import { describe, test } from 'vitest'
 import { findProgram, programs } from './programs.mjs'
+import { isNight } from './scope.mjs'
+
+export { isNight }
 
 /**
  * Finds a program on this machine.
@@ -34,6 +37,14 @@ export function describeNeeding(name, title, define) {
     return
   }
   describe.skipIf(true)(`${title} (skipped: ${name} is not installed, apt-get install ${install})`, () => define(path))
+}
+
+/**
+ * Returns the size of a test of chance: a small one for each change, the whole at night.
+ * @param {{ change: number, night: number }} sizes
+ */
+export function sizeOf({ change, night }) {
+  return isNight ? night : change
 }
 
 function isRequired() {

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serveOrganization } from './testing/organization.ts'
 import { checkBuilt, command, endStarted, start } from './testing/start-app.ts'
 
-const timeout = 240_000
 const mcpx = fileURLToPath(new URL('../dist/mcpx.js', import.meta.resolve('@x/cli/terminal')))
 
 beforeAll(checkBuilt)
@@ -24,7 +24,7 @@ function run(...args: readonly string[]): Promise<{ readonly code: number | null
   })
 }
 
-test('mcpx lists and calls the application over stdio', { timeout }, async () => {
+test('mcpx lists and calls the application over stdio', async () => {
   const { command: program, args } = command(['--stdio'])
   const target = [program, ...args].map((word) => `"${word}"`).join(' ')
   const { json } = await run('list', target)
@@ -34,12 +34,9 @@ test('mcpx lists and calls the application over stdio', { timeout }, async () =>
 })
 
 // The balancer sends each connection to the next instance, so that a walk-through shows all of them.
-test('mcpx finds that the balancer closes connections, and no other fault: the instances share their keys', {
-  timeout,
-}, async () => {
-  const app = start(['--port', '0'])
-  // Waits for the end of the walk-through, which kills an instance and changes the work item.
-  const url = await app.url
+test('mcpx finds that the balancer closes connections, and no other fault: the instances share their keys', async () => {
+  await using service = await serveOrganization()
+  const url = await start(['--port', '0'], service.environment).url
   const called = await run('call', url, 'get_work_item', '--args', '{"workItemId":4522}')
   expect([called.code, called.json['structuredContent']]).toEqual([0, expect.objectContaining({ id: 4522 })])
   const asking = { workItemId: 4301, fields: { 'System.State': 'Resolved' } }

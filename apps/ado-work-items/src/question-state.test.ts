@@ -1,6 +1,7 @@
 import type { JsonObject } from '@x/schema'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readInstanceHeader } from './fleet/instance-header.ts'
+import { serveOrganization } from './testing/organization.ts'
 import { checkBuilt, endStarted, isRunning, start } from './testing/start-app.ts'
 import { decodeEvents } from './walk-through/record-messages.ts'
 
@@ -10,10 +11,9 @@ afterAll(endStarted)
 const callId = 2
 const question = 'Resolving Bug #4517 requires a resolution. How was this bug resolved?'
 
-test('SEP-1685: the answer returns the state of the question, and another instance continues the call of the one that was killed', {
-  timeout: 120_000,
-}, async () => {
-  const app = start(['--port', '0', '--instances', '3'])
+test('SEP-1685: the answer returns the state of the question, and another instance continues the call of the one that was killed', async () => {
+  await using service = await serveOrganization()
+  const app = start(['--port', '0', '--instances', '3'], service.environment)
   const send = createSender(await app.url)
   await send.initialize()
 
@@ -25,7 +25,7 @@ test('SEP-1685: the answer returns the state of the question, and another instan
   const { pid: askingPid = Number.NaN } = readInstanceHeader(called.headers) ?? {}
   process.kill(askingPid, 'SIGKILL')
   // The system may close the stream before the port, which then accepts one more connection.
-  await vi.waitUntil(() => !isRunning(askingPid), { timeout: 10_000 })
+  await expect.poll(() => isRunning(askingPid)).toBe(false)
 
   const answer = { action: 'accept', content: { resolution: 'Fixed' } }
   const accepted = await send.post({ id, state, result: answer })

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeNeeding } from '@tooling/vitest/needs'
-import { isNight } from '@tooling/vitest/scope'
+import { describeNeeding, isNight } from '@tooling/vitest/needs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { CallView } from '../src/board/snapshot.ts'
 import type { BalancerName } from '../src/fleet/balancer.ts'

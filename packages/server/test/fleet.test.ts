@@ -14,7 +14,7 @@ const offers = {
   prompts: [prompt('hello', { run: () => 'Hello' })],
   resources: ['text://a', 'text://b'].map((uri) => resource(uri, { name: uri, read: () => 'text' })),
 }
-const patient = { timeout: 20_000, interval: 10 }
+const patient = { interval: 10 }
 
 /** A fleet on a real server, in a test's hand. */
 interface FleetUnderTest {

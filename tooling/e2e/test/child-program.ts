@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,17 +13,37 @@ export interface ChildProgram extends AsyncDisposable {
   run(input: unknown): Promise<unknown>
 }
 
-/** Bundles a program. */
+/** The bundles of this process, by their sources. Several test files use the same program. */
+const outputs = new Map<string, Promise<string>>()
+
+/** Bundles a program, once for all test files of a process. */
 export async function bundleProgram(source: URL): Promise<ChildProgram> {
-  const folder = await mkdtemp(join(tmpdir(), 'e2e-'))
-  const outfile = join(folder, 'program.cjs')
   const entry = fileURLToPath(source)
-  await build({ entryPoints: [entry], bundle: true, outfile, format: 'cjs', platform: 'node', target: 'node20' })
+  const bundled = outputs.get(entry) ?? bundleText(entry)
+  outputs.set(entry, bundled)
+  // Each caller has a copy of its own, because tests find the processes that they started by its path.
+  const folder = await mkdtemp(join(tmpdir(), 'e2e-'))
+  const path = join(folder, 'program.cjs')
+  await writeFile(path, await bundled)
   return {
-    path: outfile,
-    run: (input) => runNode(outfile, JSON.stringify(input)),
+    path,
+    run: (input) => runNode(path, JSON.stringify(input)),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }
+}
+
+async function bundleText(entry: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+  })
+  const [output] = outputFiles
+  if (output === undefined) throw new Error(`esbuild made no bundle of ${entry}`)
+  return output.text
 }
 
 function runNode(program: string, input: string): Promise<unknown> {

@@ -5,7 +5,7 @@ import { expect, onTestFinished } from 'vitest'
 import { keys } from './asking.ts'
 import { type BundledExample, deployFolder } from './bundle-example.ts'
 import { textOf } from './deploy-checkers.ts'
-import { freePort, haproxy, type ProxyKind } from './proxies.ts'
+import { haproxy, type ProxyKind, findFreePort } from './proxies.ts'
 
 /** Starts the bundle of `server.mjs` with PATH and the given environment. */
 export function startServer(program: string, environment: NodeJS.ProcessEnv): ChildProcess {
@@ -42,7 +42,7 @@ export async function prepareFleet(
 ): Promise<{ readonly startInstance: (index: number) => Promise<ChildProcess>; readonly ports: readonly number[] }> {
   const keysFile = `${bundle.folder}/state.keys`
   await writeFile(keysFile, `${keys.first}\n`)
-  const ports = [await freePort(), await freePort()]
+  const ports = [await findFreePort(), await findFreePort()]
   const startInstance = async (index: number): Promise<ChildProcess> => {
     const child = startServer(bundle.path, {
       PORT: String(ports[index]),

@@ -1,8 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describeNeeding } from '@tooling/vitest/needs'
-import { sizeOf } from '@tooling/vitest/size'
+import { describeNeeding, sizeOf } from '@tooling/vitest/needs'
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,11 +9,11 @@ import { textOf } from './asking.ts'
 import { type Instance, startInstance, stopInstances } from './balanced-processes.ts'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { roundObserver } from './round-observer.ts'
-import { freePort, haproxy, type ProxySetup, startProxy } from './proxies.ts'
+import { haproxy, type ProxySetup, startProxy, findFreePort } from './proxies.ts'
 
 // The night has three deployments under calls of 35 s, a grace period of 10 s and health checks once a second, as in
-// production. A change has one deployment and a tenth of each time. The start time of a process is not scaled.
-const scale = sizeOf({ change: 0.1, night: 1 })
+// production. A change has one deployment and a fifth of each time. The start time of a process is not scaled.
+const scale = sizeOf({ change: 0.2, night: 1 })
 const callCount = sizeOf({ change: 32, night: 64 })
 const deploymentCount = sizeOf({ change: 1, night: 3 })
 const instanceCount = 4
@@ -75,7 +74,7 @@ interface Run {
 async function runDeployments(path: string, setup: Omit<ProxySetup, 'ports'>): Promise<Run> {
   const folder = await mkdtemp(join(tmpdir(), 'deployments-'))
   const effects = join(folder, 'effects')
-  const ports = await Promise.all(Array.from({ length: instanceCount }, freePort))
+  const ports = await Promise.all(Array.from({ length: instanceCount }, findFreePort))
   const start = (index: number): Promise<Instance> =>
     startInstance(program.path, {
       PORT: String(ports[index]),

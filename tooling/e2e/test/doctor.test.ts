@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keys } from './asking.ts'
 import { everything, fastmcp, serveOfficialV2, serveOurs, serveProtectedBy } from './examined-servers.ts'
 import { buildMcpx, type Mcpx } from './mcpx.ts'
-import { freePort } from './older-server-peers.ts'
 import { haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
+import { findFreePort } from './older-server-peers.ts'
 
 let mcpx: Mcpx
 beforeAll(async () => {
@@ -161,7 +161,7 @@ test('a server with a real issuer has no problem, and its faults of authorizatio
   const spellings = [
     [issuer.issuer, /A client finds the issuer/],
     [`${issuer.issuer}/`, /calls itself .* own spelling/],
-    [`http://127.0.0.1:${await freePort()}`, /has no metadata/],
+    [`http://127.0.0.1:${await findFreePort()}`, /has no metadata/],
   ] as const
   for (const [spelling, finding] of spellings) {
     await using http = await serveProtectedBy(spelling)
@@ -181,7 +181,7 @@ test('metadata for another resource and a challenge without metadata are reporte
 })
 
 test('a port without a server is one problem, and all other checks are skipped [OPS-011]', async () => {
-  const { code, wrong, skipped } = await examine(`http://127.0.0.1:${await freePort()}/mcp`)
+  const { code, wrong, skipped } = await examine(`http://127.0.0.1:${await findFreePort()}/mcp`)
   expect([code, wrong, skipped.length]).toEqual([1, ['reach'], 19])
 })
 

@@ -9,7 +9,7 @@ import { vi } from 'vitest'
 import { z } from 'zod'
 import { resolveTool, stateWith } from './asking.ts'
 import { officialServers } from './interop/official-server.ts'
-import { everythingOverHttp, freePort, portOf } from './older-server-peers.ts'
+import { everythingOverHttp, portOf, findFreePort } from './older-server-peers.ts'
 
 /** Starts an instance of our server with a tool that asks. It sends a keep-alive comment every second. */
 export function serveOurs(key: string, options: ServeHttpOptions = {}): Promise<HttpServer> {
@@ -51,7 +51,7 @@ export async function fastmcp(): Promise<Served> {
   const server = new FastMCP({ name: 'fast', version: '1.0.0', logger: quiet })
   const parameters = z.object({ a: z.number() })
   server.addTool({ name: 'add', description: 'Adds', parameters, execute: async ({ a }) => `${a + 1}` })
-  const port = await freePort()
+  const port = await findFreePort()
   await server.start({ transportType: 'httpStream', httpStream: { port, host: '127.0.0.1' } })
   const dispose = async (): Promise<void> => {
     await server.stop()
@@ -62,7 +62,7 @@ export async function fastmcp(): Promise<Served> {
 
 /** Starts a server that requires a token of an issuer. The issuer is written as given. */
 export async function serveProtectedBy(issuer: string, resourcePath = '/mcp'): Promise<HttpServer> {
-  const port = await freePort()
+  const port = await findFreePort()
   const server = createServer({ name: 'items', version: '1.0.0', state: false })
   const resource = `http://127.0.0.1:${port}${resourcePath}`
   return serveHttp(server, { port, auth: protect({ resource, issuers: [issuer] }) })

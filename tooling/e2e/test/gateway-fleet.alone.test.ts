@@ -1,13 +1,12 @@
-import { sizeOf } from '@tooling/vitest/size'
+import { sizeOf } from '@tooling/vitest/needs'
 import { type Client, createClient } from '@x/client'
 import { gateway } from '@x/gateway'
 import { legacy } from '@x/legacy'
 import { connectAny } from '@x/legacy/client'
-import { sealedState } from '@x/state-codec'
 import { connectHttp, type HttpConnection } from '@x/transport-http/client'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { keys, textOf } from './asking.ts'
+import { keys, stateWith, textOf } from './asking.ts'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { processesOf } from './process-list.ts'
 import { createFeatures } from '../src/hop/features.ts'
@@ -47,7 +46,7 @@ function serveInstance({ modern, olderHttp }: Upstreams): Promise<HttpServer> {
   const server = gateway({
     name: 'company',
     version: '1.0.0',
-    state: sealedState({ keys: [keys.first] }),
+    state: stateWith(keys.first),
     upstreams: {
       modern: { connect: () => connectAny(modern.url) },
       'old-http': { connect: () => connectAny(olderHttp.url, { era: 'legacy' }) },

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
-import { createServer as createNetServer } from 'node:net'
 import { dirname, join } from 'node:path'
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -75,7 +75,7 @@ export async function overRemote(): Promise<OlderPeer> {
 export async function overProxy(): Promise<OlderPeer> {
   const path = join(dirname(require.resolve('mcp-proxy')), 'bin/mcp-proxy.mjs')
   const program = await bundleProgram(new URL('./programs/both-eras.ts', import.meta.url))
-  const port = await freePort()
+  const port = await findFreePort()
   const args = [
     path,
     '--port',
@@ -108,15 +108,6 @@ async function retry(attempt: () => Promise<void>): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createNetServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address === 'object' && address !== null) return address.port
-  throw new Error('the server has no port')
 }
 
 /** Calls the tool that asks, like a host of revision 2025-11-25. Resolves to the results. */

@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer as createHttpServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { type Client, createClient } from '@x/client'
 import { type AnyConnection, connectAny } from '@x/legacy/client'
+
+export { findFreePort }
 
 const packages = new URL('../node_modules/@modelcontextprotocol/', import.meta.url)
 /** The official reference servers. */
@@ -57,15 +60,6 @@ export function overStdio(...args: readonly string[]): Peer {
   return peerOf(connectAny({ command: process.execPath, args }, { handshakeTimeoutMs: 60_000 }))
 }
 
-/** Returns a free port. */
-export async function freePort(): Promise<number> {
-  const http = createHttpServer()
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  const port = portOf(http)
-  await new Promise((resolve) => http.close(resolve))
-  return port
-}
-
 /** Returns the port of a listening server. */
 export function portOf(http: Server): number {
   const address = http.address()
@@ -74,7 +68,7 @@ export function portOf(http: Server): number {
 
 /** Starts server-everything over HTTP. */
 export async function everythingOverHttp(): Promise<Peer> {
-  const port = await freePort()
+  const port = await findFreePort()
   const env = { ...process.env, PORT: String(port) }
   const child: ChildProcess = spawn(process.execPath, [everything, 'streamableHttp'], {
     env,

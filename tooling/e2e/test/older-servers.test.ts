@@ -12,12 +12,12 @@ import {
   everything,
   everythingOverHttp,
   filesystem,
-  freePort,
   memory,
   overStdio,
   peerOf,
   serverOfRevision,
   temporaryFolder,
+  findFreePort,
 } from './older-server-peers.ts'
 import { useServerEverything } from './server-everything.ts'
 
@@ -71,7 +71,7 @@ test.each([false, true])('FastMCP lists and calls a tool, stateless: %s', async 
     parameters: z.object({ a: z.number() }),
     execute: async ({ a }) => `${a + 1}`,
   })
-  const port = await freePort()
+  const port = await findFreePort()
   await server.start({ transportType: 'httpStream', httpStream: { port, host: '127.0.0.1', stateless } })
   await using peer = peerOf(connectAny(`http://127.0.0.1:${port}/mcp`), () => server.stop())
   expect(textOf(await peer.client.callTool('add', { a: 1 }))).toBe('2')

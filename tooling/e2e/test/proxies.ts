@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { findFreePort } from '@tooling/real-servers/free-port'
+
+export { findFreePort }
 
 /** The backends of a proxy and its non-default settings. */
 export interface ProxySetup {
@@ -139,7 +142,7 @@ http://127.0.0.1:${port} {
 /** Starts a proxy and resolves when it accepts connections. */
 export async function startProxy(program: string, kind: ProxyKind, setup: ProxySetup): Promise<Proxy> {
   const folder = await mkdtemp(join(tmpdir(), `e2e-${kind.name}-`))
-  const run = { folder, config: join(folder, 'proxy.conf'), port: await freePort() }
+  const run = { folder, config: join(folder, 'proxy.conf'), port: await findFreePort() }
   await writeFile(run.config, kind.configure(setup, run))
   // Caddy keeps a copy of its configuration there.
   const env = { ...process.env, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder }
@@ -162,17 +165,6 @@ export async function startProxy(program: string, kind: ProxyKind, setup: ProxyS
     await rm(folder, { recursive: true, force: true })
   }
   return { url: `http://127.0.0.1:${run.port}/mcp`, [Symbol.asyncDispose]: dispose }
-}
-
-/** Returns a free loopback port. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (typeof address === 'object' && address !== null) return address.port
-  throw new Error('the server has no port')
 }
 
 /** Connects until a connection is accepted. Rejects if the process ends first. */

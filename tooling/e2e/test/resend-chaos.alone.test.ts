@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { randomFrom } from '@tooling/vitest/random'
-import { sizeOf } from '@tooling/vitest/size'
+import { sizeOf } from '@tooling/vitest/needs'
 import { createStateTable } from '@x/state-codec/postgres'
 import { expect, test } from 'vitest'
 import { effectsByStep, environmentOf, expectNoTaskLeft, leaseMs, injectFaults, startChaosParts } from './chaos.ts'

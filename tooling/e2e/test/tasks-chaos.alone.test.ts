@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { randomFrom } from '@tooling/vitest/random'
-import { sizeOf } from '@tooling/vitest/size'
+import { sizeOf } from '@tooling/vitest/needs'
 import { expect, test } from 'vitest'
 import {
   databaseRestart,

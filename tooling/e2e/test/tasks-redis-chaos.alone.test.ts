@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { connectRedis, startRedis } from '@tooling/real-servers/redis'
 import { randomFrom } from '@tooling/vitest/random'
-import { sizeOf } from '@tooling/vitest/size'
+import { sizeOf } from '@tooling/vitest/needs'
 import { taskAdmin } from '@x/tasks/admin'
 import { redisEngine } from '@x/tasks/redis'
 import { expect, test } from 'vitest'

@@ -1,9 +1,9 @@
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { metrics } from '@opentelemetry/api'
 import { createClient } from '@x/client'
 import { tool } from '@x/server'
 import pino from 'pino'
 import { afterAll, expect, test } from 'vitest'
-import { freePort } from './proxies.ts'
 import { createObservedServer, servePrometheus } from './programs/telemetry-recipes.ts'
 
 const canary = 'canary-of-prometheus'
@@ -13,7 +13,7 @@ const logger = pino({}, { write: (line: string) => void lines.push(line) })
 afterAll(() => metrics.disable())
 
 test('Prometheus reads the metrics of a server, and pino writes its failed calls', async () => {
-  const port = await freePort()
+  const port = await findFreePort()
   const exporter = servePrometheus(port)
   const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
   const failing = tool('failing', {

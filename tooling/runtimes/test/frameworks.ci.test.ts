@@ -1,25 +1,10 @@
-import { rm } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import { frameworks } from '../src/frameworks.ts'
 import { allPassed, checkServer } from './expected.ts'
 import { checkOlderClient } from './older-client.ts'
-import { folder, runProgram, startProgram } from './start-program.ts'
 
 test.each(Object.keys(frameworks))('a server in %s passes all checks', async (name) => {
   await using server = await frameworks[name]?.()
   expect(await checkServer(server?.url ?? '')).toEqual(allPassed)
   expect(await checkOlderClient(server?.url ?? '', { keepsStreams: true })).toEqual({})
-})
-
-test('a route handler of Next.js passes all checks', { timeout: 240_000 }, async () => {
-  const next = { program: process.execPath, cwd: `${folder}next` }
-  const cli = createRequire(import.meta.url).resolve('next/dist/bin/next')
-  await rm(`${next.cwd}/.next`, { recursive: true, force: true })
-  await runProgram({ ...next, args: [cli, 'build'] })
-  const start = { ...next, args: [cli, 'start', '--port', '0', '--hostname', '127.0.0.1'] }
-  await using server = await startProgram(start, /(http:\/\/127\.0\.0\.1:\d+)/)
-  const url = `${server.announced}/mcp`
-  expect(await checkServer(url)).toEqual(allPassed)
-  expect(await checkOlderClient(url, { keepsStreams: true })).toEqual({})
 })

@@ -18,7 +18,7 @@ interface OlderClient extends AsyncDisposable {
   cut(): void
 }
 
-const waitOptions = { timeout: 15_000 }
+const waitOptions = { timeout: 60_000 }
 
 /** The checks of a server with clients of 2025-11-25. In many of them one request affects the stream of another. */
 const olderChecks: Readonly<Record<string, (older: OlderClient) => Promise<void>>> = {

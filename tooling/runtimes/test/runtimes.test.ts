@@ -9,7 +9,6 @@ import { checkOlderClient } from './older-client.ts'
 import { programOf } from './programs.ts'
 import { builtProgram, runProgram, startProgram } from './start-program.ts'
 
-const timeoutMs = 120_000
 const address = /"url":"([^"]+)"/
 const bun = { program: programOf('bun'), args: ['--conditions=dist'] }
 const deno = { program: programOf('deno'), args: ['run', '--allow-all', '--quiet', '--conditions=dist'] }
@@ -23,20 +22,21 @@ test.each(nodes)('the program of %s has that version', async (name, { program })
   expect(await runProgram({ program, args: ['--version'] })).toMatch(name.replace('Node ', 'v'))
 })
 
-describe('a server', () => {
+// Several run at once: programs start slowly, and one of the tests waits for a timeout of Bun.
+describe.concurrent('a server', () => {
   test.each([
     ...nodes.map(([name, command]) => [name, command, 'serve-node'] as const),
     ['Bun, with Bun.serve', bun, 'serve-bun'],
     ['Bun, with node:http', bun, 'serve-node'],
     ['Deno, with Deno.serve', deno, 'serve-deno'],
     ['Deno, with node:http', deno, 'serve-node'],
-  ] as const)('on %s passes all checks', { timeout: timeoutMs }, async (_, { program, args }, name) => {
+  ] as const)('on %s passes all checks', async (_, { program, args }, name) => {
     await using server = await startProgram({ program, args: [...args, builtProgram(name)] }, address)
     expect(await checkServer(server.announced)).toEqual(allPassed)
     expect(await checkOlderClient(server.announced, { keepsStreams: true })).toEqual({})
   })
 
-  test('with Bun.serve keeps an idle call, although Bun closes idle connections', { timeout: timeoutMs }, async () => {
+  test('with Bun.serve keeps an idle call, although Bun closes idle connections', async () => {
     await using server = await startProgram(
       { program: bun.program, args: [...bun.args, builtProgram('serve-bun')] },
       address,
@@ -47,9 +47,8 @@ describe('a server', () => {
   })
 })
 
-test.each([...nodes, ['Bun', bun], ['Deno', deno]] as const)(
+test.concurrent.each([...nodes, ['Bun', bun], ['Deno', deno]] as const)(
   'a client on %s passes all checks',
-  { timeout: timeoutMs },
   async (_, { program, args }) => {
     await using http = await serveHttp(createRuntimeServer())
     const printed = await runProgram({ program, args: [...args, builtProgram('client'), http.url] })

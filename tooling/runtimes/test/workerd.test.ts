@@ -3,47 +3,50 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRuntimeServer } from '../src/server.ts'
 import { allPassed, checkServer } from './expected.ts'
 import { checkOlderClient } from './older-client.ts'
+import type { RunningProgram } from './start-program.ts'
 import { startWorkerd } from './workerd.ts'
 
-const timeoutMs = 120_000
 const clientInfo = { name: 'runtime-client', version: '1.0.0' }
 
 describe.each([
   ['without nodejs_compat', ['enable_request_signal']],
   ['with nodejs_compat', ['enable_request_signal', 'nodejs_compat']],
-])('workerd %s', { timeout: timeoutMs }, (_, flags) => {
+])('workerd %s', (_, flags) => {
+  // One process for all: each test has calls and ids of its own.
+  let workerd: RunningProgram
+  let url = ''
+  beforeAll(async () => {
+    workerd = await startWorkerd(flags)
+    url = `http://127.0.0.1:${workerd.announced}`
+  })
+  afterAll(() => workerd?.[Symbol.asyncDispose]())
+
   test('passes all checks as a server', async () => {
-    await using workerd = await startWorkerd(flags)
-    expect(await checkServer(`http://127.0.0.1:${workerd.announced}/mcp`)).toEqual(allPassed)
+    expect(await checkServer(`${url}/mcp`)).toEqual(allPassed)
   })
 
   test('serves older clients', async () => {
-    await using workerd = await startWorkerd(flags)
-    const url = `http://127.0.0.1:${workerd.announced}/mcp`
-    expect(await checkOlderClient(url, { keepsStreams: false })).toEqual({})
+    expect(await checkOlderClient(`${url}/mcp`, { keepsStreams: false })).toEqual({})
   })
 
   test('passes all checks as a client', async () => {
-    await using workerd = await startWorkerd(flags)
     await using http = await serveHttp(createRuntimeServer())
-    const response = await fetch(`http://127.0.0.1:${workerd.announced}/?server=${encodeURIComponent(http.url)}`)
+    const response = await fetch(`${url}/?server=${encodeURIComponent(http.url)}`)
     expect(await response.json()).toEqual(allPassed)
   })
 
   test('passes all checks as a proxy between fetch and a fetch handler', async () => {
-    await using workerd = await startWorkerd(flags)
     await using http = await serveHttp(createRuntimeServer())
-    const url = `http://127.0.0.1:${workerd.announced}/mcp?upstream=${encodeURIComponent(http.url)}`
-    expect(await checkServer(url)).toEqual(allPassed)
+    const proxied = `${url}/mcp?upstream=${encodeURIComponent(http.url)}`
+    expect(await checkServer(proxied)).toEqual(allPassed)
   })
 
   test('cancels an idle handler whose connection was reset', async () => {
-    await using workerd = await startWorkerd(flags)
-    await using connection = connectHttp(`http://127.0.0.1:${workerd.announced}/mcp`)
+    await using connection = connectHttp(`${url}/mcp`)
     await using client = createClient(connection, clientInfo)
     const stateOf = async () => (await client.callTool('state_of', { id: 'reset' })).content[0]
     const socket = connect(Number(workerd.announced), '127.0.0.1', () => socket.write(waitRequest('reset')))
@@ -54,8 +57,7 @@ describe.each([
   })
 
   test('completes the work that a handler leaves to `waitUntil`, after the response', async () => {
-    await using workerd = await startWorkerd(flags)
-    await using connection = connectHttp(`http://127.0.0.1:${workerd.announced}/mcp`)
+    await using connection = connectHttp(`${url}/mcp`)
     await using client = createClient(connection, clientInfo)
     await client.callTool('background', { id: 'work' })
     const stateOf = async () => (await client.callTool('state_of', { id: 'work' })).content[0]
@@ -63,8 +65,7 @@ describe.each([
   })
 
   test('does not count the time between two requests as a delay of the event loop', async () => {
-    await using workerd = await startWorkerd(flags)
-    await using connection = connectHttp(`http://127.0.0.1:${workerd.announced}/mcp`)
+    await using connection = connectHttp(`${url}/mcp`)
     await using client = createClient(connection, clientInfo)
     await client.callTool('delay')
     // A timer of the first request would fire within this time.
@@ -73,9 +74,7 @@ describe.each([
   })
 })
 
-test('the worker of examples/deploy reads its secrets from its bindings, and asks', {
-  timeout: timeoutMs,
-}, async () => {
+test('the worker of examples/deploy reads its secrets from its bindings, and asks', async () => {
   const entry = fileURLToPath(new URL('../../../examples/deploy/worker.mjs', import.meta.url))
   const keys = '790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'
   const bindings = { STATE_KEYS: keys, ALLOWED_HOSTS: '127.0.0.1' }

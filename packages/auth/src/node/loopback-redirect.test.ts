@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } from '../testing/world.ts'
 import { memoryStore } from '../client/store.ts'
 import { loopbackRedirect, openBrowser } from './loopback-redirect.ts'
@@ -169,8 +169,7 @@ test.skipIf(process.platform !== 'linux')(
     try {
       const address = `https://auth.example.com/a?b=$(touch%20${folder}/x)&c=\`id\`;d|e`
       await openBrowser(new URL(address))
-      const text = await vi.waitFor(() => readFile(written, 'utf8'), { timeout: 10_000 })
-      expect(text).toBe(`1\n${new URL(address).href}\n`)
+      await expect.poll(() => readFile(written, 'utf8').catch(() => '')).toBe(`1\n${new URL(address).href}\n`)
     } finally {
       process.env['PATH'] = PATH
       await rm(folder, { recursive: true, force: true })

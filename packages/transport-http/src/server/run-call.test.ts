@@ -112,7 +112,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
     const { call } = await next()
     leaving.abort()
     // The timer is called off when the handler has seen the client leave.
-    await vi.waitUntil(() => clock.countTimers() === 0)
+    await expect.poll(() => clock.countTimers()).toBe(0)
     expect(call.signal.aborted).toBe(true)
     expect(call.signal.reason).toMatchObject({ name: 'AbortError' })
   })
@@ -147,7 +147,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
     answer()
     expect(await stream.next()).toBe('data: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}\n\n')
     expect(await stream.next()).toBe('')
-    await vi.waitUntil(() => clock.countTimers() === 0)
+    await expect.poll(() => clock.countTimers()).toBe(0)
   })
 
   // Bun closes a connection that is quiet for 10 seconds.
@@ -162,7 +162,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
     clock.advance(defaultKeepAliveMs - 1)
     answer()
     expect((await sending).headers.get('content-type')).toBe('application/json')
-    await vi.waitUntil(() => clock.countTimers() === 0)
+    await expect.poll(() => clock.countTimers()).toBe(0)
   })
 
   test('keepAliveMs and timeoutMs of 0 mean never', async () => {

@@ -6,7 +6,7 @@ import { checks, createHost } from '@tooling/e2e/dist/hop/checks.js'
 import { createFeatures } from '@tooling/e2e/dist/hop/features.js'
 import { connectAny, type ServerTarget } from '@x/legacy/client'
 import { serveHttp } from '@x/transport-http/node'
-import { findFreePort } from '../free-port.ts'
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { print } from '../benchmark.ts'
 import { type BridgeProgram, bridgePrograms } from './programs.ts'
 

@@ -1,4 +1,4 @@
-import { findFreePort } from '../free-port.ts'
+import { findFreePort } from '@tooling/real-servers/free-port'
 
 /** A running PostgreSQL server for this benchmark. */
 export interface PostgresServer {

@@ -1,4 +1,4 @@
-import { sizeOf } from '@tooling/vitest/size'
+import { sizeOf } from '@tooling/vitest/needs'
 import { expect, test } from 'vitest'
 import { buildFleetProgram } from './fleet-program.ts'
 

@@ -1,6 +1,6 @@
 import { createClient } from '@x/client'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   createAcceptAnswer,
   createElicitRequest,
@@ -210,7 +210,7 @@ test('the latest progress that arrives during a question reaches the call after 
     call.stream.send({ jsonrpc: '2.0', method: 'notifications/progress', params })
   }
   call.stream.send(createElicitRequest('q-1'))
-  await vi.waitUntil(() => isAsked)
+  await expect.poll(() => isAsked).toBe(true)
   sendProgress(1)
   sendProgress(2)
   // The answer shows that the client has read the messages before it.
