@@ -5,7 +5,7 @@
  */
 
 export { createServer } from './create-server.ts'
-export { DefinitionError, type DefinitionProblem } from '@x/exchange'
+export { DefinitionError, type DefinitionErrorCode } from '@x/exchange'
 export { errorCodes, McpError } from '@x/schema'
 export { tool, toolResult } from './definitions/tool.ts'
 export { isToolError, ToolError } from './definitions/tool.ts'
@@ -15,7 +15,7 @@ export { expandUriTemplate } from './definitions/uri-template.ts'
 export { form } from './elicitation/form.ts'
 export { inputRequired } from './definitions/context.ts'
 export { InputDeclined } from './definitions/context.ts'
-export { HandlerError, type HandlerProblem } from './replay/handler-error.ts'
+export { HandlerError, type HandlerErrorCode } from './replay/handler-error.ts'
 export { isSuspension } from './replay/handler-error.ts'
 export { memoryBus, type MemoryBusOptions } from '@x/core'
 export { randomKey, sealedState } from '@x/state-codec'

@@ -22,6 +22,6 @@ export {
   type StateErrorCode,
   type StateErrorOptions,
   type StateQuota,
-  type StateUsageCode,
+  type StateUsageErrorCode,
   StateUsageError,
 } from './state-error.ts'

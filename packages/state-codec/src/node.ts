@@ -29,6 +29,6 @@ export {
   type StateErrorCode,
   type StateErrorOptions,
   type StateQuota,
-  type StateUsageCode,
+  type StateUsageErrorCode,
   StateUsageError,
 } from './state-error.ts'

@@ -93,7 +93,7 @@ export function isStateError(error: unknown): error is StateError {
 }
 
 /** The kind of mistake that a program made in its use of a codec. */
-export type StateUsageCode =
+export type StateUsageErrorCode =
   /** An option, or a claim that the program gave, is invalid. */
   | 'configuration'
   /** A key is missing, too short, or not random. */
@@ -106,9 +106,9 @@ export type StateUsageCode =
 /** A mistake in the program or its configuration. The message describes the mistake, and must not be sent to a peer. */
 export class StateUsageError extends Error {
   override readonly name = 'StateUsageError'
-  readonly code: StateUsageCode
+  readonly code: StateUsageErrorCode
 
-  constructor(code: StateUsageCode, message: string) {
+  constructor(code: StateUsageErrorCode, message: string) {
     super(message)
     this.code = code
   }

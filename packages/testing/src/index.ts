@@ -30,4 +30,4 @@ export type {
 export type { ServerFactory, ServerKit } from './server-kit.ts'
 export { testClient, type TestClient, type TestClientMembers, type TestClientOptions } from './test-client.ts'
 export { testRuntime, type TestRuntime, type TestRuntimeOptions } from './test-runtime.ts'
-export { isTestingError, TestingError, type TestingProblem } from './testing-error.ts'
+export { isTestingError, TestingError, type TestingErrorCode } from './testing-error.ts'

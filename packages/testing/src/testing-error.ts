@@ -1,5 +1,5 @@
 /** The reason of a {@link TestingError}. */
-export type TestingProblem =
+export type TestingErrorCode =
   /** The server asked a question for which the test has no answer. */
   | 'unanswered'
   /** The server did not accept an answer, and the test has no other answer. */
@@ -20,9 +20,9 @@ export type TestingProblem =
 /** The error of a failed or invalid test. Its message says how to correct the test. */
 export class TestingError extends Error {
   override readonly name = 'TestingError'
-  readonly code: TestingProblem
+  readonly code: TestingErrorCode
 
-  constructor(code: TestingProblem, message: string, options?: ErrorOptions) {
+  constructor(code: TestingErrorCode, message: string, options?: ErrorOptions) {
     super(message, options)
     this.code = code
   }

@@ -14,7 +14,7 @@ const status = /(?<![\w.-])(?:4[0-3][0-9]|50[0-9])\b/g
 const cliMessage = /new CliError\(\s*'\w+',\s*(?:'((?:[^'\\]|\\.)*)'|`([^`]*)`)/g
 
 /** The types whose members are codes of errors. */
-const codeTypes = ['DefinitionProblem', 'StateUsageCode', 'HandlerProblem', 'ClientErrorCode']
+const codeTypes = ['DefinitionErrorCode', 'StateUsageErrorCode', 'HandlerErrorCode', 'ClientErrorCode']
 
 /**
  * Compares the page with the source in both directions. The page must list each code of a JSON-RPC error, each HTTP

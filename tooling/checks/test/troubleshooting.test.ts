@@ -18,7 +18,7 @@ test('the page lists every code, status and message of the packages', () => {
 test.each([
   ['a code of JSON-RPC', { 'packages/a/src/a.ts': 'export const code = -32099' }, '| -32099'],
   ['a status', { [server]: 'export const answer = { status: 418 }' }, '| 418 |'],
-  ['a code of an error', { 'packages/a/src/a.ts': "export type HandlerProblem =\n  | 'odd'\n" }, '| `odd` |'],
+  ['a code of an error', { 'packages/a/src/a.ts': "export type HandlerErrorCode =\n  | 'odd'\n" }, '| `odd` |'],
   ['a message of mcpx', { 'packages/cli/src/a.ts': "new CliError('usage', `No ${name} here`)" }, 'No … here'],
 ])('%s that the page lacks is a problem', (_, source, missing) => {
   expect(problemsOf(source, '')).toContain(`docs/troubleshooting.md lacks ${missing}`)

@@ -1,5 +1,5 @@
 /** The kinds of problems that a definition can have. */
-export type DefinitionProblem =
+export type DefinitionErrorCode =
   /** A name, URI or identifier is not of the form that the protocol allows. */
   | 'name'
   /** Two definitions of one kind have the same name. */
@@ -26,11 +26,11 @@ export type DefinitionProblem =
  */
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError'
-  readonly code: DefinitionProblem
+  readonly code: DefinitionErrorCode
   /** The definition with the problem, such as `tool "greet"`. */
   readonly subject: string
 
-  constructor(code: DefinitionProblem, subject: string, options: { reason: string; cause?: unknown }) {
+  constructor(code: DefinitionErrorCode, subject: string, options: { reason: string; cause?: unknown }) {
     super(`${subject}: ${options.reason}`, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.subject = subject

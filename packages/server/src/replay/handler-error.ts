@@ -5,7 +5,7 @@ import { reportServerError, logContextOf } from '../request/report.ts'
 import type { ServedRequest } from './served-request.ts'
 
 /** The kinds of mistakes that a handler can make when it uses its context. */
-export type HandlerProblem =
+export type HandlerErrorCode =
   /** A key does not consist of 1 to 128 letters, digits or `_ - . : /`. */
   | 'key'
   /** The handler used the same key twice in one run. */
@@ -31,9 +31,9 @@ export type HandlerProblem =
  */
 export class HandlerError extends Error {
   override readonly name = 'HandlerError'
-  readonly code: HandlerProblem
+  readonly code: HandlerErrorCode
 
-  constructor(code: HandlerProblem, message: string) {
+  constructor(code: HandlerErrorCode, message: string) {
     super(message)
     this.code = code
   }

@@ -1,6 +1,6 @@
 import { quoteName } from '@x/core'
 import { reportServerError, logContextOf } from '../request/report.ts'
-import { HandlerError, type HandlerProblem, isSuspension } from './handler-error.ts'
+import { HandlerError, type HandlerErrorCode, isSuspension } from './handler-error.ts'
 import { allowUnawaited } from '../request/awaitable.ts'
 import { rememberAuthorFrames } from './author-frames.ts'
 import type { Run, StartedUse } from './run.ts'
@@ -176,7 +176,7 @@ function createFailedUseError(run: Run, use: StartedUse): HandlerError {
 }
 
 /** Creates an error whose stack begins at the author's call of the question or step. */
-function createUseError(run: Run, use: StartedUse, code: HandlerProblem, reason: string): HandlerError {
+function createUseError(run: Run, use: StartedUse, code: HandlerErrorCode, reason: string): HandlerError {
   const error = new HandlerError(code, reason)
   const frames = authorFramesOf(run, use)
   if (frames !== undefined) error.stack = `${error.name}: ${reason}\n${frames}`
