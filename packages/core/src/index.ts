@@ -11,6 +11,7 @@ export {
   type ChangeListener,
   BusError,
   type BusErrorCode,
+  isBusError,
 } from './bus/change-bus.ts'
 export { decodeBase64, encodeBase64, encodeBase64url } from './base64.ts'
 export { callListener, isPromiseLike, requireSync } from './callback.ts'

@@ -9,7 +9,7 @@ import { BusError, type ChangeBus } from './bus/change-bus.ts'
 import type { ConnectFunction } from './bus/connection.ts'
 import { defaultTimeoutMs, createNetworkBus, type NetworkBusOptions } from './bus/network-bus.ts'
 
-export { BusError, type BusErrorCode } from './bus/change-bus.ts'
+export { BusError, type BusErrorCode, isBusError } from './bus/change-bus.ts'
 export type { NetworkBusOptions } from './bus/network-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 

@@ -8,7 +8,7 @@ import type { ChangeBus } from './bus/change-bus.ts'
 import type { ConnectFunction } from './bus/connection.ts'
 import { createNetworkBus, type NetworkBusOptions } from './bus/network-bus.ts'
 
-export { BusError, type BusErrorCode } from './bus/change-bus.ts'
+export { BusError, type BusErrorCode, isBusError } from './bus/change-bus.ts'
 export type { NetworkBusOptions } from './bus/network-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 export { encodeChange } from './bus/change-text.ts'

@@ -6,4 +6,9 @@
 
 export { type Bridge, bridge, type BridgeToHttp, type BridgeToStdio } from './bridge.ts'
 export { openPinFile, type PinFile } from './config/file-pins.ts'
-export { GatewayFileError, type GatewaySettings, readGatewayFile } from './config/read-gateway-file.ts'
+export {
+  GatewayFileError,
+  type GatewaySettings,
+  isGatewayFileError,
+  readGatewayFile,
+} from './config/read-gateway-file.ts'

@@ -5,8 +5,8 @@
  */
 
 export { createServer } from './create-server.ts'
-export { DefinitionError, type DefinitionErrorCode } from '@x/exchange'
-export { errorCodes, McpError } from '@x/schema'
+export { DefinitionError, type DefinitionErrorCode, isDefinitionError } from '@x/exchange'
+export { errorCodes, isMcpError, McpError } from '@x/schema'
 export { tool, toolResult } from './definitions/tool.ts'
 export { isToolError, ToolError } from './definitions/tool.ts'
 export { prompt } from './definitions/prompt.ts'
@@ -14,9 +14,8 @@ export { resource, resourceNotFoundError, resourceTemplate } from './definitions
 export { expandUriTemplate } from './definitions/uri-template.ts'
 export { form } from './elicitation/form.ts'
 export { inputRequired } from './definitions/context.ts'
-export { InputDeclined } from './definitions/context.ts'
-export { HandlerError, type HandlerErrorCode } from './replay/handler-error.ts'
-export { isSuspension } from './replay/handler-error.ts'
+export { InputDeclined, isInputDeclined } from './definitions/context.ts'
+export { HandlerError, type HandlerErrorCode, isHandlerError, isSuspension } from './replay/handler-error.ts'
 export { memoryBus, type MemoryBusOptions } from '@x/core'
 export { randomKey, sealedState } from '@x/state-codec'
 export type { KeyedOptions, KeyInput, OpenClaims, SealClaims, StateCodec } from '@x/state-codec'

@@ -10,6 +10,7 @@ export {
   type Change,
   type ChangeBus,
   type ChangeListener,
+  isBusError,
   redisBus,
   type RedisBusOptions,
   type RedisClient,

@@ -18,6 +18,7 @@ export type { StoredOptions } from './store/stored-codec.ts'
 export type { ClaimOptions, OpenClaims, OpenOptions, SealClaims, StateCodec } from './state-codec.ts'
 export {
   isStateError,
+  isStateUsageError,
   StateError,
   type StateErrorCode,
   type StateErrorOptions,

@@ -25,6 +25,7 @@ export type { JsonArray, JsonObject, JsonValue } from '@x/core'
 export type { ClaimOptions, OpenClaims, OpenOptions, SealClaims, StateCodec } from './state-codec.ts'
 export {
   isStateError,
+  isStateUsageError,
   StateError,
   type StateErrorCode,
   type StateErrorOptions,

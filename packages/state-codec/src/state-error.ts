@@ -113,3 +113,8 @@ export class StateUsageError extends Error {
     this.code = code
   }
 }
+
+/** Returns true if a value is a {@link StateUsageError}, from this copy of the package or another. */
+export function isStateUsageError(error: unknown): error is StateUsageError {
+  return error instanceof Error && error.name === 'StateUsageError' && 'code' in error
+}

@@ -1,4 +1,4 @@
-import { GatewayFileError, type GatewaySettings, readGatewayFile } from '@x/gateway/node'
+import { type GatewaySettings, isGatewayFileError, readGatewayFile } from '@x/gateway/node'
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 
@@ -7,7 +7,7 @@ export async function readSettings(path: string, { env }: CliIo): Promise<Gatewa
   try {
     return await readGatewayFile(path, env)
   } catch (cause) {
-    const isOfFile = cause instanceof GatewayFileError || (cause instanceof Error && 'code' in cause)
+    const isOfFile = isGatewayFileError(cause) || (cause instanceof Error && 'code' in cause)
     if (!isOfFile) throw cause
     throw new CliError('usage', cause.message, { cause })
   }

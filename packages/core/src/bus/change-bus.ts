@@ -60,12 +60,17 @@ export class BusError extends Error {
   }
 }
 
+/** Returns true if a value is a {@link BusError}, from this copy of the package or another. */
+export function isBusError(error: unknown): error is BusError {
+  return error instanceof Error && error.name === 'BusError' && 'code' in error
+}
+
 /**
  * Wraps an error of the database or message broker in a {@link BusError}. Its message contains the name of the database
  * or broker, and the reason.
  */
 export function busUnavailableError(name: string, cause: unknown): BusError {
-  if (cause instanceof BusError) return cause
+  if (isBusError(cause)) return cause
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : 'no reason given'
   return new BusError('unavailable', `${name} cannot be reached: ${reason}`, { cause })
 }

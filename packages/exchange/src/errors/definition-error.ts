@@ -36,3 +36,8 @@ export class DefinitionError extends Error {
     this.subject = subject
   }
 }
+
+/** Returns true if a value is a {@link DefinitionError}, from this copy of the package or another. */
+export function isDefinitionError(error: unknown): error is DefinitionError {
+  return error instanceof Error && error.name === 'DefinitionError' && 'code' in error && 'subject' in error
+}

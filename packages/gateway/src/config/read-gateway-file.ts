@@ -29,6 +29,11 @@ export class GatewayFileError extends Error {
   }
 }
 
+/** Returns true if a value is a {@link GatewayFileError}, from this copy of the package or another. */
+export function isGatewayFileError(error: unknown): error is GatewayFileError {
+  return error instanceof Error && error.name === 'GatewayFileError' && 'problems' in error
+}
+
 /**
  * Reads the configuration of a gateway from a JSON file. Secrets are in environment variables or in files of their own,
  * whose paths are relative to the file. The gateway serves hosts of older revisions, too.

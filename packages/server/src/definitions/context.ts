@@ -293,7 +293,7 @@ export class InputDeclined extends Error {
   }
 }
 
-/** Returns true for an {@link InputDeclined}. */
+/** Returns true for an {@link InputDeclined}, from this copy of the package or another. */
 export function isInputDeclined(error: unknown): error is InputDeclined {
-  return error instanceof InputDeclined
+  return error instanceof Error && error.name === 'InputDeclined' && 'key' in error && 'action' in error
 }

@@ -39,6 +39,11 @@ export class HandlerError extends Error {
   }
 }
 
+/** Returns true if a value is a {@link HandlerError}, from this copy of the package or another. */
+export function isHandlerError(error: unknown): error is HandlerError {
+  return error instanceof Error && error.name === 'HandlerError' && 'code' in error
+}
+
 /** The reason why a server without state cannot ask its clients. */
 export const stateDisabledMessage = 'createServer was given state: false, so nothing can wait for an answer'
 

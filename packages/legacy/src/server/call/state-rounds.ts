@@ -1,5 +1,5 @@
 import type { JsonValue, RpcRequest } from '@x/schema'
-import { isStateError, StateUsageError } from '@x/state-codec'
+import { isStateError, isStateUsageError } from '@x/state-codec'
 import type { LegacySettings } from '../session/options.ts'
 import { createBoundedMap } from '../session/session.ts'
 import type { RoundStore } from './round-store.ts'
@@ -39,7 +39,7 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
         ttlMs,
       })
     } catch (error) {
-      if (!isStateError(error) && !(error instanceof StateUsageError)) throw error
+      if (!isStateError(error) && !isStateUsageError(error)) throw error
       warn({ code: 'limit', message: `The state of a question was left out: ${error.message}` })
       return undefined
     }
