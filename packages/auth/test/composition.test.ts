@@ -2,7 +2,7 @@ import { type ScriptedAuthServer, startScriptedAuthServer } from '@tooling/auth-
 import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
 import { randomKey, sealedState } from '@x/state-codec'
-import { taskCalls } from '@x/tasks/client'
+import { tasksClient } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks } from '@x/tasks/server'
 import { connectHttp } from '@x/transport-http/client'
@@ -73,7 +73,7 @@ test('/readyz is 503 until the issuer of the tokens was reached', async () => {
 
 function clientOf({ url }: HttpServer, token: string) {
   const connection = connectHttp(url, { headers: { authorization: `Bearer ${token}` } })
-  const extensions = [taskCalls({ polling: { defaultMs: 20, minMs: 5 } })]
+  const extensions = [tasksClient({ polling: { defaultMs: 20, minMs: 5 } })]
   return createClient(connection, { name: 'test', version: '1.0.0', extensions })
 }
 

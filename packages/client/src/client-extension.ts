@@ -78,7 +78,7 @@ export interface ClientExtensionInstance<Api extends object | undefined = object
 /** The options of `createClient`. */
 export interface ClientOptions<Extensions extends readonly ClientExtension[] = readonly ClientExtension[]>
   extends CoreClientOptions {
-  /** Extensions of the client, such as `taskCalls()` of `@x/tasks/client`. */
+  /** Extensions of the client, such as `tasksClient()` of `@x/tasks/client`. */
   readonly extensions?: Extensions | undefined
 }
 
@@ -107,7 +107,7 @@ export function checkClientExtensions(extensions: readonly ClientExtension[], ow
       extensionValue.side !== 'client'
     ) {
       throw new TypeError(
-        'extensions: not a client extension; write the call, such as taskCalls(), of the entry ./client',
+        'extensions: not a client extension; write the call, such as tasksClient(), of the entry ./client',
       )
     }
     if (usedNames.has(extension.name)) {

@@ -48,7 +48,7 @@ function checkClientOptions<Options extends ClientOptions>(options: Options): Op
  * Subscriptions are not opened again after the program has closed the connection.
  *
  * @example
- * await using client = createClient(connectHttp(url), { name: 'host', version: '1.0.0', extensions: [taskCalls()] })
+ * await using client = createClient(connectHttp(url), { name: 'host', version: '1.0.0', extensions: [tasksClient()] })
  * const { content } = await client.callTool('greet', { name: 'Ada' })
  *
  * @throws TypeError for extensions that cannot be composed.

@@ -1,6 +1,6 @@
 import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
-import { sessions as sessionsOfClient } from '@x/sessions/client'
+import { sessionsClient } from '@x/sessions/client'
 import { sessions } from '@x/sessions/server'
 import { randomKey, sealedState } from '@x/state-codec'
 import * as z from 'zod'
@@ -23,7 +23,7 @@ const state = sealedState({ keys: process.env['STATE_KEYS']?.split(',') ?? [rand
 const server = createServer({ name: 'demo', version: '1.0.0', state, tools: [add], extensions: [shopping] })
 
 // One session for each conversation. The server keeps nothing: the state travels with the calls, sealed.
-const client = createClient(server, { name: 'host', version: '1.0.0', extensions: [sessionsOfClient()] })
+const client = createClient(server, { name: 'host', version: '1.0.0', extensions: [sessionsClient()] })
 await using breakfast = await client.sessions.create()
 await using party = await client.sessions.create()
 await breakfast.callTool('add', { item: 'eggs' })

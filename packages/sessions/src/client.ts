@@ -4,7 +4,12 @@
  * @module @x/sessions/client
  */
 
-export { type ClientSession, type ClientSessions, sessions, type ClientSessionsOptions } from './client/sessions.ts'
+export {
+  type ClientSession,
+  type SessionsClient,
+  sessionsClient,
+  type SessionsClientOptions,
+} from './client/sessions-client.ts'
 export type { SerializedSession } from './client/serialized-session.ts'
 export { isSessionError, SessionError, type SessionErrorCode } from './session-error.ts'
 export { isSessionNotFound } from './client/session-not-found.ts'

@@ -5,7 +5,7 @@ import { type Context, createServer, tool } from '@x/server'
 import { memoryStore } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { sessions as clientSessions } from './client/sessions.ts'
+import { sessionsClient } from './client/sessions-client.ts'
 import { sessions as createSessions } from './server/sessions.ts'
 import { sessionKey } from './session-metadata.ts'
 import {
@@ -220,8 +220,8 @@ test('a session of a client goes through its other extensions, which it ends wit
     }),
   }
   for (const extensions of [
-    [clientSessions(), noting],
-    [noting, clientSessions()],
+    [sessionsClient(), noting],
+    [noting, sessionsClient()],
   ] as const) {
     notes.length = 0
     const server = createTestServer({ tools: [], extensions: [createNotesSessions().sessions] })

@@ -1,6 +1,6 @@
 import { type Context, createServer, tool } from '@x/server'
 import { createClient } from '@x/client'
-import { type ClientSessions, isSessionNotFound, sessions as clientSessions } from '@x/sessions/client'
+import { type SessionsClient, isSessionNotFound, sessionsClient } from '@x/sessions/client'
 import { type SessionsApi, sessions as serverSessions } from '@x/sessions/server'
 import { memoryStore, randomKey, sealedState, type StateStore, storedState } from '@x/state-codec'
 import { createStateTable, postgresStore } from '@x/state-codec/postgres'
@@ -16,7 +16,7 @@ type Notes = { readonly notes: readonly string[] }
 /** Two instances of one server, each with its own connection to the store. */
 interface Fleet {
   readonly servers: readonly { readonly sessions: SessionsApi }[]
-  readonly clients: readonly { readonly sessions: ClientSessions }[]
+  readonly clients: readonly { readonly sessions: SessionsClient }[]
 }
 
 function fleetOf(stores: readonly StateStore[], options: { readonly large?: boolean } = {}): Fleet {
@@ -52,7 +52,7 @@ function fleetOf(stores: readonly StateStore[], options: { readonly large?: bool
       createClient(server, {
         name: 'host',
         version: '1',
-        extensions: [clientSessions({ target: 'fleet', user: null })],
+        extensions: [sessionsClient({ target: 'fleet', user: null })],
       }),
     ),
   }

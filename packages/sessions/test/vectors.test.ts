@@ -12,7 +12,7 @@ import {
 import { createServer, tool } from '@x/server'
 import type { StateCodec } from '@x/state-codec'
 import { createClient } from '@x/client'
-import { isSessionNotFound, sessions as clientSessions } from '@x/sessions/client'
+import { isSessionNotFound, sessionsClient } from '@x/sessions/client'
 import { sessions as serverSessions } from '@x/sessions/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -109,7 +109,7 @@ test('the client sends the requests of the vectors, and takes their responses [S
       const response = JSON.parse(JSON.stringify(answers.shift()).replaceAll('sess-invalid', 'sess-abc123'))
       return { ...response, id }
     },
-    { name: 'host', version: '1.0.0', extensions: [clientSessions()] },
+    { name: 'host', version: '1.0.0', extensions: [sessionsClient()] },
   )
   const session = await client.sessions.create()
   const args = { msg: 'hi' }

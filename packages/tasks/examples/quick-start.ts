@@ -1,6 +1,6 @@
 import { createClient } from '@x/client'
 import { createServer, form, tool } from '@x/server'
-import { taskCalls } from '@x/tasks/client'
+import { tasksClient } from '@x/tasks/client'
 import { tasks } from '@x/tasks/server'
 import * as z from 'zod'
 
@@ -36,7 +36,7 @@ const client = createClient(server, {
   name: 'host',
   version: '1.0.0',
   elicit: () => ({ action: 'accept', content: { sure: true } }),
-  extensions: [taskCalls()],
+  extensions: [tasksClient()],
 })
 const { content } = await client.callTool('publish')
 console.log(content)

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, metaKeys, protocolVersion } from '@x/sch
 import { createServer, tool } from '@x/server'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { taskCalls } from '../src/client/task-calls.ts'
+import { tasksClient } from '../src/client/tasks-client.ts'
 import { tasks } from '../src/server/tasks.ts'
 
 const documentTaskId = 'echo_dc792e24-01b5-4c0a-abcb-0559848ca3c5'
@@ -95,7 +95,7 @@ describe('the example of the persistent workflow, in the messages of SEP-2322', 
       {
         name: 'host',
         version: '1.0.0',
-        extensions: [taskCalls({ persistentWorkflow: { ttlMs: 60_000 } })],
+        extensions: [tasksClient({ persistentWorkflow: { ttlMs: 60_000 } })],
         elicit: ({ message }) => {
           asked.push(message)
           return { action: 'accept', content: { input: 'Hello World!' } }

@@ -1,6 +1,6 @@
 import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
-import { sessions as clientSessions } from '@x/sessions/client'
+import { sessionsClient } from '@x/sessions/client'
 import { sessions as serverSessions } from '@x/sessions/server'
 import { randomKey, sealedState } from '@x/state-codec'
 import * as z from 'zod'
@@ -82,7 +82,7 @@ async function openSteps(): Promise<readonly Step[]> {
   const [plainClient, outside, client] = [
     createClient(server, host),
     createClient(within, host),
-    createClient(within, { ...host, extensions: [clientSessions()] }),
+    createClient(within, { ...host, extensions: [sessionsClient()] }),
   ]
   const [readSession, writtenSession] = [await client.sessions.create(), await client.sessions.create()]
   const steps = [

@@ -1,10 +1,10 @@
 import { createClient } from '@x/client'
 import { type Call, type Middleware, type ServerExtension, serverOf } from '@x/exchange'
 import { createServer, sealedState, tool } from '@x/server'
-import { type ClientSession, sessions as clientSessions } from '@x/sessions/client'
+import { type ClientSession, sessionsClient } from '@x/sessions/client'
 import { sessions } from '@x/sessions/server'
 import { randomKey } from '@x/state-codec'
-import { taskCalls, tasksOf } from '@x/tasks/client'
+import { tasksClient, tasksOf } from '@x/tasks/client'
 import { tasks } from '@x/tasks/server'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
@@ -66,7 +66,7 @@ overEveryTransport('tasks, sessions and a third extension', (serve) => {
       const extensions = order.flatMap((at) => list[at] ?? [])
       await using served = await serve({ ...definition, extensions })
       const { exchange } = served.connect()
-      const clients = [taskCalls({ polling: { defaultMs: 20, minMs: 5 } }), clientSessions()]
+      const clients = [tasksClient({ polling: { defaultMs: 20, minMs: 5 } }), sessionsClient()]
       const client = createClient(exchange, { name: 'host', version: '1.0.0', extensions: [...clients] })
       const { capabilities } = await client.discover()
       expect(Object.keys(capabilities.extensions ?? {}).toSorted()).toEqual([
@@ -113,7 +113,7 @@ test('a transport rejects an exchange, and a side rejects extensions of the othe
   const wrapped: Parameters<typeof serveHttp>[0] = server.exchange
   expect(wrapped).toBe(server.exchange)
   // @ts-expect-error A client extension in the list of a server.
-  expect(() => createServer({ ...info, extensions: [taskCalls()] })).toThrow('not a server extension')
+  expect(() => createServer({ ...info, extensions: [tasksClient()] })).toThrow('not a server extension')
   // @ts-expect-error A server extension in the list of a client.
   expect(() => createClient(server, { ...info, extensions: [tasks()] })).toThrow('not a client extension')
   // @ts-expect-error The factory instead of its result.

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { describeNeeding } from '@tooling/vitest/needs'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { createClient } from '@x/client'
-import { taskCalls } from '@x/tasks/client'
+import { tasksClient } from '@x/tasks/client'
 import { connectHttp } from '@x/transport-http/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys, textOf } from './asking.ts'
@@ -65,7 +65,7 @@ async function callRepeatedly(url: string, load: { isOver: boolean; readonly res
   const info = { name: 'host', version: '1.0.0' }
   const elicit = () => ({ action: 'accept', content: { name: 'Ada' } }) as const
   const client = createClient(connection, { ...info, elicit })
-  const followingClient = createClient(connection, { ...info, extensions: [taskCalls()] })
+  const followingClient = createClient(connection, { ...info, extensions: [tasksClient()] })
   const repeat = (count: number, call: () => ReturnType<typeof client.callTool>): Promise<void>[] =>
     Array.from({ length: count }, async () => {
       while (!load.isOver) load.results.push(textOf(await call()))

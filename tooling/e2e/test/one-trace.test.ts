@@ -2,7 +2,7 @@ import { SpanKind } from '@opentelemetry/api'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { createClient } from '@x/client'
 import { telemetry } from '@x/client/otel'
-import { taskCalls } from '@x/tasks/client'
+import { tasksClient } from '@x/tasks/client'
 import { connectHttp } from '@x/transport-http/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Instance, startInstance, stopInstances } from './balanced-processes.ts'
@@ -42,7 +42,7 @@ test('a call that asks, is handed off, becomes a task and ends at a third proces
     name: 'e2e-client',
     version: '1.0.0',
     elicit: () => ({ action: 'accept', content: { site: 'docs' } }),
-    extensions: [telemetry(), taskCalls()],
+    extensions: [telemetry(), tasksClient()],
   })
   const { content } = await client.callTool('publish')
   expect(content).toEqual([{ type: 'text', text: 'Published docs' }])

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@x/client'
-import { sessions } from '@x/sessions/client'
+import { sessionsClient } from '@x/sessions/client'
 import { connectHttp } from '@x/transport-http/client'
 import { textOf } from './asking.ts'
 
@@ -47,7 +47,7 @@ async function openClient(load: OutageLoad, caller: string) {
     name: caller,
     version: '1.0.0',
     elicit: ({ message }) => ({ action: 'accept', content: { color: answerTo(message) } }),
-    extensions: [sessions({ user: caller })],
+    extensions: [sessionsClient({ user: caller })],
   })
   const session = await client.sessions.create()
   const [calls, changes]: [[string, string][], string[]] = [[], []]

@@ -1,6 +1,6 @@
 import { createClient } from '@x/client'
 import { isJsonObject } from '@x/schema'
-import { taskCalls } from '@x/tasks/client'
+import { tasksClient } from '@x/tasks/client'
 import { connectHttp } from '@x/transport-http/client'
 import { textOf } from './asking.ts'
 
@@ -55,7 +55,7 @@ export async function runClient(url: string, caller: string, { jobs, counts, out
       name: caller,
       version: '1.0.0',
       elicit: ({ message }) => ({ action: 'accept', content: { color: colorFor(message) } }),
-      extensions: [taskCalls({ follow: caller.endsWith('0') ? 'listen' : 'poll' })],
+      extensions: [tasksClient({ follow: caller.endsWith('0') ? 'listen' : 'poll' })],
     },
   )
   await client.listTools()

@@ -2,7 +2,7 @@ import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
-import { sessions as clientSessions } from '@x/sessions/client'
+import { sessionsClient } from '@x/sessions/client'
 import { sessions } from '@x/sessions/server'
 import { expect, test } from 'vitest'
 import { keys, stateWith, textOf } from './asking.ts'
@@ -30,7 +30,7 @@ test('calls to a port without a process wait for its restart, and run once [UNA-
     })
   const client = createClient(
     { ...connection, exchange },
-    { name: 'host', version: '1.0.0', extensions: [clientSessions()] },
+    { name: 'host', version: '1.0.0', extensions: [sessionsClient()] },
   )
   await previous.close()
 

@@ -1,7 +1,7 @@
 import { type Client, createClient } from '@x/client'
 import type { CallToolResult } from '@x/schema'
 import { type Context, createServer, tool } from '@x/server'
-import { type ClientSessions, isSessionNotFound, sessions as clientSessions } from '@x/sessions/client'
+import { type SessionsClient, isSessionNotFound, sessionsClient } from '@x/sessions/client'
 import { sessions as serverSessions, type Sessions } from '@x/sessions/server'
 import { randomKey, sealedState } from '@x/state-codec'
 import { connectHttp } from '@x/transport-http/client'
@@ -15,9 +15,9 @@ type Basket = { readonly items: readonly string[] }
 const host = { name: 'e2e-client', version: '1.0.0' }
 const textOf = ({ content }: CallToolResult): unknown =>
   content.map((block) => ('text' in block ? block.text : undefined)).join()
-type SessionsClient = Client & { readonly sessions: ClientSessions }
-const sessionsOf = (peer: Peer, owner: { target?: string; user?: string | null } = {}): SessionsClient =>
-  createClient(peer.exchange, { ...host, extensions: [clientSessions(owner)] })
+type SessionsPeer = Client & { readonly sessions: SessionsClient }
+const sessionsOf = (peer: Peer, owner: { target?: string; user?: string | null } = {}): SessionsPeer =>
+  createClient(peer.exchange, { ...host, extensions: [sessionsClient(owner)] })
 
 interface BasketSetup {
   readonly sessions: Sessions<Basket>
@@ -138,7 +138,7 @@ overEveryTransport('sessions', (serve) => {
     await using served = await serve(definition)
     const client = sessionsOf(served.connect())
     const session = await client.sessions.create()
-    const namesOf = async (caller: Pick<SessionsClient, 'listTools'>) =>
+    const namesOf = async (caller: Pick<SessionsPeer, 'listTools'>) =>
       (await caller.listTools()).map(({ name }) => name)
     for (let times = 0; times < 2; times += 1) {
       expect(await namesOf(client)).toEqual(['add', 'pay'])
@@ -182,7 +182,7 @@ describe('over HTTP', () => {
       return response
     }
     await using connection = connectHttp(http.url, { fetch: observed })
-    const client = createClient(connection, { ...host, extensions: [clientSessions()] })
+    const client = createClient(connection, { ...host, extensions: [sessionsClient()] })
     await client.listTools()
     const session = await client.sessions.create()
     await session.callTool('add', { item: 'a' })
@@ -208,7 +208,7 @@ describe('over HTTP', () => {
       return response
     }
     await using connection = connectHttp(http.url, { fetch: forging })
-    const client = createClient(connection, { ...host, extensions: [clientSessions()] })
+    const client = createClient(connection, { ...host, extensions: [sessionsClient()] })
     const session = await client.sessions.create()
     await expect(session.listTools()).rejects.toMatchObject({ rpc: { code: -32020 } })
     expect(statuses.at(-1)).toBe(400)

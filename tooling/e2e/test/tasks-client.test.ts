@@ -1,7 +1,7 @@
 import { type Client, createClient, type InputHandlers } from '@x/client'
 import { errorCodes, McpError } from '@x/schema'
 import { type Tool, tool } from '@x/server'
-import { type TaskCalls, taskCalls, type TasksClientOptions } from '@x/tasks/client'
+import { type TasksClient, tasksClient, type TasksClientOptions } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks } from '@x/tasks/server'
 import { expect, test } from 'vitest'
@@ -17,7 +17,7 @@ const newWork = (): Work => ({ saved: [], runs: [] })
 interface Tasks extends AsyncDisposable {
   connect(
     options?: PeerOptions & { readonly tasks?: TasksClientOptions },
-  ): Peer & { readonly tasks: TaskCalls; readonly plain: Client }
+  ): Peer & { readonly tasks: TasksClient; readonly plain: Client }
 }
 
 /** Starts a server whose tools may become tasks, and clients that follow them. */
@@ -28,7 +28,7 @@ async function serveTasks(serve: Serve, tools: readonly Tool[]): Promise<Tasks> 
     connect: ({ tasks, ...options } = {}) => {
       const { client: plain, exchange } = served.connect(options)
       const { subject: _, ...given } = options
-      const extensions = [taskCalls({ ...quick, ...tasks })] as const
+      const extensions = [tasksClient({ ...quick, ...tasks })] as const
       const client = createClient(exchange, { name: 'e2e-client', version: '1.0.0', ...given, extensions })
       return { client, plain, exchange, tasks: client.tasks }
     },

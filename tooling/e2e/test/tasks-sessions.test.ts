@@ -1,9 +1,9 @@
 import { createClient } from '@x/client'
 import { type Tool, tool } from '@x/server'
-import { type ClientSession, sessions as clientSessions } from '@x/sessions/client'
+import { type ClientSession, sessionsClient } from '@x/sessions/client'
 import { sessions as serverSessions } from '@x/sessions/server'
 import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
-import { type TaskCalls, taskCalls, tasksOf } from '@x/tasks/client'
+import { type TasksClient, tasksClient, tasksOf } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks } from '@x/tasks/server'
 import { createGate, type Gate } from '@tooling/vitest/gate'
@@ -70,7 +70,7 @@ interface Shop extends AsyncDisposable {
   readonly gate: Gate
   /** All tasks that the engine stored, as JSON. */
   readonly payloads: string[]
-  begin(): Promise<ClientSession & { readonly tasks: TaskCalls }>
+  begin(): Promise<ClientSession & { readonly tasks: TasksClient }>
 }
 
 /** Starts a server with sessions and tasks. */
@@ -100,8 +100,8 @@ async function openShop(serve: Serve, state?: StateCodec): Promise<Shop> {
     gate,
     payloads,
     begin: async () => {
-      const taskClient = taskCalls({ polling: { defaultMs: 20, minMs: 5 }, target: 'the shop', user: null })
-      const extensions = [taskClient, clientSessions()] as const
+      const taskClient = tasksClient({ polling: { defaultMs: 20, minMs: 5 }, target: 'the shop', user: null })
+      const extensions = [taskClient, sessionsClient()] as const
       const client = createClient(served.connect().exchange, { name: 'host', version: '1', extensions })
       const session = await client.sessions.create()
       return Object.assign(session, { tasks: tasksOf(session) })

@@ -1,6 +1,6 @@
 import type { Client } from '@x/client'
 import { type Context, prompt, tool } from '@x/server'
-import { taskCalls } from '@x/tasks/client'
+import { tasksClient } from '@x/tasks/client'
 import * as z from 'zod'
 import { client } from './accepted.ts'
 
@@ -33,8 +33,8 @@ export function numberForPrompt(): void {
 }
 
 export function pollInterval(): void {
-  taskCalls({ polling: { usualMs: 100 } }) // error: 'usualMs' does not exist in type 'PollingOptions'
-  taskCalls({ pollIntervalMs: 100 }) // error: 'pollIntervalMs' does not exist in type
+  tasksClient({ polling: { usualMs: 100 } }) // error: 'usualMs' does not exist in type 'PollingOptions'
+  tasksClient({ pollIntervalMs: 100 }) // error: 'pollIntervalMs' does not exist in type
 }
 
 export function untyped(other: Client): void {

@@ -1,11 +1,6 @@
 import { createClient } from '@x/client'
 import { createServer, type McpServer, type Tool, tool, ToolError } from '@x/server'
-import {
-  type ClientSession,
-  type ClientSessions,
-  isSessionNotFound,
-  sessions as clientSessions,
-} from '@x/sessions/client'
+import { type ClientSession, type SessionsClient, isSessionNotFound, sessionsClient } from '@x/sessions/client'
 import { type Sessions, type SessionsApi, sessionResources, sessions } from '@x/sessions/server'
 import { type KeyInput, sealedState, type StateStore, storedState } from '@x/state-codec'
 import { connectHttp } from '@x/transport-http/client'
@@ -116,7 +111,7 @@ export async function planTrips(url: string): Promise<unknown> {
   await using client = createClient(connectHttp(url), {
     name: 'planner',
     version: '1.0.0',
-    extensions: [clientSessions()],
+    extensions: [sessionsClient()],
   })
   // One session for each conversation. Both are deleted at the end of their scope.
   await using work = await client.sessions.create()
@@ -128,7 +123,7 @@ export async function planTrips(url: string): Promise<unknown> {
 }
 
 // #region over
-export async function addNight(api: ClientSessions, session: ClientSession): Promise<ClientSession> {
+export async function addNight(api: SessionsClient, session: ClientSession): Promise<ClientSession> {
   try {
     await session.callTool('add_nights', { nights: 1 })
     return session
@@ -142,7 +137,7 @@ export async function addNight(api: ClientSessions, session: ClientSession): Pro
 
 // #region serialize
 export function resumeTrip(serialized: unknown, url: string): ClientSession {
-  const extensions = [clientSessions({ user: 'ada@example.com' })] as const
+  const extensions = [sessionsClient({ user: 'ada@example.com' })] as const
   const client = createClient(connectHttp(url), { name: 'planner', version: '1.0.0', extensions })
   return client.sessions.resume(serialized)
 }

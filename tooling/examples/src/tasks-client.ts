@@ -1,7 +1,7 @@
 import { createClient, type InputHandlers } from '@x/client'
 import type { ClientTarget } from '@x/exchange'
 import type { CallToolResult } from '@x/schema'
-import { isTaskError, taskCalls } from '@x/tasks/client'
+import { isTaskError, tasksClient } from '@x/tasks/client'
 
 /** The storage of a host. */
 export interface Notebook {
@@ -15,7 +15,7 @@ export async function shipAll(
   elicit: InputHandlers['elicit'],
   show: (line: string) => void,
 ): Promise<CallToolResult> {
-  const client = createClient(target, { name: 'host', version: '1.0.0', elicit, extensions: [taskCalls()] })
+  const client = createClient(target, { name: 'host', version: '1.0.0', elicit, extensions: [tasksClient()] })
   return client.callTool(
     'ship_orders',
     { day: 'monday' },
@@ -26,7 +26,7 @@ export async function shipAll(
 
 // #region start
 export async function startShipping(target: ClientTarget, notes: Notebook): Promise<string> {
-  const client = createClient(target, { name: 'host', version: '1.0.0', extensions: [taskCalls({ user: 'ada' })] })
+  const client = createClient(target, { name: 'host', version: '1.0.0', extensions: [tasksClient({ user: 'ada' })] })
   const started = await client.tasks.start('ship_orders', { day: 'monday' })
   if (started.status === 'complete') return 'the orders are shipped'
   await notes.write(JSON.stringify(started.task.serialize()))
@@ -40,7 +40,7 @@ export async function resumeShipping(
   notes: Notebook,
   show: (line: string) => void,
 ): Promise<CallToolResult | 'nothing'> {
-  const client = createClient(target, { name: 'host', version: '1.0.0', extensions: [taskCalls({ user: 'ada' })] })
+  const client = createClient(target, { name: 'host', version: '1.0.0', extensions: [tasksClient({ user: 'ada' })] })
   const task = client.tasks.resume(JSON.parse(await notes.read()))
   try {
     for await (const { status, statusMessage = '' } of task) show(`${status} ${statusMessage}`.trim())

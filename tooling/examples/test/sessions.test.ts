@@ -1,5 +1,5 @@
 import { createServer, type McpServer } from '@x/server'
-import { sessions } from '@x/sessions/client'
+import { sessionsClient } from '@x/sessions/client'
 import { memoryStore, randomKey } from '@x/state-codec'
 import { testClient } from '@x/testing'
 import { serveHttp } from '@x/transport-http/node'
@@ -7,7 +7,8 @@ import { expect, test } from 'vitest'
 import * as programs from '../src/sessions.ts'
 
 const keys = [randomKey()]
-const clientOf = (server: McpServer) => testClient(server, { extensions: [sessions({ target: 'travel', user: null })] })
+const clientOf = (server: McpServer) =>
+  testClient(server, { extensions: [sessionsClient({ target: 'travel', user: null })] })
 const text = (said: string) => [{ type: 'text', text: said }]
 
 test('two conversations have separate trips over HTTP', async () => {
@@ -61,7 +62,7 @@ test('a session is serialized, and resumed for the same user and server', async 
   await using http = await serveHttp(programs.createTravelServer(programs.defineTrips(), keys))
   const owner = { target: http.url, user: 'ada@example.com' }
   const server = programs.createTravelServer(programs.defineTrips(), keys)
-  const client = testClient(server, { extensions: [sessions(owner)] })
+  const client = testClient(server, { extensions: [sessionsClient(owner)] })
   const session = await client.sessions.create()
   await session.callTool('choose_city', { city: 'Faro' })
   const saved = JSON.stringify(session.serialize())

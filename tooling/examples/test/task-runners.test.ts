@@ -1,7 +1,7 @@
 import { createClient } from '@x/client'
 import { createServer } from '@x/server'
 import { memoryEngine } from '@x/tasks/memory'
-import { taskCalls } from '@x/tasks/client'
+import { tasksClient } from '@x/tasks/client'
 import { tasks } from '@x/tasks/server'
 import { expect, test } from 'vitest'
 import { type FunctionQueue, queueRunner, runQueuedTask } from '../src/task-runners.ts'
@@ -27,7 +27,7 @@ test('a task continues in several functions in turn, each within its budget', as
       extensions: [tasks({ store, runner: queueRunner(queue) })],
     })
   await using server = createFunction()
-  const client = createClient(server, { name: 'host', version: '1.0.0', extensions: [taskCalls()] })
+  const client = createClient(server, { name: 'host', version: '1.0.0', extensions: [tasksClient()] })
   const started = await client.tasks.start('ship_orders', { day: 'monday' })
   if (started.status !== 'task') throw new Error('The call did not become a task')
   let functions = 0

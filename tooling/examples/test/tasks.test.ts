@@ -1,7 +1,7 @@
 import { createClient } from '@x/client'
 import { createServer, tool, type Tool } from '@x/server'
 import { memoryEngine } from '@x/tasks/memory'
-import { taskCalls } from '@x/tasks/client'
+import { tasksClient } from '@x/tasks/client'
 import { tasks } from '@x/tasks/server'
 import { type ServerKit, testClient, testRuntime } from '@x/testing'
 import { describe, expect, test } from 'vitest'
@@ -19,7 +19,7 @@ async function call(tool: Tool, args: Record<string, string | string[]>) {
   const definition = { name: 'shop', version: '1', tools: [tool] }
   const create = (kit: ServerKit) => createServer({ ...definition, ...kit, extensions: [tasks()] })
   const answers = { carrier: { carrier: 'bike' } }
-  await using client = testClient(create, { answers, extensions: [taskCalls()] })
+  await using client = testClient(create, { answers, extensions: [tasksClient()] })
   const { content } = await client.callTool(tool.name, args)
   return { content, tasks: new Set(client.observations.tasks.map(({ taskId }) => taskId)).size }
 }
@@ -80,7 +80,7 @@ test('a task of 600 ms takes its client at most 800 ms with the longest interval
   const client = createClient(server, {
     name: 'test',
     version: '1',
-    extensions: [taskCalls({ runtime, random: () => 1 })],
+    extensions: [tasksClient({ runtime, random: () => 1 })],
   })
   let tookMs = Number.NaN
   const call = client.callTool('slow').then(() => (tookMs = runtime.monotonicNow()))

@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@x/schema'
-import { sessions } from '@x/sessions/client'
+import { sessionsClient } from '@x/sessions/client'
 import { type Answers, type ServerKit, testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import { emulated } from '../testing/emulated.ts'
@@ -16,7 +16,7 @@ async function fleet(answers: Answers = {}) {
   const service = await emulated()
   const create = (kit: ServerKit) =>
     createWorkItemsServer(service.azureDevOps, { ...kit, conversations: defineConversations() })
-  const client = testClient(create, { answers, instanceCount: 3, extensions: [sessions()] })
+  const client = testClient(create, { answers, instanceCount: 3, extensions: [sessionsClient()] })
   return {
     client,
     [Symbol.asyncDispose]: async () => {

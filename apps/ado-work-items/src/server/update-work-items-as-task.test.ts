@@ -1,5 +1,5 @@
-import { sessions } from '@x/sessions/client'
-import { type TaskCalls, type TaskHandle, taskCalls } from '@x/tasks/client'
+import { sessionsClient } from '@x/sessions/client'
+import { type TasksClient, type TaskHandle, tasksClient } from '@x/tasks/client'
 import { type ServerKit, testClient } from '@x/testing'
 import { describe, expect, test } from 'vitest'
 import { same, type View, withTasks } from '../testing/bulk-fleet.ts'
@@ -49,7 +49,7 @@ describe('a task', () => {
     const create = (kit: ServerKit) =>
       createWorkItemsServer(service.azureDevOps, { ...kit, conversations: defineConversations() })
     const answers = { resolution: { resolution: 'Fixed' } }
-    await using client = testClient(create, { answers, cache: false, extensions: [taskCalls(), sessions()] })
+    await using client = testClient(create, { answers, cache: false, extensions: [tasksClient(), sessionsClient()] })
     await using session = await client.sessions.create()
     await session.callTool('get_work_item', { workItemId: 4517 })
     const result = await session.callTool('update_work_items', resolve(4609, 4601))
@@ -80,7 +80,7 @@ function hangingAt(hanging: number) {
   return { view, reached }
 }
 
-async function begin(client: { readonly tasks: TaskCalls }, args: ReturnType<typeof resolve>): Promise<TaskHandle> {
+async function begin(client: { readonly tasks: TasksClient }, args: ReturnType<typeof resolve>): Promise<TaskHandle> {
   const started = await client.tasks.start('update_work_items', args)
   if (started.status === 'complete') throw new Error('it should continue as a task')
   return started.task

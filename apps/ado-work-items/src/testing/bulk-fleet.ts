@@ -1,6 +1,6 @@
 import type { ClientCapabilities } from '@x/schema'
 import { memoryEngine } from '@x/tasks/memory'
-import { type TaskCalls, taskCalls } from '@x/tasks/client'
+import { type TasksClient, tasksClient } from '@x/tasks/client'
 import { type Answers, type ServerKit, testClient, type TestClient } from '@x/testing'
 import { type AzureDevOps, createAzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { createWorkItemsServer, type WorkItemsServer } from '../server/create-work-items-server.ts'
@@ -17,7 +17,7 @@ export type BulkClient = Pick<
   TestClient<WorkItemsServer>,
   'callTool' | 'manualRounds' | 'observations' | 'instances'
 > & {
-  readonly tasks?: TaskCalls
+  readonly tasks?: TasksClient
 }
 
 /** Several instances of the server in one process, with one emulator and one task store. */
@@ -40,8 +40,8 @@ export interface BulkOptions {
 }
 
 /** Starts instances and a client that supports tasks. */
-export function withTasks(options: BulkOptions = {}): Promise<BulkFleet<BulkClient & { readonly tasks: TaskCalls }>> {
-  return bulkFleet(options, (create, others) => testClient(create, { ...others, extensions: [taskCalls()] }))
+export function withTasks(options: BulkOptions = {}): Promise<BulkFleet<BulkClient & { readonly tasks: TasksClient }>> {
+  return bulkFleet(options, (create, others) => testClient(create, { ...others, extensions: [tasksClient()] }))
 }
 
 /** Starts instances and a client that does not support tasks. */

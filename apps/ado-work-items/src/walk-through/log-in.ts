@@ -1,8 +1,8 @@
 import type { OAuth } from '@x/auth/client'
 import type { MachineAuth } from '@x/auth/machine'
 import { createClient, isClientError } from '@x/client'
-import { isSessionNotFound, sessions } from '@x/sessions/client'
-import { isTaskError, taskCalls } from '@x/tasks/client'
+import { isSessionNotFound, sessionsClient } from '@x/sessions/client'
+import { isTaskError, tasksClient } from '@x/tasks/client'
 import type { LoginService } from '../authorization/open-login.ts'
 import { scopes } from '../authorization/protect-work-items.ts'
 import { exampleRequest } from './curl-example.ts'
@@ -111,7 +111,7 @@ function connect({ url, onInstance }: LoginPlan, auth: OAuth | MachineAuth) {
     version: '0.1.0',
     cache: false,
     capabilities: 'capabilities' in auth ? auth.capabilities : undefined,
-    extensions: [taskCalls(own), sessions(own)],
+    extensions: [tasksClient(own), sessionsClient(own)],
   })
 }
 

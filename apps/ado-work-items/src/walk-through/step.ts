@@ -1,14 +1,14 @@
 import type { Client } from '@x/client'
-import type { ClientSessions } from '@x/sessions/client'
-import type { TaskCalls } from '@x/tasks/client'
+import type { SessionsClient } from '@x/sessions/client'
+import type { TasksClient } from '@x/tasks/client'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import type { RoundWatch } from './round-watch.ts'
 
 /** The dependencies of a step. */
 export interface StepScope {
-  readonly client: Client & { readonly sessions: ClientSessions; readonly rounds: RoundWatch }
+  readonly client: Client & { readonly sessions: SessionsClient; readonly rounds: RoundWatch }
   /** The client for calls that may become tasks. */
-  readonly tasks: TaskCalls
+  readonly tasks: TasksClient
   readonly signal: AbortSignal
   readonly url: string
   /** The login of the user. Undefined for a server without a login. */

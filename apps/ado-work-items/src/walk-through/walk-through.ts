@@ -1,6 +1,6 @@
 import { createClient } from '@x/client'
-import { sessions } from '@x/sessions/client'
-import { taskCalls } from '@x/tasks/client'
+import { sessionsClient } from '@x/sessions/client'
+import { tasksClient } from '@x/tasks/client'
 import * as z from 'zod'
 import { workItemUri } from '../server/work-item-output.ts'
 import type { LoginService } from '../authorization/open-login.ts'
@@ -35,7 +35,7 @@ export async function walkThrough(options: WalkThroughOptions): Promise<boolean>
   const exchange = watchedExchange(url, (instance) => instance && onInstance(instance.id), login?.auth)
   // Caching is off, because the walk-through shows the responses of the server.
   const host = { name: 'walk-through', version: '0.1.0', cache: false } as const
-  const client = createClient(exchange, { ...host, extensions: [sessions(), roundWatch()] })
+  const client = createClient(exchange, { ...host, extensions: [sessionsClient(), roundWatch()] })
   // The client polls a task many times, so each instance is listed once.
   const followed = watchedExchange(
     url,
@@ -44,7 +44,7 @@ export async function walkThrough(options: WalkThroughOptions): Promise<boolean>
     },
     login?.auth,
   )
-  const tasking = createClient(followed, { ...host, extensions: [taskCalls()] })
+  const tasking = createClient(followed, { ...host, extensions: [tasksClient()] })
   const base = workItemUri({ organization, project }, 0).replace(/\/workitems\/0$/, '')
   const scope: StepScope = {
     ...fleet,

@@ -2,7 +2,7 @@ import { type Client, type ClientOptions, createClient } from '@x/client'
 import { oauth } from '@x/auth/client'
 import { fileStore, loopbackRedirect } from '@x/auth/node'
 import { type AnyConnection, connectAny } from '@x/legacy/client'
-import { type TaskCalls, taskCalls } from '@x/tasks/client'
+import { type TasksClient, tasksClient } from '@x/tasks/client'
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 
@@ -47,12 +47,12 @@ function connectTarget(target: ServerTarget, { token }: TargetOptions, { input }
 export async function withClient<T>(
   text: string,
   { options, io, client: clientOptions = {} }: WithClientOptions,
-  run: (client: Client & { readonly tasks: TaskCalls }) => Promise<T>,
+  run: (client: Client & { readonly tasks: TasksClient }) => Promise<T>,
 ): Promise<T> {
   const connection = connectTarget(parseTarget(text), options, io)
   try {
     const info = { name: clientName, version: '1.0.0' }
-    return await run(createClient(connection, { ...info, ...clientOptions, extensions: [taskCalls()] }))
+    return await run(createClient(connection, { ...info, ...clientOptions, extensions: [tasksClient()] }))
   } finally {
     await connection.close()
   }

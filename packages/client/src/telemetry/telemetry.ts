@@ -36,7 +36,7 @@ const scopeName = '@x/client'
  * for MCP. No argument, answer, result, state or token is recorded.
  *
  * @example
- * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [telemetry(), taskCalls()] })
+ * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [telemetry(), tasksClient()] })
  */
 export function telemetry(): ClientExtension<'telemetry'> {
   return { side: 'client', name: 'telemetry', start: startTelemetry }

@@ -52,12 +52,12 @@ function requireOwnerIdentity({ target, user }: SessionOwner): {
   if (target === undefined) {
     throw new SessionError(
       'unidentified',
-      'The connection has no URL that identifies the server: give sessions() a `target`',
+      'The connection has no URL that identifies the server: give sessionsClient() a `target`',
     )
   }
   if (user === undefined) {
     const message =
-      'A serialized session names its user: give sessions() a `user`, or null where the server authenticates nobody'
+      'A serialized session names its user: give sessionsClient() a `user`, or null where the server authenticates nobody'
     throw new SessionError('unidentified', message)
   }
   return { target, user }

@@ -67,12 +67,12 @@ function requireIdentifiedOwner({ target, user }: TaskOwner): {
   readonly user: string | null
 } {
   if (target === undefined) {
-    const message = 'This connection has no URL that identifies its server: give taskCalls() a `target`'
+    const message = 'This connection has no URL that identifies its server: give tasksClient() a `target`'
     throw new TaskError('unidentified', message)
   }
   if (user === undefined) {
     const message =
-      'Serialized tasks require their user: give taskCalls() a `user`, or null if the server authenticates none'
+      'Serialized tasks require their user: give tasksClient() a `user`, or null if the server authenticates none'
     throw new TaskError('unidentified', message)
   }
   return { target, user }

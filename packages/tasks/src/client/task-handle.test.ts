@@ -17,7 +17,7 @@ import type { SerializedTask } from './serialized-task.ts'
 import type { TasksClientOptions } from './settings.ts'
 import { isTaskError, TaskError } from './task-error.ts'
 import type { TaskHandle } from './task-handle.ts'
-import { taskCalls, tasksOf } from './task-calls.ts'
+import { tasksClient, tasksOf } from './tasks-client.ts'
 
 const named = { action: 'accept', content: { name: 'Ada' } } as const
 
@@ -251,9 +251,9 @@ describe('A serialized task', () => {
     ['user', { target: 'memory' }],
   ])('requires the option `%s`', async (name, options) => {
     const { exchange } = scriptedTasks({}).connection
-    const client = createClient(exchange, { ...host, extensions: [taskCalls(options)] })
+    const client = createClient(exchange, { ...host, extensions: [tasksClient(options)] })
     const task = await beginTask(client)
-    expect(() => task.serialize()).toThrow(`give taskCalls() a \`${name}\``)
+    expect(() => task.serialize()).toThrow(`give tasksClient() a \`${name}\``)
     expect(() => task.serialize()).toThrow(expect.objectContaining({ code: 'unidentified' }))
     expect(() => client.tasks.resume({})).toThrow(expect.objectContaining({ code: 'unidentified' }))
   })
@@ -263,7 +263,7 @@ describe('A client with tasks', () => {
   test('declares the extension, and a client without tasks rejects a task', async () => {
     const { connection, of } = scriptedTasks({ 'tools/call': [toCreateTaskResult({ _meta: serverInfo })] })
     const plain = createClient(connection, host)
-    const client = createClient(connection, { ...host, extensions: [taskCalls()] })
+    const client = createClient(connection, { ...host, extensions: [tasksClient()] })
     await beginTask(client)
     expect(client.serverInfo).toEqual({ name: 'demo', version: '2' })
     await expect(plain.callTool('work')).rejects.toMatchObject({ code: 'invalid_result' })
@@ -301,10 +301,10 @@ describe('A client with tasks', () => {
         },
       }),
     }
-    const client = createClient(connection, { ...host, extensions: [taskCalls(), completing] })
+    const client = createClient(connection, { ...host, extensions: [tasksClient(), completing] })
     expect(await client.tasks.start('work')).toEqual({ status: 'complete', result: emptyResult })
     expect(await client.callTool('work')).toEqual(emptyResult)
-    const alone = createClient(connection, { ...host, extensions: [taskCalls()] })
+    const alone = createClient(connection, { ...host, extensions: [tasksClient()] })
     await expect(alone.tasks.start('work')).rejects.toMatchObject({ code: 'invalid_result' })
     await expect(alone.callTool('work')).rejects.toMatchObject({ code: 'invalid_result' })
   })
@@ -315,7 +315,7 @@ describe('A client with tasks', () => {
     [{ polling: { maxMs: Number.POSITIVE_INFINITY } }],
     [{ polling: { minMs: -1 } }],
   ])('is not created with %o', (options) => {
-    expect(() => taskCalls(options)).toThrow(RangeError)
+    expect(() => tasksClient(options)).toThrow(RangeError)
   })
 })
 

@@ -9,7 +9,7 @@ import { memoryEngine } from '../engines/memory-engine.ts'
 import type { TaskOptions } from '../server/options.ts'
 import { tasks } from '../server/tasks.ts'
 import type { TasksClientOptions } from './settings.ts'
-import { taskCalls } from './task-calls.ts'
+import { tasksClient } from './tasks-client.ts'
 
 const host = { name: 'host', version: '1.0.0' } as const
 const quick = { polling: { minMs: 1 } } as const
@@ -64,7 +64,7 @@ describe.each<[string, TasksClientOptions]>([
     await using server = serve({}, seen.opened)
     const ids: string[] = []
     const onTask = ({ taskId }: { taskId: string }): void => void ids.push(taskId)
-    const extensions = [taskCalls({ ...quick, ...options, onTask })] as const
+    const extensions = [tasksClient({ ...quick, ...options, onTask })] as const
     const client = createClient(server, { ...host, ...answering, extensions })
     const reported: Progress[] = []
     const onProgress = (progress: Progress): void => {
@@ -99,7 +99,7 @@ describe('A client of a server that has only the persistent workflow', () => {
   test('reads requests and results with tasks/result, and answers with tasks/input_response [PWF-001 PWF-002]', async () => {
     await using server = serve({ persistentWorkflow: true })
     const asked: string[] = []
-    const extensions = [taskCalls({ ...quick, follow: 'poll' })] as const
+    const extensions = [tasksClient({ ...quick, follow: 'poll' })] as const
     const client = createClient(workflowAlone(server, asked), { ...host, ...answering, extensions })
     expect((await client.callTool('work')).content).toEqual([{ type: 'text', text: 'Ada 42' }])
     expect(asked.filter((method) => method === 'tasks/result')).toHaveLength(2)

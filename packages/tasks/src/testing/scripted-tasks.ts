@@ -4,7 +4,7 @@ import type { Call, ConnectionView, Exchange } from '@x/exchange'
 import { isJsonObject, type JsonObject, type WireError } from '@x/schema'
 import type { TasksClientOptions } from '../client/settings.ts'
 import type { TaskHandle } from '../client/task-handle.ts'
-import { type TaskCalls, taskCalls } from '../client/task-calls.ts'
+import { type TasksClient, tasksClient } from '../client/tasks-client.ts'
 
 /** A request that the server has received. */
 export interface ReceivedRequest {
@@ -29,7 +29,7 @@ export interface ScriptedTasks {
   readonly clock: ManualClock
   readonly received: ReceivedRequest[]
   readonly connection: ConnectionView & { readonly url: string }
-  readonly client: Client & { readonly tasks: TaskCalls }
+  readonly client: Client & { readonly tasks: TasksClient }
   /** Returns the received requests of one method. */
   of(method: string): ReceivedRequest[]
   /** Moves the clock in steps. After each step, waits until all work without timers is done. */
@@ -110,7 +110,7 @@ export function scriptedTasks(
     return { jsonrpc: '2.0', id, result: answered }
   }
   const connection = { exchange, url: 'https://example.com/mcp' }
-  const extension = taskCalls({ runtime: clock, random: () => 0, user: 'ada', ...options.tasks })
+  const extension = tasksClient({ runtime: clock, random: () => 0, user: 'ada', ...options.tasks })
   return {
     clock,
     received,
@@ -148,7 +148,10 @@ export async function flushAsyncWork(): Promise<void> {
 }
 
 /** Starts a call and returns the task that it becomes. */
-export async function beginTask(client: { readonly tasks: TaskCalls }, options: CallOptions = {}): Promise<TaskHandle> {
+export async function beginTask(
+  client: { readonly tasks: TasksClient },
+  options: CallOptions = {},
+): Promise<TaskHandle> {
   const started = await client.tasks.start('work', {}, options)
   if (started.status === 'task') return started.task
   throw new Error('the call did not become a task')

@@ -1,7 +1,7 @@
 import { type Client, createClient } from '@x/client'
 import { createCall, type Exchange } from '@x/exchange'
 import { createServer, form, tool } from '@x/server'
-import { type TaskCalls, taskCalls, type TaskHandle } from '@x/tasks/client'
+import { type TasksClient, tasksClient, type TaskHandle } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
 import type { NewTask, TaskEngine, TaskSuspension } from '@x/tasks'
 import { tasks } from '@x/tasks/server'
@@ -18,7 +18,7 @@ export interface TasksAnswer {
   readonly cpuMicroseconds: number
 }
 
-type User = Client & { readonly tasks: TaskCalls }
+type User = Client & { readonly tasks: TasksClient }
 
 const confirmation = form(z.object({ sure: z.boolean() }))
 const ask = tool('ask', {
@@ -65,7 +65,7 @@ function openUsers(engine: TaskEngine): readonly User[] {
     const elicit = (): never => {
       throw new Error('the client received the question of a task that must wait')
     }
-    return createClient(asUser, { name: 'bench', version: '1.0.0', elicit, extensions: [taskCalls()] })
+    return createClient(asUser, { name: 'bench', version: '1.0.0', elicit, extensions: [tasksClient()] })
   })
 }
 

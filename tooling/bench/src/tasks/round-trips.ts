@@ -1,5 +1,5 @@
 import { type Client, createClient } from '@x/client'
-import { taskCalls, type TasksClientOptions } from '@x/tasks/client'
+import { tasksClient, type TasksClientOptions } from '@x/tasks/client'
 import type { Store } from './stores.ts'
 import { checkResult, checkServer, host } from './task-runner.ts'
 import { openServer } from './task-server.ts'
@@ -32,7 +32,7 @@ export async function measureRoundTrips({ openEngine }: Store, plan: RoundPlan):
   const { concurrency, pollIntervalMs } = plan
   const observed = openServer(openEngine, { concurrency, pollIntervalMs })
   const follow = (options?: TasksClientOptions) =>
-    createClient(observed.exchange, { ...host, extensions: [taskCalls(options)] })
+    createClient(observed.exchange, { ...host, extensions: [tasksClient(options)] })
   const bounds = { calls: plan.calls, milliseconds: plan.milliseconds }
   const variants: readonly CallVariant[] = [
     {

@@ -3,7 +3,7 @@ import { createCall, type Exchange } from '@x/exchange'
 import type { CallToolResult } from '@x/schema'
 import type { Log } from '@x/server'
 import type { TaskEngine } from '@x/tasks'
-import { type TaskCalls, type TaskHandle, taskCalls } from '@x/tasks/client'
+import { type TasksClient, type TaskHandle, tasksClient } from '@x/tasks/client'
 import { runConcurrently } from './run-concurrently.ts'
 import { checkRuns, type Runner, resultOf } from './runner.ts'
 import { type ObservedServer, openServer } from './task-server.ts'
@@ -64,13 +64,13 @@ export function openTaskRunner(openEngine: OpenEngine, { concurrency, users }: T
   }
 }
 
-type UserClient = Client & { readonly tasks: TaskCalls }
+type UserClient = Client & { readonly tasks: TasksClient }
 
 /** Creates a client of one user that accepts every question. The principal is the one that a transport would set. */
 function clientOf(exchange: Exchange, subject: string): UserClient {
   const accept = () => ({ action: 'accept', content: { sure: true } }) as const
   const asUser: Exchange = (request, call) => exchange(request, createCall({ ...call, principal: { subject } }))
-  return createClient(asUser, { ...host, elicit: accept, extensions: [taskCalls({ follow: 'listen' })] })
+  return createClient(asUser, { ...host, elicit: accept, extensions: [tasksClient({ follow: 'listen' })] })
 }
 
 function handleOf(handles: ReadonlyMap<string, TaskHandle>, token: string): TaskHandle {

@@ -1,12 +1,12 @@
 import { type Client, createClient, isClientError } from '@x/client'
 import { type Connection, createCall } from '@x/exchange'
 import type { CallToolResult } from '@x/schema'
-import { type ClientSessions, sessions } from '@x/sessions/client'
+import { type SessionsClient, sessionsClient } from '@x/sessions/client'
 import { expect } from 'vitest'
 
 /** A host in front of a hop. */
 export interface Host {
-  readonly client: Client & { readonly sessions: ClientSessions }
+  readonly client: Client & { readonly sessions: SessionsClient }
   readonly connection: Connection
 }
 
@@ -15,7 +15,7 @@ export function createHost(connection: Connection, hostName = 'host'): Host {
   const client = createClient(connection, {
     name: hostName,
     version: '1.0.0',
-    extensions: [sessions()],
+    extensions: [sessionsClient()],
     elicit: ({ message }) => ({ action: 'accept', content: { name: `${hostName} to ${message}` } }),
     sample: () => ({ role: 'assistant', model: 'none', content: { type: 'text', text: `sampled by ${hostName}` } }),
     roots: () => [{ uri: `file:///${hostName}`, name: 'work' }],

@@ -1,6 +1,6 @@
 import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
-import { sessions as clientSessions } from '@x/sessions/client'
+import { sessionsClient } from '@x/sessions/client'
 import { sessions } from '@x/sessions/server'
 import * as z from 'zod'
 
@@ -15,7 +15,7 @@ const count = tool('count', {
 })
 const server = createServer({ name: 'counter', version: '1.0.0', tools: [count], extensions: [counters] })
 
-const client = createClient(server, { name: 'host', version: '1.0.0', extensions: [clientSessions()] })
+const client = createClient(server, { name: 'host', version: '1.0.0', extensions: [sessionsClient()] })
 const work = await client.sessions.create()
 const holidays = await client.sessions.create()
 for (const session of [work, work, holidays]) console.log((await session.callTool('count')).content[0])

@@ -1,6 +1,6 @@
 import { createClient } from '@x/client'
 import { createServer, form, tool } from '@x/server'
-import { taskCalls } from '@x/tasks/client'
+import { tasksClient } from '@x/tasks/client'
 import { tasks } from '@x/tasks/server'
 import * as z from 'zod'
 
@@ -28,7 +28,7 @@ const client = createClient(server, {
   name: 'host',
   version: '1.0.0',
   elicit: () => ({ action: 'accept', content: { carrier: 'bike' } }),
-  extensions: [taskCalls({ onTask: ({ tool: name }) => console.log(`${name} runs as a task`) })],
+  extensions: [tasksClient({ onTask: ({ tool: name }) => console.log(`${name} runs as a task`) })],
 })
 const { content } = await client.callTool('ship_orders')
 console.log(content[0])

@@ -1,6 +1,6 @@
 import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
-import { sessions as clientSessions } from '@x/sessions/client'
+import { sessionsClient } from '@x/sessions/client'
 import { sessions } from '@x/sessions/server'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
@@ -20,7 +20,7 @@ const server = createServer({ name: 'counter', version: '1.0.0', tools: [count],
 const http = await serveHttp(server, { port: 0 })
 
 const connection = connectHttp(http.url, { fetch: printingFetch })
-const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [clientSessions()] })
+const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [sessionsClient()] })
 const session = await client.sessions.create()
 await session.callTool('count')
 await session.delete()

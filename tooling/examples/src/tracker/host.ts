@@ -1,7 +1,7 @@
 import { type Client, createClient, type TypesOf } from '@x/client'
 import { type TerminalOptions, terminalHandlers } from '@x/cli/terminal'
 import type { Connection } from '@x/exchange'
-import { taskCalls } from '@x/tasks/client'
+import { tasksClient } from '@x/tasks/client'
 import type { server } from './server.ts'
 
 /** The tools and prompts of the tracker. */
@@ -13,7 +13,7 @@ export function openTracker(connection: Connection, terminal?: TerminalOptions):
     name: 'tracker-host',
     version: '1.0.0',
     ...terminalHandlers(terminal),
-    extensions: [taskCalls()],
+    extensions: [tasksClient()],
   })
 }
 

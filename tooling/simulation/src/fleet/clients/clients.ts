@@ -1,7 +1,7 @@
 import { createClient, type Client } from '@x/client'
 import { connectAny } from '@x/legacy/client'
-import { sessions } from '@x/sessions/client'
-import { taskCalls } from '@x/tasks/client'
+import { sessionsClient } from '@x/sessions/client'
+import { tasksClient } from '@x/tasks/client'
 import { connectHttp } from '@x/transport-http/client'
 import { answerTo, boardUri } from '../fleet/tools.ts'
 import type { Network } from '../network/network.ts'
@@ -85,7 +85,7 @@ function createSimulatedClient(host: Host, kind: CallingKind, { context, onTask 
       await pause(faults.random() * maxAnswerMs)
       return { action: 'accept', content: { text: answerTo(message) } }
     },
-    extensions: kind === 'older' ? [] : [taskCalls({ follow, onTask: ({ taskId }) => onTask(taskId) })],
+    extensions: kind === 'older' ? [] : [tasksClient({ follow, onTask: ({ taskId }) => onTask(taskId) })],
   })
 }
 
@@ -105,7 +105,7 @@ function pickTool(kind: CallingKind, random: () => number): ToolName {
 async function runSessionClient(host: Host, context: ClientContext): Promise<void> {
   const { network, time, faults, trace, report, counts, recoveredAt } = context
   const http = { fetch: network.fetchFor(host), headers: { 'x-caller': host.name } }
-  const extensions = [sessions()]
+  const extensions = [sessionsClient()]
   await using client = createClient(connectHttp(url, http), { name: host.name, version: '1.0.0', extensions })
   let session = await client.sessions.create().catch(() => undefined)
   const items: string[] = []

@@ -27,7 +27,7 @@ export type StartedCall =
   | { readonly status: 'complete'; readonly result: CallToolResult }
 
 /** The member `tasks` of a client. */
-export interface TaskCalls {
+export interface TasksClient {
   /**
    * Calls a tool. Returns the task if the call becomes one, and otherwise the result. In contrast, `client.callTool`
    * waits for the result of the task.
@@ -46,10 +46,10 @@ export interface TaskCalls {
  * number of milliseconds.
  *
  * @example
- * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [taskCalls()] })
+ * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [tasksClient()] })
  * const { content } = await client.callTool('import_everything')
  */
-export function taskCalls(options: TasksClientOptions = {}): ClientExtension<'tasks', TaskCalls> {
+export function tasksClient(options: TasksClientOptions = {}): ClientExtension<'tasks', TasksClient> {
   // Throws here for an invalid number, and not only when a client is created.
   resolveTasksSettings(options, undefined)
   return {
@@ -66,13 +66,13 @@ export function taskCalls(options: TasksClientOptions = {}): ClientExtension<'ta
  * Returns the member `tasks` of a client whose type does not show its extensions, for example of a session's client.
  * Throws `TypeError` if the client has no such member.
  */
-export function tasksOf(client: Client): TaskCalls {
+export function tasksOf(client: Client): TasksClient {
   const tasksMember: unknown = 'tasks' in client ? client.tasks : undefined
-  if (isTaskCalls(tasksMember)) return tasksMember
-  throw new TypeError('The client has no tasks: give createClient `extensions: [taskCalls()]` of @x/tasks/client')
+  if (isTasksClient(tasksMember)) return tasksMember
+  throw new TypeError('The client has no tasks: give createClient `extensions: [tasksClient()]` of @x/tasks/client')
 }
 
-function isTaskCalls(value: unknown): value is TaskCalls {
+function isTasksClient(value: unknown): value is TasksClient {
   if (typeof value !== 'object' || value === null) return false
   return 'start' in value && 'resume' in value
 }
@@ -80,7 +80,7 @@ function isTaskCalls(value: unknown): value is TaskCalls {
 function startTaskClient(
   clientOptions: TasksClientOptions,
   host: ClientExtensionHost,
-): ClientExtensionInstance<TaskCalls> {
+): ClientExtensionInstance<TasksClient> {
   const context: TasksClientContext = { host, settings: resolveTasksSettings(clientOptions, host.url) }
   // `wrapCall` replaces this function by its `next`, which also handles the result types of the extensions after this
   // one.

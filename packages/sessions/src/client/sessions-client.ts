@@ -20,7 +20,7 @@ import { createClientSessionMiddleware } from './session-middleware.ts'
 import { toSessionMetadata, createRecord, type SessionRecord } from './session-state.ts'
 
 /** The options of {@link sessions}. */
-export interface ClientSessionsOptions {
+export interface SessionsClientOptions {
   /** The name of the server in serialized sessions. Default: the `url` of the connection. */
   readonly target?: string | undefined
   /**
@@ -31,7 +31,7 @@ export interface ClientSessionsOptions {
 }
 
 /** The member `sessions` of a client with the extension. */
-export interface ClientSessions {
+export interface SessionsClient {
   /**
    * Creates a session, for one conversation or task. Rejects with `ClientError`, with the code `rpc` if the server has
    * no sessions, and with {@link SessionError} `invalid_answer` if it returns an invalid session.
@@ -72,11 +72,11 @@ export interface ClientSession extends Client {
  * such as one for each conversation. Calls of the client itself belong to no session.
  *
  * @example
- * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [sessions()] })
+ * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [sessionsClient()] })
  * await using session = await client.sessions.create()
  * await session.callTool('count')
  */
-export function sessions(options: ClientSessionsOptions = {}): ClientExtension<'sessions', ClientSessions> {
+export function sessionsClient(options: SessionsClientOptions = {}): ClientExtension<'sessions', SessionsClient> {
   checkOptions(options, clientSessionsOptionNames, 'sessions')
   return {
     side: 'client',
@@ -85,13 +85,13 @@ export function sessions(options: ClientSessionsOptions = {}): ClientExtension<'
     // seed data-layer-sessions, capabilities: clients declare sessions under `experimental`.
     capabilities: { experimental: { sessions: {} } },
     start: (host) => ({
-      api: createClientSessions({ host, owner: { target: options.target ?? host.url, user: options.user } }),
+      api: createSessionsClient({ host, owner: { target: options.target ?? host.url, user: options.user } }),
     }),
   }
 }
 
 const clientSessionsOptionNames = { target: true, user: true } as const satisfies Record<
-  keyof ClientSessionsOptions,
+  keyof SessionsClientOptions,
   true
 >
 
@@ -100,7 +100,7 @@ interface SessionDeps {
   readonly owner: SessionOwner
 }
 
-function createClientSessions(deps: SessionDeps): ClientSessions {
+function createSessionsClient(deps: SessionDeps): SessionsClient {
   const { host, owner } = deps
   const openFromMetadata = (metadata: SessionMetadata): ClientSession => openClientSession(createRecord(metadata), deps)
   return {

@@ -12,7 +12,7 @@ import {
   type ScriptedExchange,
 } from '../testing/scripted.ts'
 import { isSessionNotFound } from './session-not-found.ts'
-import { type ClientSessions, sessions, type ClientSessionsOptions } from './sessions.ts'
+import { type SessionsClient, sessionsClient, type SessionsClientOptions } from './sessions-client.ts'
 
 const notFound = (sessionId: string) => ({
   code: sessionNotFoundCode,
@@ -32,9 +32,9 @@ const serving = (answer: (received: ReceivedRequest) => JsonObject | ReturnType<
 const echo = serving(({ session }) => createTextResult('hi', { sessionId: String(session?.['sessionId']) }))
 const open = (
   target: Exchange | ConnectionView,
-  { target: named, user, ...options }: ClientSessionsOptions & Partial<CoreClientOptions> = {},
-): Client & { readonly sessions: ClientSessions } =>
-  createClient(target, { ...host, ...options, extensions: [sessions({ target: named, user })] })
+  { target: named, user, ...options }: SessionsClientOptions & Partial<CoreClientOptions> = {},
+): Client & { readonly sessions: SessionsClient } =>
+  createClient(target, { ...host, ...options, extensions: [sessionsClient({ target: named, user })] })
 
 describe('sessions.create()', () => {
   test('requests a session, and never names one, even if the options contain one [SES-003]', async () => {
