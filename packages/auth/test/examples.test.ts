@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { memoryStore } from '@x/auth/client'
+import { memoryAuthStore } from '@x/auth/client'
 import { createServer, tool } from '@x/server'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
@@ -52,12 +52,12 @@ test('the quick start logs in through a browser once, and not when it is run aga
 test('a web host sends each user to log in, and shows the tools after the return', async () => {
   await using world = await itemsWorld()
   const stores = new Map([
-    ['ada', memoryStore()],
-    ['bob', memoryStore()],
+    ['ada', memoryAuthStore()],
+    ['bob', memoryAuthStore()],
   ])
   const port = await freePort()
   const base = `http://localhost:${port}`
-  const web = programs.serveWeb(world.resource.url, base, (user) => stores.get(user) ?? memoryStore())
+  const web = programs.serveWeb(world.resource.url, base, (user) => stores.get(user) ?? memoryAuthStore())
   await new Promise<void>((resolve) => web.listen(port, 'localhost', resolve))
   const visit = (url: string, user: string): Promise<Response> =>
     fetch(url, { redirect: 'manual', headers: { cookie: `user=${user}` } })
@@ -113,5 +113,5 @@ test('a page leaves for a login and continues after it, and downloads have its t
 
 test('the other hosts of the guide can be made', () => {
   expect(programs.commandLine()).toHaveProperty('login')
-  expect(programs.hosted('https://app.example.com/callback', memoryStore())).toHaveProperty('finishLogin')
+  expect(programs.hosted('https://app.example.com/callback', memoryAuthStore())).toHaveProperty('finishLogin')
 })

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { memoryStore } from '@x/auth/client'
+import { memoryAuthStore } from '@x/auth/client'
 import { createServer, tool } from '@x/server'
 import { exportPKCS8, generateKeyPair, jwtVerify } from 'jose'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -75,7 +75,7 @@ test('a person of an enterprise is known to the server by the login at the ident
 test('a person logs in, and the tokens are bound to the key of the program', async () => {
   await using world = await itemsWorld()
   world.authorizationServer.metadata['dpop_signing_alg_values_supported'] = ['ES256']
-  const store = memoryStore()
+  const store = memoryAuthStore()
   for (const runs of [1, 2]) {
     const tools = await programs.boundTools(world.resource.url, world.browser, store)
     expect([runs, tools, world.browser.visited.length]).toEqual([runs, ['list_items'], 1])

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { describe, expect, test, vi } from 'vitest'
-import { memoryStore, oauth, type OAuthOptions } from '../src/client.ts'
+import { memoryAuthStore, oauth, type OAuthOptions } from '../src/client.ts'
 import { callItems, createRealWorld, type RealWorld, redirectUri, type TokenExchange } from './real-world.ts'
 
 // Each test starts processes of its own.
@@ -30,7 +30,7 @@ const replay = async ({ as }: RealWorld, { form }: TokenExchange) => {
 describe('At a real authorization server', () => {
   test('a person logs in with a client that registers itself, and the next program needs no login [AUT-001 AUT-031 AUT-032 AUT-036 AUS-029]', async () => {
     await using real = await createRealWorld()
-    const store = memoryStore()
+    const store = memoryAuthStore()
     expect(await callItems(real.url, login(real, { store }))).toMatch(/^ada by \S+$/)
     expect(await callItems(real.url, login(real, { store }))).toMatch(/^ada by /)
     expect([real.person.visited.length, grantTypes(real)]).toEqual([1, ['authorization_code']])

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createScriptedServer } from '../testing/http-script.ts'
 import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } from '../testing/world.ts'
 import { pageRedirect } from './page-redirect.ts'
-import { memoryStore } from './store.ts'
+import { memoryAuthStore } from './store.ts'
 
 const callback = 'http://localhost:8080/callback'
 
@@ -57,7 +57,7 @@ describe('Two logins at once in one store', () => {
   test('have a verifier each, whichever ends first', async () => {
     await using w = await createTestEnvironment()
     await using other = await createTestEnvironment()
-    const store = memoryStore()
+    const store = memoryAuthStore()
     const auth = w.createOAuth({ redirect: pageRedirect({ uri: callback }), store })
     const [first, second] = [
       await startLogin(callWithAuth(w.resource.url, auth)),
@@ -73,7 +73,7 @@ describe('Two logins at once in one store', () => {
   test('do not answer for each other: the code of one is not sent to the server of the other', async () => {
     await using w = await createTestEnvironment()
     await using other = await createTestEnvironment()
-    const auth = w.createOAuth({ redirect: pageRedirect({ uri: callback }), store: memoryStore() })
+    const auth = w.createOAuth({ redirect: pageRedirect({ uri: callback }), store: memoryAuthStore() })
     const [first, second] = [
       await startLogin(callWithAuth(w.resource.url, auth)),
       await startLogin(callWithAuth(other.resource.url, auth)),
@@ -102,7 +102,7 @@ test('A refresh names the resource and no scope, which some servers refuse', asy
 
 test('A response leads to the server of its login alone, with any address in it', async () => {
   await using w = await createTestEnvironment()
-  const auth = w.createOAuth({ redirect: pageRedirect({ uri: callback }), store: memoryStore() })
+  const auth = w.createOAuth({ redirect: pageRedirect({ uri: callback }), store: memoryAuthStore() })
   const answer = await startLogin(callWithAuth(w.resource.url, auth))
   for (const name of ['redirect_uri', 'return_to', 'next', 'url', 'resource'])
     answer.searchParams.set(name, 'https://evil.example.com/')

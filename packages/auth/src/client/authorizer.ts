@@ -23,7 +23,7 @@ import {
 import { findDpopError, mayAskForToken, parseTokenChallenge, type TokenChallenge } from './challenges.ts'
 import { createSharedRequests, type SharedRequests } from './coalesced-requests.ts'
 import type { DpopBinding } from './dpop-binding.ts'
-import { type AuthStore, memoryStore } from './store.ts'
+import { type AuthStore, memoryAuthStore } from './store.ts'
 import { createStoredCredentials, type StoredCredential, type StoredCredentials } from './stored-credentials.ts'
 import { openRecords, type StoredToken } from './stored.ts'
 import { acquireToken, isRenewalDue, type TokenResult } from './token-source.ts'
@@ -32,7 +32,7 @@ import { acquireToken, isRenewalDue, type TokenResult } from './token-source.ts'
 export interface AuthorizerOptions {
   /** Binds tokens to a key, as `dpop()` of `@x/auth/dpop` does. By default tokens are bearer tokens. */
   readonly dpop?: DpopBinding | undefined
-  /** The store for the logins and tokens of one client and one person. Default: {@link memoryStore}. */
+  /** The store for the logins and tokens of one client and one person. Default: {@link memoryAuthStore}. */
   readonly store?: AuthStore | undefined
   /** Sends requests for metadata and tokens. Default: the `fetch` of the platform. */
   readonly fetch?: FetchFunction | undefined
@@ -46,7 +46,7 @@ export function resolveAuthorizerDeps(
 ): Pick<AuthorizerDeps, 'records' | 'fetch' | 'now' | 'dpop'> {
   const { store, fetch = platformFetch, runtime } = options
   const now = runtime?.now ?? Date.now
-  const records = openRecords(store ?? memoryStore())
+  const records = openRecords(store ?? memoryAuthStore())
   return {
     records,
     fetch,

@@ -4,7 +4,7 @@ import { createGate } from '@tooling/vitest/gate'
 import { describe, expect, test } from 'vitest'
 import { callTool } from '../testing/call.ts'
 import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } from '../testing/world.ts'
-import { memoryStore } from './store.ts'
+import { memoryAuthStore } from './store.ts'
 
 const fifty = Array.from({ length: 50 }, (_, index) => index)
 
@@ -56,7 +56,7 @@ describe('Fifty calls at once', () => {
 
   test('of five hosts that share a store refresh once [AUE-023]', async () => {
     await using w = await createTestEnvironment()
-    const store = memoryStore()
+    const store = memoryAuthStore()
     await callWithAuth(w.resource.url, w.createOAuth({ store }))
     w.authorizationServer.expireTokens()
     const hosts = [0, 1, 2, 3, 4].map(() => connectHttp(w.resource.url, { auth: w.createOAuth({ store }) }))

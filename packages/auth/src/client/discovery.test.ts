@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } from '../testing/world.ts'
-import { memoryStore } from './store.ts'
+import { memoryAuthStore } from './store.ts'
 
 const resourcePath = '/.well-known/oauth-protected-resource'
 const bare = { status: 401, headers: { 'www-authenticate': 'Bearer' }, body: 'no' }
@@ -237,7 +237,7 @@ describe('The client id', () => {
     w.authorizationServer.metadata['token_endpoint_auth_methods_supported'] = ['client_secret_post']
     const secret = { client_secret: 's-1', client_secret_expires_at: Math.floor(time / 1000) + 60 }
     w.authorizationServer.routes.set('/register', () => ({ status: 201, body: { client_id: 'c', ...secret } }))
-    const store = memoryStore()
+    const store = memoryAuthStore()
     const options = { store, runtime: { now: () => time } }
     const auth = w.createOAuth(options)
     await callWithAuth(w.resource.url, auth)

@@ -15,7 +15,7 @@ import {
 import { authorizedFetch } from './authorized-fetch.ts'
 import { dpop } from './dpop.ts'
 import { clientCredentials } from './machine.ts'
-import { memoryStore } from './store.ts'
+import { memoryAuthStore } from './store.ts'
 
 async function dpopWorld(): Promise<TestEnvironment> {
   const world = await createTestEnvironment()
@@ -50,7 +50,7 @@ describe('A token that is bound to a key', () => {
 
   test('is refreshed with a proof of the same key, by the next program that has the store as well', async () => {
     await using w = await dpopWorld()
-    const store = memoryStore()
+    const store = memoryAuthStore()
     await callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop(), store }))
     w.authorizationServer.expireTokens()
     expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop(), store }))).toMatchObject(completeResponse)
@@ -59,7 +59,7 @@ describe('A token that is bound to a key', () => {
 
   test('has one key for all that share the store, when they begin at once', async () => {
     await using w = await dpopWorld()
-    const store = memoryStore()
+    const store = memoryAuthStore()
     const login = (): Promise<unknown> => callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop(), store }))
     for (const result of await Promise.all([login(), login(), login()])) expect(result).toMatchObject(completeResponse)
     expect([w.browser.visited.length, w.authorizationServer.count('/token')]).toEqual([1, 1])
@@ -67,7 +67,7 @@ describe('A token that is bound to a key', () => {
 
   test('is not used where the key is lost: the person logs in again', async () => {
     await using w = await dpopWorld()
-    const store = memoryStore()
+    const store = memoryAuthStore()
     await callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop(), store }))
     const keyPair = await generateKeyPair('ES256')
     expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop({ keyPair }), store }))).toMatchObject(
@@ -85,7 +85,7 @@ describe('A token that is bound to a key', () => {
     'is replaced when the store has %j for a key',
     async (broken) => {
       await using w = await dpopWorld()
-      const store = memoryStore()
+      const store = memoryAuthStore()
       await store.set('key dpop', broken)
       expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop(), store }))).toMatchObject(completeResponse)
     },
@@ -95,7 +95,7 @@ describe('A token that is bound to a key', () => {
     await using w = await dpopWorld()
     const keyPair = await generateKeyPair('ES256', { extractable: false })
     const values: string[] = []
-    const inner = memoryStore()
+    const inner = memoryAuthStore()
     const store = { ...inner, set: (key: string, value: string) => (values.push(value), inner.set(key, value)) }
     await callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop({ keyPair }), store }))
     expect(values.join('\n')).not.toContain('"d"')
@@ -284,7 +284,7 @@ describe('An authorization server without DPoP', () => {
 
   test('leaves bearer tokens in the store, which are not used where bound ones are required', async () => {
     await using w = await createTestEnvironment()
-    const store = memoryStore()
+    const store = memoryAuthStore()
     await callWithAuth(w.resource.url, w.createOAuth({ store }))
     w.authorizationServer.metadata['dpop_signing_alg_values_supported'] = ['ES256']
     await callWithAuth(w.resource.url, w.createOAuth({ store, dpop: dpop({ required: true }) }))

@@ -8,7 +8,7 @@ import {
   type TestEnvironment,
 } from '../testing/world.ts'
 import { pageRedirect } from './page-redirect.ts'
-import { memoryStore } from './store.ts'
+import { memoryAuthStore } from './store.ts'
 
 const secretsOf = (w: TestEnvironment): readonly string[] =>
   w.authorizationServer.received.flatMap(({ headers, form }) => [
@@ -69,7 +69,7 @@ describe('A server that names another authorization server', () => {
   test('keeps the login of the first for its return', async () => {
     await using w = await createTestEnvironment()
     await using other = await createScriptedAuthorizationServer()
-    const store = memoryStore()
+    const store = memoryAuthStore()
     await callWithAuth(w.resource.url, w.createOAuth({ store }))
     w.resource.metadata['authorization_servers'] = [other.issuer]
     w.resource.acceptedServers = [other]

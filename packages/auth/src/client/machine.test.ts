@@ -13,7 +13,7 @@ import {
   type TestEnvironment,
 } from '../testing/world.ts'
 import { clientCredentials, type ClientCredentialsOptions, type MachineAuth, workload } from './machine.ts'
-import { memoryStore } from './store.ts'
+import { memoryAuthStore } from './store.ts'
 
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const fields = (form: URLSearchParams): { scope: string; resource: string } => ({
@@ -157,7 +157,7 @@ describe('clientCredentials', () => {
     w.authorizationServer.metadata['scopes_supported'] = ['read', 'offline_access']
     w.resource.metadata['scopes_supported'] = ['read']
     const values: string[] = []
-    const inner = memoryStore()
+    const inner = memoryAuthStore()
     const store = { ...inner, set: (key: string, value: string) => (values.push(value), inner.set(key, value)) }
     await callWithAuth(w.resource.url, w.job({ store }))
     await callWithAuth(w.resource.url, w.job({ store }))
@@ -167,7 +167,7 @@ describe('clientCredentials', () => {
 
   test('uses no token of another client in the same store', async () => {
     await using w = await jobWorld()
-    const store = memoryStore()
+    const store = memoryAuthStore()
     await callWithAuth(w.resource.url, w.job({ store }))
     await callWithAuth(w.resource.url, w.job({ store, client: { id: 'other', secret: 'other-secret' } }))
     expect(tokenRequests(w).map(({ headers }) => headers.authorization)).toEqual([

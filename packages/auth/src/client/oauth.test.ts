@@ -2,7 +2,7 @@ import { connectHttp } from '@x/transport-http/client'
 import { describe, expect, test, vi } from 'vitest'
 import { callTool } from '../testing/call.ts'
 import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } from '../testing/world.ts'
-import { memoryStore } from './store.ts'
+import { memoryAuthStore } from './store.ts'
 
 describe('A login', () => {
   test('answers 401 with a token, which every later request carries [AUT-007 AUT-037 AUT-038 AUD-007 AUD-009 AUS-010]', async () => {
@@ -45,7 +45,7 @@ describe('A login', () => {
 
   test('is there for the next program that has the store [AUS-004]', async () => {
     await using w = await createTestEnvironment()
-    const store = memoryStore()
+    const store = memoryAuthStore()
     await callWithAuth(w.resource.url, w.createOAuth({ store }))
     expect(await callWithAuth(w.resource.url, w.createOAuth({ store }))).toMatchObject(completeResponse)
     expect([w.browser.visited.length, w.resource.count('/mcp')]).toEqual([1, 3])
@@ -53,7 +53,7 @@ describe('A login', () => {
 
   test('ends with logout: the tokens are revoked, forgotten, and the next request carries none', async () => {
     await using w = await createTestEnvironment()
-    const store = memoryStore()
+    const store = memoryAuthStore()
     const auth = w.createOAuth({ store })
     await callWithAuth(w.resource.url, auth)
     await auth.logout(w.resource.url)
@@ -294,7 +294,7 @@ describe('An authorization server', () => {
 
   test('that is not there ends the call, and nothing is forgotten [AUE-024]', async () => {
     await using w = await createTestEnvironment()
-    const store = memoryStore()
+    const store = memoryAuthStore()
     await callWithAuth(w.resource.url, w.createOAuth({ store }))
     w.authorizationServer.expireTokens()
     const fetch = async (url: string, request: RequestInit): Promise<Response> => {

@@ -10,7 +10,7 @@ import {
   type TestEnvironment,
 } from '../testing/world.ts'
 import { pageRedirect } from './page-redirect.ts'
-import { memoryStore } from './store.ts'
+import { memoryAuthStore } from './store.ts'
 
 const callback = 'http://localhost:8080/callback'
 
@@ -65,7 +65,7 @@ describe('An authorization server that has forgotten the client', () => {
         const pushed_authorization_request_endpoint = `${w.authorizationServer.issuer}/par`
         Object.assign(w.authorizationServer.metadata, { ...par, pushed_authorization_request_endpoint })
       }
-      const store = memoryStore()
+      const store = memoryAuthStore()
       const other = w.createOAuth({ store })
       const auth = w.createOAuth({ store })
       await callWithAuth(w.resource.url, auth)
@@ -81,7 +81,7 @@ describe('An authorization server that has forgotten the client', () => {
 
   test('and shows that in the browser alone is registered at by the next login [AUT-101]', async () => {
     await using w = await createTestEnvironment()
-    const store = memoryStore()
+    const store = memoryAuthStore()
     await callWithAuth(w.resource.url, w.createOAuth({ store }))
     w.authorizationServer.expireLogins()
     forgetClients(w, '/authorize', () => ({ status: 400, body: '<h1>Unknown client' }))
@@ -186,7 +186,7 @@ test.each([
 describe('logout', () => {
   test('forgets the registration, in a store that another process has written [AUT-101]', async () => {
     await using w = await createTestEnvironment()
-    const store = memoryStore()
+    const store = memoryAuthStore()
     const earlier = w.createOAuth({ store })
     // This process has looked for a login before there was one.
     expect(
@@ -237,7 +237,7 @@ describe('logout', () => {
 
   test('makes a response that comes later useless, at whichever process the login began [AUT-103]', async () => {
     await using w = await createTestEnvironment()
-    const store = memoryStore()
+    const store = memoryAuthStore()
     const auth = w.createOAuth({ redirect: pageRedirect({ uri: callback }), store })
     const { url } = (await rejectionOf(callWithAuth(w.resource.url, auth))) as { url: URL }
     const answer = (await fetch(url, { redirect: 'manual' })).headers.get('location') ?? ''

@@ -14,7 +14,7 @@ export interface AuthStore {
 }
 
 /** Creates a store in memory, whose logins are lost when the process ends. */
-export function memoryStore(): AuthStore {
+export function memoryAuthStore(): AuthStore {
   const values = new Map<string, string>()
   return {
     get: async (key) => values.get(key),

@@ -4,7 +4,7 @@ import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } fr
 import { authErrorOf, isAuthError } from './auth-error.ts'
 import { authorizedFetch } from './authorized-fetch.ts'
 import { pageRedirect } from './page-redirect.ts'
-import { memoryStore, type WebStorage, webStorageStore } from './store.ts'
+import { memoryAuthStore, type WebStorage, webStorageStore } from './store.ts'
 
 describe('A page', () => {
   test('leaves for the login as a web application, and continues after the redirect with the stored login [AUR-014]', async () => {
@@ -107,7 +107,7 @@ test('The error of a login is found behind the error of a call', async () => {
 
 test('A record that cannot be read counts as none', async () => {
   await using w = await createTestEnvironment()
-  const inner = memoryStore()
+  const inner = memoryAuthStore()
   const keys: string[] = []
   const store = { ...inner, set: (key: string, value: string) => (keys.push(key), inner.set(key, value)) }
   await callWithAuth(w.resource.url, w.createOAuth({ store }))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } from '../testing/world.ts'
-import { memoryStore } from '../client/store.ts'
+import { memoryAuthStore } from '../client/store.ts'
 import { loopbackRedirect, openBrowser } from './loopback-redirect.ts'
 
 const quiet = { showLoginUrl: () => {} }
@@ -112,7 +112,7 @@ describe('A login through the loopback address', () => {
         ? authorize(one)
         : { status: 400, body: 'invalid redirect_uri' },
     )
-    const store = memoryStore()
+    const store = memoryAuthStore()
     const open = (url: URL) => void browse(url)
     for (let logins = 0; logins < 2; logins += 1) {
       w.authorizationServer.expireTokens()

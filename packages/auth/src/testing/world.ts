@@ -4,7 +4,7 @@ import { dpop } from '../client/dpop.ts'
 import type { Dpop } from '../client/dpop-binding.ts'
 import type { OAuthOptions } from '../client/code-authorizer.ts'
 import { type OAuth, oauth } from '../client/oauth.ts'
-import { memoryStore } from '../client/store.ts'
+import { memoryAuthStore } from '../client/store.ts'
 import { callTool } from './call.ts'
 import {
   createMemoryBrowser,
@@ -58,5 +58,5 @@ export function rejectionOf(running: Promise<unknown>): Promise<unknown> {
 
 /** Creates proofs with a new key, independent of any login. */
 export function createTestDpop(now = Date.now): Dpop {
-  return dpop().createDpop({ store: memoryStore(), isStored: true, now })
+  return dpop().createDpop({ store: memoryAuthStore(), isStored: true, now })
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { measureStore, type Plan } from './measure-store.ts'
-import { memoryStore } from './stores.ts'
+import { memoryTaskStore } from './stores.ts'
 
 const smallest: Plan = {
   rounds: 2,
@@ -12,7 +12,7 @@ const smallest: Plan = {
 
 test('the smallest plan over memory runs every task once, and yields a line for each measurement', async () => {
   const lines: string[] = []
-  for await (const line of measureStore(memoryStore(), smallest)) lines.push(line)
+  for await (const line of measureStore(memoryTaskStore(), smallest)) lines.push(line)
   expect(
     lines.map((line) =>
       line

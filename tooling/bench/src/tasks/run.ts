@@ -3,7 +3,7 @@ import { chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fullPlan, measureStore, type Plan, quickPlan, warmUpPlan } from './measure-store.ts'
-import { memoryStore, type Store, type StorePlan, stores } from './stores.ts'
+import { memoryTaskStore, type Store, type StorePlan, stores } from './stores.ts'
 
 /**
  * Measures tasks for each engine: tasks per second, the time until handlers begin and continue, and the cost of a call
@@ -22,7 +22,7 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   try {
     // Under root the PostgreSQL server runs as another user, which must be able to read the folder.
     await chmod(folder.path, 0o755)
-    for await (const line of measureStore(memoryStore(), warmUpPlan)) void line
+    for await (const line of measureStore(memoryTaskStore(), warmUpPlan)) void line
     for (const store of stores) await measureOpened(store, folder.path, { ...plan, signal: stopping.signal })
   } catch (error) {
     // Errors are expected while the databases stop.

@@ -26,13 +26,13 @@ const settings = { schema: 'alone', useListenNotify: true, schedule: false } as 
 
 /** The stores in the order of the report. */
 export const stores: readonly StorePlan[] = [
-  { name: 'memory', open: async () => memoryStore() },
+  { name: 'memory', open: async () => memoryTaskStore() },
   { name: 'PGlite', open: openPglite },
   { name: 'PostgreSQL', open: openPostgres },
 ]
 
 /** Returns a store in memory. Each engine starts empty. */
-export function memoryStore(): Store {
+export function memoryTaskStore(): Store {
   return { name: 'memory', openEngine: () => memoryEngine(), openBoss: undefined, close: async () => {} }
 }
 
