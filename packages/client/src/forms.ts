@@ -10,7 +10,7 @@ export {
   type ChoiceField,
   type MultiChoiceField,
   type FieldBase,
-  type Form,
+  type FormDescription,
   type FormCheck,
   type FormField,
   type NumberField,

@@ -1,6 +1,6 @@
 import { isCancel, log, select } from '@clack/prompts'
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@x/schema'
-import { type Form, readForm } from '@x/client/forms'
+import { type FormDescription, readForm } from '@x/client/forms'
 import type { ElicitAnswer } from '@x/client'
 import { askField, abandonedForm, type Terminal } from './ask-field.ts'
 import { toDisplayText } from './display-text.ts'
@@ -60,7 +60,7 @@ async function chooseOption(
 }
 
 async function askFields(
-  { fields }: Form,
+  { fields }: FormDescription,
   terminal: Terminal,
 ): Promise<NonNullable<ElicitAnswer['content']> | typeof abandonedForm> {
   const filledFields: [string, string | number | boolean | readonly string[] | undefined][] = []

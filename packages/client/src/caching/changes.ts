@@ -57,7 +57,7 @@ export interface WantedChanges extends SubscribedUris {
 }
 
 /** A change of the server. */
-export interface Change {
+export interface ReportedChange {
   readonly event: SubscriptionEvent
   /**
    * The subscribed resource that contains the changed resource, if the client subscribed only to that containing
@@ -103,7 +103,7 @@ const maxUriLength = 2048
 export function parseChangeNotification(
   { method, params }: RpcNotification,
   acceptedChanges: WantedChanges,
-): Change | undefined {
+): ReportedChange | undefined {
   const row = mappingsByNotification.get(method)
   if (row) return acceptedChanges.listChanges.has(row.change) ? { event: { type: row.change } } : undefined
   if (method !== resourceUpdatedMethod || typeof params?.uri !== 'string') return undefined
@@ -119,7 +119,7 @@ export function parseChangeNotification(
  * Returns a predicate for the cached results that a change makes stale. A change of a part of a resource makes the
  * containing resource stale too.
  */
-export function stalePredicateOf({ event, containingResource }: Change): StaleKeyPredicate {
+export function stalePredicateOf({ event, containingResource }: ReportedChange): StaleKeyPredicate {
   const row = mappingsByChange.get(event.type)
   if (row) return ({ method }) => row.staleMethods.includes(method)
   const uri = event.type === 'resourceUpdated' ? event.uri : undefined

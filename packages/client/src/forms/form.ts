@@ -76,7 +76,7 @@ export type FormCheck =
   | { readonly issues: ReadonlyMap<string, string> }
 
 /** A form to show to a person. */
-export interface Form {
+export interface FormDescription {
   /** The fields in the order of the schema. */
   readonly fields: readonly FormField[]
   /**
@@ -95,7 +95,7 @@ export interface Form {
  * const checked = form.check(await show(form.fields))
  * return 'content' in checked ? { action: 'accept', content: checked.content } : show(form.fields, checked.issues)
  */
-export function readForm(schema: RequestedSchema): Form {
+export function readForm(schema: RequestedSchema): FormDescription {
   const requiredNames = new Set(schema.required)
   const fields = Object.entries(schema.properties).map(([name, definition]) =>
     fieldFromDefinition(definition, {

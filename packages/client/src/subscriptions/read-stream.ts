@@ -1,11 +1,16 @@
 import { isJsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
-import { type Change, parseChangeNotification, acceptedChangesFrom, type WantedChanges } from '../caching/changes.ts'
+import {
+  type ReportedChange,
+  parseChangeNotification,
+  acceptedChangesFrom,
+  type WantedChanges,
+} from '../caching/changes.ts'
 
 /** The receivers of a stream's messages. */
 export interface StreamListener {
   /** Called when the server has acknowledged the subscription. */
   readonly onOpened: (acceptedChanges: WantedChanges) => void
-  readonly onChange: (change: Change) => void
+  readonly onChange: (change: ReportedChange) => void
 }
 
 /**

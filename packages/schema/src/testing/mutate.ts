@@ -22,7 +22,7 @@ export function mutationsOf(value: Json): readonly Json[] {
 }
 
 /** Returns a changed value. `choice` selects the details of the change. */
-type Change = (value: Json, choice: number) => Json
+type Mutation = (value: Json, choice: number) => Json
 
 // The literals that distinguish the published types. A wrong text is most likely the literal of another type.
 const words =
@@ -33,7 +33,7 @@ const keys =
   words +
   ' enum oneOf anyOf minLength default mode blob uri _meta annotations icons size total name title items x-unknown'
 
-const changes: readonly Change[] = [
+const changes: readonly Mutation[] = [
   (_value, choice) => pickElement(replacements, choice),
   (_value, choice) => pickElement(words.split(' '), choice),
   (value) => lengthenValue(value),
