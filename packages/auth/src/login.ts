@@ -4,5 +4,6 @@
  * @module @x/auth/login
  */
 
+export type { Log, LogRecord } from '@x/core'
 export { type UserLogin, userLogin, type UserLoginOptions } from './login/user-login.ts'
 export type { ClientIdentity, ClientRegistration } from './client/client-identity.ts'

@@ -4,6 +4,8 @@
  * @module @x/exchange
  */
 
+export { isLimitError, type Ledger, type LedgerKind, LimitError } from '@x/core'
+export type { ChangeBus, Clock, Log, LogContext, LogRecord, Runtime } from '@x/core'
 export { type CallContext, type ContextKey, contextKey } from './call/exchange.ts'
 export type {
   BackgroundRunner,

@@ -4,6 +4,7 @@
  * @module @x/gateway
  */
 
+export type { Log, LogRecord, Runtime } from '@x/core'
 export { type Gateway, gateway, type GatewayOptions, type UpstreamStatus } from './gateway.ts'
 export type { UpstreamState } from './availability.ts'
 export type { PinStore, ToolRules } from './tool-rules.ts'

@@ -66,7 +66,16 @@ export type {
   CallerInput,
   TextArguments,
 } from './json-schema/compile-schema.ts'
-export type { Change, ChangeBus, ChangeListener, Log, LogLevel, LogRecord } from '@x/core'
+export type {
+  Change,
+  ChangeBus,
+  ChangeListener,
+  LedgerLimits,
+  Log,
+  LogLevel,
+  LogRecord,
+  Runtime,
+} from '@x/core'
 export type { SubscriptionOptions } from './subscriptions/options.ts'
 export type {
   HardLimit,

@@ -4,6 +4,7 @@
  * @module @x/sessions/server
  */
 
+export type { Log, LogRecord, Runtime } from '@x/core'
 export {
   sessions,
   type Sessions,

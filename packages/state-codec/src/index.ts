@@ -4,6 +4,7 @@
  * @module @x/state-codec
  */
 
+export type { Runtime } from '@x/core'
 export type { JsonArray, JsonObject, JsonValue } from '@x/core'
 export { migratingState, plainState, sealedState, signedState, singleUseState, storedState } from './on-web.ts'
 export { type InspectOptions, inspectToken, type TokenReport } from './token/inspect-token.ts'

@@ -4,6 +4,7 @@
  * @module @x/tasks
  */
 
+export type { ChangeBus, Clock, Log, LogRecord } from '@x/core'
 export {
   parseTaskRequestParams,
   parseUpdateTaskRequestParams,

@@ -4,6 +4,7 @@
  * @module @x/testing
  */
 
+export type { Log, LogRecord, Runtime } from '@x/core'
 export {
   type Answer,
   type Answers,

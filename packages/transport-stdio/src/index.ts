@@ -4,7 +4,7 @@
  * @module @x/transport-stdio
  */
 
-export type { Clock } from '@x/core'
+export type { Clock, Log, LogRecord } from '@x/core'
 export { connectStdio, type StdioConnection } from './client/connect-stdio.ts'
 export { connectStreams, type ClientStreamConnection } from './client/connect-streams.ts'
 export type {

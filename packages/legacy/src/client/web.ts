@@ -4,6 +4,7 @@
  * @module @x/legacy/client
  */
 
+export type { Clock, Log, LogRecord } from '@x/core'
 export { connectAny } from './connect-web.ts'
 export type {
   AnyConnection,
