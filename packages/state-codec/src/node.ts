@@ -22,7 +22,7 @@ export type { MigrationEvent, MigrationPhase, MigrationReport } from './store/mi
 export type { StateStore } from './state-codec.ts'
 export type { StoredOptions } from './store/stored-codec.ts'
 export type { JsonArray, JsonObject, JsonValue } from '@x/core'
-export type { ClaimOptions, OpenClaims, OpenOptions, SealClaims, StateCodec } from './state-codec.ts'
+export type { CodecOptions, TokenContext, OpenOptions, SealOptions, StateCodec } from './state-codec.ts'
 export {
   isStateError,
   isStateUsageError,

@@ -28,7 +28,7 @@ export function signedState(options: KeyedOptions): StateCodec {
 
 /**
  * Creates a codec without protection, for development. Every program can read and alter its tokens. The codec checks
- * the claims of a token, but in a forged token the forger chose them.
+ * the context of a token, but in a forged token the forger chose it.
  *
  * @throws StateUsageError unless the options contain `insecure: true`.
  */
@@ -37,7 +37,7 @@ export function plainState(options: PlainOptions): StateCodec {
 }
 
 /**
- * Creates a codec for values that are too large for a token, up to 1,048,576 characters of JSON with their claims. It
+ * Creates a codec for values that are too large for a token, up to 1,048,576 characters of JSON with their context. It
  * keeps the value in a store, and its tokens are random handles.
  *
  * @throws StateUsageError for invalid options.

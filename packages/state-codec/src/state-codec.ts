@@ -5,17 +5,17 @@ export interface StateCodec {
   /**
    * Seals a value into a token.
    *
-   * @throws StateUsageError when the value is not JSON or is too large, and when the claims are invalid.
+   * @throws StateUsageError when the value is not JSON or is too large, and when the context is invalid.
    * @throws StateError with `too_old` when the flow exceeds its maximum age, and with `unavailable` when a store cannot
    * be reached.
    */
-  seal(value: JsonValue, claims: SealClaims): Promise<string>
+  seal(value: JsonValue, context: SealOptions): Promise<string>
   /**
-   * Opens a token and returns its value. The claims must equal those with which the token was sealed.
+   * Opens a token and returns its value. The context must equal that with which the token was sealed.
    *
    * @throws StateError for every token that must not be trusted. The `code` of the error is only for the operator.
    */
-  open(token: string, claims: OpenOptions): Promise<JsonValue>
+  open(token: string, context: OpenOptions): Promise<JsonValue>
   /** The longest time in milliseconds during which a token of this codec can open. */
   readonly lifetimeMs?: number | undefined
   /** True if a token opens once. A server then opens a token only when it can continue the call. */
@@ -29,8 +29,8 @@ export interface StateCodec {
   ping?(): Promise<void>
 }
 
-/** The claims of a token. Except for `owner`, they must be equal when the token is sealed and when it is opened. */
-export interface OpenClaims {
+/** What a token is for. Except for `owner`, it must be equal when the token is sealed and when it is opened. */
+export interface TokenContext {
   /**
    * The purpose of the token, 1 to 256 characters. The keys of a codec are derived from the purpose. Readable tokens
    * contain it in their header.
@@ -48,7 +48,7 @@ export interface OpenClaims {
    */
   readonly audience?: string | undefined
   /**
-   * The context that the token is bound to, such as a principal, a method and its arguments. It may be any JSON value.
+   * A value that the token is bound to, such as a principal, a method and its arguments. It may be any JSON value.
    * The token contains only its digest.
    */
   readonly binding?: JsonValue | undefined
@@ -60,7 +60,7 @@ export interface OpenClaims {
 }
 
 /** The options for opening a token. */
-export interface OpenOptions extends OpenClaims {
+export interface OpenOptions extends TokenContext {
   /**
    * A function that the codec calls before `open` resolves, with the milliseconds until the token expires by the
    * codec's clock. `singleUseState` remembers a used token for this time. If a codec does not call the function,
@@ -69,13 +69,13 @@ export interface OpenOptions extends OpenClaims {
   readonly onTtl?: ((ttlMs: number) => void) | undefined
   /**
    * True for a token that arrives with many requests, such as the token of a session. A codec with keys may then keep
-   * decrypted contents in memory, at most 512 of them. It checks the claims at every opening. Default: false.
+   * decrypted contents in memory, at most 512 of them. It checks the context at every opening. Default: false.
    */
   readonly cacheContent?: boolean | undefined
 }
 
-/** The claims for sealing a token. */
-export interface SealClaims extends OpenClaims {
+/** The context of a new token, and its lifetime. */
+export interface SealOptions extends TokenContext {
   /**
    * The start of the token's flow, in milliseconds since the epoch. A flow is a series of tokens in which each token
    * continues the previous one. Default: now.
@@ -92,7 +92,7 @@ export interface SealClaims extends OpenClaims {
 }
 
 /** Options that every codec has. */
-export interface ClaimOptions {
+export interface CodecOptions {
   /**
    * The service that the tokens are for. It must be equal on all instances of the service, and different from the
    * audience of every other service with the same keys.

@@ -94,7 +94,7 @@ export function isStateError(error: unknown): error is StateError {
 
 /** The kind of mistake that a program made in its use of a codec. */
 export type StateUsageErrorCode =
-  /** An option, or a claim that the program gave, is invalid. */
+  /** An option, or a part of the context that the program gave, is invalid. */
   | 'configuration'
   /** A key is missing, too short, or not random. */
   | 'key'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { JsonValue, KeyInput, OpenClaims, SealClaims, StateErrorCode } from '../src/index.ts'
+import type { JsonValue, KeyInput, TokenContext, SealOptions, StateErrorCode } from '../src/index.ts'
 import * as portable from '../src/index.ts'
 import * as onNode from '../src/node.ts'
 import { createNodeEncryption, createNodeSigning, nodeCrypto } from '../src/token/crypto-provider-node.ts'
@@ -14,10 +14,10 @@ interface Opening {
   readonly keys: readonly KeyInput[]
   readonly now: number
   readonly audience?: string
-  readonly claims: OpenClaims
+  readonly claims: TokenContext
   readonly token: string
 }
-type Vector = Opening & { readonly claims: SealClaims; readonly nonce?: string; readonly value: JsonValue }
+type Vector = Opening & { readonly claims: SealOptions; readonly nonce?: string; readonly value: JsonValue }
 type StoredVector = Pick<Opening, 'name' | 'now' | 'audience' | 'claims' | 'token'> & {
   /** The key and the text in the store. */
   readonly key: string

@@ -34,7 +34,7 @@ export type {
   CancelOutcome,
   ClaimedTask,
   ClaimRequest,
-  Claims,
+  ClaimResult,
   EngineListener,
   Lease,
   LeaseState,

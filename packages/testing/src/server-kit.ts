@@ -1,7 +1,7 @@
 import type { Runtime } from '@x/core'
 import type { Server } from '@x/exchange'
 import type { JsonValue } from '@x/schema'
-import { type Log, type SealClaims, sealedState, type ServerDefinition, type StateCodec } from '@x/server'
+import { type Log, type SealOptions, sealedState, type ServerDefinition, type StateCodec } from '@x/server'
 
 /**
  * The members of a definition that a test gives to every instance of a server. They are a common key, strict replay,
@@ -26,7 +26,7 @@ export type ServerFactory<S extends Server = Server> = (kit: ServerKit) => S
 /** A value that was sealed, and the claims with which it was sealed. */
 export interface SealedValue {
   readonly value: JsonValue
-  readonly claims: SealClaims
+  readonly claims: SealOptions
 }
 
 /** The kit of one test, and a record of its use by the instances. */

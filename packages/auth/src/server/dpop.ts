@@ -25,8 +25,8 @@ export interface DpopOptions {
 
 /** The part of a state codec that creates and opens nonces. */
 export interface NonceCodec {
-  seal(value: JsonValue, claims: { readonly purpose: string }): Promise<string>
-  open(token: string, claims: { readonly purpose: string }): Promise<JsonValue>
+  seal(value: JsonValue, context: { readonly purpose: string }): Promise<string>
+  open(token: string, context: { readonly purpose: string }): Promise<JsonValue>
 }
 
 /**

@@ -137,8 +137,8 @@ export interface ToolView {
 
 /** The part of a server's codec that extensions use. A `StateCodec` of `@x/state-codec` implements it. */
 export interface HostStateCodec {
-  seal(value: JsonValue, claims: { readonly purpose: string }): Promise<string>
-  open(token: string, claims: { readonly purpose: string }): Promise<JsonValue>
+  seal(value: JsonValue, context: { readonly purpose: string }): Promise<string>
+  open(token: string, context: { readonly purpose: string }): Promise<JsonValue>
 }
 
 /** The functions and the state of an extension for one server. */

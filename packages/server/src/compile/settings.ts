@@ -177,8 +177,8 @@ function createRandomKeyCodec(): StateCodec {
   let codec: StateCodec | undefined
   const getCodec = (): StateCodec => (codec ??= sealedState({ keys: [randomKey()] }))
   return {
-    seal: (value, claims) => getCodec().seal(value, claims),
-    open: (token, claims) => getCodec().open(token, claims).catch(explainUnknownKey),
+    seal: (value, context) => getCodec().seal(value, context),
+    open: (token, context) => getCodec().open(token, context).catch(explainUnknownKey),
   }
 }
 

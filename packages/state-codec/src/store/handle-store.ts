@@ -1,17 +1,17 @@
 import { encodeBase64url, type JsonValue } from '@x/core'
 import {
-  type ResolvedClaimOptions,
+  type ResolvedCodecOptions,
   checkPurpose,
-  resolveClaimOptions,
+  resolveCodecOptions,
   clockSkewMs,
   createEnvelope,
   digestBinding,
   openEnvelope,
   type ReplacedValue,
-} from '../claims/envelope.ts'
-import { parseEnvelope, stringifyEnvelope } from '../claims/envelope-json.ts'
-import { describeLargestEntries } from '../claims/largest-entries.ts'
-import type { ClaimOptions, OpenOptions, SealClaims, StateStore } from '../state-codec.ts'
+} from '../envelope/envelope.ts'
+import { parseEnvelope, stringifyEnvelope } from '../envelope/envelope-json.ts'
+import { describeLargestEntries } from '../envelope/largest-entries.ts'
+import type { CodecOptions, OpenOptions, SealOptions, StateStore } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { isCanonicalBase64url } from '../token/base64url.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
@@ -19,11 +19,11 @@ import { withStateErrors } from './call-store.ts'
 
 /** Values in a store, each under a random handle of 256 bits. */
 export interface HandleStore {
-  readonly claimOptions: ResolvedClaimOptions
+  readonly codecOptions: ResolvedCodecOptions
   newHandle(): string
-  /** Writes a value. `claims.replaces` is the handle of the value that the new value replaces. */
-  write(handle: string, value: JsonValue, claims: SealClaims): Promise<void>
-  read(handle: string, claims: OpenOptions): Promise<JsonValue>
+  /** Writes a value. `context.replaces` is the handle of the value that the new value replaces. */
+  write(handle: string, value: JsonValue, context: SealOptions): Promise<void>
+  read(handle: string, context: OpenOptions): Promise<JsonValue>
   /** Resolves when the store answers. Rejects when it cannot be reached. */
   ping(): Promise<void>
 }
@@ -52,59 +52,59 @@ export function isHandle(text: string): boolean {
  * Creates a handle store. It keeps each value under the digest of its handle, so that read access to the store does not
  * reveal the handles.
  */
-export function createHandleStore(store: StateStore, options: ClaimOptions, provider: CryptoProvider): HandleStore {
-  const claimOptions = resolveClaimOptions(options)
+export function createHandleStore(store: StateStore, options: CodecOptions, provider: CryptoProvider): HandleStore {
+  const codecOptions = resolveCodecOptions(options)
   const guardedStore = withStateErrors(store)
   const deriveKey = async (handle: string): Promise<string> =>
     `state:${await provider.digest(`x/state-codec handle ${handle}`)}`
-  const findReplacedValue = async ({ replaces }: SealClaims): Promise<ReplacedValue | undefined> =>
+  const findReplacedValue = async ({ replaces }: SealOptions): Promise<ReplacedValue | undefined> =>
     replaces === undefined || !isHandle(replaces)
       ? undefined
-      : { key: await deriveKey(replaces), at: claimOptions.clock.now() }
+      : { key: await deriveKey(replaces), at: codecOptions.clock.now() }
   const deletedKeys = new Set<string>()
   const deleteReplacedValue = async ({ key, at }: ReplacedValue, owner: string | undefined): Promise<void> => {
     // A value is deleted only once. After this time, a store with `expire` has removed the value by itself.
-    if (deletedKeys.has(key) || (guardedStore.canExpire && claimOptions.clock.now() - at > replacedTtlMs + clockSkewMs))
+    if (deletedKeys.has(key) || (guardedStore.canExpire && codecOptions.clock.now() - at > replacedTtlMs + clockSkewMs))
       return
     await guardedStore.forOwner(owner).delete(key)
     if (deletedKeys.size >= maxDeletedKeys) deletedKeys.clear()
     deletedKeys.add(key)
   }
   return {
-    claimOptions,
+    codecOptions,
     ping: () => guardedStore.ping(),
     newHandle: () => encodeBase64url(provider.random(32)),
-    async write(handle, value, claims) {
-      const bindingDigest = await digestBinding(claims, provider.digest)
-      const replaces = await findReplacedValue(claims)
-      const envelope = createEnvelope(value, claims, { claimOptions, bindingDigest })
+    async write(handle, value, context) {
+      const bindingDigest = await digestBinding(context, provider.digest)
+      const replaces = await findReplacedValue(context)
+      const envelope = createEnvelope(value, context, { codecOptions, bindingDigest })
       const envelopeText = stringifyEnvelope({ ...envelope, replaces })
       if (envelopeText.length > maxRecordCharacters) throw recordTooLargeError(envelopeText.length, value)
       // The expiry in the envelope decides whether a value opens. The store may keep the value a little longer.
-      const ownedStore = guardedStore.forOwner(claims.owner)
+      const ownedStore = guardedStore.forOwner(context.owner)
       const wasAdded = await ownedStore.add(
         await deriveKey(handle),
-        `${JSON.stringify(claims.purpose)}\n${envelopeText}`,
+        `${JSON.stringify(context.purpose)}\n${envelopeText}`,
         envelope.until - envelope.at + clockSkewMs,
       )
       if (!wasAdded)
         throw new StateUsageError('configuration', 'The random source of the platform returned the same handle twice')
       if (replaces !== undefined) await ownedStore.expire(replaces.key, replacedTtlMs)
     },
-    async read(handle, claims) {
-      checkPurpose(claims.purpose)
+    async read(handle, context) {
+      checkPurpose(context.purpose)
       if (!isHandle(handle)) throw new StateError('malformed', 'It is not a handle')
       const record = await guardedStore.get(await deriveKey(handle))
       if (record === undefined)
         throw new StateError('missing', 'The store has no value under this handle; it may have expired')
       const purposeEnd = record.indexOf('\n')
-      const bindingDigest = await digestBinding(claims, provider.digest)
+      const bindingDigest = await digestBinding(context, provider.digest)
       const envelope = parseEnvelope(record.slice(purposeEnd + 1))
-      const value = openEnvelope(envelope, claims, { claimOptions, bindingDigest })
-      if (record.slice(0, purposeEnd) !== JSON.stringify(claims.purpose)) {
-        throw new StateError('purpose', `It was not made for "${claims.purpose}"`)
+      const value = openEnvelope(envelope, context, { codecOptions, bindingDigest })
+      if (record.slice(0, purposeEnd) !== JSON.stringify(context.purpose)) {
+        throw new StateError('purpose', `It was not made for "${context.purpose}"`)
       }
-      if (envelope.replaces !== undefined) await deleteReplacedValue(envelope.replaces, claims.owner)
+      if (envelope.replaces !== undefined) await deleteReplacedValue(envelope.replaces, context.owner)
       return value
     },
   }

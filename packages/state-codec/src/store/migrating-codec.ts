@@ -1,7 +1,7 @@
 import type { JsonValue } from '@x/core'
-import { maxLifetimeOf, checkToken } from '../claims/envelope.ts'
-import { canonicalizeJson } from '../claims/canonical-json.ts'
-import type { ClaimOptions, OpenClaims, OpenOptions, SealClaims, StateCodec, StateStore } from '../state-codec.ts'
+import { maxLifetimeOf, checkToken } from '../envelope/envelope.ts'
+import { canonicalizeJson } from '../envelope/canonical-json.ts'
+import type { CodecOptions, TokenContext, OpenOptions, SealOptions, StateCodec, StateStore } from '../state-codec.ts'
 import { isStateError, StateError, StateUsageError } from '../state-error.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import {
@@ -14,10 +14,9 @@ import {
 import { createHandleStore, handleLength, isHandle, type HandleStore } from './handle-store.ts'
 
 /**
- * Options of `migratingState`. The claim options apply to values in the store. Give the codec in `state` the same claim
- * options.
+ * Options of `migratingState`. The `CodecOptions` apply to values in the store. Give the codec in `state` the same.
  */
-export interface MigratingOptions extends ClaimOptions {
+export interface MigratingOptions extends CodecOptions {
   readonly phase: MigrationPhase
   /** The target codec of the migration. */
   readonly state: StateCodec
@@ -53,11 +52,11 @@ interface MigrationDeps {
 export function createMigratingCodec(options: MigratingOptions, provider: CryptoProvider): MigratingCodec {
   const { phase, state: codec, onEvent } = options
   const handleStore = createHandleStore(requireStore(options), options, provider)
-  const lifetimeMs = Math.max(maxLifetimeOf(handleStore.claimOptions), codec.lifetimeMs ?? 0)
+  const lifetimeMs = Math.max(maxLifetimeOf(handleStore.codecOptions), codec.lifetimeMs ?? 0)
   const migrationCounter = createMigrationCounter({
     phase,
     lifetimeMs,
-    now: () => handleStore.claimOptions.clock.now(),
+    now: () => handleStore.codecOptions.clock.now(),
     onEvent,
   })
   const migration: MigrationDeps = { phase, codec, handleStore, migrationCounter }
@@ -70,24 +69,24 @@ export function createMigratingCodec(options: MigratingOptions, provider: Crypto
       await codec.ping?.()
     },
     report: migrationCounter.report,
-    async seal(value, claims) {
+    async seal(value, context) {
       // Both parts have the same start of the flow, so that they reach the maximum age at the same time.
       const token = await sealers[phase](
         value,
         {
-          ...claims,
-          since: claims.since ?? handleStore.claimOptions.clock.now(),
-          replaces: parseHandle(claims.replaces),
+          ...context,
+          since: context.since ?? handleStore.codecOptions.clock.now(),
+          replaces: parseHandle(context.replaces),
         },
         migration,
       )
       migrationCounter.count('sealed')
       return token
     },
-    async open(token, claims) {
+    async open(token, context) {
       checkToken(token)
       try {
-        const value = await openParts(parseParts(token), claims, migration)
+        const value = await openParts(parseParts(token), context, migration)
         migrationCounter.count('opened')
         return value
       } catch (error) {
@@ -110,33 +109,33 @@ function requireStore({ phase, store }: MigratingOptions): StateStore {
   return { add: rejectMissingStore, get: rejectMissingStore, delete: rejectMissingStore }
 }
 
-type Sealer = (value: JsonValue, claims: SealClaims, migration: MigrationDeps) => Promise<string>
+type Sealer = (value: JsonValue, context: SealOptions, migration: MigrationDeps) => Promise<string>
 
 const sealers: Readonly<Record<MigrationPhase, Sealer>> = {
   store: sealHandle,
   dual: sealPair,
   'state-first': sealPair,
-  state: (value, claims, { codec }) => codec.seal(value, claims),
+  state: (value, context, { codec }) => codec.seal(value, context),
 }
 
-async function sealHandle(value: JsonValue, claims: SealClaims, { handleStore }: MigrationDeps): Promise<string> {
+async function sealHandle(value: JsonValue, context: SealOptions, { handleStore }: MigrationDeps): Promise<string> {
   const handle = handleStore.newHandle()
-  await handleStore.write(handle, value, claims)
+  await handleStore.write(handle, value, context)
   return handle
 }
 
-async function sealPair(value: JsonValue, claims: SealClaims, migration: MigrationDeps): Promise<string> {
+async function sealPair(value: JsonValue, context: SealOptions, migration: MigrationDeps): Promise<string> {
   const { codec, handleStore, migrationCounter, phase } = migration
   const handle = handleStore.newHandle()
-  const state = await trySealState(value, { ...claims, binding: createPairedBinding(handle, claims) }, migration)
-  if (state === undefined) return sealHandle(value, claims, migration)
+  const state = await trySealState(value, { ...context, binding: createPairedBinding(handle, context) }, migration)
+  if (state === undefined) return sealHandle(value, context, migration)
   try {
-    await handleStore.write(handle, value, { ...claims, binding: createPairedBinding(state, claims) })
+    await handleStore.write(handle, value, { ...context, binding: createPairedBinding(state, context) })
   } catch (error) {
     const isUnwritten = isStateError(error) && (error.code === 'unavailable' || error.code === 'quota')
     if (phase !== 'state-first' || !isUnwritten) throw error
-    migrationCounter.record({ type: 'store_failed', purpose: claims.purpose, cause: error })
-    return codec.seal(value, claims)
+    migrationCounter.record({ type: 'store_failed', purpose: context.purpose, cause: error })
+    return codec.seal(value, context)
   }
   return `${handle}~${state}`
 }
@@ -147,14 +146,14 @@ async function sealPair(value: JsonValue, claims: SealClaims, migration: Migrati
  */
 async function trySealState(
   value: JsonValue,
-  claims: SealClaims,
+  context: SealOptions,
   { codec, migrationCounter }: MigrationDeps,
 ): Promise<string | undefined> {
   try {
-    return await codec.seal(value, claims)
+    return await codec.seal(value, context)
   } catch (error) {
     if (isStateError(error) && error.code === 'too_old') throw error
-    migrationCounter.record({ type: 'unsealable', purpose: claims.purpose, cause: error })
+    migrationCounter.record({ type: 'unsealable', purpose: context.purpose, cause: error })
     return undefined
   }
 }
@@ -167,7 +166,7 @@ function parseHandle(token: string | undefined): string | undefined {
   return token === undefined ? undefined : parseParts(token).handle
 }
 
-function createPairedBinding(otherPart: string, { binding }: OpenClaims): JsonValue {
+function createPairedBinding(otherPart: string, { binding }: TokenContext): JsonValue {
   return binding === undefined ? { 'x/state-codec/pair': otherPart } : { 'x/state-codec/pair': otherPart, binding }
 }
 
@@ -179,22 +178,22 @@ function parseParts(token: string): TokenParts {
 
 async function openParts(
   { handle, state }: TokenParts,
-  claims: OpenOptions,
+  context: OpenOptions,
   migration: MigrationDeps,
 ): Promise<JsonValue> {
   const { phase, codec, handleStore, migrationCounter } = migration
-  if (handle === undefined) return codec.open(state ?? '', claims)
+  if (handle === undefined) return codec.open(state ?? '', context)
   if (state === undefined) {
-    migrationCounter.record({ type: 'handle_only', purpose: claims.purpose })
-    return handleStore.read(handle, claims)
+    migrationCounter.record({ type: 'handle_only', purpose: context.purpose })
+    return handleStore.read(handle, context)
   }
   const readFromStore = (): Promise<JsonValue> =>
-    handleStore.read(handle, { ...claims, binding: createPairedBinding(state, claims) })
+    handleStore.read(handle, { ...context, binding: createPairedBinding(state, context) })
   const readFromState = (): Promise<JsonValue> =>
-    codec.open(state, { ...claims, binding: createPairedBinding(handle, claims) })
+    codec.open(state, { ...context, binding: createPairedBinding(handle, context) })
   if (phase === 'store') return readFromStore()
   if (phase === 'state') return readFromState()
-  const dualRead = { readFromStore, readFromState, purpose: claims.purpose, counter: migrationCounter }
+  const dualRead = { readFromStore, readFromState, purpose: context.purpose, counter: migrationCounter }
   return phase === 'dual' ? openFromBothSources(dualRead) : openFromFirstSource(dualRead)
 }
 

@@ -1,4 +1,4 @@
-import { clockSkewMs, checkToken } from '../claims/envelope.ts'
+import { clockSkewMs, checkToken } from '../envelope/envelope.ts'
 import type { StateCodec, StateStore } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
@@ -23,21 +23,21 @@ export function createSingleUseCodec(codec: StateCodec, store: StateStore, provi
     ping: async () => {
       await Promise.all([guardedStore.ping(), codec.ping?.()])
     },
-    seal: (value, claims) => codec.seal(value, claims),
-    async open(token, claims) {
+    seal: (value, context) => codec.seal(value, context),
+    async open(token, context) {
       checkToken(token)
       // The token is opened first, so that forged tokens do not fill the store. In every codec, only one text opens as
       // a given token, so that the digest of the text identifies the token.
       let remainingMs: number | undefined
       const onTtl = (ttlMs: number): void => {
         remainingMs = Math.max(remainingMs ?? 0, ttlMs)
-        claims.onTtl?.(ttlMs)
+        context.onTtl?.(ttlMs)
       }
-      const value = await codec.open(token, { ...claims, onTtl })
+      const value = await codec.open(token, { ...context, onTtl })
       const key = `used:${await provider.digest(token)}`
       // An instance whose clock is behind the others opens the token a little longer.
       const usedKeyTtlMs = remainingMs === undefined ? lifetimeMs : Math.min(remainingMs + clockSkewMs, lifetimeMs)
-      if (await guardedStore.forOwner(claims.owner).add(key, '1', usedKeyTtlMs)) return value
+      if (await guardedStore.forOwner(context.owner).add(key, '1', usedKeyTtlMs)) return value
       throw new StateError('used', 'It was opened before; a token opens once')
     },
   }

@@ -12,7 +12,7 @@ import {
   storedState,
 } from '../node.ts'
 
-const claims = { purpose: 'tools/call', binding: 'ada' }
+const context = { purpose: 'tools/call', binding: 'ada' }
 const start = 1_800_000_000_000
 
 /** A store that exposes its content. */
@@ -30,46 +30,46 @@ describe('a stored state', () => {
   test('travels as a random handle of 256 bits, and opens with either platform', async () => {
     const { store } = openStore()
     const [one, other] = [
-      await storedState({ store }).seal('x'.repeat(100_000), claims),
-      await storedState({ store }).seal(1, claims),
+      await storedState({ store }).seal('x'.repeat(100_000), context),
+      await storedState({ store }).seal(1, context),
     ]
     expect(one).toMatch(/^[\w-]{43}$/)
     expect(one).not.toBe(other)
-    expect(await portable.storedState({ store }).open(one, claims)).toBe('x'.repeat(100_000))
+    expect(await portable.storedState({ store }).open(one, context)).toBe('x'.repeat(100_000))
   })
 
   test('cannot be opened by a reader of the store: its handle is not in it', async () => {
     const { store, held } = openStore()
-    const token = await storedState({ store }).seal(1, claims)
+    const token = await storedState({ store }).seal(1, context)
     expect(JSON.stringify([...held])).not.toContain(token)
     for (const key of held.keys())
-      await expect(storedState({ store }).open(key, claims)).rejects.toMatchObject({ code: 'malformed' })
+      await expect(storedState({ store }).open(key, context)).rejects.toMatchObject({ code: 'malformed' })
   })
 
   test.each([
-    ['a handle that was never issued', 'A'.repeat(43), claims, 'missing'],
-    ['half a handle', 'A'.repeat(21), claims, 'malformed'],
-    ['another principal', undefined, { ...claims, binding: 'eve' }, 'binding'],
-    ['another purpose', undefined, { ...claims, purpose: 'other' }, 'purpose'],
-    ['another audience', undefined, { ...claims, audience: 'other' }, 'audience'],
+    ['a handle that was never issued', 'A'.repeat(43), context, 'missing'],
+    ['half a handle', 'A'.repeat(21), context, 'malformed'],
+    ['another principal', undefined, { ...context, binding: 'eve' }, 'binding'],
+    ['another purpose', undefined, { ...context, purpose: 'other' }, 'purpose'],
+    ['another audience', undefined, { ...context, audience: 'other' }, 'audience'],
   ])('is rejected for %s', async (_, token, other, code) => {
     const { store } = openStore()
-    const handle = await storedState({ store }).seal(1, claims)
+    const handle = await storedState({ store }).seal(1, context)
     await expect(storedState({ store }).open(token ?? handle, other)).rejects.toMatchObject({ code })
   })
 
   test('expires by its own time, even if the store still has it', async () => {
     const { store } = openStore()
     const at = (now: number) => storedState({ store, ttlMs: 1000, runtime: { now: () => now } })
-    const token = await at(start).seal(1, claims)
-    expect(await at(start + 999).open(token, claims)).toBe(1)
-    await expect(at(start + 1000).open(token, claims)).rejects.toMatchObject({ code: 'expired' })
+    const token = await at(start).seal(1, context)
+    expect(await at(start + 999).open(token, context)).toBe(1)
+    await expect(at(start + 1000).open(token, context)).rejects.toMatchObject({ code: 'expired' })
   })
 
   test('past the limit is rejected with its largest entries', async () => {
     const codec = storedState({ store: memoryStore() })
     const value = { a: { b: 'x'.repeat(1_048_577) }, c: 1 }
-    await expect(codec.seal(value, claims)).rejects.toThrow('a.b (1048579 bytes)')
+    await expect(codec.seal(value, context)).rejects.toThrow('a.b (1048579 bytes)')
   })
 
   test('in a store that fails is unavailable, and the reason is in the log alone', async () => {
@@ -82,8 +82,8 @@ describe('a stored state', () => {
       message: 'The state store is unavailable',
       detail: expect.stringContaining('ECONNREFUSED'),
     }
-    await expect(codec.seal(1, claims)).rejects.toMatchObject(refusal)
-    await expect(codec.open('A'.repeat(43), claims)).rejects.toMatchObject(refusal)
+    await expect(codec.seal(1, context)).rejects.toMatchObject(refusal)
+    await expect(codec.open('A'.repeat(43), context)).rejects.toMatchObject(refusal)
   })
 
   test('answers a ping while the store does, also behind other codecs', async () => {
@@ -119,7 +119,7 @@ describe('a stored state', () => {
     const codec = storedState({ store: { ...inner, add } })
     isFull = true
     await expect(codec.ping?.()).resolves.toBeUndefined()
-    await expect(codec.seal(1, claims)).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(codec.seal(1, context)).rejects.toMatchObject({ code: 'unavailable' })
     await expect(codec.ping?.()).rejects.toMatchObject({ code: 'unavailable' })
     isFull = false
     await expect(codec.ping?.()).resolves.toBeUndefined()
@@ -135,18 +135,18 @@ describe('a single use', () => {
       singleUseState(sealedState({ keys }), store),
       portable.singleUseState(portable.sealedState({ keys }), store),
     ]
-    const token = await one.seal('once', claims)
-    expect(await other.open(token, claims)).toBe('once')
-    for (const codec of [one, other]) await expect(codec.open(token, claims)).rejects.toMatchObject({ code: 'used' })
+    const token = await one.seal('once', context)
+    expect(await other.open(token, context)).toBe('once')
+    for (const codec of [one, other]) await expect(codec.open(token, context)).rejects.toMatchObject({ code: 'used' })
   })
 
   test('is not consumed by a caller that may not open it', async () => {
     const codec = singleUseState(sealedState({ keys }), memoryStore({ maxEntries: 1 }))
-    const token = await codec.seal('once', claims)
+    const token = await codec.seal('once', context)
     for (let attempt = 0; attempt < 5; attempt++) {
-      await expect(codec.open(token, { ...claims, binding: 'eve' })).rejects.toMatchObject({ code: 'binding' })
+      await expect(codec.open(token, { ...context, binding: 'eve' })).rejects.toMatchObject({ code: 'binding' })
     }
-    expect(await codec.open(token, claims)).toBe('once')
+    expect(await codec.open(token, context)).toBe('once')
   })
 
   test('is remembered for as long as the token could open', async () => {
@@ -156,11 +156,11 @@ describe('a single use', () => {
       sealedState({ keys, runtime: clock, ttlMs: 2000, maxAgeMs: 2000 }),
       memoryStore({ runtime: clock }),
     )
-    const token = await codec.seal('once', claims)
-    await codec.open(token, claims)
+    const token = await codec.seal('once', context)
+    await codec.open(token, context)
     for (let passed = 0; passed < 40_000; passed += 100) {
       now = start + passed
-      await expect(codec.open(token, claims)).rejects.toMatchObject({ code: passed < 2000 ? 'used' : 'expired' })
+      await expect(codec.open(token, context)).rejects.toMatchObject({ code: passed < 2000 ? 'used' : 'expired' })
     }
   })
 
@@ -168,7 +168,7 @@ describe('a single use', () => {
     const full = memoryStore({ maxEntries: 1 })
     await full.add('other', '1', 1e9)
     const codec = singleUseState(sealedState({ keys }), full)
-    await expect(codec.open(await codec.seal(1, claims), claims)).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(codec.open(await codec.seal(1, context), context)).rejects.toMatchObject({ code: 'unavailable' })
   })
 
   test('is forgotten when its token has expired: the next ones fit', async () => {
@@ -182,12 +182,12 @@ describe('a single use', () => {
     ]) {
       const once = singleUseState(codec, store)
       for (let round = 0; round < 10; round++)
-        await once.open(await once.seal(round, { ...claims, ttlMs: 60_000 }), claims)
-      const next = await once.seal('next', { ...claims, ttlMs: 600_000 })
-      await expect(once.open(next, claims)).rejects.toMatchObject({ code: 'unavailable' })
+        await once.open(await once.seal(round, { ...context, ttlMs: 60_000 }), context)
+      const next = await once.seal('next', { ...context, ttlMs: 600_000 })
+      await expect(once.open(next, context)).rejects.toMatchObject({ code: 'unavailable' })
       // Its own expiry, and the difference of two clocks.
       now += 60_000 + 30_000
-      expect(await once.open(next, claims)).toBe('next')
+      expect(await once.open(next, context)).toBe('next')
       now += 3_600_000
     }
   })
@@ -198,7 +198,7 @@ describe('a single use', () => {
     const silent = { seal, open: (token: string, { onTtl: _, ...own }: OpenOptions) => open(token, own), lifetimeMs }
     const store = memoryStore({ runtime: { now: () => now }, maxEntries: 1 })
     const codec = singleUseState(silent, store)
-    await codec.open(await codec.seal(1, claims), claims)
+    await codec.open(await codec.seal(1, context), context)
     now += (lifetimeMs ?? 0) - 1
     await expect(store.add('other', '1', 1)).rejects.toMatchObject({ code: 'unavailable' })
     now += 1
@@ -214,21 +214,21 @@ describe('a single use', () => {
 describe('a value that another one replaces', () => {
   test('is deleted when that one is opened, by whichever instance, and in a store that cannot let keys expire as well', async () => {
     const { store, held } = openStore()
-    const first = await storedState({ store }).seal(1, claims)
-    const second = await portable.storedState({ store }).seal(2, { ...claims, replaces: first })
-    expect([held.size, await storedState({ store }).open(first, claims)]).toEqual([2, 1])
-    expect(await storedState({ store }).open(second, claims)).toBe(2)
+    const first = await storedState({ store }).seal(1, context)
+    const second = await portable.storedState({ store }).seal(2, { ...context, replaces: first })
+    expect([held.size, await storedState({ store }).open(first, context)]).toEqual([2, 1])
+    expect(await storedState({ store }).open(second, context)).toBe(2)
     expect(held.size).toBe(1)
-    await expect(storedState({ store }).open(first, claims)).rejects.toMatchObject({ code: 'missing' })
+    await expect(storedState({ store }).open(first, context)).rejects.toMatchObject({ code: 'missing' })
     expect(JSON.stringify([...held])).not.toContain(first)
   })
 
   test('is deleted by a migration too, which knows its handle', async () => {
     const { store, held } = openStore()
     const codec = migratingState({ phase: 'dual', state: sealedState({ keys: [randomKey()] }), store })
-    const first = await codec.seal(1, claims)
-    const second = await codec.seal(2, { ...claims, replaces: first })
-    expect([held.size, await codec.open(first, claims), await codec.open(second, claims), held.size]).toEqual([
+    const first = await codec.seal(1, context)
+    const second = await codec.seal(2, { ...context, replaces: first })
+    expect([held.size, await codec.open(first, context), await codec.open(second, context), held.size]).toEqual([
       2, 1, 2, 1,
     ])
   })
@@ -236,7 +236,7 @@ describe('a value that another one replaces', () => {
   test('does not take room from others: a value of another codec replaces nothing', async () => {
     const { store, held } = openStore()
     const codec = storedState({ store })
-    await codec.open(await codec.seal(2, { ...claims, replaces: 'a.b.c' }), claims)
+    await codec.open(await codec.seal(2, { ...context, replaces: 'a.b.c' }), context)
     expect(held.size).toBe(1)
   })
 })

@@ -1,10 +1,10 @@
-import { maxLifetimeOf, checkToken } from '../claims/envelope.ts'
-import type { ClaimOptions, StateCodec, StateStore } from '../state-codec.ts'
+import { maxLifetimeOf, checkToken } from '../envelope/envelope.ts'
+import type { CodecOptions, StateCodec, StateStore } from '../state-codec.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import { createHandleStore } from './handle-store.ts'
 
 /** Options of `storedState`. */
-export interface StoredOptions extends ClaimOptions {
+export interface StoredOptions extends CodecOptions {
   /** The store of the values. All instances must use the same store. */
   readonly store: StateStore
 }
@@ -13,16 +13,16 @@ export interface StoredOptions extends ClaimOptions {
 export function createStoredCodec(options: StoredOptions, provider: CryptoProvider): StateCodec {
   const handleStore = createHandleStore(options.store, options, provider)
   return {
-    lifetimeMs: maxLifetimeOf(handleStore.claimOptions),
+    lifetimeMs: maxLifetimeOf(handleStore.codecOptions),
     ping: () => handleStore.ping(),
-    async seal(value, claims) {
+    async seal(value, context) {
       const handle = handleStore.newHandle()
-      await handleStore.write(handle, value, claims)
+      await handleStore.write(handle, value, context)
       return handle
     },
-    async open(token, claims) {
+    async open(token, context) {
       checkToken(token)
-      return handleStore.read(token, claims)
+      return handleStore.read(token, context)
     },
   }
 }

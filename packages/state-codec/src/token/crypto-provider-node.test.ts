@@ -8,7 +8,7 @@ import { nodeCrypto } from './crypto-provider-node.ts'
 import { sealedState } from '../node.ts'
 
 const keys = [onNode.randomKey()]
-const claims = { purpose: 'tools/call', binding: { principal: 'ada' } }
+const context = { purpose: 'tools/call', binding: { principal: 'ada' } }
 const letters = (length: number): string =>
   onNode
     .randomKey()
@@ -64,12 +64,12 @@ describe.each([
       const value = letters(length)
       const codecs = [createOnNode, createPortable].map((create) => create({ keys }))
       for (const maker of codecs) {
-        const token = await maker.seal(value, claims)
+        const token = await maker.seal(value, context)
         const at = token.length - 60
         const altered = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1)
         for (const reader of codecs) {
-          expect(await reader.open(token, claims)).toBe(value)
-          await expect(reader.open(altered, claims)).rejects.toMatchObject({ code: 'forged' })
+          expect(await reader.open(token, context)).toBe(value)
+          await expect(reader.open(altered, context)).rejects.toMatchObject({ code: 'forged' })
         }
       }
     },
@@ -78,8 +78,8 @@ describe.each([
   test('tokens that open at the same time give their own values', async () => {
     const codec = createOnNode({ keys })
     const values = Array.from({ length: 200 }, (_, at) => `${at} ${letters((at * 97) % 9000)}`)
-    const tokens = await Promise.all(values.map((value) => codec.seal(value, claims)))
-    expect(await Promise.all(tokens.map((token) => codec.open(token, claims)))).toEqual(values)
+    const tokens = await Promise.all(values.map((value) => codec.seal(value, context)))
+    expect(await Promise.all(tokens.map((token) => codec.open(token, context)))).toEqual(values)
   })
 })
 

@@ -1,4 +1,4 @@
-import type { DigestFunction } from '../claims/envelope.ts'
+import type { DigestFunction } from '../envelope/envelope.ts'
 
 /**
  * The protected header of a token. It contains the id of the key, and for signed tokens also the purpose. The keys of

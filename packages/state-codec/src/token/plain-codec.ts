@@ -1,22 +1,22 @@
 import { encodeBase64url } from '@x/core'
 import {
   checkPurpose,
-  resolveClaimOptions,
+  resolveCodecOptions,
   maxLifetimeOf,
   digestBinding,
   checkToken,
   createEnvelope,
   openEnvelope,
-} from '../claims/envelope.ts'
-import { parseEnvelope, stringifyEnvelope } from '../claims/envelope-json.ts'
-import type { ClaimOptions, StateCodec } from '../state-codec.ts'
+} from '../envelope/envelope.ts'
+import { parseEnvelope, stringifyEnvelope } from '../envelope/envelope-json.ts'
+import type { CodecOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { decodeBase64url } from './base64url.ts'
 import type { CryptoProvider } from './crypto-provider.ts'
 import { checkReceivedSize, checkTokenSize } from './token-codec.ts'
 
 /** Options of `plainState`. */
-export interface PlainOptions extends ClaimOptions {
+export interface PlainOptions extends CodecOptions {
   /** An acknowledgement that every client can read and alter the tokens. */
   readonly insecure: true
 }
@@ -30,17 +30,17 @@ export function createPlainCodec(options: PlainOptions, provider: CryptoProvider
       'plainState() protects nothing: use sealedState({ keys }), or say plainState({ insecure: true })',
     )
   }
-  const claimOptions = resolveClaimOptions(options)
+  const codecOptions = resolveCodecOptions(options)
   return {
-    lifetimeMs: maxLifetimeOf(claimOptions),
-    async seal(value, claims) {
-      const bindingDigest = await digestBinding(claims, provider.digest)
-      const text = stringifyEnvelope(createEnvelope(value, claims, { claimOptions, bindingDigest }))
+    lifetimeMs: maxLifetimeOf(codecOptions),
+    async seal(value, context) {
+      const bindingDigest = await digestBinding(context, provider.digest)
+      const text = stringifyEnvelope(createEnvelope(value, context, { codecOptions, bindingDigest }))
       const content = encodeBase64url(new TextEncoder().encode(text))
-      return checkTokenSize(`${encodeUnsecuredHeader(claims.purpose)}.${content}.`, value)
+      return checkTokenSize(`${encodeUnsecuredHeader(context.purpose)}.${content}.`, value)
     },
-    async open(token, claims) {
-      checkPurpose(claims.purpose)
+    async open(token, context) {
+      checkPurpose(context.purpose)
       checkToken(token)
       checkReceivedSize(token)
       const [header, content = '', ...otherSegments] = token.split('.')
@@ -48,11 +48,11 @@ export function createPlainCodec(options: PlainOptions, provider: CryptoProvider
       if (bytes === undefined || otherSegments.length !== 1 || otherSegments[0] !== '') {
         throw new StateError('malformed', 'It is not a plain token')
       }
-      const bindingDigest = await digestBinding(claims, provider.digest)
+      const bindingDigest = await digestBinding(context, provider.digest)
       const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
-      const value = openEnvelope(parseEnvelope(text), claims, { claimOptions, bindingDigest })
-      if (header === encodeUnsecuredHeader(claims.purpose)) return value
-      throw new StateError('purpose', `It was not made for "${claims.purpose}"`)
+      const value = openEnvelope(parseEnvelope(text), context, { codecOptions, bindingDigest })
+      if (header === encodeUnsecuredHeader(context.purpose)) return value
+      throw new StateError('purpose', `It was not made for "${context.purpose}"`)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { checkOptions, encodeBase64url, type JsonValue } from '@x/core'
 import {
-  resolveClaimOptions,
+  resolveCodecOptions,
   maxLifetimeOf,
   checkPurpose,
   digestBinding,
@@ -8,16 +8,16 @@ import {
   createEnvelope,
   type Envelope,
   openEnvelope,
-} from '../claims/envelope.ts'
-import { describeLargestEntries } from '../claims/largest-entries.ts'
-import type { ClaimOptions, StateCodec } from '../state-codec.ts'
+} from '../envelope/envelope.ts'
+import { describeLargestEntries } from '../envelope/largest-entries.ts'
+import type { CodecOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { decodeBase64url } from './base64url.ts'
 import { type KeyInput, parseKeys, type RingKey } from './keys.ts'
 import type { Cipher, CipherKey, CreateCipher, CryptoProvider, ProtectedHeader } from './crypto-provider.ts'
 
 /** Options of a codec with keys. */
-export interface KeyedOptions extends ClaimOptions {
+export interface KeyedOptions extends CodecOptions {
   /**
    * The keys. The first key seals tokens, and every key opens tokens. All instances must have the same keys. During a
    * rotation, their order may differ. An undefined key, such as an unset environment variable, is rejected with its
@@ -55,35 +55,35 @@ export interface TokenType {
 /** Creates a codec that seals values into tokens with keys. */
 export function createTokenCodec(type: TokenType, options: KeyedOptions, provider: CryptoProvider): StateCodec {
   checkOptions(options, keyedOptionNames, 'A codec with keys')
-  const claimOptions = resolveClaimOptions(options)
+  const codecOptions = resolveCodecOptions(options)
   const { keyRing, decryptToken } = createTokenReader(type, options.keys, provider)
   const contentCache = createContentCache()
 
   return {
-    lifetimeMs: maxLifetimeOf(claimOptions),
-    async seal(value, claims) {
-      const digestOrPromise = digestBinding(claims, provider.digest)
+    lifetimeMs: maxLifetimeOf(codecOptions),
+    async seal(value, context) {
+      const digestOrPromise = digestBinding(context, provider.digest)
       const bindingDigest = isPromise(digestOrPromise) ? await digestOrPromise : digestOrPromise
       const content = type.writeContent(
-        createEnvelope(value, claims, { claimOptions, bindingDigest }),
-        claims.memberNames ?? [],
+        createEnvelope(value, context, { codecOptions, bindingDigest }),
+        context.memberNames ?? [],
       )
-      const purposeCiphers = keyRing.ciphersFor(claims.purpose)
+      const purposeCiphers = keyRing.ciphersFor(context.purpose)
       const { primaryCipher } = isPromise(purposeCiphers) ? await purposeCiphers : purposeCiphers
       const token = primaryCipher.seal(content, provider.random)
       return checkTokenSize(isPromise(token) ? await token : token, value)
     },
-    async open(token, claims) {
-      const { purpose, cacheContent = false } = claims
+    async open(token, context) {
+      const { purpose, cacheContent = false } = context
       checkPurpose(purpose)
       const contentOrPromise =
         (cacheContent ? contentCache.get(token, purpose) : undefined) ?? decryptToken(token, purpose)
       const content = isPromise(contentOrPromise) ? await contentOrPromise : contentOrPromise
       if (cacheContent) contentCache.set(token, purpose, content)
-      const envelope = type.readContent(content, claims.memberNames ?? [])
-      const digestOrPromise = digestBinding(claims, provider.digest)
+      const envelope = type.readContent(content, context.memberNames ?? [])
+      const digestOrPromise = digestBinding(context, provider.digest)
       const bindingDigest = isPromise(digestOrPromise) ? await digestOrPromise : digestOrPromise
-      return openEnvelope(envelope, claims, { claimOptions, bindingDigest })
+      return openEnvelope(envelope, context, { codecOptions, bindingDigest })
     },
   }
 }
@@ -92,7 +92,7 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
 interface TokenReader {
   readonly keyRing: KeyRing
   /**
-   * Decrypts a token, and checks none of its claims.
+   * Decrypts a token, and checks none of its context.
    *
    * @throws StateError for a token that was not made with a key of the ring for this purpose.
    */

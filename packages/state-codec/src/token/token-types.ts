@@ -1,4 +1,4 @@
-import { parseEnvelope, stringifyEnvelope } from '../claims/envelope-json.ts'
+import { parseEnvelope, stringifyEnvelope } from '../envelope/envelope-json.ts'
 import type { CreateCipher } from './crypto-provider.ts'
 import type { TokenType } from './token-codec.ts'
 

@@ -49,7 +49,7 @@ export interface TaskEngine {
    * Claims tasks for this worker: ready tasks and tasks with an expired lease, in the order in which they became due.
    * Each claim has a new token and a higher attempt.
    */
-  claim(request: ClaimRequest): Promise<Claims>
+  claim(request: ClaimRequest): Promise<ClaimResult>
   /**
    * Renews leases, and returns the state of each in the same order. An expired lease is renewed as well, unless another
    * worker has claimed the task.
@@ -109,7 +109,7 @@ export interface ClaimRequest {
 }
 
 /** The tasks that a worker has claimed. */
-export interface Claims {
+export interface ClaimResult {
   readonly tasks: readonly ClaimedTask[]
   /** Milliseconds until the next pause or lease ends. Undefined if no task is paused or claimed. */
   readonly nextDueMs: number | undefined

@@ -2,7 +2,7 @@ import { memoryBus } from '@x/core'
 import type {
   CancelOutcome,
   ClaimRequest,
-  Claims,
+  ClaimResult,
   Lease,
   LeaseState,
   RevokeOutcome,
@@ -148,7 +148,7 @@ function readyTasksOf({ dueTasks, now }: MemoryStore): StoredTask[] {
     .sort((one, other) => (one.dueAt ?? 0) - (other.dueAt ?? 0))
 }
 
-function claimStoredTasks(store: MemoryStore, { maxClaims, id, worker }: ClaimRequest): Claims {
+function claimStoredTasks(store: MemoryStore, { maxClaims, id, worker }: ClaimRequest): ClaimResult {
   const { dueTasks, now, leaseMs } = store
   const nowMs = now()
   const nextDueAt = Math.min(

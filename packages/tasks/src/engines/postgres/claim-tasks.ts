@@ -1,4 +1,4 @@
-import type { ClaimRequest, Claims, ClaimedTask } from '../engine.ts'
+import type { ClaimRequest, ClaimResult, ClaimedTask } from '../engine.ts'
 import { fromStoredText, toStoredText } from '../stored-values.ts'
 import type { SqlRow } from './sql-database.ts'
 import { timeFromNowSql, notExpiredCondition, type SqlStore } from './sql-store.ts'
@@ -9,7 +9,7 @@ import { claimColumns, claimedTaskId, toClaimedTask } from './task-rows.ts'
  * because their worker is alive. Selects the rows by `id = ANY(ARRAY(…))`, because the planner uses the primary key for
  * a join only after statistics exist.
  */
-export async function claimTasks(store: SqlStore, { maxClaims, id, worker }: ClaimRequest): Promise<Claims> {
+export async function claimTasks(store: SqlStore, { maxClaims, id, worker }: ClaimRequest): Promise<ClaimResult> {
   if (maxClaims < 1) return { tasks: [], nextDueMs: undefined }
   const { database, tables, leaseMs } = store
   const rows = await database.query(

@@ -1,6 +1,6 @@
 import type {
   CancelOutcome,
-  Claims,
+  ClaimResult,
   Lease,
   LeaseState,
   RevokeOutcome,
@@ -147,7 +147,7 @@ function toProgressValues(
   return [...toLeaseValues(held), ...state, firstEntry, ...values, ...entryTexts]
 }
 
-function toClaims(reply: unknown): Claims {
+function toClaims(reply: unknown): ClaimResult {
   const [nextDueMs, claimed] = listFrom(reply)
   const createdAt = (claim: unknown): number => Number(listFrom(claim)[7])
   const oldestFirst = listFrom(claimed).toSorted((one, other) => createdAt(one) - createdAt(other))

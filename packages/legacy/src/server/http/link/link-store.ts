@@ -109,7 +109,7 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
     },
     // The stored value is a response that `addAnswer` wrote.
     getAnswer: async (questionId) => (await readJson(`legacy:answer:${questionId}`)) as RpcResponse | undefined,
-    ...createClaims(store, roundTtlMs),
+    ...createRoundClaims(store, roundTtlMs),
     putResponse: (streamId, storedResponse, owner) =>
       replaceJson(`legacy:end:${streamId}`, { ...storedResponse }, resumeWindowMs, owner),
     getResponse: async (streamId) => (await readJson(`legacy:end:${streamId}`)) as StoredResponse | undefined,
@@ -132,7 +132,10 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
 }
 
 /** Creates the claims of one instance. A claim is a record with the id of the instance and its claimant. */
-function createClaims(store: StateStore, ttlMs: number): Pick<LinkStore, 'claim' | 'isClaimed' | 'isClaimedElsewhere'> {
+function createRoundClaims(
+  store: StateStore,
+  ttlMs: number,
+): Pick<LinkStore, 'claim' | 'isClaimed' | 'isClaimedElsewhere'> {
   const instanceId = randomId()
   const readClaim = (roundId: string): Promise<string | undefined> => store.get(claimKey(roundId))
   return {

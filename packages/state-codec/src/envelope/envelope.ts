@@ -1,5 +1,5 @@
 import { checkedNumber, type JsonValue, platformRuntime, type Runtime } from '@x/core'
-import type { OpenClaims, OpenOptions, SealClaims, ClaimOptions } from '../state-codec.ts'
+import type { TokenContext, OpenOptions, SealOptions, CodecOptions } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { checkJsonValue } from './check-json-value.ts'
 import { canonicalizeJson } from './canonical-json.ts'
@@ -7,10 +7,10 @@ import { canonicalizeJson } from './canonical-json.ts'
 /** Returns the SHA-256 digest of a text's UTF-8 bytes in Base64url. */
 export type DigestFunction = (text: string) => Promise<string> | string
 
-/** The values that are needed to write and check claims. */
-interface ClaimContext {
-  readonly claimOptions: ResolvedClaimOptions
-  /** The digest of the claimed binding, from {@link digestBinding}. */
+/** The values that are needed to write and check a context. */
+interface EnvelopeSettings {
+  readonly codecOptions: ResolvedCodecOptions
+  /** The digest of the given binding, from {@link digestBinding}. */
   readonly bindingDigest: string | undefined
 }
 
@@ -38,12 +38,12 @@ export interface Envelope {
 const digestLength = 22
 
 /**
- * Returns the digest of a claimed binding, or `undefined` without a binding. This step is separate, because it is the
+ * Returns the digest of a given binding, or `undefined` without a binding. This step is separate, because it is the
  * only one that may be asynchronous. A promise for every envelope would cost more than all other steps.
  *
  * @throws StateUsageError for a binding that has no canonical form.
  */
-export function digestBinding({ binding }: OpenClaims, digest: DigestFunction): Promise<string> | string | undefined {
+export function digestBinding({ binding }: TokenContext, digest: DigestFunction): Promise<string> | string | undefined {
   if (binding === undefined) return undefined
   const fullDigest = digest(canonicalizeJson(binding))
   return typeof fullDigest === 'string'
@@ -52,48 +52,48 @@ export function digestBinding({ binding }: OpenClaims, digest: DigestFunction): 
 }
 
 /**
- * Puts a value and its claims into an envelope.
+ * Puts a value and its context into an envelope.
  *
  * @throws StateError with `too_old` when the flow exceeds its maximum age. Otherwise a user could be asked a question
  * whose answer would be rejected.
- * @throws StateUsageError for a value or a claim that cannot be sealed.
+ * @throws StateUsageError for a value or a context that cannot be sealed.
  */
 export function createEnvelope(
   value: JsonValue,
-  claims: SealClaims,
-  { claimOptions, bindingDigest }: ClaimContext,
+  context: SealOptions,
+  { codecOptions, bindingDigest }: EnvelopeSettings,
 ): Envelope {
-  checkPurpose(claims.purpose)
+  checkPurpose(context.purpose)
   checkJsonValue(value)
-  const { at, until, since } = computeTokenTimes(claims, claimOptions)
+  const { at, until, since } = computeTokenTimes(context, codecOptions)
   if (until <= at)
-    throw new StateError('too_old', `The flow began ${at - since} ms ago, the most is ${claimOptions.maxAgeMs}`)
-  return { at, until, since, aud: checkAudience(claims.audience) ?? claimOptions.audience, bind: bindingDigest, value }
+    throw new StateError('too_old', `The flow began ${at - since} ms ago, the most is ${codecOptions.maxAgeMs}`)
+  return { at, until, since, aud: checkAudience(context.audience) ?? codecOptions.audience, bind: bindingDigest, value }
 }
 
 /**
- * Returns the value of an envelope if all claims hold. All claims are checked before the first failure is thrown, so
- * that the time does not reveal which claim failed.
+ * Returns the value of an envelope if its context matches. All of it is checked before the first failure is thrown, so
+ * that the time does not reveal what failed.
  *
- * @throws StateError when a claim does not hold.
+ * @throws StateError when a part of the context differs.
  */
 export function openEnvelope(
   envelope: Envelope,
-  claims: OpenOptions,
-  { claimOptions, bindingDigest }: ClaimContext,
+  context: OpenOptions,
+  { codecOptions, bindingDigest }: EnvelopeSettings,
 ): JsonValue {
-  const timeProblem = findTimeFailure(envelope, claimOptions)
-  const audienceProblem = findAudienceFailure(envelope.aud, checkAudience(claims.audience) ?? claimOptions.audience)
+  const timeProblem = findTimeFailure(envelope, codecOptions)
+  const audienceProblem = findAudienceFailure(envelope.aud, checkAudience(context.audience) ?? codecOptions.audience)
   const bindingProblem = findBindingFailure(envelope.bind, bindingDigest)
   const failure = timeProblem ?? audienceProblem ?? bindingProblem
   if (failure !== undefined) throw failure
-  claims.onTtl?.(Math.min(envelope.until, envelope.since + claimOptions.maxAgeMs) - claimOptions.clock.now())
+  context.onTtl?.(Math.min(envelope.until, envelope.since + codecOptions.maxAgeMs) - codecOptions.clock.now())
   return envelope.value
 }
 
 function findTimeFailure(
   { at, until, since }: Envelope,
-  { clock, maxAgeMs }: ResolvedClaimOptions,
+  { clock, maxAgeMs }: ResolvedCodecOptions,
 ): StateError | undefined {
   const now = clock.now()
   // Each condition describes the valid case and is negated, so that NaN fails.
@@ -157,10 +157,10 @@ export function checkToken(token: unknown): asserts token is string {
 }
 
 /** An hour to answer a question, and a day for all questions of a flow. */
-const defaults = { ttlMs: 3_600_000, maxAgeMs: 86_400_000 } satisfies ClaimOptions
+const defaults = { ttlMs: 3_600_000, maxAgeMs: 86_400_000 } satisfies CodecOptions
 
-/** Claim options with every default filled in. */
-export interface ResolvedClaimOptions extends Readonly<typeof defaults> {
+/** The options of a codec with every default filled in. */
+export interface ResolvedCodecOptions extends Readonly<typeof defaults> {
   readonly audience: string | undefined
   readonly clock: Pick<Runtime, 'now'>
 }
@@ -169,11 +169,11 @@ export interface ResolvedClaimOptions extends Readonly<typeof defaults> {
 export const clockSkewMs = 30_000
 
 /**
- * Fills in the defaults of claim options.
+ * Fills in the defaults of the options of a codec.
  *
  * @throws RangeError for an invalid duration, and for a `ttlMs` that exceeds `maxAgeMs`.
  */
-export function resolveClaimOptions(options: ClaimOptions): ResolvedClaimOptions {
+export function resolveCodecOptions(options: CodecOptions): ResolvedCodecOptions {
   const maxAgeMs = checkedNumber('maxAgeMs', options.maxAgeMs ?? defaults.maxAgeMs)
   return {
     audience: checkAudience(options.audience),
@@ -184,7 +184,7 @@ export function resolveClaimOptions(options: ClaimOptions): ResolvedClaimOptions
 }
 
 /** Returns the longest time in milliseconds during which a token with these options can open. */
-export function maxLifetimeOf({ maxAgeMs }: ResolvedClaimOptions): number {
+export function maxLifetimeOf({ maxAgeMs }: ResolvedCodecOptions): number {
   return maxAgeMs + clockSkewMs
 }
 
@@ -194,13 +194,13 @@ export function maxLifetimeOf({ maxAgeMs }: ResolvedClaimOptions): number {
  * @throws RangeError for an invalid time or duration.
  */
 function computeTokenTimes(
-  claims: SealClaims,
-  claimOptions: ResolvedClaimOptions,
+  context: SealOptions,
+  codecOptions: ResolvedCodecOptions,
 ): { at: number; until: number; since: number } {
-  const at = checkedNumber('runtime.now()', Math.trunc(claimOptions.clock.now()), { min: 0 })
-  const since = claims.since === undefined ? at : checkedNumber('since', Math.trunc(claims.since), { min: 0 })
-  const ttlMs = claims.ttlMs === undefined ? claimOptions.ttlMs : checkedNumber('ttlMs', Math.ceil(claims.ttlMs))
-  return { at, until: Math.min(at + ttlMs, since + claimOptions.maxAgeMs), since }
+  const at = checkedNumber('runtime.now()', Math.trunc(codecOptions.clock.now()), { min: 0 })
+  const since = context.since === undefined ? at : checkedNumber('since', Math.trunc(context.since), { min: 0 })
+  const ttlMs = context.ttlMs === undefined ? codecOptions.ttlMs : checkedNumber('ttlMs', Math.ceil(context.ttlMs))
+  return { at, until: Math.min(at + ttlMs, since + codecOptions.maxAgeMs), since }
 }
 
 const loneSurrogatePattern = /\p{Surrogate}/u

@@ -8,7 +8,7 @@ import type { Envelope, ReplacedValue } from './envelope.ts'
  * Then come the digest of the binding or null, the value, the audience or null, and the replaced value. Absent items at
  * the end are left out.
  *
- * @param memberNames Member names that are not written into the text. See `OpenClaims.memberNames`.
+ * @param memberNames Member names that are not written into the text. See `TokenContext.memberNames`.
  */
 export function stringifyEnvelope(envelope: Envelope, memberNames: readonly string[] = []): string {
   const { at, until, since, aud, bind, replaces, value } = envelope
