@@ -4,7 +4,7 @@ import type { JsonObject, RpcNotification, RpcResponse } from '@x/schema'
 import type { CallDeps } from './call-deps.ts'
 import { CallHandedOffError, type LegacyCall } from './call-channel.ts'
 import type { OpenQuestion } from './open-questions.ts'
-import type { KeptRound } from './round-store.ts'
+import type { StoredRound } from './round-store.ts'
 import type { CallFailure, RoundQuestion, WaitingRound } from './waiting-round.ts'
 
 /** The answer to one question, or the reason why its call cannot continue. */
@@ -17,7 +17,7 @@ export interface AnswerCollector {
   /** Accepts an answer that another instance has received. */
   accept(response: RpcResponse): void
   /** Records how the round was stored, and which of its questions have a `state`. */
-  noteKept(kept: KeptRound): void
+  noteStored(storedRound: StoredRound): void
   /** Stops waiting for answers. */
   stop(): void
 }
@@ -36,7 +36,7 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
   const { promise, resolve, reject } = createDeferred<ReadonlyMap<string, RoundAnswer>>()
   // If the questions cannot be sent, no code awaits this promise.
   promise.catch(() => {})
-  let kept: KeptRound = { states: new Map(), isShared: true }
+  let storedRound: StoredRound = { states: new Map(), isShared: true }
   let hasStopped = false
   const stop = (): void => {
     if (hasStopped) return
@@ -67,7 +67,7 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
     withdrawOpenQuestions('No answer came in time')
     const message = 'The client did not answer in time'
     // An instance that has received an answer with its `state` runs the call, so this instance must not run the call.
-    const isElsewhere = kept.states.size > 0 && !kept.isShared
+    const isElsewhere = storedRound.states.size > 0 && !storedRound.isShared
     for (const question of questions)
       accept(question, isElsewhere ? { failure: { message } } : createFailedAnswer(question.method, message))
   }
@@ -84,9 +84,9 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
     answers: promise,
     accept: (response) =>
       questions.filter(({ id }) => id === response.id).forEach((question) => accept(question, response)),
-    noteKept(keptRound) {
-      kept = keptRound
-      for (const { id, openQuestion } of questions) openQuestion.hasState = kept.states.has(id)
+    noteStored(newRound) {
+      storedRound = newRound
+      for (const { id, openQuestion } of questions) openQuestion.hasState = storedRound.states.has(id)
     },
     stop,
   }

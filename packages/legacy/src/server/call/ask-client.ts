@@ -5,7 +5,7 @@ import { toLegacyInputRequest } from '../../translate/input-request.ts'
 import type { CallDeps } from './call-deps.ts'
 import { type AnswerCollector, collectAnswers } from './answer-collector.ts'
 import { CallHandedOffError, type LegacyCall } from './call-channel.ts'
-import type { KeptRound } from './round-store.ts'
+import type { StoredRound } from './round-store.ts'
 import type { UrlPages } from './url-pages.ts'
 import { type CallFailure, type RoundQuestion, sizeOfRound, type WaitingRound } from './waiting-round.ts'
 
@@ -30,10 +30,10 @@ export async function askClient(requests: JsonObject, call: InteractiveCall, dep
   const { round, repeatedPages } = preparedRound
   if (round.questions.length === 0) return waitForPages(repeatedPages, call, deps)
   return holdRound(round, { call, deps }, async (collector) => {
-    const kept = await deps.rounds.keep(round, call.client)
+    const storedRound = await deps.rounds.keep(round, call.client)
     if (isCancelled(call.channel)) throw call.channel.signal.reason
-    sendQuestions(round, { kept, collector }, call)
-    return finishRound(round, { kept, collector, repeatedPages }, { call, deps })
+    sendQuestions(round, { storedRound, collector }, call)
+    return finishRound(round, { storedRound, collector, repeatedPages }, { call, deps })
   })
 }
 
@@ -42,15 +42,15 @@ export async function resumeRound(round: WaitingRound, call: InteractiveCall, de
   return holdRound(round, { call, deps }, async (collector) => {
     // Questions may have been sent with a `state`. Then their answers must contain it.
     const sentStates = deps.stateRounds === undefined ? [] : round.questions.map(({ id }) => [id, ''] as const)
-    const kept: KeptRound = { states: new Map(sentStates), isShared: true }
-    collector.noteKept(kept)
-    call.channel.onQuestionsSent(round, kept)
+    const storedRound: StoredRound = { states: new Map(sentStates), isShared: true }
+    collector.noteStored(storedRound)
+    call.channel.onQuestionsSent(round, storedRound)
     const { signal } = call.channel
     // The client resumed the stream perhaps because its instance was killed, while the store restarts.
     const earlierAnswers = await deps.retryUnavailable(() => deps.rounds.listAnswers(round), { signal })
     for (const answer of earlierAnswers) collector.accept(answer)
     const repeatedPages = round.repeatedKeys.map((key) => [key, Promise.resolve('accept' as const)] as const)
-    return finishRound(round, { kept, collector, repeatedPages }, { call, deps })
+    return finishRound(round, { storedRound, collector, repeatedPages }, { call, deps })
   })
 }
 
@@ -144,17 +144,20 @@ function prepareQuestion(
 }
 
 interface SentRound {
-  readonly kept: KeptRound
+  readonly storedRound: StoredRound
   readonly collector: AnswerCollector
 }
 
-function sendQuestions(round: WaitingRound, { kept, collector }: SentRound, { channel }: InteractiveCall): void {
-  collector.noteKept(kept)
+function sendQuestions(round: WaitingRound, { storedRound, collector }: SentRound, { channel }: InteractiveCall): void {
+  collector.noteStored(storedRound)
   for (const { id, method, params } of round.questions) {
-    const state = kept.states.get(id)
-    channel.ask({ jsonrpc: '2.0', id, ...(state !== undefined && { state }), method, ...(params && { params }) }, kept)
+    const state = storedRound.states.get(id)
+    channel.ask(
+      { jsonrpc: '2.0', id, ...(state !== undefined && { state }), method, ...(params && { params }) },
+      storedRound,
+    )
   }
-  channel.onQuestionsSent(round, kept)
+  channel.onQuestionsSent(round, storedRound)
 }
 
 /**
@@ -163,7 +166,7 @@ function sendQuestions(round: WaitingRound, { kept, collector }: SentRound, { ch
  */
 async function finishRound(
   round: WaitingRound,
-  { kept, collector, repeatedPages }: SentRound & { readonly repeatedPages: readonly RepeatedPage[] },
+  { storedRound, collector, repeatedPages }: SentRound & { readonly repeatedPages: readonly RepeatedPage[] },
   { call, deps }: { readonly call: InteractiveCall; readonly deps: CallDeps },
 ): Promise<RoundOutcome> {
   const answers = await collector.answers
@@ -171,8 +174,8 @@ async function finishRound(
   // only by a claim.
   deps.rounds.release(round)
   const pageAnswers = await Promise.all(repeatedPages.map(async ([key, answer]) => [key, await answer] as const))
-  if (!(await mayUseAnswers(round, { kept, call, deps }))) throw new CallHandedOffError()
-  call.channel.onAnswered(round, kept)
+  if (!(await mayUseAnswers(round, { storedRound, call, deps }))) throw new CallHandedOffError()
+  call.channel.onAnswered(round, storedRound)
   const responses: Record<string, JsonObject> = {}
   for (const [key, action] of pageAnswers) responses[key] = { action }
   for (const { key, method, params } of round.questions) {
@@ -190,9 +193,13 @@ async function finishRound(
  */
 async function mayUseAnswers(
   round: WaitingRound,
-  { kept, call, deps }: { readonly kept: KeptRound; readonly call: InteractiveCall; readonly deps: CallDeps },
+  {
+    storedRound,
+    call,
+    deps,
+  }: { readonly storedRound: StoredRound; readonly call: InteractiveCall; readonly deps: CallDeps },
 ): Promise<boolean> {
-  if (!kept.isShared && kept.mayBeShared !== true) return true
+  if (!storedRound.isShared && storedRound.mayBeShared !== true) return true
   // One instance may wait for the same answers twice: for the client that sent one, and for the client that resumed the
   // stream.
   const claimant = randomId()

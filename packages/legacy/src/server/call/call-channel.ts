@@ -1,7 +1,7 @@
 import type { LoggingLevel, RpcNotification, RpcRequest, StatefulRequest } from '@x/schema'
 import type { LegacyClient } from '../../translate/request.ts'
 import type { Caller } from '../session/deps.ts'
-import type { KeptRound } from './round-store.ts'
+import type { StoredRound } from './round-store.ts'
 import type { WaitingRound } from './waiting-round.ts'
 
 /** The channel between a call and its client. */
@@ -21,11 +21,11 @@ export interface CallChannel {
   /** The stream of the call. Its id is empty for a call over a pair of streams, which cannot be resumed. */
   readonly stream: { readonly id: string; countEvents(): number }
   /** Sends a question to the client, on the stream of the call. */
-  ask(request: StatefulRequest, round: KeptRound): void
+  ask(request: StatefulRequest, round: StoredRound): void
   /** Called after the questions of a round were sent. */
-  onQuestionsSent(round: WaitingRound, kept: KeptRound): void
+  onQuestionsSent(round: WaitingRound, storedRound: StoredRound): void
   /** Called after all questions of a round were answered. */
-  onAnswered(round: WaitingRound, kept: KeptRound): void
+  onAnswered(round: WaitingRound, storedRound: StoredRound): void
   /** Sends a notification about a question, even if the call has been cancelled. */
   notifyOfQuestion(message: RpcNotification): void
 }

@@ -3,7 +3,7 @@ import type { LegacyClient } from '../../translate/request.ts'
 import type { WaitingRound } from './waiting-round.ts'
 
 /** The outcome of storing a round. */
-export interface KeptRound {
+export interface StoredRound {
   /** The `state` to send with each question, by the id of the question (SEP-1685). */
   readonly states: ReadonlyMap<string, string>
   /** True if another instance may continue the round. Then this instance has to claim it before it uses the answers. */
@@ -18,7 +18,7 @@ export interface KeptRound {
 /** A store of rounds, for the instances that may continue their calls. */
 export interface RoundStore {
   /** Stores a round before its questions are sent. It replaces an earlier round of the same call. */
-  keep(round: WaitingRound, client: LegacyClient): Promise<KeptRound>
+  keep(round: WaitingRound, client: LegacyClient): Promise<StoredRound>
   /** Returns the round that an answer belongs to. Undefined if it belongs to another owner. */
   findByAnswer(answer: StatefulResponse, owner: string): Promise<WaitingRound | undefined>
   /** Returns the round of a stream. Undefined if it belongs to another owner. */
@@ -59,12 +59,12 @@ export function createMemoryRounds(): RoundStore {
   }
 }
 
-/** Joins two stores. Each round is kept in both. A round is first looked up in `first`, and then in `second`. */
+/** Joins two stores. Each round is stored in both. A round is first looked up in `first`, and then in `second`. */
 export function joinRoundStores(first: RoundStore, second: RoundStore): RoundStore {
   return {
     async keep(round, client) {
-      const [kept, { states }] = await Promise.all([first.keep(round, client), second.keep(round, client)])
-      return { ...kept, states }
+      const [stored, { states }] = await Promise.all([first.keep(round, client), second.keep(round, client)])
+      return { ...stored, states }
     },
     findByAnswer: async (answer, owner) =>
       (await first.findByAnswer(answer, owner)) ?? (await second.findByAnswer(answer, owner)),

@@ -9,15 +9,16 @@ import type { HttpDeps, SessionPeer } from './http-deps.ts'
  * instance, the answer is passed on even when the store is unreachable.
  */
 export async function acceptAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
-  const { deps, link } = http
+  const { callDeps, link } = http
   const owner = peer.session.key
-  const question = deps.questions.find(owner, response.id)
+  const question = callDeps.questions.find(owner, response.id)
   if (question !== undefined) {
-    if (question.hasState && !(await isEchoAccepted(response, owner, deps))) return false
+    if (question.hasState && !(await isEchoAccepted(response, owner, callDeps))) return false
     await link?.shareAnswer(response)
-    return deps.questions.answer(owner, response)
+    return callDeps.questions.answer(owner, response)
   }
-  if (deps.stateRounds !== undefined && response.state !== undefined) return acceptStatefulAnswer(response, peer, http)
+  if (callDeps.stateRounds !== undefined && response.state !== undefined)
+    return acceptStatefulAnswer(response, peer, http)
   return link !== undefined && (await link.takeAnswer(response, peer))
 }
 
@@ -26,14 +27,14 @@ export async function acceptAnswer(response: StatefulResponse, peer: SessionPeer
  * answer, or here. Resolves with false if the state is not valid.
  */
 async function acceptStatefulAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
-  const { deps, link } = http
+  const { callDeps, link } = http
   const owner = peer.session.key
-  const round = await deps.stateRounds?.findByAnswer(response, owner)
+  const round = await callDeps.stateRounds?.findByAnswer(response, owner)
   if (round === undefined) return false
   if (link !== undefined && (await link.takeAnswer(response, peer))) return true
   adoptRound(round, peer, { http, lastEventNumber: undefined })
   // The result is true even if the call cannot wait here. In that case the call has ended with an error on its stream.
-  deps.questions.answer(owner, response)
+  callDeps.questions.answer(owner, response)
   return true
 }
 

@@ -10,7 +10,7 @@ export function createHttpDeps(deps: CallDeps): HttpDeps {
   const { settings } = deps
   const link = settings.link && createLink(settings.link, deps, () => httpDeps)
   const httpDeps: HttpDeps = {
-    deps,
+    callDeps: deps,
     link,
     sessions: linkSessions(createSessions(settings, deps), link),
     sessionStates: createSessionStates(settings, deps.ledger),

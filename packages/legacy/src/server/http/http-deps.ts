@@ -60,7 +60,7 @@ export interface InstanceLink {
 
 /** Dependencies of the HTTP adapter. */
 export interface HttpDeps {
-  readonly deps: CallDeps
+  readonly callDeps: CallDeps
   readonly sessions: Sessions
   readonly sessionStates: SessionStates
   readonly finishedStreams: FinishedStreams

@@ -27,8 +27,8 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
   if (session === undefined) return rejectSession(view)
   const lastEventId = view.header('last-event-id')
   if (lastEventId !== undefined && lastEventId !== '') return resumeStream(lastEventId, session, { view, http })
-  const { deps } = http
-  const notifiableKinds = await requestNotifiableKinds(session, view, deps)
+  const { callDeps } = http
+  const notifiableKinds = await requestNotifiableKinds(session, view, callDeps)
   if (!notifiableKinds.notifiesListChanges && !notifiableKinds.hasResourceUpdates) {
     return rejectRequest(view, {
       status: 405,
@@ -95,7 +95,7 @@ async function resumeStream(lastEventId: string, session: Session, { view, http 
   // An invented id is rejected before the store or other instances are asked.
   if (!(await isStreamOf(eventId.streamId, session.key))) return rejectStream(view)
   if ((await http.link?.resume(eventId, peer)) === true) return true
-  if (!eventId.isWaiting || http.deps.stateRounds === undefined) return rejectStream(view)
+  if (!eventId.isWaiting || http.callDeps.stateRounds === undefined) return rejectStream(view)
   holdReader(eventId, session, { view, http })
   return true
 }
@@ -105,10 +105,10 @@ async function resumeStream(lastEventId: string, session: Session, { view, http 
  * (SEP-1685).
  */
 function holdReader({ streamId, eventNumber }: ParsedEventId, session: Session, { view, http }: StreamContext): void {
-  const { deps, sessionStates } = http
+  const { callDeps, sessionStates } = http
   const { reply } = view
   const callerKey = callerKeyOf(view)
-  const releaseStream = deps.ledger.take('streams', callerKey)
+  const releaseStream = callDeps.ledger.take('streams', callerKey)
   const state = sessionStates.getOrCreate(session, callerKey)
   const release = (): void => {
     cancelTimer()
@@ -117,10 +117,10 @@ function holdReader({ streamId, eventNumber }: ParsedEventId, session: Session, 
     sessionStates.removeIfEmpty(state)
   }
   const reader = { reply, lastEventNumber: eventNumber, release }
-  const cancelTimer = deps.schedule(() => {
+  const cancelTimer = callDeps.schedule(() => {
     release()
     reply.end()
-  }, deps.settings.answerTimeoutMs)
+  }, callDeps.settings.answerTimeoutMs)
   const replacedReader = state.waitingReaders.get(streamId)
   replacedReader?.release()
   replacedReader?.reply.end()
@@ -136,7 +136,7 @@ function rejectStream(view: HttpRequestView): true {
 function openListeningStream(
   session: Session,
   view: HttpRequestView,
-  { deps, sessionStates, link }: HttpDeps,
+  { callDeps, sessionStates, link }: HttpDeps,
 ): Promise<true> {
   const { reply, limits } = view
   return new Promise((resolve) => {
@@ -166,7 +166,7 @@ function openListeningStream(
           resolve(true)
         },
       },
-      deps,
+      callDeps,
     )
     const listeningStream = { subscription: changeSubscription, end: () => endListeningStream() }
     const endListeningStream = (): void => {

@@ -72,7 +72,7 @@ function beginRequests(posted: PostedRequests, peer: HttpPeer, http: HttpDeps): 
   const endIfNotLive = (isLive: boolean): void => {
     if (!isLive) http.sessionStates.end(session)
   }
-  http.sessions.isLive(session, view).then(endIfNotLive).catch(http.deps.reportError)
+  http.sessions.isLive(session, view).then(endIfNotLive).catch(http.callDeps.reportError)
 }
 
 function createStreamIdFor({ session }: HttpPeer): string | Promise<string> {
@@ -100,9 +100,9 @@ function isBatch(body: PostBody): body is readonly (RpcMessage | McpError)[] {
 async function serveInitialize(
   request: RpcRequest,
   view: HttpPeer['view'],
-  { deps, sessions }: HttpDeps,
+  { callDeps, sessions }: HttpDeps,
 ): Promise<true> {
-  const initializedClient = await answerInitialize(request, view, deps)
+  const initializedClient = await answerInitialize(request, view, callDeps)
   if ('error' in initializedClient) {
     view.reply.send({ ...createResponseHead(initializedClient.error), body: encodeMessage(initializedClient.error) })
     return true
@@ -124,18 +124,18 @@ async function serveInitialize(
  */
 async function resolvePeer(
   view: HttpPeer['view'],
-  { deps, sessions }: HttpDeps,
+  { callDeps, sessions }: HttpDeps,
   { isAnswer }: { readonly isAnswer: boolean },
 ): Promise<HttpPeer | 'rejected' | undefined> {
   const id = view.header('mcp-session-id')
   if (id !== undefined) {
     // Clients of older revisions do not send an answer again, so an answer is held while the store is unreachable.
     const timeoutMs = isAnswer ? answerHoldMs : 0
-    const session = await deps.retryUnavailable(() => sessions.open(id, view), { timeoutMs })
+    const session = await callDeps.retryUnavailable(() => sessions.open(id, view), { timeoutMs })
     return session === undefined ? 'rejected' : { client: session, session, view }
   }
   // basic/transports, protocol version header: without this header, revision 2025-03-26 is assumed.
-  const revision = findRevision(view.header('mcp-protocol-version') ?? '2025-03-26', deps.settings.revisions)
+  const revision = findRevision(view.header('mcp-protocol-version') ?? '2025-03-26', callDeps.settings.revisions)
   if (revision === undefined) return undefined
   return { client: { revision, info: undefined, capabilities: {} }, session: undefined, view }
 }
@@ -159,21 +159,21 @@ function cancelRequest(
 
 async function acceptResponse(response: RpcResponse, peer: HttpPeer, http: HttpDeps): Promise<void> {
   const { session, view } = peer
-  const { deps } = http
+  const { callDeps } = http
   try {
     if (session !== undefined && (await acceptAnswer(response, { ...peer, session }, http))) {
       view.reply.send({ status: 202 })
       return
     }
-    warnUnknownAnswer(deps.settings.warn)
+    warnUnknownAnswer(callDeps.settings.warn)
     rejectRequest(view, { status: 400, message: noWaiterMessage })
   } catch (error) {
-    if (!isLimitError(error)) deps.reportError(error)
-    rejectWithError(view, toErrorResponse(undefined, error, deps).error)
+    if (!isLimitError(error)) callDeps.reportError(error)
+    rejectWithError(view, toErrorResponse(undefined, error, callDeps).error)
   }
 }
 
-function warnUnknownAnswer(warn: HttpDeps['deps']['settings']['warn']): void {
+function warnUnknownAnswer(warn: HttpDeps['callDeps']['settings']['warn']): void {
   const advice = 'have the balancer send each Mcp-Session-Id to one instance (hash the header)'
   const message = `An answer came to an instance that waits for none; with several instances, ${advice}`
   warn({ code: 'unknown_answer', message })

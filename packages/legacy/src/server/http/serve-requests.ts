@@ -74,12 +74,12 @@ interface StreamInit {
 }
 
 function openCallContext(init: StreamInit, peer: HttpPeer, http: HttpDeps): CallContext {
-  const { deps, sessionStates, finishedStreams, link } = http
+  const { callDeps, sessionStates, finishedStreams, link } = http
   const { session, view, client } = peer
   const callerKey = callerKeyOf(view)
   const state = session === undefined ? undefined : sessionStates.getOrCreate(session, callerKey)
   const activeCalls = new Set<CancellableCall>()
-  const { resumeWindowMs, closeAfterMs, keepsStreams } = deps.settings
+  const { resumeWindowMs, closeAfterMs, keepsStreams } = callDeps.settings
   const isResumable = session !== undefined && keepsStreams
   const isLinked = link !== undefined && !init.isBatch && session !== undefined
   const stream: CallStream = createCallStream(init.reply, {
@@ -93,7 +93,7 @@ function openCallContext(init: StreamInit, peer: HttpPeer, http: HttpDeps): Call
     resumeWindowMs,
     closeAfterMs,
     limits: view.limits,
-    takeBytes: (byteCount) => deps.ledger.take('bytes', callerKey, byteCount),
+    takeBytes: (byteCount) => callDeps.ledger.take('bytes', callerKey, byteCount),
     onFinish: (events) => session && finishedStreams.keep({ id: init.id, session, callerKey, events }),
     onDetach: () => state && sessionStates.makeRoomForStream(state),
     onEnd: () => endCallContext(stream, { activeCalls, state }, sessionStates),
@@ -127,7 +127,7 @@ function endCallContext(
 async function serveSingleRequest(request: RpcRequest, callContext: CallContext, http: HttpDeps): Promise<void> {
   const { stream, peer } = callContext
   try {
-    const localResponse = serveLocalMethod(request, createClientSettings(peer, http), http.deps)
+    const localResponse = serveLocalMethod(request, createClientSettings(peer, http), http.callDeps)
     if (localResponse !== undefined) return void respond(await localResponse, callContext)
     if (callContext.state?.calls.has(request.id) === true) {
       const message = 'A request with this id has not been answered yet: give each request an id of its own'
@@ -135,8 +135,8 @@ async function serveSingleRequest(request: RpcRequest, callContext: CallContext,
     }
     await serveCall(request, callContext, http)
   } catch (error) {
-    if (!isLimitError(error) && !isUnavailable(error)) http.deps.reportError(error)
-    respond(toErrorResponse(request.id, error, http.deps), callContext)
+    if (!isLimitError(error) && !isUnavailable(error)) http.callDeps.reportError(error)
+    respond(toErrorResponse(request.id, error, http.callDeps), callContext)
   }
 }
 
@@ -150,7 +150,7 @@ function respond(response: RpcResponse, { stream, isBatch, peer }: CallContext):
 
 async function serveCall(request: RpcRequest, callContext: CallContext, http: HttpDeps): Promise<void> {
   const { stream, state, activeCalls, peer, round } = callContext
-  const { deps, sessionStates } = http
+  const { callDeps, sessionStates } = http
   const cancellation = new Cancellation()
   const call: CancellableCall = {
     request,
@@ -168,7 +168,7 @@ async function serveCall(request: RpcRequest, callContext: CallContext, http: Ht
     const handOff = (): void => cancellation.cancel(new CallHandedOffError())
     const channel = createCallChannel(callContext, cancellation, { linkedCall, handOff })
     const legacyCall = { request, client: peer.client, level: state?.level ?? 'info', channel }
-    const response = await runLegacyCall(legacyCall, deps, round)
+    const response = await runLegacyCall(legacyCall, callDeps, round)
     activeCalls.delete(call)
     const writtenEvent = respond(response, callContext)
     linkedCall?.finish(writtenEvent)

@@ -1,7 +1,7 @@
 import { callerKeyOf } from '@x/exchange'
 import type { RpcResponse } from '@x/schema'
 import { isStateError } from '@x/state-codec'
-import { type KeptRound, type RoundStore, streamIdOfQuestion } from '../../call/round-store.ts'
+import { type StoredRound, type RoundStore, streamIdOfQuestion } from '../../call/round-store.ts'
 import type { WaitingRound } from '../../call/waiting-round.ts'
 import type { LegacySessionState } from '../../session/session-state.ts'
 import type { WrittenEvent } from '../event-id.ts'
@@ -95,7 +95,7 @@ class StoredRounds implements LinkedRounds {
     this.#context = context
   }
 
-  async keep(round: WaitingRound): Promise<KeptRound> {
+  async keep(round: WaitingRound): Promise<StoredRound> {
     const { store, deps } = this.#context
     const states = new Map<string, string>()
     try {
