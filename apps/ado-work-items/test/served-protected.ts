@@ -38,7 +38,7 @@ export async function serveProtected(root: string): Promise<ServedPage> {
 
 /** Names the caller in the result of each tool, for tests. */
 const showCaller: ServerExtension<'caller', undefined> = {
-  side: 'server',
+  extends: 'server',
   name: 'caller',
   identifier: 'dev.x/caller',
   middleware: (next) => async (request, call) => {

@@ -19,7 +19,7 @@ import { appsIdentifier, declaresPages, pageMediaType, showsPages, showsPagesKey
  */
 export function apps(): ServerExtension<'apps'> {
   return {
-    side: 'server',
+    extends: 'server',
     name: 'apps',
     identifier: appsIdentifier,
     capabilities: {},

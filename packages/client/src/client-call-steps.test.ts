@@ -15,7 +15,7 @@ import {
 
 /** Shows what an extension has of its client. */
 const exposing: ClientExtension<'parts', ClientExtensionHost> = {
-  side: 'client',
+  extends: 'client',
   name: 'parts',
   identifier: 'com.example/parts',
   start: (parts) => ({ api: parts }),

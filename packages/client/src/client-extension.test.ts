@@ -7,7 +7,7 @@ import { createClient } from './create-client.ts'
 import { hostInfo, createTextResult, createScriptedExchange } from './testing/scripted-exchange.ts'
 
 function extensionOf<Name extends string>(name: Name, start?: ClientExtension['start']): ClientExtension<Name> {
-  return { side: 'client', name, identifier: `com.example/${name}`, ...(start && { start }) }
+  return { extends: 'client', name, identifier: `com.example/${name}`, ...(start && { start }) }
 }
 
 function noting(name: string, notes: string[]): Middleware {
@@ -47,7 +47,7 @@ describe('A client with extensions', () => {
 
   test('has the members that they add, by their types', () => {
     const counting: ClientExtension<'counting', { count(): number }> = {
-      side: 'client',
+      extends: 'client',
       name: 'counting',
       identifier: 'com.example/counting',
       start: () => ({ api: { count: () => 1 } }),
@@ -83,7 +83,7 @@ describe('A client with extensions', () => {
       return { jsonrpc: '2.0', id: request.id, result: createTextResult('hi') }
     }
     const forking: ClientExtension<'forking', { fork(): object }> = {
-      side: 'client',
+      extends: 'client',
       name: 'forking',
       identifier: 'com.example/forking',
       capabilities: { experimental: { forking: {} } },
@@ -101,7 +101,7 @@ describe('A client with extensions', () => {
   })
 
   test.each<[string, readonly unknown[], RegExp]>([
-    ['a server extension', [{ side: 'server', name: 'a', identifier: 'com.example/a' }], /not a client extension/],
+    ['a server extension', [{ extends: 'server', name: 'a', identifier: 'com.example/a' }], /not a client extension/],
     ['a factory', [() => ({})], /not a client extension; write the call/],
     ['one name twice', [extensionOf('a'), extensionOf('a')], /a member of this name exists/],
     ['the name of a member', [extensionOf('callTool')], /a member of this name exists/],

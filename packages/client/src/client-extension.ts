@@ -15,7 +15,7 @@ declare const apiType: unique symbol
  */
 export interface ClientExtension<Name extends string = string, Api extends object | undefined = object | undefined> {
   /** Distinguishes the extension from those of servers, which a client does not accept. */
-  readonly side: 'client'
+  readonly extends: 'client'
   /**
    * The name of the member that the extension adds to the client: `tasks` adds `client.tasks`. `createClient` throws a
    * `TypeError` for the name of an existing member.
@@ -103,8 +103,8 @@ export function checkClientExtensions(extensions: readonly ClientExtension[], ow
     if (
       typeof extensionValue !== 'object' ||
       extensionValue === null ||
-      !('side' in extensionValue) ||
-      extensionValue.side !== 'client'
+      !('extends' in extensionValue) ||
+      extensionValue.extends !== 'client'
     ) {
       throw new TypeError(
         'extensions: not a client extension; write the call, such as tasksClient(), of the entry ./client',

@@ -21,7 +21,7 @@ const server = createServer({ name: 'demo', version: '1.0.0', tools: [greet, pin
 interface Api extends TypesOf<typeof server> {}
 
 const counter: ClientExtension<'counter', { count(): number }> = {
-  side: 'client',
+  extends: 'client',
   name: 'counter',
   identifier: 'com.example/counter',
   start: () => {

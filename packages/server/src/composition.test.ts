@@ -25,7 +25,7 @@ function noting(name: string, notes: string[]): Middleware {
 }
 
 function extensionOf<Name extends string>(name: Name, more: Partial<ServerExtension> = {}): ServerExtension<Name> {
-  return { side: 'server', identifier: `com.example/${name}`, ...more, name }
+  return { extends: 'server', identifier: `com.example/${name}`, ...more, name }
 }
 
 /** An adapter that takes nothing. */
@@ -85,7 +85,7 @@ describe('The order of a composition', () => {
 
 describe('An extension', () => {
   const counting = (): ServerExtension<'counting', { count(): number }> => ({
-    side: 'server',
+    extends: 'server',
     name: 'counting',
     identifier: 'com.example/counting',
     capabilities: { step: 1 },
@@ -155,7 +155,7 @@ describe('An extension', () => {
   })
 
   test('of a client is a type error in a server, and of no side an error that says what to write', () => {
-    const client = { side: 'client', name: 'a', identifier: 'com.example/a' } as const
+    const client = { extends: 'client', name: 'a', identifier: 'com.example/a' } as const
     // @ts-expect-error -- a client's extension
     expect(() => createServer({ ...about, extensions: [client] })).toThrow(/not a server extension; write the call/)
     // @ts-expect-error -- the factory in place of its result

@@ -18,7 +18,7 @@ function serveObserved(definition: Partial<ServerDefinition> = {}) {
 describe('A server without an extension that observes', () => {
   test('has no `emit` for transports, and ignores the events of its extensions [OPS-004]', () => {
     let host: Parameters<NonNullable<ServerExtension['start']>>[0] | undefined
-    const extension: ServerExtension = { side: 'server', name: 'quiet', start: (given) => ((host = given), {}) }
+    const extension: ServerExtension = { extends: 'server', name: 'quiet', start: (given) => ((host = given), {}) }
     const server = createServer({ ...about, extensions: [extension] })
     expect(server.emit).toBeUndefined()
     host?.emit({ type: 'drain_started', runningCount: 0 })
@@ -27,13 +27,13 @@ describe('A server without an extension that observes', () => {
 
 describe('An extension that observes', () => {
   test('needs no identifier, but capabilities need one', () => {
-    const extension: ServerExtension = { side: 'server', name: 'declared', capabilities: {} }
+    const extension: ServerExtension = { extends: 'server', name: 'declared', capabilities: {} }
     expect(() => createServer({ ...about, extensions: [extension] })).toThrow(/give it one, as in "com.example\/name"/)
   })
 
   test('receives the events of transports and of other extensions, in their order', () => {
     const emitting: ServerExtension = {
-      side: 'server',
+      extends: 'server',
       name: 'emitting',
       start: (host) => ({ drain: () => (host.emit({ type: 'drain_ended', runningCount: 7 }), () => {}) }),
     }
@@ -65,7 +65,7 @@ describe('An extension that observes', () => {
     const middleware: Middleware = (next) => (request, call) => next(request, withContext(call, key, 'mine'))
     const seen: unknown[] = []
     const extension: ServerExtension = {
-      side: 'server',
+      extends: 'server',
       name: 'reading',
       start: () => ({
         middleware,
@@ -161,7 +161,7 @@ describe('The method and name of a request', () => {
   ])('of %s with %j are those that the server has', async (method, params, offered) => {
     const seen: unknown[] = []
     const extension: ServerExtension = {
-      side: 'server',
+      extends: 'server',
       name: 'naming',
       start: (host) => ({
         methods: { 'com.example/ping': () => ({}) },

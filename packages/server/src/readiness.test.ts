@@ -13,7 +13,7 @@ describe('A server', () => {
     const { reported, log } = createLogCollector()
     let isReachable = false
     const start = () => ({ ready: () => isReachable })
-    const extension: ServerExtension<'a'> = { side: 'server', name: 'a', start }
+    const extension: ServerExtension<'a'> = { extends: 'server', name: 'a', start }
     const server = createServer({ ...about, log, extensions: [extension] })
     expect([await server.ready(), await server.ready(), server.load.unavailable]).toEqual([true, true, ['a']])
     expect(reported).toMatchObject([

@@ -32,7 +32,7 @@ function permutations<T>(items: readonly T[]): T[][] {
 function guarding(): { readonly extension: ServerExtension<'guard'>; readonly passed: string[] } {
   const passed: string[] = []
   const extension: ServerExtension<'guard'> = {
-    side: 'server',
+    extends: 'server',
     name: 'guard',
     identifier: 'com.example/guard',
     needsPrincipal: true,
@@ -49,7 +49,7 @@ const tenantKey = contextKey<string>('com.example/tenant')
 
 /** Sets a value that handlers read, and one in every result. */
 const tenants: ServerExtension<'tenants', { readonly all: readonly string[] }> = {
-  side: 'server',
+  extends: 'server',
   name: 'tenants',
   identifier: 'com.example/tenants',
   capabilities: {},
@@ -208,7 +208,7 @@ describe('Errors of sessions', () => {
 test('a session of a client goes through its other extensions, which it ends with itself', async () => {
   const notes: string[] = []
   const noting: ClientExtension<'noting', undefined> = {
-    side: 'client',
+    extends: 'client',
     name: 'noting',
     identifier: 'com.example/noting',
     start: () => ({

@@ -153,7 +153,7 @@ test('changes of lists and resources are observed by subscriptions', async () =>
 test('the states of tasks are observed, of whichever extension', async () => {
   let asked = 0
   const tasks: ServerExtension = {
-    side: 'server',
+    extends: 'server',
     name: 'jobs',
     identifier: 'com.example/jobs',
     capabilities: {},
@@ -176,7 +176,7 @@ test('the states of tasks are observed, of whichever extension', async () => {
 
 test('extensions of the client have their members, with their types', async () => {
   const counter: ClientExtension<'counter', { count(): number }> = {
-    side: 'client',
+    extends: 'client',
     name: 'counter',
     identifier: 'com.example/counter',
     start: () => {

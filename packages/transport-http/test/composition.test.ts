@@ -23,13 +23,13 @@ import { serveFunctions } from '../src/testing/shells.ts'
 const about = { name: 'demo', version: '1.0.0' }
 const timing: Middleware = (next) => (request, call) => next(request, call)
 const restricted: ServerExtension<'restricted', undefined> = {
-  side: 'server',
+  extends: 'server',
   name: 'restricted',
   identifier: 'com.example/restricted',
   needsPrincipal: true,
 }
 const local: ServerExtension<'local', undefined> = {
-  side: 'server',
+  extends: 'server',
   name: 'local',
   identifier: 'com.example/local',
   localOnly: 'its files are on this machine',
@@ -81,7 +81,7 @@ function recorder() {
   const received: { readonly notification: RpcNotification; readonly call: Call }[] = []
   const close = vi.fn(async () => {})
   const extension: ServerExtension<'recorder', undefined> = {
-    side: 'server',
+    extends: 'server',
     name: 'recorder',
     identifier: 'com.example/recorder',
     notifications: ['com.example/moved'],

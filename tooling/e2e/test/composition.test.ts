@@ -20,7 +20,7 @@ function counting() {
     return next(request, call)
   }
   const extension = {
-    side: 'server',
+    extends: 'server',
     name: 'counting',
     identifier: 'com.example/counting',
     capabilities: {},
@@ -125,7 +125,7 @@ test('the last HTTP server that stops closes the server and its extensions', asy
   const ended: string[] = []
   const engine = { ...memoryEngine(), close: async () => void ended.push('engine') }
   const last: ServerExtension = {
-    side: 'server',
+    extends: 'server',
     name: 'last',
     identifier: 'com.example/last',
     start: () => ({ close: async () => void ended.push('last') }),

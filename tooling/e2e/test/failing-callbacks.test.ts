@@ -70,7 +70,7 @@ test.each(
     log: (log) => ({ definition: { log } }),
     'log of callLog': (log) => ({ definition: { extensions: [callLog({ log, slowMs: 0 })] } }),
     'observe of an extension': (observe) => ({
-      definition: { extensions: [{ side: 'server', name: 'observer', start: () => ({ observe }) }] },
+      definition: { extensions: [{ extends: 'server', name: 'observer', start: () => ({ observe }) }] },
     }),
     'isTrusted of telemetry': (isTrusted) => ({ definition: { extensions: [telemetry({ isTrusted })] } }),
     'shedding.load': (load) => ({ definition: { shedding: { load } } }),
@@ -108,9 +108,9 @@ test.each(
 test.each(
   eachFailing({
     'observe of an extension': (observe) => ({
-      extensions: [{ side: 'client' as const, name: 'observer', start: () => ({ observe }) }],
+      extensions: [{ extends: 'client' as const, name: 'observer', start: () => ({ observe }) }],
     }),
-    log: (log) => ({ log, extensions: [{ side: 'client' as const, name: 'o', start: () => ({ observe: log }) }] }),
+    log: (log) => ({ log, extensions: [{ extends: 'client' as const, name: 'o', start: () => ({ observe: log }) }] }),
   }),
 )('if %s at a client, the call has its result [ROB-003]', async (_, options) => {
   const client = createClient(createDemo({}), { ...info, log: () => {}, elicit: answer, ...options })

@@ -143,7 +143,9 @@ describe.each([
   test('answers the question of a tool and receives the result', async () => {
     const rounds: ClientEvent[] = []
     await using peer = await connect({
-      extensions: [{ side: 'client', name: 'events', start: () => ({ observe: (event) => void rounds.push(event) }) }],
+      extensions: [
+        { extends: 'client', name: 'events', start: () => ({ observe: (event) => void rounds.push(event) }) },
+      ],
       elicit: ({ message }) => ({ action: 'accept', content: { city: message === 'Where to?' ? 'Oslo' : 'nowhere' } }),
     })
     expect(textOf(await peer.client.callTool('travel'))).toBe('Off to Oslo')

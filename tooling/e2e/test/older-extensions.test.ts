@@ -19,7 +19,7 @@ async function skillsExtension(): Promise<ServerExtension<'skills', object>> {
   const entry: unknown = await skillEntry('charts', { 'SKILL.md': manifest })
   if (!isJsonObject(entry)) throw new Error('The entry is no JSON')
   return {
-    side: 'server',
+    extends: 'server',
     name: 'skills',
     identifier: SKILLS_EXTENSION_ID,
     capabilities: {},
@@ -37,7 +37,7 @@ async function skillsExtension(): Promise<ServerExtension<'skills', object>> {
 async function serveExtensions(): Promise<{ readonly http: HttpServer; readonly received: readonly string[] }> {
   const received: string[] = []
   const notes: ServerExtension<'notes', object> = {
-    side: 'server',
+    extends: 'server',
     name: 'notes',
     identifier: 'com.example/notes',
     notifications: ['com.example/seen'],

@@ -20,7 +20,7 @@ function countingExtension(received: RpcNotification[]): ClientExtension<'counti
     return false
   }
   return {
-    side: 'client',
+    extends: 'client',
     name: 'counting',
     identifier: countingIdentifier,
     capabilities: { extensions: { [countingIdentifier]: settings } },

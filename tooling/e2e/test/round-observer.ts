@@ -8,5 +8,5 @@ export function roundObserver(onRound: (round: RoundEvent) => void): ClientExten
   const observe = (event: ClientEvent): void => {
     if (event.type === 'round') onRound(event)
   }
-  return { side: 'client', name: 'roundObserver', start: () => ({ observe }) }
+  return { extends: 'client', name: 'roundObserver', start: () => ({ observe }) }
 }

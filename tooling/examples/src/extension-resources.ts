@@ -10,7 +10,7 @@ export interface NotesApi {
 /** Serves the notes of each release as a resource. */
 export function releaseNotes(): ServerExtension<'notes', NotesApi> {
   return {
-    side: 'server',
+    extends: 'server',
     name: 'notes',
     identifier: 'com.example/notes',
     servesResources: true,

@@ -12,7 +12,7 @@ export interface QuotaApi {
 /** Limits the calls of tools that one subject may make in an hour, at each instance. */
 export function quota({ callsPerHour }: { readonly callsPerHour: number }): ServerExtension<'quota', QuotaApi> {
   return {
-    side: 'server',
+    extends: 'server',
     name: 'quota',
     identifier: 'com.example/quota',
     capabilities: { callsPerHour },
@@ -60,7 +60,7 @@ export interface QuotaCalls {
 /** Reads the quota from the server extension `quota`. */
 export function quotaOfServer(): ClientExtension<'quota', QuotaCalls> {
   return {
-    side: 'client',
+    extends: 'client',
     name: 'quota',
     identifier: 'com.example/quota',
     capabilities: { extensions: { 'com.example/quota': {} } },

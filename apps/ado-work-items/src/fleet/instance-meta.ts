@@ -35,7 +35,7 @@ export function signProgress({ id }: Instance): ServerExtension<'progressSignatu
     return { ...notification, params: { ...params, message: `${message} (instance ${id})` } }
   }
   return {
-    side: 'server',
+    extends: 'server',
     name: 'progressSignature',
     identifier: 'dev.x/progress-signature',
     middleware: (next) => (request, call) =>

@@ -12,7 +12,7 @@ export interface RoundWatch {
 /** Creates the extension that passes the responses of a call to the listener of its signal. */
 export function roundWatch(): ClientExtension<'rounds', RoundWatch> {
   return {
-    side: 'client',
+    extends: 'client',
     name: 'rounds',
     start: () => {
       const listeners = new WeakMap<AbortSignal, (round: RoundEvent) => void>()

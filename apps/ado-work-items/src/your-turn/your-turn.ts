@@ -37,7 +37,7 @@ export async function takeTurn({ url, auth, person, inTerminal, signal, print }:
   // The prompts draw a bar at the left of the lines that belong together.
   const margin = inTerminal ? `${pc.gray('│')}  ` : '   '
   const printRounds: ClientExtension = {
-    side: 'client',
+    extends: 'client',
     name: 'printRounds',
     start: () => ({
       observe: (event) => {

@@ -122,7 +122,7 @@ function reportMoves(board: Board): ClientExtension {
     if (event.type === 'round' && event.status === 'input_required')
       board.recordMoved(String(event.options.meta?.[callKey]))
   }
-  return { side: 'client', name: 'reportMoves', start: () => ({ observe }) }
+  return { extends: 'client', name: 'reportMoves', start: () => ({ observe }) }
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -79,7 +79,7 @@ export async function runPacedTrial({ calls, ...options }: PacedTrialOptions): P
   const connection = connectHttp(fleet.url, { dispatcher: agent })
   const counts = { failed: 0, moves: 0 }
   const countMoves: ClientExtension = {
-    side: 'client',
+    extends: 'client',
     name: 'countMoves',
     start: () => ({
       observe: (event) => {

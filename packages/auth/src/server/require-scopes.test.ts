@@ -35,8 +35,8 @@ const writer = { subject: 'ada', scopes: ['items:read', 'items:write'] }
 const byName = { 'tools/call': { update_item: ['items:read', 'items:write'] } }
 
 test('it is an extension whose server needs to know who asks', () => {
-  const { side, name, needsPrincipal, identifier } = requireScopes(byName)
-  expect([side, name, needsPrincipal, identifier]).toEqual(['server', 'scopes', true, expect.stringContaining('/')])
+  const { extends: half, name, needsPrincipal, identifier } = requireScopes(byName)
+  expect([half, name, needsPrincipal, identifier]).toEqual(['server', 'scopes', true, expect.stringContaining('/')])
 })
 
 test('a tool needs its scopes, and the answer names all of them at once [AUT-054 AUT-055 AUE-011]', async () => {

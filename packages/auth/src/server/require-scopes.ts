@@ -44,7 +44,7 @@ export function requireScopes(
   const compiledRules = new Map(Object.entries(rules).map(([method, rule]) => [method, compileRule(method, rule)]))
   const impliedScopes = compileImpliedScopes(options.impliedScopes)
   return {
-    side: 'server',
+    extends: 'server',
     name: 'scopes',
     identifier: 'x.auth/scopes',
     needsPrincipal: true,

@@ -39,7 +39,7 @@ const scopeName = '@x/client'
  * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [telemetry(), tasksClient()] })
  */
 export function telemetry(): ClientExtension<'telemetry'> {
-  return { side: 'client', name: 'telemetry', start: startTelemetry }
+  return { extends: 'client', name: 'telemetry', start: startTelemetry }
 }
 
 interface TelemetryState {

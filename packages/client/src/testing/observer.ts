@@ -3,7 +3,7 @@ import type { ClientEvent } from '../request/client-event.ts'
 
 /** Creates an extension that passes each event of its client to a function. */
 export function observer(observe: (event: ClientEvent) => void): ClientExtension {
-  return { side: 'client', name: 'observer', start: () => ({ observe }) }
+  return { extends: 'client', name: 'observer', start: () => ({ observe }) }
 }
 
 /** Creates an extension that passes each `round` event of its client to a function. */

@@ -251,7 +251,7 @@ function checkExtension(extension: ServerExtension): void {
   // result.
   const candidate: unknown = extension
   const isExtension =
-    typeof candidate === 'object' && candidate !== null && 'side' in candidate && candidate.side === 'server'
+    typeof candidate === 'object' && candidate !== null && 'extends' in candidate && candidate.extends === 'server'
   if (!isExtension) {
     const reason = 'it is not a server extension; write the call, such as tasks({ store }), of the entry ./server'
     throw new DefinitionError('value', 'extensions', { reason })

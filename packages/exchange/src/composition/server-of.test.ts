@@ -24,7 +24,7 @@ function create(parts: Partial<ServerParts> = {}) {
 }
 
 function extensionOf(more: Partial<ServerExtension> = {}): ServerExtension {
-  return { side: 'server', name: 'counting', identifier: 'com.example/counting', ...more }
+  return { extends: 'server', name: 'counting', identifier: 'com.example/counting', ...more }
 }
 
 test('a server in front of another one announces its own revision, and not those of the other [GWY-010]', async () => {

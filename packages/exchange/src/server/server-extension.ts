@@ -13,7 +13,7 @@ declare const apiType: unique symbol
  *
  * @example
  * const pings: ServerExtension<'pings', { count(): number }> = {
- *   side: 'server',
+ *   extends: 'server',
  *   name: 'pings',
  *   identifier: 'com.example/pings',
  *   capabilities: {},
@@ -25,11 +25,8 @@ declare const apiType: unique symbol
  * }
  */
 export interface ServerExtension<Name extends string = string, Api extends object | undefined = object | undefined> {
-  /**
-   * A mark that distinguishes extensions of servers from extensions of clients, so that the compiler rejects the wrong
-   * kind.
-   */
-  readonly side: 'server'
+  /** Distinguishes the extension from those of clients, so that the compiler rejects the wrong kind. */
+  readonly extends: 'server'
   /**
    * The name of the member that the extension adds to the server: `tasks` adds `server.tasks`. `createServer` throws a
    * `DefinitionError` for a name that is in use.

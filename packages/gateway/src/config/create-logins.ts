@@ -93,7 +93,7 @@ function createStore(redis: RedisConnection | undefined): StateStore {
 
 function closeWithServer(redis: RedisConnection): ServerExtension {
   return {
-    side: 'server',
+    extends: 'server',
     name: 'loginStore',
     start: () => ({ ready: () => redis.ping(), close: () => redis.close() }),
   }

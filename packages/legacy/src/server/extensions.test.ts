@@ -11,7 +11,7 @@ const uiExtension = 'io.modelcontextprotocol/ui'
 function serve() {
   const received: string[] = []
   const counting: ServerExtension<'counting', object> = {
-    side: 'server',
+    extends: 'server',
     name: 'counting',
     identifier: uiExtension,
     capabilities: { version: 1 },

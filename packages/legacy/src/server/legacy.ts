@@ -33,7 +33,7 @@ const singleProcessMessage =
 export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', LegacyApi> {
   checkLegacyOptions(options)
   return {
-    side: 'server',
+    extends: 'server',
     name: 'legacy',
     identifier: 'x/legacy',
     start(host) {

@@ -15,7 +15,7 @@ import {
 
 const about = { name: 'demo', version: '1.0.0' }
 const run = () => ''
-const extension = (identifier: string) => ({ side: 'server', name: 'a', identifier }) as const
+const extension = (identifier: string) => ({ extends: 'server', name: 'a', identifier }) as const
 const read = () => ''
 const withInput = (input: AnySchema) => ({ tools: [tool('t', { description: 't', input, run })] })
 const withOutput = (output: AnySchema) => ({ tools: [tool('t', { description: 't', output, run })] })

@@ -11,7 +11,7 @@ const listed = (uri: string): Resource => ({ uri, name: uri })
 /** An extension with these resources. */
 function serving(name: string, resources: ExtensionResources): ServerExtension {
   return {
-    side: 'server',
+    extends: 'server',
     name,
     identifier: `com.example/${name}`,
     servesResources: true,

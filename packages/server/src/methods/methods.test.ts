@@ -54,7 +54,7 @@ test.each(offers)('a server with %s declares just that [TOL-004]', async (_, giv
 test('extensions are declared with their settings [VER-004]', async () => {
   const settings = { 'com.example/a': {}, 'com.example.b/c': { size: 1 } }
   const extensions = Object.entries(settings).map(([identifier, capabilities]) => ({
-    side: 'server' as const,
+    extends: 'server' as const,
     name: identifier,
     identifier,
     capabilities,

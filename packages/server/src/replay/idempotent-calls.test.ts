@@ -293,7 +293,7 @@ test.each([
   const tools = [tool('do', { description: 'Does', run: () => 'x', ...more })]
   const { server } = serve(() => 'x', {
     tools,
-    extensions: [{ side: 'server', name: 'tasks', identifier: tasksIdentifier }],
+    extensions: [{ extends: 'server', name: 'tasks', identifier: tasksIdentifier }],
   })
   const { tools: list } = await resultOf(server, 'tools/list')
   const [listed] = Array.isArray(list) ? list : []

@@ -85,7 +85,7 @@ describe('the calls that a caller has at once', () => {
       limits: { calls: 2 },
       extensions: [
         {
-          side: 'server',
+          extends: 'server',
           name: 'sleep',
           identifier: 'com.example/sleep',
           start: () => ({ methods: { 'com.example/sleep': method } }),

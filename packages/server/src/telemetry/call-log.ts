@@ -55,7 +55,7 @@ const defaultSlowMs = 10_000
  * callLog({ log: ({ level, message, ...record }) => logger[level](record, message) }) // pino
  */
 export function callLog({ log, slowMs = defaultSlowMs }: CallLogOptions): ServerExtension<'callLog'> {
-  return { side: 'server', name: 'callLog', start: (host) => startCallLog(host, { log, slowMs }) }
+  return { extends: 'server', name: 'callLog', start: (host) => startCallLog(host, { log, slowMs }) }
 }
 
 /** The events of one request. */

@@ -12,7 +12,7 @@ import type { ServerExtension } from '@x/exchange'
  */
 export function diagnostics(): ServerExtension<'diagnostics'> {
   return {
-    side: 'server',
+    extends: 'server',
     name: 'diagnostics',
     start: () => ({ observe: (event) => channel(`x:${event.type}`).publish(event) }),
   }

@@ -48,7 +48,7 @@ export interface TelemetryOptions {
  * const server = createServer({ ...definition, extensions: [telemetry(), tasks({ store })] })
  */
 export function telemetry({ isTrusted = () => true }: TelemetryOptions = {}): ServerExtension<'telemetry'> {
-  return { side: 'server', name: 'telemetry', start: (host) => startTelemetry(host, isTrusted) }
+  return { extends: 'server', name: 'telemetry', start: (host) => startTelemetry(host, isTrusted) }
 }
 
 interface TelemetryState {

@@ -2,5 +2,5 @@ import type { ServerEvent, ServerExtension } from '@x/exchange'
 
 /** Creates an extension that passes each event of its server to a function. */
 export function observer(observe: (event: ServerEvent) => void, name = 'observer'): ServerExtension {
-  return { side: 'server', name, start: () => ({ observe }) }
+  return { extends: 'server', name, start: () => ({ observe }) }
 }

@@ -79,7 +79,7 @@ export interface ClientSession extends Client {
 export function sessionsClient(options: SessionsClientOptions = {}): ClientExtension<'sessions', SessionsClient> {
   checkOptions(options, clientSessionsOptionNames, 'sessions')
   return {
-    side: 'client',
+    extends: 'client',
     name: 'sessions',
     identifier: sessionsIdentifier,
     // seed data-layer-sessions, capabilities: clients declare sessions under `experimental`.

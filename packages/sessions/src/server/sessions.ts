@@ -100,7 +100,7 @@ function defineSessions<State>(
   const definition = createSessionDefinition(options, options.state?.codec, createHooks(options, parser))
   const accessors = createAccessors(definition, parser)
   return {
-    side: 'server',
+    extends: 'server',
     name: 'sessions',
     identifier: sessionsIdentifier,
     // seed data-layer-sessions, capabilities: the draft defines the member `sessions`.

@@ -48,7 +48,7 @@ export interface SkillsClient {
  */
 export function skillsClient(): ClientExtension<'skills', SkillsClient> {
   return {
-    side: 'client',
+    extends: 'client',
     name: 'skills',
     identifier: skillsIdentifier,
     capabilities: { extensions: { [skillsIdentifier]: {} } },

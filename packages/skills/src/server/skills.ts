@@ -49,7 +49,7 @@ export function skills(options: SkillsOptions): ServerExtension<'skills', Skills
     cacheScope: options.cache?.scope ?? defaultCache.scope,
   }
   return {
-    side: 'server',
+    extends: 'server',
     name: 'skills',
     identifier: skillsIdentifier,
     capabilities: { directoryRead: true },

@@ -291,7 +291,7 @@ describe('A client with tasks', () => {
     const other = { resultType: 'com.example/other' }
     const { connection } = scriptedTasks({ 'tools/call': [other] })
     const completing: ClientExtension<'completing', undefined> = {
-      side: 'client',
+      extends: 'client',
       name: 'completing',
       identifier: 'com.example/completing',
       start: () => ({

@@ -53,7 +53,7 @@ export function tasksClient(options: TasksClientOptions = {}): ClientExtension<'
   // Throws here for an invalid number, and not only when a client is created.
   resolveTasksSettings(options, undefined)
   return {
-    side: 'client',
+    extends: 'client',
     name: 'tasks',
     identifier: tasksExtension,
     // Single requests declare the capability, and not the client as a whole. A request that declares it must accept a

@@ -160,7 +160,7 @@ describe('the result with a task', () => {
 })
 
 test('the extension is declared, and the tasks of earlier revisions are not [TSK-005 TSK-065 TSK-066]', async () => {
-  const other = { side: 'server', name: 'other', identifier: 'com.example/other', capabilities: {} } as const
+  const other = { extends: 'server', name: 'other', identifier: 'com.example/other', capabilities: {} } as const
   const { result, server } = createFleet().add([createGreetTool()], {}, { extensions: [other] })
   const { capabilities } = await result('server/discover')
   expect(capabilities).toMatchObject({

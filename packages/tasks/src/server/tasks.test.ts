@@ -168,14 +168,14 @@ describe.each(permutations)('the extensions %s, %s and %s', (...order) => {
       return errorResponse(request.id, new McpError(errorCodes.invalidParams, 'not authorized'))
     }
     const authorizing: ServerExtension<'authorizing', undefined> = {
-      side: 'server',
+      extends: 'server',
       name: 'authorizing',
       identifier: 'com.example/authorizing',
       needsPrincipal: true,
       middleware: (next) => noting('authorizing')(authorize(next)),
     }
     const counting: ServerExtension<'counting', undefined> = {
-      side: 'server',
+      extends: 'server',
       name: 'counting',
       identifier: 'com.example/counting',
       middleware: noting('counting'),

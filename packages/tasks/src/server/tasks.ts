@@ -43,7 +43,7 @@ export interface TasksApi extends TaskAdmin {
 export function tasks(options: TaskOptions = {}): ServerExtension<'tasks', TasksApi> {
   const checkedOptions = resolveTaskOptions(options)
   return {
-    side: 'server',
+    extends: 'server',
     name: 'tasks',
     identifier: tasksExtension,
     capabilities: options.persistentWorkflow === true ? { persistentWorkflow: {} } : {},

@@ -4,7 +4,7 @@ import { serveHttp } from '@x/transport-http/node'
 
 /** Holds a timer, as a pool holds a socket: only `close()` lets the process end. */
 const engine: ServerExtension<'engine', undefined> = {
-  side: 'server',
+  extends: 'server',
   name: 'engine',
   identifier: 'com.example/engine',
   start: () => {

@@ -10,7 +10,7 @@ import { serveRaw } from '../testing/serve-raw.ts'
 test('a notification reaches the extension that declares it, with its principal and context, and no other does', async () => {
   const received: { readonly notification: RpcNotification; readonly call: Call }[] = []
   const recorder: ServerExtension<'recorder', undefined> = {
-    side: 'server',
+    extends: 'server',
     name: 'recorder',
     identifier: 'com.example/recorder',
     notifications: ['com.example/moved'],
@@ -32,7 +32,7 @@ test('the last of the hosts closes the server', async () => {
   const server = createServer({
     name: 'demo',
     version: '1.0.0',
-    extensions: [{ side: 'server', name: 'engine', identifier: 'com.example/engine', start: () => ({ close }) }],
+    extensions: [{ extends: 'server', name: 'engine', identifier: 'com.example/engine', start: () => ({ close }) }],
   })
   // The other host, as a listening port is one.
   const release = server.attachHost()

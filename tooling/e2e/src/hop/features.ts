@@ -66,7 +66,7 @@ export function createFeatures(): McpServer {
 
 function countingExtension(seen: string[]): ServerExtension<'counting', object> {
   return {
-    side: 'server',
+    extends: 'server',
     name: 'counting',
     identifier: 'com.example/counting',
     capabilities: {},

@@ -37,7 +37,7 @@ const render = tool('render', {
 })
 
 const recordSheds: ServerExtension = {
-  side: 'server',
+  extends: 'server',
   name: 'recordSheds',
   start: () => ({
     observe: (event) => {

@@ -7,7 +7,7 @@ import { tools } from '../../testing/tools.ts'
 function addObserved(fleet: Fleet, offered: readonly Tool[] = tools) {
   const events: ServerEvent[] = []
   const observer: ServerExtension = {
-    side: 'server',
+    extends: 'server',
     name: 'observer',
     start: () => ({ observe: (event) => void (event.type.startsWith('attempt_') && events.push(event)) }),
   }
