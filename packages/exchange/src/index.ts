@@ -70,7 +70,7 @@ export type {
   TypesOf,
 } from './server/server-extension.ts'
 export type { CallSubject, RunEndKind, ServerEvent, ServerEvents } from './server/server-event.ts'
-export { serverOf, type ServerParts } from './composition/server-of.ts'
+export { serverOf, type ServerOfOptions } from './composition/server-of.ts'
 export { DefinitionError, type DefinitionErrorCode, isDefinitionError } from './errors/definition-error.ts'
 export { limitErrorToMcp, stoppingError, unavailableError } from './errors/rejections.ts'
 export type {

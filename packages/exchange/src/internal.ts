@@ -15,7 +15,7 @@ export {
 } from './call/call-context.ts'
 export { createEventSource, type EventSource, type Observer } from './composition/event-source.ts'
 export { type Composition, composeServer } from './composition/compose.ts'
-export type { ServerPart } from './composition/part-readiness.ts'
+export type { ReadinessCheck } from './composition/readiness.ts'
 export { overloadedReason } from './errors/rejections.ts'
 export { quotaError, quotaReason } from './errors/quota.ts'
 export { conventions, isCallerError } from './telemetry/conventions.ts'

@@ -40,7 +40,7 @@ export function createServer<
     coreExchange: createCoreExchange(state),
     use: definition.use ?? [],
     extensions: definition.extensions ?? [],
-    parts: settings.parts,
+    readinessChecks: settings.readinessChecks,
     host: {
       info,
       ledger: settings.ledger,

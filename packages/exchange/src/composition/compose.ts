@@ -4,7 +4,7 @@ import { isMetaKey, type RpcNotification } from '@x/schema'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 import { DefinitionError } from '../errors/definition-error.ts'
 import type { Observer } from './event-source.ts'
-import { createPartReadiness, type ServerPart } from './part-readiness.ts'
+import { createReadiness, type ReadinessCheck } from './readiness.ts'
 import type { CloseOptions, Undrain } from '../server/server.ts'
 import type {
   ExtensionHost,
@@ -76,14 +76,14 @@ export function composeServer({
   coreExchange,
   use,
   extensions,
-  parts,
+  readinessChecks,
   host,
 }: {
   readonly coreExchange: Exchange
   readonly use: readonly Middleware[]
   readonly extensions: readonly ServerExtension[]
-  /** The parts of the server whose readiness is checked in addition to that of the extensions. */
-  readonly parts: readonly ServerPart[]
+  /** The readiness checks of the server, in addition to those of the extensions. */
+  readonly readinessChecks: readonly ReadinessCheck[]
   readonly host: Omit<ExtensionHost, 'innerExchange' | 'exchange'>
 }): Composition {
   checkExtensions(extensions)
@@ -124,8 +124,8 @@ export function composeServer({
       .find((reason) => reason !== undefined),
     needsPrincipal: authorizingExtensions.length > 0,
     observers: observersOf(startedExtensions),
-    readiness: createPartReadiness(
-      [...startedExtensions.map((started) => partOf(started, host)), ...parts],
+    readiness: createReadiness(
+      [...startedExtensions.map((started) => readinessCheckOf(started, host)), ...readinessChecks],
       host.runtime,
     ),
     ...createLifecycleMethods(startedExtensions, host),
@@ -161,7 +161,10 @@ function createLifecycleMethods(startedExtensions: readonly StartedExtension[], 
   }
 }
 
-function partOf({ extension, instance }: StartedExtension, { log }: Pick<ExtensionHost, 'log'>): ServerPart {
+function readinessCheckOf(
+  { extension, instance }: StartedExtension,
+  { log }: Pick<ExtensionHost, 'log'>,
+): ReadinessCheck {
   return {
     name: extension.name,
     problem: `The extension "${extension.name}" cannot reach what it depends on`,

@@ -4,7 +4,7 @@ import type { Exchange, Middleware } from '../call/exchange.ts'
 import { McpError, metaKeys } from '@x/schema'
 import { createCall } from '../call/call-context.ts'
 import type { ServerExtension } from '../server/server-extension.ts'
-import { serverOf, type ServerParts } from './server-of.ts'
+import { serverOf, type ServerOfOptions } from './server-of.ts'
 
 const discovery = {
   resultType: 'complete',
@@ -14,10 +14,10 @@ const discovery = {
 const relayed: Exchange = async ({ id }) => ({ jsonrpc: '2.0', id, result: discovery })
 const meta = { [metaKeys.protocolVersion]: '2026-07-28', [metaKeys.clientCapabilities]: {} }
 
-function create(parts: Partial<ServerParts> = {}) {
+function create(options: Partial<ServerOfOptions> = {}) {
   const records: LogRecord[] = []
   const log = (record: LogRecord): void => void records.push(record)
-  const server = serverOf(relayed, { info: { name: 'proxy', version: '1.0.0' }, localOnly: undefined, log, ...parts })
+  const server = serverOf(relayed, { info: { name: 'proxy', version: '1.0.0' }, localOnly: undefined, log, ...options })
   const send = (method: string, _meta: object = meta) =>
     server.exchange({ jsonrpc: '2.0', id: 1, method, params: { _meta: { ..._meta } } }, createCall())
   return { server, send, records }

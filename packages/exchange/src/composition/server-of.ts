@@ -7,8 +7,9 @@ import { createRelay, findOfferedMethod } from './relay.ts'
 import { type CloseOptions, createAttachHost, type Server, type Undrain } from '../server/server.ts'
 import type { ExtensionHost, HostStateCodec, ServerExtension } from '../server/server-extension.ts'
 
-/** The parts of a server that an exchange does not have. */
-export interface ServerParts extends Partial<Pick<Server, 'receive' | 'needsPrincipal' | 'ledger' | 'singleProcess'>> {
+/** Options of {@link serverOf}: the members of a server that an exchange does not have. */
+export interface ServerOfOptions
+  extends Partial<Pick<Server, 'receive' | 'needsPrincipal' | 'ledger' | 'singleProcess'>> {
   readonly info: Implementation
   /**
    * The reason why only this machine may connect to the server, or undefined. The member is required, so that a program
@@ -41,19 +42,19 @@ export interface ServerParts extends Partial<Pick<Server, 'receive' | 'needsPrin
  *
  * @throws {@link DefinitionError} for extensions that cannot be combined.
  */
-export function serverOf(exchange: Exchange, parts: ServerParts): Server {
-  const { info, extensions = [], needsPrincipal = false, localOnly, ledger = createLedger() } = parts
-  const events = createEventSource(createLog(parts.log, '@x/exchange'))
+export function serverOf(exchange: Exchange, serverOptions: ServerOfOptions): Server {
+  const { info, extensions = [], needsPrincipal = false, localOnly, ledger = createLedger() } = serverOptions
+  const events = createEventSource(createLog(serverOptions.log, '@x/exchange'))
   const { log } = events
   let methods: Composition['methods'] = new Map()
   const work = createWorkCounter()
   const composition = composeServer({
     coreExchange: createRelay(exchange, extensions, (name) => methods.get(name), log),
-    use: parts.use ?? [],
+    use: serverOptions.use ?? [],
     extensions,
-    parts: [],
+    readinessChecks: [],
     host: {
-      ...createHost(parts),
+      ...createHost(serverOptions),
       ledger,
       log,
       beginWork: work.begin,
@@ -68,7 +69,7 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
   const close = (options: CloseOptions = {}): Promise<void> => {
     closePromise ??= composition
       .close(options)
-      .then(() => parts.close?.(options))
+      .then(() => serverOptions.close?.(options))
       .catch((error: unknown) => log(errorRecord(error, { method: 'close' })))
     return closePromise
   }
@@ -85,14 +86,14 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
     emit: events.emit,
     adapters: composition.adapters,
     localOnly: localOnly ?? composition.localOnly,
-    singleProcess: parts.singleProcess ?? composition.singleProcess,
+    singleProcess: serverOptions.singleProcess ?? composition.singleProcess,
     needsPrincipal: needsPrincipal || composition.needsPrincipal,
-    ready: async () => (await Promise.all([composition.readiness.ready(), isReady(parts, log)])).every(Boolean),
+    ready: async () => (await Promise.all([composition.readiness.ready(), isReady(serverOptions, log)])).every(Boolean),
     notifyListChanged: () => Promise.resolve(),
     notifyResourceUpdated: () => Promise.resolve(),
     receive: (notification, call) => {
       composition.receive(notification, call)
-      parts.receive?.(notification, call)
+      serverOptions.receive?.(notification, call)
     },
     drain: () => joinUndrain(drains.begin(), composition.drain()),
     close,
@@ -105,7 +106,7 @@ export function serverOf(exchange: Exchange, parts: ServerParts): Server {
 
 type ConstantHostMember = 'info' | 'state' | 'runtime' | 'bus' | 'tools' | 'notifyListChanged' | 'notifyResourceUpdated'
 
-function createHost({ info, state, runtime }: ServerParts): Pick<ExtensionHost, ConstantHostMember> {
+function createHost({ info, state, runtime }: ServerOfOptions): Pick<ExtensionHost, ConstantHostMember> {
   return {
     info,
     state,
@@ -140,7 +141,7 @@ function createWorkCounter() {
   }
 }
 
-async function isReady({ ready }: ServerParts, log: Log): Promise<boolean> {
+async function isReady({ ready }: ServerOfOptions, log: Log): Promise<boolean> {
   try {
     return (await ready?.()) ?? true
   } catch (error) {

@@ -26,7 +26,7 @@ export interface ServerEvents {
     /** The beginning of the call, in milliseconds since 1970. */
     readonly startedAt: number
     /** The parts that the extensions of the earlier run recorded, by the name of the part. */
-    readonly parts: Readonly<Record<string, JsonObject>>
+    readonly recordedParts: Readonly<Record<string, JsonObject>>
   }
   /** A run of a handler has ended. A call that asks its client has a run for each round. */
   run: CallSubject & {

@@ -3,7 +3,7 @@ import { isStateError, randomKey, sealedState, type StateCodec, StateError } fro
 import { type InternalSettings, readInternalSettings } from '../definitions/internal-settings.ts'
 import { checkServerOptions } from './known-options.ts'
 import { type LoadMonitor, createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
-import { type ServerPart, createEventSource, type EventSource } from '@x/exchange/internal'
+import { type ReadinessCheck, createEventSource, type EventSource } from '@x/exchange/internal'
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts'
 import { type ErrorReporter, reportServerError, type ServerWarning } from '../request/report.ts'
 import type { ServerDefinition } from '../definitions/server-definition.ts'
@@ -19,8 +19,8 @@ export interface ServerSettings extends ErrorReporter {
   readonly now: () => number
   /** The codec of `requestState`. Undefined with `state: false`, when handlers cannot ask clients. */
   readonly stateCodec: StateCodec | undefined
-  /** The parts that the readiness check asks: the codec with its store, and the bus of subscriptions. */
-  readonly parts: readonly ServerPart[]
+  /** The readiness checks of the codec with its store, and of the bus of subscriptions. */
+  readonly readinessChecks: readonly ReadinessCheck[]
   /** The name of the service that `requestState` is bound to. */
   readonly stateAudience: string
   readonly warn: (warning: ServerWarning) => void
@@ -83,7 +83,9 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     maxNotificationsPerSecond,
     ledger,
     stateCodec,
-    parts: partsOf(definition, stateCodec, (error) => reportServerError(error, { method: 'ready' }, { log })),
+    readinessChecks: readinessChecksOf(definition, stateCodec, (error) =>
+      reportServerError(error, { method: 'ready' }, { log }),
+    ),
     sharedStateCodec: sharedStateCodecOf(definition),
     stateAudience: definition.name,
     warn,
@@ -115,13 +117,13 @@ function isBusAssumedLocal(definition: ServerDefinition): boolean {
   return sharedStateCodecOf(definition) !== undefined && !hasBus
 }
 
-function partsOf(
+function readinessChecksOf(
   { subscriptions }: ServerDefinition,
   stateCodec: StateCodec | undefined,
-  report: ServerPart['report'],
-): readonly ServerPart[] {
+  report: ReadinessCheck['report'],
+): readonly ReadinessCheck[] {
   const bus = subscriptions === false ? undefined : subscriptions?.bus
-  const partOf = (name: string, isRequired: boolean, ping: () => Promise<unknown> | undefined): ServerPart => ({
+  const checkOf = (name: string, isRequired: boolean, ping: () => Promise<unknown> | undefined): ReadinessCheck => ({
     name,
     problem: `\`${name}\` cannot be reached`,
     consequence: 'changes of other instances are missed meanwhile',
@@ -132,7 +134,7 @@ function partsOf(
     },
     report,
   })
-  return [partOf('state', true, () => stateCodec?.ping?.()), partOf('subscriptions', false, () => bus?.ping?.())]
+  return [checkOf('state', true, () => stateCodec?.ping?.()), checkOf('subscriptions', false, () => bus?.ping?.())]
 }
 
 /** Returns the sources of time and random values. They belong to the platform, unless a test gives its own. */

@@ -8,8 +8,8 @@ import type { ServedRequest } from './served-request.ts'
 /** Emits that a call continues with the journal of an earlier run. */
 export function emitResume({ request, name, journal }: Run): void {
   const { settings, call, method } = request
-  const { round, handOffCount, startedAt, parts } = journal
-  settings.events.emit?.({ type: 'resume', call, method, name, round, handOffCount, startedAt, parts })
+  const { round, handOffCount, startedAt, parts: recordedParts } = journal
+  settings.events.emit?.({ type: 'resume', call, method, name, round, handOffCount, startedAt, recordedParts })
 }
 
 /** Emits that a state was rejected, with the code of the reason. */

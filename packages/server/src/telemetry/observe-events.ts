@@ -25,8 +25,8 @@ export function createObserver(deps: ObserverDeps): (event: ServerEvent) => void
 }
 
 const eventHandlers: EventHandlers = {
-  resume: ({ call, parts }) => {
-    const previousSpan = spanContextOf(parts[telemetryPart])
+  resume: ({ call, recordedParts }) => {
+    const previousSpan = spanContextOf(recordedParts[telemetryPart])
     if (previousSpan !== undefined) recordOf(call)?.span.addLink({ context: previousSpan })
   },
   run: (run, { getInstruments }) => {

@@ -4,15 +4,15 @@ import { type Clock, withTimeout } from '@x/core'
  * Checks whether the parts of a server can be reached. The parts are its extensions, its codec of `requestState`, and
  * its bus.
  */
-interface PartReadiness {
+interface Readiness {
   /** Resolves with true if every required part can be reached, and with false otherwise. Never rejects. */
   ready(): Promise<boolean>
   /** The names of the parts that could not be reached at the last check. */
   unavailableNames(): readonly string[]
 }
 
-/** A part of a server that may depend on a store or a message broker. */
-export interface ServerPart {
+/** The readiness check of a part of a server that may depend on a store or a message broker. */
+export interface ReadinessCheck {
   /** The name of the part in `load.unavailable`. */
   readonly name: string
   /** The beginning of the log message about an unreachable part, such as `The bus cannot be reached`. */
@@ -39,28 +39,31 @@ const checkTimeoutMs = 2000
  * Creates a check of all parts. An unreachable part is reported only at its first failed check, because probes call the
  * check every few seconds.
  */
-export function createPartReadiness(parts: readonly ServerPart[], clock: Clock): PartReadiness {
+export function createReadiness(checks: readonly ReadinessCheck[], clock: Clock): Readiness {
   const unavailableNames = new Set<string>()
-  const checkPart = async (part: ServerPart): Promise<boolean> => {
-    const { isReachable, cause } = await checkReachable(part, clock)
-    const { name } = part
+  const runCheck = async (one: ReadinessCheck): Promise<boolean> => {
+    const { isReachable, cause } = await checkReachable(one, clock)
+    const { name } = one
     if (isReachable) {
       unavailableNames.delete(name)
       return true
     }
-    const isRequired = part.isRequired()
-    const consequence = isRequired ? 'the server is not ready' : part.consequence
-    if (!unavailableNames.has(name)) part.report(new Error(`${part.problem}: ${consequence}`, { cause }))
+    const isRequired = one.isRequired()
+    const consequence = isRequired ? 'the server is not ready' : one.consequence
+    if (!unavailableNames.has(name)) one.report(new Error(`${one.problem}: ${consequence}`, { cause }))
     unavailableNames.add(name)
     return !isRequired
   }
   return {
-    ready: async () => (await Promise.all(parts.map(checkPart))).every(Boolean),
-    unavailableNames: () => parts.map(({ name }) => name).filter((name) => unavailableNames.has(name)),
+    ready: async () => (await Promise.all(checks.map(runCheck))).every(Boolean),
+    unavailableNames: () => checks.map(({ name }) => name).filter((name) => unavailableNames.has(name)),
   }
 }
 
-async function checkReachable({ check }: ServerPart, clock: Clock): Promise<{ isReachable: boolean; cause?: unknown }> {
+async function checkReachable(
+  { check }: ReadinessCheck,
+  clock: Clock,
+): Promise<{ isReachable: boolean; cause?: unknown }> {
   const createTimeoutError = (): Error => new Error(`It did not answer within ${checkTimeoutMs} ms`)
   try {
     const isReachable = await withTimeout({ timeoutMs: checkTimeoutMs, clock, createTimeoutError }, async () => check())
