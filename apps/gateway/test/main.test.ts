@@ -31,14 +31,15 @@ test('the walk-through sees every step happen at both instances, and ends with 0
   expect(code).toBe(0)
 }, 180_000)
 
-test('it serves hosts of both eras at one address until a signal stops it, and leaves no process', async () => {
+test('it serves hosts of all revisions at one address until a signal stops it, and leaves no process', async () => {
   const run = start(['--port', '0'])
   const [, url = ''] = await run.greeting
-  for (const era of ['modern', 'legacy'] as const) {
-    const connection = connectAny(url, { era })
+  for (const revision of ['2026-07-28', 'older'] as const) {
+    const connection = connectAny(url, { revision })
     const client = createClient(connection, { name: 'host', version: '1.0.0' })
     const { content } = await client.callTool('everything__echo', { message: 'hello' })
-    expect([connection.peer?.era, content]).toEqual([era, [{ type: 'text', text: 'Echo: hello' }]])
+    const isOlder = connection.peer?.revision !== '2026-07-28'
+    expect([isOlder, content]).toEqual([revision === 'older', [{ type: 'text', text: 'Echo: hello' }]])
     await connection.close()
   }
   const processes = descendantsOf(run.child.pid)

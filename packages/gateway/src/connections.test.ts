@@ -125,7 +125,7 @@ test.each([
 })
 
 test('hosts share the connection to a server of 2026-07-28, whose state is forwarded unchanged', async () => {
-  for (const peer of [undefined, { era: 'modern' }] as const) {
+  for (const peer of [undefined, { revision: '2026-07-28' }] as const) {
     const { upstream, server } = create({ answer: askOnce, ...(peer && { peer }) })
     const question = await server.exchange(createToolCall(), callOf('ada'))
     await server.exchange(answered(stateOf(question), 'grace'), callOf('grace'))

@@ -9,7 +9,14 @@ import {
   withTimeout,
 } from '@x/core'
 import { type Call, callerKeyOf, type Connection, createCall, limitErrorToMcp, withContext } from '@x/exchange'
-import { errorResponse, findMethodRow, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
+import {
+  errorResponse,
+  findMethodRow,
+  protocolVersion,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import { callingClientKey } from '@x/exchange/internal'
 import { createForwardedCall, forward, type ForwardContext } from './forward.ts'
 import { AbandonableClient, type HostConnection } from './host-connection.ts'
@@ -30,7 +37,9 @@ type Sharing = 'all' | 'caller' | 'call'
 
 /** Milliseconds after which a connection that is not used is closed. */
 const idleMs = 10 * 60_000
-/** Milliseconds that an upstream has to describe itself, before the first call, if the limit of a call is not shorter. */
+/**
+ * Milliseconds that an upstream has to describe itself, before the first call, if the limit of a call is not shorter.
+ */
 const describeTimeoutMs = 30_000
 
 /** The dependencies of {@link Connections}. */
@@ -114,7 +123,8 @@ export class Connections {
 
   /** Returns the connection of all hosts. Forgets it if the server has become one of an older revision. */
   #findShared(): Connection | undefined {
-    if (this.#shared?.peer?.era === 'legacy') this.#closeShared()
+    const revision = this.#shared?.peer?.revision
+    if (revision !== undefined && revision !== protocolVersion) this.#closeShared()
     return this.#shared
   }
 
@@ -187,7 +197,7 @@ export class Connections {
     if (!('peer' in connection)) return this.#share(entry)
     const response = await this.#requestDescription(request, entry)
     const { peer } = connection
-    if (peer?.era === 'modern') return this.#share(entry)
+    if (peer?.revision === protocolVersion) return this.#share(entry)
     if (peer === undefined) {
       await this.#drop(entry)
       return response

@@ -99,7 +99,10 @@ export const folderLayers = new Map([
     'packages/exchange',
     { order: ['.', 'composition', 'server', 'transports', 'telemetry', 'errors', 'call'], upward: 0 },
   ],
-  ['packages/state-codec', { order: ['.', 'store', 'token', 'envelope', 'state-codec.ts', 'state-error.ts'], upward: 0 }],
+  [
+    'packages/state-codec',
+    { order: ['.', 'store', 'token', 'envelope', 'state-codec.ts', 'state-error.ts'], upward: 0 },
+  ],
   [
     'packages/auth',
     {

@@ -22,11 +22,11 @@ afterAll(async () => {
   for (const program of [bridge, features]) await program[Symbol.asyncDispose]()
 })
 
-test.each(['modern', 'legacy'] as const)('a host over stdio, %s, uses a server at a URL', async (era) => {
+test.each(['2026-07-28', 'older'] as const)('a host over stdio, %s, uses a server at a URL', async (revision) => {
   await using http = await serveHttp(createFeatures())
   await using connection = connectAny(
     { command: process.execPath, args: [bridge.path, '--to-stdio', http.url] },
-    { era },
+    { revision },
   )
   const { client } = createHost(connection)
   expect(textOf(await client.callTool('ask'))).toBe('host to Who?')
@@ -37,7 +37,7 @@ test('hosts over HTTP use a server that is a program, and its processes end with
   const [line] = await once(createInterface({ input: child.stderr }), 'line')
   const url = String(line).replace('The server is at ', '')
   const hosts = ['ada', 'grace', 'joan', 'mary'].map((name) => {
-    const connection = connectAny(url, { era: name === 'mary' ? 'legacy' : 'modern' })
+    const connection = connectAny(url, { revision: name === 'mary' ? 'older' : '2026-07-28' })
     return { name, connection, client: createHost(connection, name).client }
   })
   const answers = await Promise.all(hosts.map(async ({ client }) => textOf(await client.callTool('ask-twice'))))

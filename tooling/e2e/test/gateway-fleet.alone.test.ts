@@ -49,9 +49,9 @@ function serveInstance({ modern, olderHttp }: Upstreams): Promise<HttpServer> {
     state: stateWith(keys.first),
     upstreams: {
       modern: { connect: () => connectAny(modern.url) },
-      'old-http': { connect: () => connectAny(olderHttp.url, { era: 'legacy' }) },
+      'old-http': { connect: () => connectAny(olderHttp.url, { revision: 'older' }) },
       'old-stdio': {
-        connect: () => connectAny({ command: process.execPath, args: [features.path] }, { era: 'legacy' }),
+        connect: () => connectAny({ command: process.execPath, args: [features.path] }, { revision: 'older' }),
       },
     },
     extensions: [legacy()],

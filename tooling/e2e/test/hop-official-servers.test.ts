@@ -19,7 +19,7 @@ async function throughHop(...args: readonly string[]): Promise<Peer> {
 test('server-everything passes its tools, prompts, resources, progress and questions through a proxy', async () => {
   await using peer = await throughHop(everything)
   await useServerEverything(peer)
-  expect(peer.connection.peer).toEqual({ era: 'modern' })
+  expect(peer.connection.peer).toEqual({ revision: '2026-07-28' })
 })
 
 test('server-filesystem and server-memory pass their tools through a proxy', async () => {

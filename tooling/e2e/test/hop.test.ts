@@ -9,15 +9,15 @@ import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { type Check, checks, createHost } from '../src/hop/checks.ts'
 import { createFeatures } from '../src/hop/features.ts'
 
-type Era = 'modern' | 'legacy'
+type Revision = '2026-07-28' | 'older'
 type Transport = 'http' | 'stdio'
 interface End {
-  readonly era: Era
+  readonly revision: Revision
   readonly transport: Transport
 }
 
-const ends: readonly End[] = (['modern', 'legacy'] as const).flatMap((era) =>
-  (['http', 'stdio'] as const).map((transport) => ({ era, transport })),
+const ends: readonly End[] = (['2026-07-28', 'older'] as const).flatMap((revision) =>
+  (['http', 'stdio'] as const).map((transport) => ({ revision, transport })),
 )
 const combinations = ends.flatMap((host) => ends.map((upstream) => ({ host, upstream })))
 
@@ -46,11 +46,11 @@ afterAll(async () => {
   process.stdout.write(`${['host -> upstream: checks that passed', ...table, ...reasons].join('\n')}\n`)
 })
 
-const describeEnd = ({ era, transport }: End): string =>
-  `${era === 'modern' ? '2026-07-28' : '2025-11-25'} over ${transport}`
+const describeEnd = ({ revision, transport }: End): string =>
+  `${revision === 'older' ? '2025-11-25' : revision} over ${transport}`
 
 function expectedNames(host: End, upstream: End): readonly string[] {
-  const isModern = host.era === 'modern' && upstream.era === 'modern'
+  const isModern = host.revision === '2026-07-28' && upstream.revision === '2026-07-28'
   return Object.keys(checks).filter((name) => isModern || exceptions[name] === undefined)
 }
 
@@ -67,10 +67,10 @@ async function serveHop(
   target: ServerTarget,
 ): Promise<{ target: ServerTarget; close: () => Promise<void> }> {
   if (host.transport === 'stdio') {
-    const args = [hop.path, JSON.stringify({ target, era: upstream.era })]
+    const args = [hop.path, JSON.stringify({ target, revision: upstream.revision })]
     return { target: { command: process.execPath, args }, close: () => Promise.resolve() }
   }
-  const connect = () => connectAny(target, { era: upstream.era })
+  const connect = () => connectAny(target, { revision: upstream.revision })
   const state = sealedState({ keys: [keys.first] })
   const http = await serveHttp(
     proxy({ connect }, { name: 'features', version: '1.0.0', state, extensions: [legacy()] }),
@@ -95,7 +95,7 @@ describe('every feature of both revisions crosses a hop [GWY-010]', () => {
     async (hostName, upstreamName, host, upstream) => {
       const server = await serveUpstream(upstream)
       const served = await serveHop(host, upstream, server.target)
-      const connection = connectAny(served.target, { era: host.era })
+      const connection = connectAny(served.target, { revision: host.revision })
       try {
         const hostOfHop = createHost(connection)
         const outcomes: [string, unknown][] = []

@@ -47,5 +47,5 @@ export function serveHostileGateway(
 }
 
 function overStdio(...args: readonly string[]): GatewayUpstreamOptions['connect'] {
-  return () => connectAny({ command: process.execPath, args }, { era: 'legacy', log: () => {} })
+  return () => connectAny({ command: process.execPath, args }, { revision: 'older', log: () => {} })
 }

@@ -24,13 +24,13 @@ const programs = {
   migrated: new URL('./interop/served.ts', import.meta.url),
 }
 
-test.each<[string, 'legacy' | 'modern', URL]>([
-  ['of the official SDK v1', 'legacy', programs.official],
-  ['moved to these packages', 'modern', programs.migrated],
-  ['moved to these packages, for an older client', 'legacy', programs.migrated],
-])('a program %s offers the same features with the same results', async (_, era, program) => {
+test.each<[string, '2026-07-28' | 'older', URL]>([
+  ['of the official SDK v1', 'older', programs.official],
+  ['moved to these packages', '2026-07-28', programs.migrated],
+  ['moved to these packages, for an older client', 'older', programs.migrated],
+])('a program %s offers the same features with the same results', async (_, revision, program) => {
   const served = await serveProgram(program)
-  const connection = connectAny(served.url, { era })
+  const connection = connectAny(served.url, { revision })
   const client = createClient(connection, {
     name: 'host',
     version: '1.0.0',

@@ -20,14 +20,14 @@ async function serveV2(): Promise<Served> {
   return { url: `http://127.0.0.1:${portOf(http)}/mcp`, close: async () => http.close() }
 }
 
-test.each<[string, 'legacy' | 'modern', () => Promise<Served>]>([
-  ['the official SDK v1', 'legacy', () => serveOfficial(true, travelV1)],
-  ['the official SDK v2', 'modern', serveV2],
-  ['these packages', 'modern', () => serveHttp(travel())],
-  ['these packages, for an older client', 'legacy', () => serveHttp(travel())],
-])('the server of the migration guide, with %s, asks and books', async (_, era, serve) => {
+test.each<[string, '2026-07-28' | 'older', () => Promise<Served>]>([
+  ['the official SDK v1', 'older', () => serveOfficial(true, travelV1)],
+  ['the official SDK v2', '2026-07-28', serveV2],
+  ['these packages', '2026-07-28', () => serveHttp(travel())],
+  ['these packages, for an older client', 'older', () => serveHttp(travel())],
+])('the server of the migration guide, with %s, asks and books', async (_, revision, serve) => {
   const served = await serve()
-  const connection = connectAny(served.url, { era })
+  const connection = connectAny(served.url, { revision })
   const client = createClient(connection, {
     name: 'host',
     version: '1.0.0',

@@ -5,11 +5,11 @@ import { expect, test } from 'vitest'
 import { officialTravel, serveBoth } from './interop/moving.ts'
 import { travel } from './interop/travel.ts'
 
-test.each(['modern', 'legacy'] as const)(
+test.each(['2026-07-28', 'older'] as const)(
   'a server whose tools are migrated one by one serves the migrated tools itself and the others from the official SDK, to a %s client',
-  async (era) => {
+  async (revision) => {
     await using http = await serveHttp(serveBoth(officialTravel(), travel(), new Set(['book'])))
-    await using connection = connectAny(http.url, { era })
+    await using connection = connectAny(http.url, { revision })
     const client = createClient(connection, {
       name: 'host',
       version: '1.0.0',

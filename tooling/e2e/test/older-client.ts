@@ -74,7 +74,7 @@ export async function overRemote(): Promise<OlderPeer> {
 /** Connects a client to our server through `mcp-proxy`, an HTTP endpoint in front of a stdio server. */
 export async function overProxy(): Promise<OlderPeer> {
   const path = join(dirname(require.resolve('mcp-proxy')), 'bin/mcp-proxy.mjs')
-  const program = await bundleProgram(new URL('./programs/both-eras.ts', import.meta.url))
+  const program = await bundleProgram(new URL('./programs/all-revisions.ts', import.meta.url))
   const port = await findFreePort()
   const args = [
     path,

@@ -10,7 +10,7 @@ import { ourServerOfBothEras } from './interop/our-definition.ts'
 
 let program: ChildProgram
 beforeAll(async () => {
-  program = await bundleProgram(new URL('./programs/both-eras.ts', import.meta.url))
+  program = await bundleProgram(new URL('./programs/all-revisions.ts', import.meta.url))
 })
 afterAll(() => program?.[Symbol.asyncDispose]())
 

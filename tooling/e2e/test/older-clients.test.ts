@@ -4,7 +4,7 @@ import { type OlderPeer, overHttp, overRemote, overStdio } from './older-client.
 
 let program: ChildProgram
 beforeAll(async () => {
-  program = await bundleProgram(new URL('./programs/both-eras.ts', import.meta.url))
+  program = await bundleProgram(new URL('./programs/all-revisions.ts', import.meta.url))
 })
 afterAll(() => program?.[Symbol.asyncDispose]())
 

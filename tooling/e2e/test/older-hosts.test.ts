@@ -85,7 +85,7 @@ describe('the command line of the Inspector with its defaults', () => {
   })
 
   test('calls tools over stdio', async () => {
-    await using program = await bundleProgram(new URL('./programs/both-eras.ts', import.meta.url))
+    await using program = await bundleProgram(new URL('./programs/all-revisions.ts', import.meta.url))
     expect(await inspect([process.execPath, program.path], 'greet', 'name=Ada')).toEqual({
       code: 0,
       result: { content: [{ type: 'text', text: 'Hello, Ada!' }] },

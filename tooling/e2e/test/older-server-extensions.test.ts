@@ -60,7 +60,7 @@ test.each([
     const extensions = [countingExtension(received)] as const
     await using client = createClient(connection, { name: 'host', version: '1.0.0', extensions })
     expect((await client.discover()).capabilities.extensions).toEqual({ [countingIdentifier]: { max: 3 } })
-    expect(connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25' })
+    expect(connection.peer).toMatchObject({ revision: '2025-11-25' })
     expect(await client.counting.count(2)).toMatchObject({ count: 2 })
     expect(received).toMatchObject([
       { method: `${countingIdentifier}/step`, params: { step: 1 } },

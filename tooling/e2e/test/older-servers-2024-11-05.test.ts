@@ -21,7 +21,7 @@ describe.each([
     const target = { command: process.execPath, args: [programOf(name), ...args], ...(env && { env }) }
     await using peer = peerOf(connectAny(target, { handshakeTimeoutMs: 30_000 }))
     expect((await peer.client.listTools()).map((listed) => listed.name)).toContain(tool)
-    expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2024-11-05' })
+    expect(peer.connection.peer).toMatchObject({ revision: '2024-11-05' })
     const answer = peer.client.callTool('no_such_tool', {}).then(textOf, String)
     expect(await answer).toMatch(/no_such_tool|Unknown tool/)
   })

@@ -30,7 +30,7 @@ describe.each([
   test('supports every feature [LEG-001 LEG-003 LEG-025]', async () => {
     await using peer = await connect()
     await useServerEverything(peer)
-    expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25' })
+    expect(peer.connection.peer).toMatchObject({ revision: '2025-11-25' })
   })
 })
 
@@ -46,7 +46,7 @@ test('server-filesystem, which requests roots outside calls, receives the roots 
     const read = (): Promise<unknown> =>
       peer.client.callTool('read_text_file', { path: `${folder.path}/note.txt` }).then(textOf)
     await expect.poll(read).toBe('hello')
-    expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25' })
+    expect(peer.connection.peer).toMatchObject({ revision: '2025-11-25' })
   }
 })
 
@@ -75,7 +75,7 @@ test.each([false, true])('FastMCP lists and calls a tool, stateless: %s', async 
   await server.start({ transportType: 'httpStream', httpStream: { port, host: '127.0.0.1', stateless } })
   await using peer = peerOf(connectAny(`http://127.0.0.1:${port}/mcp`), () => server.stop())
   expect(textOf(await peer.client.callTool('add', { a: 1 }))).toBe('2')
-  expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25' })
+  expect(peer.connection.peer).toMatchObject({ revision: '2025-11-25' })
 })
 
 test('mcp-lite serves a tool call', async () => {
@@ -92,7 +92,7 @@ test('mcp-lite serves a tool call', async () => {
   const fetch = async (url: string, init: RequestInit): Promise<Response> => handle(new Request(url, init))
   await using peer = peerOf(connectAny('http://localhost/mcp', { http: { fetch } }))
   expect(textOf(await peer.client.callTool('add', { a: 1 }))).toBe('2')
-  expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2025-03-26' })
+  expect(peer.connection.peer).toMatchObject({ revision: '2025-03-26' })
 })
 
 test('the official v1 server with sessions asks during a call', async () => {
@@ -115,7 +115,7 @@ test.each([
   async (revision, text, asked) => {
     await using peer = overStdio(serverOfRevision, revision)
     expect((await peer.client.listTools()).map(({ name }) => name)).toEqual(['ask'])
-    expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision })
+    expect(peer.connection.peer).toMatchObject({ revision })
     expect(textOf(await peer.client.callTool('ask'))).toBe(text)
     expect(peer.asked).toEqual(asked)
   },
@@ -131,6 +131,6 @@ test('a server of 2026-07-28 is called directly after its discovery [VER-007]', 
   }
   await using peer = peerOf(connectAny('http://localhost/mcp', { http: { fetch } }))
   for (const a of [1, 2]) expect(textOf(await peer.client.callTool('add', { a }))).toBe(`${a + 1}`)
-  expect(peer.connection.peer).toEqual({ era: 'modern' })
+  expect(peer.connection.peer).toEqual({ revision: '2026-07-28' })
   expect(methods).toEqual(['server/discover', 'tools/call', 'tools/call'])
 })

@@ -104,7 +104,7 @@ export async function createTokenExchangeSetup(gatewaySecret = secret): Promise<
     upstreams: {
       modern: { connect: ({ auth }) => connectAny(modern.url, { http: { auth } }), credential: credential() },
       older: {
-        connect: ({ auth }) => connectAny(older.url, { era: 'legacy', http: { auth } }),
+        connect: ({ auth }) => connectAny(older.url, { revision: 'older', http: { auth } }),
         credential: credential(),
       },
     },

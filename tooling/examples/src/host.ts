@@ -9,11 +9,11 @@ export interface Terminal {
   write(text: string): void
 }
 
-type Era = 'probe' | 'modern' | 'legacy'
+type Revision = 'probe' | '2026-07-28' | 'older'
 
 /** Connects to a URL, or to the process of a command. The server may use any revision. */
-export function connectTo([target = '', ...args]: readonly string[], era: Era = 'probe'): AnyConnection {
-  return connectAny(/^https?:/.test(target) ? target : { command: target, args }, { era })
+export function connectTo([target = '', ...args]: readonly string[], revision: Revision = 'probe'): AnyConnection {
+  return connectAny(/^https?:/.test(target) ? target : { command: target, args }, { revision })
 }
 
 // #region configured
@@ -36,7 +36,7 @@ export async function runHost(connection: AnyConnection, terminal: Terminal): Pr
   const client = createClient(connection, { name: 'terminal-host', version: '1.0.0', ...answerAt(terminal) })
   const tools = await client.listTools()
   const { peer } = connection
-  const revision = peer?.era === 'legacy' ? peer.revision : '2026-07-28'
+  const revision = peer?.revision ?? '2026-07-28'
   terminal.write(`The server speaks ${revision} and has ${tools.map(({ name }) => name).join(', ')}\n`)
   await callLines(client, terminal)
 }

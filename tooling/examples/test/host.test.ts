@@ -50,10 +50,10 @@ function scriptedTerminal(...lines: string[]): Terminal & { readonly shown: read
 
 test.each([
   ['2026-07-28', 'probe'],
-  ['2025-11-25', 'legacy'],
-] as const)('a host in a terminal uses a server of revision %s', async (revision, era) => {
+  ['2025-11-25', 'older'],
+] as const)('a host in a terminal uses a server of revision %s', async (revision, given) => {
   await using http = await serveHttp(createTracker())
-  await using connection = connectTo([http.url], era)
+  await using connection = connectTo([http.url], given)
   const terminal = scriptedTerminal('resolve {"id":4522}', 'Duplicate', '17', 'pay', 'y', 'resolve {"id":1}', '', '')
   await runHost(connection, terminal)
   expect(terminal.shown).toEqual([

@@ -1,6 +1,6 @@
 import type { Ledger, Log } from '@x/core'
 import type { Call, Exchange } from '../call/exchange.ts'
-import type { Implementation, RpcNotification } from '@x/schema'
+import type { Implementation, protocolVersions, RpcNotification } from '@x/schema'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 import type { ServerEvent } from './server-event.ts'
 
@@ -172,12 +172,12 @@ export interface Connection extends AsyncResource {
 }
 
 /**
- * The server of a connection. `namesCalls` is true if each question of an older server says which call it belongs to.
- * Such a connection can serve several calls that ask at the same time.
+ * The server of a connection, by its revision. `namesCalls` is true if each question of an older server says which call
+ * it belongs to. Such a connection can serve several calls that ask at the same time.
  */
 export type ConnectionPeer =
-  | { readonly era: 'modern' }
-  | { readonly era: 'legacy'; readonly revision: string; readonly namesCalls: boolean }
+  | { readonly revision: '2026-07-28' }
+  | { readonly revision: Exclude<(typeof protocolVersions)[number], '2026-07-28'>; readonly namesCalls: boolean }
 
 /**
  * The part of a connection that a client needs. A connection without `closed` and `close` has no resources and is never

@@ -19,8 +19,8 @@ export interface ScriptedUpstream {
   readonly opened: () => number
 }
 
-export const olderOverStdio: ConnectionPeer = { era: 'legacy', revision: '2025-11-25', namesCalls: false }
-export const olderOverHttp: ConnectionPeer = { era: 'legacy', revision: '2025-11-25', namesCalls: true }
+export const olderOverStdio: ConnectionPeer = { revision: '2025-11-25', namesCalls: false }
+export const olderOverHttp: ConnectionPeer = { revision: '2025-11-25', namesCalls: true }
 
 const toolResult = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] }
 

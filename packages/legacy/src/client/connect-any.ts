@@ -23,8 +23,8 @@ export function connectTarget(
 ): AnyConnection {
   checkOptions(options, connectAnyOptionNames, 'connectAny')
   const parsedTarget = parseTarget(target)
-  const { era = 'probe', detectedRevisions, runtime: clock = platformRuntime } = options
-  const shared = { era, detectedRevisions, clock, settings: resolveSettings(options) }
+  const { revision = 'probe', detectedRevisions, runtime: clock = platformRuntime } = options
+  const shared = { revision, detectedRevisions, clock, settings: resolveSettings(options) }
   if (parsedTarget.transport === 'http') {
     const { url } = parsedTarget
     const address = url.origin + url.pathname

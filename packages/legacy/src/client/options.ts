@@ -4,12 +4,11 @@ import type { Implementation, RpcNotification, ServerCapabilities } from '@x/sch
 import type { createHttpClient } from '@x/transport-http/client'
 import type { LegacyRevision } from '../translate/revisions.ts'
 
-/** The server of a connection: modern, or of an older revision. */
-export type ServerPeer = { readonly era: 'modern' } | LegacyServerPeer
+/** The server of a connection: of 2026-07-28, or of an older revision. */
+export type ServerPeer = { readonly revision: '2026-07-28' } | LegacyServerPeer
 
 /** A server of an older revision, as its handshake describes it. */
-export interface LegacyServerPeer extends Extract<ConnectionPeer, { readonly era: 'legacy' }> {
-  readonly era: 'legacy'
+export interface LegacyServerPeer extends Extract<ConnectionPeer, { readonly namesCalls: boolean }> {
   readonly revision: LegacyRevision
   /**
    * True if a question of the server says which call it belongs to, as over HTTP. Over stdio no question does, so that
@@ -97,10 +96,10 @@ export interface ProcessEnd {
 /** The options of {@link connectAny}. */
 export interface ConnectAnyOptions {
   /**
-   * The era of the server: `'modern'` for 2026-07-28, `'legacy'` for older revisions. `'probe'` detects the era with
+   * The revision of the server, or `'older'` for any revision before 2026-07-28. `'probe'` detects the revision with
    * `server/discover` (basic/versioning). Default: `'probe'`.
    */
-  readonly era?: 'probe' | 'modern' | 'legacy' | undefined
+  readonly revision?: 'probe' | '2026-07-28' | 'older' | undefined
   /** The store of detected revisions. Default: they are kept until the connection is closed. */
   readonly detectedRevisions?: DetectedRevisions | undefined
   /**
@@ -135,7 +134,7 @@ export interface ConnectAnyOptions {
 
 /** The names of the options of {@link connectAny}, with which unknown options are detected. */
 export const connectAnyOptionNames = {
-  era: true,
+  revision: true,
   detectedRevisions: true,
   answerTimeoutMs: true,
   handshakeTimeoutMs: true,

@@ -53,7 +53,7 @@ export function connectScriptedServer(
   }
   const server = createScriptedServer({ capabilities: { tools: {}, logging: {} }, ...script, handle })
   const connection = connectAny('https://server.test/mcp', {
-    era: 'legacy',
+    revision: 'older',
     ...options,
     http: { ...options.http, fetch: server.fetch },
   })

@@ -26,5 +26,5 @@ export function createLegacyServer(
   const state = sealedState({ keys: [randomBytes(32)] })
   const extensions = [legacy(options)]
   const log = collectWarnings([])
-  return createServer({ name: 'both-eras', version: '1.2.3', state, log, runtime, ...definition, extensions })
+  return createServer({ name: 'all-revisions', version: '1.2.3', state, log, runtime, ...definition, extensions })
 }

@@ -12,7 +12,7 @@ import { type BridgeProgram, bridgePrograms } from './programs.ts'
 
 /** The timeout of one check in milliseconds. A host waits forever for a message that the bridge drops. */
 const checkLimitMs = 15_000
-const eras = ['modern', 'legacy'] as const
+const revisions = ['2026-07-28', 'older'] as const
 
 /**
  * Counts the features that work across our bridge and other bridges, for hosts of 2026-07-28 and of 2025-11-25. Prints
@@ -35,19 +35,23 @@ interface RunningBridge extends AsyncDisposable {
 async function rowOf(name: string, direction: string, start: () => Promise<RunningBridge>): Promise<string> {
   const counts: string[] = []
   const failures: string[] = []
-  for (const era of eras) {
+  for (const revision of revisions) {
     await using bridge = await start()
-    const failed = await findFailedChecks(bridge.target, era)
+    const failed = await findFailedChecks(bridge.target, revision)
     const total = Object.keys(checks).length
     counts.push(`${total - failed.length} of ${total}`)
-    const revision = era === 'modern' ? '2026-07-28' : '2025-11-25'
-    if (failed.length > 0) failures.push(`${revision}: ${failed.length === total ? 'everything' : failed.join(', ')}`)
+    const hostRevision = revision === 'older' ? '2025-11-25' : revision
+    if (failed.length > 0)
+      failures.push(`${hostRevision}: ${failed.length === total ? 'everything' : failed.join(', ')}`)
   }
   return `| ${[name, direction, ...counts, failures.join('; ')].join(' | ')} |`
 }
 
-async function findFailedChecks(target: ServerTarget, era: (typeof eras)[number]): Promise<readonly string[]> {
-  await using connection = connectAny(target, { era, log: () => {} })
+async function findFailedChecks(
+  target: ServerTarget,
+  revision: (typeof revisions)[number],
+): Promise<readonly string[]> {
+  await using connection = connectAny(target, { revision, log: () => {} })
   const host = createHost(connection)
   const failed: string[] = []
   for (const [name, check] of Object.entries(checks)) {

@@ -127,8 +127,8 @@ export const askingTools = [
 ]
 
 /**
- * Tools that ask, with the names of the suite's scenarios for clients of 2025-11-25. The handlers are the same for both
- * eras.
+ * Tools that ask, with the names of the suite's scenarios for clients of 2025-11-25. The handlers are the same for
+ * 2026-07-28.
  */
 export const sessionTools = [
   tool('test_sampling', {

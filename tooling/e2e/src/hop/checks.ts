@@ -170,7 +170,7 @@ export const checks: Readonly<Record<string, Check>> = {
   },
   'caching hints': async ({ connection, client }) => {
     await client.listTools()
-    expect(connection.peer?.era).not.toBe('legacy')
+    expect(connection.peer?.revision ?? '2026-07-28').toBe('2026-07-28')
     const sent = { jsonrpc: '2.0', id: 1, method: 'resources/read' } as const
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',

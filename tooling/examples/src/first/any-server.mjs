@@ -8,12 +8,12 @@ const ping = tool('ping', { description: 'Answers', run: () => 'pong' })
 const server = createServer({ name: 'demo', version: '1.0.0', tools: [ping], extensions: [legacy()] })
 const http = await serveHttp(server)
 
-// `probe`, the default, detects the revision of the server. `legacy` assumes an older revision.
-for (const era of ['probe', 'legacy']) {
-  const connection = connectAny(http.url, { era })
+// `probe`, the default, detects the revision of the server. `older` assumes an older revision.
+for (const revision of ['probe', 'older']) {
+  const connection = connectAny(http.url, { revision })
   const client = createClient(connection, { name: 'host', version: '1.0.0' })
   const { content } = await client.callTool('ping')
-  console.log(connection.peer.era, content[0])
+  console.log(connection.peer.revision, content[0])
   await connection.close()
 }
 await http.close()

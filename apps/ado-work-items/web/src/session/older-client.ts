@@ -9,7 +9,7 @@ import { describeOlderMessages, type RecordedClient } from './messages.ts'
 export function createOlderClient(endpoint: URL, auth: HttpAuthorizer | undefined): RecordedClient {
   let messages: WireMessage[] = []
   const fetch = createRecordingFetch((message) => messages.push(message))
-  const connection = connectAny(endpoint, { era: 'legacy', http: { auth, fetch } })
+  const connection = connectAny(endpoint, { revision: 'older', http: { auth, fetch } })
   const info = { name: 'work-items-page', version: '0.1.0' }
   return {
     client: createClient(connection, { ...info, cache: false, extensions: [roundWatch()] }),

@@ -1,10 +1,12 @@
 import type { RpcError } from '@x/schema'
 
-/** The reasons why a server of an earlier revision cannot be used. A {@link LegacyError} has one of them as its code. */
+/**
+ * The reasons why a server of an earlier revision cannot be used. A {@link LegacyError} has one of them as its code.
+ */
 type LegacyErrorCode =
   /** The server has not run the request, because it does not know the session any more. */
   | 'session_ended'
-  /** The response to the probe does not show the era of the server. It becomes the response to the call. */
+  /** The response to the probe does not show the revision of the server. It becomes the response to the call. */
   | 'undecided'
   /** The negotiation with the process of the server has failed, so the process ends. */
   | 'refused'

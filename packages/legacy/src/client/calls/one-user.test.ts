@@ -22,7 +22,7 @@ function callIn(session: string): Call {
 
 test('an older server serves one user on a connection: another principal, session or client name is rejected [GWY-006]', async () => {
   const server = createScriptedServer()
-  await using connection = connectAny('https://server.test/mcp', { era: 'legacy', http: { fetch: server.fetch } })
+  await using connection = connectAny('https://server.test/mcp', { revision: 'older', http: { fetch: server.fetch } })
   const ada = createCall({ principal: { subject: 'ada' } })
   expect(await connection.exchange(callTool('host'), ada)).toHaveProperty('result')
   expect(await connection.exchange(callTool('host'), ada)).toHaveProperty('result')
@@ -44,7 +44,7 @@ test('another user cannot answer a question, with any state [GWY-004 GWY-006]', 
     return stream.response
   }
   const server = createScriptedServer({ handle })
-  await using connection = connectAny('https://server.test/mcp', { era: 'legacy', http: { fetch: server.fetch } })
+  await using connection = connectAny('https://server.test/mcp', { revision: 'older', http: { fetch: server.fetch } })
   const question = await connection.exchange(callTool('host'), callIn('a'))
   const { requestState } = 'result' in question ? question.result : {}
   const answer = callTool('host', { requestState, inputResponses: { 'question-1': { action: 'decline' } } })
@@ -62,12 +62,12 @@ test('a connection sends notifications to an older server in its session, once t
       ? createReply(one, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': 's' })
       : undefined
   const server = createScriptedServer({ handle })
-  await using connection = connectAny('https://server.test/mcp', { era: 'legacy', http: { fetch: server.fetch } })
+  await using connection = connectAny('https://server.test/mcp', { revision: 'older', http: { fetch: server.fetch } })
   const moved = { jsonrpc: '2.0', method: 'com.example/moved' } as const
   await expect(connection.notify(moved, createCall())).rejects.toThrow('No request has detected the revision')
   await connection.exchange(callTool('host'), createCall())
   await connection.notify(moved, createCall())
   const { message, headers } = server.arrived.at(-1) ?? {}
   expect([message, headers?.get('mcp-session-id')]).toEqual([moved, 's'])
-  expect(connection.peer).toMatchObject({ era: 'legacy', namesCalls: true })
+  expect(connection.peer).toMatchObject({ namesCalls: true })
 })

@@ -13,7 +13,9 @@ const probeTimeoutMs = 7
 const modernResult = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, resultType: 'complete' }
 const initializeResult = { protocolVersion: '2025-11-25', capabilities: { tools: {} } }
 
-/** The answers of a server by method: a result, an error code, `undefined` for silence, or what a function makes of it. */
+/**
+ * The answers of a server by method: a result, an error code, `undefined` for silence, or what a function makes of it.
+ */
 type Answers = Readonly<
   Record<string, (count: number) => JsonObject | number | Error | undefined | Promise<JsonObject>>
 >
@@ -23,7 +25,7 @@ interface Script {
   readonly isProcess?: boolean
   /** The process answers nothing, so the limit of its `initialize` passes too. */
   readonly isMute?: boolean
-  readonly era?: 'probe' | 'modern' | 'legacy'
+  readonly revision?: 'probe' | '2026-07-28' | 'older'
   readonly remembered?: string
   readonly sessionKeyOf?: (request: RpcRequest) => string
 }
@@ -35,7 +37,13 @@ const olderServer: Answers = {
 }
 
 /** Connects to a server that is a table of answers. `sent` has the methods that reached it, in order. */
-function connect({ answers = olderServer, isProcess = false, isMute = false, era = 'probe', ...script }: Script = {}) {
+function connect({
+  answers = olderServer,
+  isProcess = false,
+  isMute = false,
+  revision = 'probe',
+  ...script
+}: Script = {}) {
   const sent: string[] = []
   const counts = new Map<string, number>()
   const answer = async (request: RpcRequest): Promise<RpcResponse> => {
@@ -85,7 +93,7 @@ function connect({ answers = olderServer, isProcess = false, isMute = false, era
     url: 'test:server',
     serverKey: 'server',
     canMixPrincipals: false,
-    era,
+    revision,
     detectedRevisions,
     settings: resolveSettings({ log: () => {} }),
     clock,
@@ -108,7 +116,7 @@ describe('a connection', () => {
     expect(loads()).toBe(0)
   })
 
-  test('detects the era once, and begins one session for calls at once [VER-007 LEG-001]', async () => {
+  test('detects the revision once, and begins one session for calls at once [VER-007 LEG-001]', async () => {
     const { connection, client, sent, detectedRevisions } = connect()
     await Promise.all([client.listTools(), client.listTools()])
     await client.listTools()
@@ -121,7 +129,7 @@ describe('a connection', () => {
       'tools/list',
       'tools/list',
     ])
-    expect(connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25' })
+    expect(connection.peer).toMatchObject({ revision: '2025-11-25' })
     expect(detectedRevisions.get('server')).toBe('2025-11-25')
     await connection.close()
     expect(sent.slice(-2)).toEqual(['end', 'close'])
@@ -133,7 +141,7 @@ describe('a connection', () => {
     await client.discover()
     await client.discover()
     expect(sent).toEqual(['server/discover', 'server/discover', 'server/discover'])
-    expect([connection.peer, detectedRevisions.get('server')]).toEqual([{ era: 'modern' }, '2026-07-28'])
+    expect([connection.peer, detectedRevisions.get('server')]).toEqual([{ revision: '2026-07-28' }, '2026-07-28'])
     await connection.close()
     expect(sent.at(-1)).toBe('close')
   })
@@ -148,7 +156,7 @@ describe('a connection', () => {
 
   test('has a session for each principal [LDG-009]', async () => {
     let principal = 'ada'
-    const { client, sent } = connect({ era: 'legacy', sessionKeyOf: () => principal })
+    const { client, sent } = connect({ revision: 'older', sessionKeyOf: () => principal })
     await client.listTools()
     principal = 'grace'
     await client.listTools()
@@ -157,7 +165,7 @@ describe('a connection', () => {
     expect(sent.filter((method) => method === 'initialize')).toHaveLength(2)
   })
 
-  test('asks again at the next call where the answer says nothing of the era [LEG-084]', async () => {
+  test('asks again at the next call where the answer says nothing of the revision [LEG-084]', async () => {
     const answers: Answers = {
       ...olderServer,
       'server/discover': (count) => (count === 1 ? new Error('no connection') : -32_601),
@@ -166,7 +174,7 @@ describe('a connection', () => {
     await expect(client.listTools()).rejects.toThrow('no connection')
     expect(connection.peer).toBeUndefined()
     await client.listTools()
-    expect(connection.peer).toMatchObject({ era: 'legacy' })
+    expect(connection.peer).toMatchObject({ revision: expect.stringMatching(/^202[45]-/) })
   })
 })
 
@@ -187,17 +195,20 @@ describe('a remembered revision that is wrong', () => {
     expect(detectedRevisions.get('server')).toBe('2025-11-25')
   })
 
-  test.each(['modern', 'legacy'] as const)('is not corrected where the host names the era %s', async (era) => {
-    const answers: Answers = {
-      ...olderServer,
-      initialize: () => -32_602,
-      'server/discover': () => modernResult,
-      'tools/list': () => -32_000,
-    }
-    const { client, sent } = connect({ answers, era })
-    await expect(client.listTools()).rejects.toMatchObject({ code: 'rpc' })
-    expect(sent).not.toContain('server/discover')
-  })
+  test.each(['2026-07-28', 'older'] as const)(
+    'is not corrected where the host names the revision %s',
+    async (revision) => {
+      const answers: Answers = {
+        ...olderServer,
+        initialize: () => -32_602,
+        'server/discover': () => modernResult,
+        'tools/list': () => -32_000,
+      }
+      const { client, sent } = connect({ answers, revision })
+      await expect(client.listTools()).rejects.toMatchObject({ code: 'rpc' })
+      expect(sent).not.toContain('server/discover')
+    },
+  )
 })
 
 describe('a server that is a process', () => {
@@ -206,7 +217,7 @@ describe('a server that is a process', () => {
     const { connection, client, sent } = connect({ answers, isProcess: true })
     await client.listTools()
     expect(sent).not.toContain('replace')
-    expect(connection.peer).toMatchObject({ era: 'legacy' })
+    expect(connection.peer).toMatchObject({ revision: expect.stringMatching(/^202[45]-/) })
   })
 
   test('is of 2026-07-28 when it answers the probe late, although it refuses initialize [LEG-083]', async () => {
@@ -226,7 +237,7 @@ describe('a server that is a process', () => {
     }
     const { connection, client } = connect({ answers, isProcess: true })
     await client.discover()
-    expect(connection.peer).toEqual({ era: 'modern' })
+    expect(connection.peer).toEqual({ revision: '2026-07-28' })
   })
 
   test('is replaced when it ends at the probe, and the next one is sent initialize first [LEG-085]', async () => {
@@ -268,7 +279,7 @@ describe('a server that is a process', () => {
   })
 
   test('of an older revision is refused where the host names 2026-07-28', async () => {
-    const { client, sent } = connect({ isProcess: true, era: 'modern' })
+    const { client, sent } = connect({ isProcess: true, revision: '2026-07-28' })
     await expect(client.listTools()).rejects.toMatchObject({ code: 'unsupported_version' })
     expect(sent).toEqual(['server/discover'])
   })

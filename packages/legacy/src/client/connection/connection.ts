@@ -9,7 +9,7 @@ import { Negotiation, type NegotiationOptions, type Opening } from './negotiatio
 import type { Conversation, Transport } from './transport.ts'
 
 /** The dependencies of a connection. */
-export interface ConnectionOptions extends Pick<NegotiationOptions, 'era' | 'detectedRevisions' | 'serverKey'> {
+export interface ConnectionOptions extends Pick<NegotiationOptions, 'revision' | 'detectedRevisions' | 'serverKey'> {
   readonly settings: LegacySettings
   readonly clock: Clock
   readonly url: string
@@ -40,7 +40,7 @@ const maxConversations = 1000
 const endTimeoutMs = 2000
 const closedMessage = 'the connection was closed here'
 
-/** Creates a connection to a server of any revision. The first request loads the transport and detects the era. */
+/** Creates a connection to a server of any revision. The first request loads the transport and detects the revision. */
 export function createConnection(options: ConnectionOptions): AnyConnection {
   return new StatefulConnection(options)
 }
@@ -93,19 +93,19 @@ class StatefulConnection implements AnyConnection {
   readonly notify: NonNullable<Connection['notify']> = async (notification, call) => {
     this.closed.throwIfAborted()
     const transport = await this.#load()
-    if (this.#negotiation.era === 'modern') return transport.notify(notification, call)
+    if (this.#negotiation.revision === '2026-07-28') return transport.notify(notification, call)
     // The option `headers`, if it is a function, reads the method and the params. A notification has no id.
     const key = await transport.sessionKeyOf({ ...notification, id: '' })
     const conversation = await this.#conversations.get(key)?.promise
-    if (conversation?.era !== 'legacy') throw new Error('No request has detected the revision of the server yet')
+    if (conversation?.revision !== 'older') throw new Error('No request has detected the revision of the server yet')
     await conversation.port.notify(notification)
   }
 
   async #dispatch(dispatched: Dispatched, isSentAgain = false): Promise<RpcResponse> {
     const { request, call } = dispatched
     const conversation = await raceWithCancellation(this.#converse(dispatched), call)
-    if (conversation.era === 'none') return { ...conversation.error, id: request.id }
-    if (conversation.era === 'modern') return this.#sendModern(dispatched)
+    if (conversation.revision === 'none') return { ...conversation.error, id: request.id }
+    if (conversation.revision === '2026-07-28') return this.#sendModern(dispatched)
     try {
       return await this.#calls.serve(conversation.session, dispatched)
     } catch (error) {
@@ -122,7 +122,8 @@ class StatefulConnection implements AnyConnection {
     const transport = await this.#load()
     // After a restart, a process may be another program, so each new process is probed. A server at an address is
     // probed once.
-    if (this.#negotiation.era === 'modern' && transport.process === undefined) return { era: 'modern' }
+    if (this.#negotiation.revision === '2026-07-28' && transport.process === undefined)
+      return { revision: '2026-07-28' }
     const key = await transport.sessionKeyOf(request)
     const known = this.#conversations.get(key)
     if (known !== undefined) return known.promise
@@ -134,7 +135,7 @@ class StatefulConnection implements AnyConnection {
       if (this.#conversations.get(key) === entry) this.#conversations.delete(key)
     }
     promise.then((conversation) => {
-      if (conversation.era === 'none') forget()
+      if (conversation.revision === 'none') forget()
       else entry.conversation = conversation
     }, forget)
     this.#endOldest()
@@ -165,7 +166,8 @@ class StatefulConnection implements AnyConnection {
   }
 
   /**
-   * Sends a request of 2026-07-28. If the server rejects the request as an older server would, detects the era again.
+   * Sends a request of 2026-07-28. If the server rejects the request as an older server would, detects the revision
+   * again.
    */
   async #sendModern({ request, call }: Dispatched): Promise<RpcResponse> {
     const transport = await this.#load()
@@ -176,7 +178,7 @@ class StatefulConnection implements AnyConnection {
     if (transport.isRefusal('error' in outcome ? outcome.error : outcome.response) && this.#negotiation.forget()) {
       this.#conversations.clear()
       const conversation = await raceWithCancellation(this.#converse({ request, call }), call)
-      if (conversation.era === 'legacy') return this.#calls.serve(conversation.session, { request, call })
+      if (conversation.revision === 'older') return this.#calls.serve(conversation.session, { request, call })
     }
     if ('error' in outcome) throw outcome.error
     return outcome.response
@@ -186,12 +188,12 @@ class StatefulConnection implements AnyConnection {
   #endSessions(): void {
     for (const [key, { conversation }] of this.#conversations) {
       if (conversation === undefined) continue
-      if (conversation.era === 'legacy') conversation.session.end()
+      if (conversation.revision === 'older') conversation.session.end()
       this.#conversations.delete(key)
     }
   }
 
-  #forgetConversation(conversation: Conversation & { readonly era: 'legacy' }): void {
+  #forgetConversation(conversation: Conversation & { readonly revision: 'older' }): void {
     conversation.session.end()
     for (const [key, entry] of this.#conversations)
       if (entry.conversation === conversation) this.#conversations.delete(key)
@@ -202,13 +204,13 @@ class StatefulConnection implements AnyConnection {
     if (oldest === undefined || this.#conversations.size <= maxConversations) return
     const [key, { conversation }] = oldest
     this.#conversations.delete(key)
-    if (conversation?.era !== 'legacy') return
+    if (conversation?.revision !== 'older') return
     conversation.session.end()
     void this.#endAtServer(conversation)
   }
 
   async #endAtServer(conversation: Conversation | undefined): Promise<void> {
-    if (conversation?.era !== 'legacy') return
+    if (conversation?.revision !== 'older') return
     const createTimeoutError = (): Error => new Error('The end of the session was not answered')
     const limit = { timeoutMs: endTimeoutMs, clock: this.#options.clock, createTimeoutError }
     await withTimeout(limit, (signal) => conversation.port.end(signal)).catch(() => {})

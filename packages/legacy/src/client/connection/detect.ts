@@ -12,23 +12,23 @@ import { discoverProbe, supportsDiscover } from '@x/exchange/internal'
 import { legacyRevisions } from '../../translate/revisions.ts'
 import { metaIn } from '../../translate/request.ts'
 
-/** The era of a server: `modern` is 2026-07-28, and `legacy` are the older revisions. */
-export type ProtocolEra = 'modern' | 'legacy'
+/** The revision of a server, as far as the first request depends on it. */
+export type ServerRevision = '2026-07-28' | 'older'
 
 /**
- * Returns the era of a server from its response to `server/discover` (basic/versioning, backward compatibility).
+ * Returns the revision of a server from its response to `server/discover` (basic/versioning, backward compatibility).
  * Servers of older revisions respond with errors of many codes, so an error shows a modern server only if 2026-07-28
  * defines the error.
  */
-export function eraOf(response: RpcResponse): ProtocolEra {
+export function revisionOf(response: RpcResponse): ServerRevision {
   if ('result' in response) {
     const { supportedVersions } = response.result
-    return Array.isArray(supportedVersions) ? eraOfVersions(supportedVersions) : 'legacy'
+    return Array.isArray(supportedVersions) ? revisionOfVersions(supportedVersions) : 'older'
   }
   const versions = supportedVersionsIn(response.error)
-  if (versions !== undefined) return eraOfVersions(versions)
+  if (versions !== undefined) return revisionOfVersions(versions)
   const isModern = response.error.code === errorCodes.unsupportedProtocolVersion || supportsDiscover(response)
-  return isModern ? 'modern' : 'legacy'
+  return isModern ? '2026-07-28' : 'older'
 }
 
 /**
@@ -45,11 +45,11 @@ function supportedVersionsIn({ code, data }: WireError): readonly JsonValue[] | 
   return Array.isArray(supported) ? supported : undefined
 }
 
-function eraOfVersions(versions: readonly JsonValue[]): ProtocolEra {
-  if (versions.includes(protocolVersion)) return 'modern'
+function revisionOfVersions(versions: readonly JsonValue[]): ServerRevision {
+  if (versions.includes(protocolVersion)) return '2026-07-28'
   return versions.some((version) => legacyRevisions.some((legacyRevision) => legacyRevision === version))
-    ? 'legacy'
-    : 'modern'
+    ? 'older'
+    : '2026-07-28'
 }
 
 /** Creates a `server/discover` request that describes the client as the given request does. */
@@ -62,9 +62,9 @@ export function createDiscoverRequest({ params }: RpcRequest): RpcRequest {
   }
 }
 
-/** Returns the era of a revision. Undefined for an unknown revision. */
-export function eraOfRevision(revision: string | undefined): ProtocolEra | undefined {
+/** Returns the revision of a revision. Undefined for an unknown revision. */
+export function knownRevisionOf(revision: string | undefined): ServerRevision | undefined {
   if (revision === undefined) return undefined
-  if (revision === protocolVersion) return 'modern'
-  return legacyRevisions.some((legacyRevision) => legacyRevision === revision) ? 'legacy' : undefined
+  if (revision === protocolVersion) return '2026-07-28'
+  return legacyRevisions.some((legacyRevision) => legacyRevision === revision) ? 'older' : undefined
 }

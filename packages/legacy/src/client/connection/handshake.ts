@@ -70,7 +70,6 @@ export function parseInitializeResponse(response: RpcResponse): InitializeOutcom
     return { error: errorResponse(response.id, error) }
   }
   const peer: Omit<LegacyServerPeer, 'namesCalls'> = {
-    era: 'legacy',
     revision,
     info: readServerInfo(serverInfo),
     capabilities: readCapabilities(capabilities),

@@ -1,11 +1,17 @@
 import { type Clock, settlesWithin, withTimeout } from '@x/core'
-import { errorCodes, errorResponse, McpError, protocolVersion, type RpcRequest, type RpcResponse } from '@x/schema'
+import { errorCodes, errorResponse, McpError, type RpcRequest, type RpcResponse } from '@x/schema'
 import { type CallingClient, olderServerMessage } from '@x/exchange/internal'
 import { declaredCapabilitiesOf } from '../calls/capabilities.ts'
 import type { Port } from '../calls/port.ts'
 import { createLegacySession } from '../calls/session.ts'
 import type { DetectedRevisions, LegacySettings, ServerPeer } from '../options.ts'
-import { createDiscoverRequest, eraOf, eraOfRevision, namesModernRevision, type ProtocolEra } from './detect.ts'
+import {
+  createDiscoverRequest,
+  revisionOf,
+  knownRevisionOf,
+  namesModernRevision,
+  type ServerRevision,
+} from './detect.ts'
 import {
   answerBeforeHandshake,
   createInitializeRequest,
@@ -17,8 +23,8 @@ import type { Conversation, Transport } from './transport.ts'
 
 /** The dependencies of a negotiation. */
 export interface NegotiationOptions {
-  /** The era of the server as the host gives it, or `probe` to detect it. */
-  readonly era: 'probe' | ProtocolEra
+  /** The revision of the server as the host gives it, or `probe` to detect it. */
+  readonly revision: 'probe' | ServerRevision
   readonly detectedRevisions: DetectedRevisions | undefined
   /** The key of the server in `detectedRevisions`. */
   readonly serverKey: string
@@ -31,10 +37,10 @@ export interface NegotiationOptions {
 /** The functions that send the requests of one negotiation. */
 interface NegotiationSteps {
   /**
-   * Sends `server/discover`. Resolves with an error for the call if the response does not show the era of the server
-   * (LEG-084).
+   * Sends `server/discover`. Resolves with an error for the call if the response does not show the revision of the
+   * server (LEG-084).
    */
-  discover(): Promise<Conversation | 'legacy'>
+  discover(): Promise<Conversation | 'older'>
   /** Sends `initialize`, and then the notification after which calls may follow (basic/lifecycle). */
   initialize(timeoutMs?: number): Promise<Conversation>
   /**
@@ -57,12 +63,12 @@ const handshakeHandlers = {
 }
 
 /**
- * Detects the era of a server once for a connection, and initializes sessions if the server is an older one
+ * Detects the revision of a server once for a connection, and initializes sessions if the server is an older one
  * (basic/versioning, backward compatibility).
  */
 export class Negotiation {
   readonly #options: NegotiationOptions
-  #era: ProtocolEra | undefined
+  #revision: ServerRevision | undefined
   #peer: ServerPeer | undefined
   /** True if a process ended or did not answer at the probe. Then new processes are sent `initialize` first. */
   #isProbeHarmful = false
@@ -70,14 +76,14 @@ export class Negotiation {
   #silence: unknown
 
   constructor(options: NegotiationOptions) {
-    const { era, detectedRevisions, serverKey } = options
+    const { revision, detectedRevisions, serverKey } = options
     this.#options = options
-    this.#era = era === 'probe' ? eraOfRevision(detectedRevisions?.get(serverKey)) : era
-    if (this.#era === 'modern') this.#peer = { era: 'modern' }
+    this.#revision = revision === 'probe' ? knownRevisionOf(detectedRevisions?.get(serverKey)) : revision
+    if (this.#revision === '2026-07-28') this.#peer = { revision: '2026-07-28' }
   }
 
-  get era(): ProtocolEra | undefined {
-    return this.#era
+  get revision(): ServerRevision | undefined {
+    return this.#revision
   }
 
   get peer(): ServerPeer | undefined {
@@ -85,12 +91,12 @@ export class Negotiation {
   }
 
   /**
-   * Forgets the detected era, after the server has rejected a request of that era. Returns false if the host has given
-   * the era.
+   * Forgets the detected revision, after the server has rejected a request of that revision. Returns false if the host
+   * has given the revision.
    */
   forget(): boolean {
-    if (this.#options.era !== 'probe') return false
-    this.#era = undefined
+    if (this.#options.revision !== 'probe') return false
+    this.#revision = undefined
     return true
   }
 
@@ -100,37 +106,36 @@ export class Negotiation {
    */
   avoidsProbe(error: unknown, transport: Transport): boolean {
     const isEvidence = error === this.#silence || transport.process?.isExit(error) === true
-    if (!isEvidence || this.#era !== undefined || this.#isProbeHarmful) return false
+    if (!isEvidence || this.#revision !== undefined || this.#isProbeHarmful) return false
     this.#isProbeHarmful = true
     return true
   }
 
-  /** Detects the era of the server over a new port. Initializes a session if the server is an older one. */
+  /** Detects the revision of the server over a new port. Initializes a session if the server is an older one. */
   async negotiate(port: Port, transport: Transport, opening: Opening): Promise<Conversation> {
     const steps = createSteps(this.#options, transport, { port, opening })
     const conversation = await this.#converse(steps, transport, opening)
-    if (conversation.era === 'none') return conversation
-    this.#era = conversation.era
-    this.#peer = conversation.era === 'modern' ? { era: 'modern' } : conversation.session.peer
-    const revision = conversation.era === 'modern' ? protocolVersion : conversation.session.peer.revision
-    this.#options.detectedRevisions?.set(this.#options.serverKey, revision)
+    if (conversation.revision === 'none') return conversation
+    this.#revision = conversation.revision
+    this.#peer = conversation.revision === '2026-07-28' ? { revision: '2026-07-28' } : conversation.session.peer
+    this.#options.detectedRevisions?.set(this.#options.serverKey, this.#peer.revision)
     return conversation
   }
 
   async #converse(steps: NegotiationSteps, transport: Transport, { request: { id } }: Opening): Promise<Conversation> {
-    const { era, clock } = this.#options
-    if (this.#era === 'legacy' || this.#isProbeHarmful) return steps.initializeFirst()
+    const { revision, clock } = this.#options
+    if (this.#revision === 'older' || this.#isProbeHarmful) return steps.initializeFirst()
     const discovery = steps.discover()
-    const isModern = era === 'modern' || this.#era === 'modern'
+    const isModern = revision === '2026-07-28' || this.#revision === '2026-07-28'
     const probeTimeoutMs = isModern ? undefined : transport.process?.probeTimeoutMs
     if (probeTimeoutMs !== undefined && !(await settlesWithin(discovery, probeTimeoutMs, clock)))
       return this.#initializeSilent(steps, discovery, probeTimeoutMs)
     const discovered = await discovery
-    if (discovered !== 'legacy') return discovered
-    if (era !== 'modern') return steps.initialize()
+    if (discovered !== 'older') return discovered
+    if (revision !== '2026-07-28') return steps.initialize()
     const data = { supported: [] }
     const error = new McpError(errorCodes.unsupportedProtocolVersion, olderServerMessage(undefined), { data })
-    return { era: 'none', error: errorResponse(id, error) }
+    return { revision: 'none', error: errorResponse(id, error) }
   }
 
   /**
@@ -140,7 +145,7 @@ export class Negotiation {
    */
   async #initializeSilent(
     steps: NegotiationSteps,
-    discovery: Promise<Conversation | 'legacy'>,
+    discovery: Promise<Conversation | 'older'>,
     probeTimeoutMs: number,
   ): Promise<Conversation> {
     const initialization = steps.initialize(2 * probeTimeoutMs)
@@ -149,21 +154,22 @@ export class Negotiation {
     })
     const modernDiscovery = new Promise<Conversation>((resolve) => {
       discovery.then(
-        (discovered) => (discovered !== 'legacy' && discovered.era === 'modern' ? resolve(discovered) : undefined),
+        (discovered) =>
+          discovered !== 'older' && discovered.revision === '2026-07-28' ? resolve(discovered) : undefined,
         () => {},
       )
     })
     const conversation = await Promise.race([initialization, modernDiscovery])
-    if (conversation.era !== 'none') return conversation
+    if (conversation.revision !== 'none') return conversation
     // A server that rejects `initialize` may be a modern server that answers the probe slowly.
     const discovered = await discovery
-    return discovered === 'legacy' ? conversation : discovered
+    return discovered === 'older' ? conversation : discovered
   }
 }
 
 /** Creates the functions that send the requests of one negotiation. */
 function createSteps(
-  { settings, closed, clock, era }: NegotiationOptions,
+  { settings, closed, clock, revision }: NegotiationOptions,
   transport: Transport,
   { port, opening: { request, client, user } }: { readonly port: Port; readonly opening: Opening },
 ): NegotiationSteps {
@@ -172,14 +178,14 @@ function createSteps(
       transport.createError('timeout', `no answer to ${method} within ${timeoutMs} ms`)
     return withTimeout({ signal: closed, timeoutMs, clock, createTimeoutError }, step)
   }
-  const discover = (): Promise<Conversation | 'legacy'> =>
+  const discover = (): Promise<Conversation | 'older'> =>
     limit('server/discover', settings.handshakeTimeoutMs, (signal) =>
       port.send(createDiscoverRequest(request), signal, handshakeHandlers),
     ).then(
-      (response) => (eraOf(response) === 'modern' ? { era: 'modern' } : 'legacy'),
+      (response) => (revisionOf(response) === '2026-07-28' ? { revision: '2026-07-28' } : 'older'),
       (error: unknown) => {
         if (isLegacyError(error, 'undecided') && error.response !== undefined)
-          return { era: 'none', error: error.response }
+          return { revision: 'none', error: error.response }
         throw error
       },
     )
@@ -189,8 +195,8 @@ function createSteps(
       const outcome = parseInitializeResponse(response)
       if ('error' in outcome) {
         await port.end(signal).catch(() => {})
-        const isModern = era === 'probe' && namesModernRevision(outcome.error)
-        return isModern ? { era: 'modern' } : { era: 'none', error: outcome.error }
+        const isModern = revision === 'probe' && namesModernRevision(outcome.error)
+        return isModern ? { revision: '2026-07-28' } : { revision: 'none', error: outcome.error }
       }
       const peer = { ...outcome.peer, namesCalls: transport.process === undefined }
       const clientCapabilities = declaredCapabilitiesOf(request)
@@ -199,14 +205,14 @@ function createSteps(
       // once.
       port.begin(peer.revision, session.standaloneHandlers)
       await port.notify(initializedNotification)
-      return { era: 'legacy', session, port }
+      return { revision: 'older', session, port }
     })
   const initializeFirst = async (): Promise<Conversation> => {
     const initialization = initialize()
-    const isRefused = await initialization.then((conversation) => conversation.era === 'none', transport.isRefusal)
-    if (!isRefused || era === 'legacy') return initialization
+    const isRefused = await initialization.then((conversation) => conversation.revision === 'none', transport.isRefusal)
+    if (!isRefused || revision === 'older') return initialization
     const discovered = await discover()
-    return discovered !== 'legacy' && discovered.era === 'modern' ? discovered : initialization
+    return discovered !== 'older' && discovered.revision === '2026-07-28' ? discovered : initialization
   }
   return { discover, initialize, initializeFirst }
 }

@@ -6,9 +6,9 @@ import type { ProcessView } from '../options.ts'
 
 /** The result of a negotiation: a server of 2026-07-28, a session with an older server, or an error of the server. */
 export type Conversation =
-  | { readonly era: 'modern' }
-  | { readonly era: 'legacy'; readonly session: LegacySession; readonly port: Port }
-  | { readonly era: 'none'; readonly error: RpcError }
+  | { readonly revision: '2026-07-28' }
+  | { readonly revision: 'older'; readonly session: LegacySession; readonly port: Port }
+  | { readonly revision: 'none'; readonly error: RpcError }
 
 /** Detects the revision of the server at a new port. Begins a session if the revision has sessions. */
 export type Negotiate = (port: Port) => Promise<Conversation>
@@ -26,7 +26,9 @@ export interface Transport {
   /** Opens a port and negotiates over it, on behalf of the client that has sent the request. */
   open(request: RpcRequest, negotiate: Negotiate): Promise<Conversation>
   createError(code: 'timeout' | 'closed', message: string): Error
-  /** Returns true if a server of one era may reject a request of the other era with this response or error. */
+  /**
+   * Returns true if a server of one revision may reject a request of the other revision with this response or error.
+   */
   isRefusal(outcome: unknown): boolean
   close(): Promise<void>
 }

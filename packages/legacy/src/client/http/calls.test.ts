@@ -245,7 +245,7 @@ test('a handshake is not cancelled with the call that began it [LEG-051]', async
       ? held.then(() => createReply(one, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }))
       : undefined
   const server = createScriptedServer({ handle })
-  const connection = connectAny('https://server.test/mcp', { era: 'legacy', http: { fetch: server.fetch } })
+  const connection = connectAny('https://server.test/mcp', { revision: 'older', http: { fetch: server.fetch } })
   const client = createClient(connection.exchange, hostInfo)
   await expect(client.callTool('greet', {}, { signal: AbortSignal.timeout(10) })).rejects.toThrow('timeout')
   release()

@@ -34,7 +34,6 @@ test('the handshake comes first, with version, capabilities and info [LEG-001 LE
     clientInfo: host,
   })
   expect(connection.peer).toEqual({
-    era: 'legacy',
     revision: '2025-11-25',
     namesCalls: true,
     info: { name: 'scripted', version: '1.0.0' },
@@ -226,7 +225,7 @@ describe('a server that is found to be', () => {
     const { server, client, connection } = connect(discover(answer))
     await client.callTool('greet')
     expect(server.methods()).toContain('initialize')
-    expect(connection.peer).toMatchObject({ era: 'legacy' })
+    expect(connection.peer).toMatchObject({ revision: expect.stringMatching(/^202[45]-/) })
   })
 
   test.each<[string, (one: ReceivedRequest) => Response]>([
@@ -241,7 +240,7 @@ describe('a server that is found to be', () => {
   ])('a modern one by %s does not receive it [SHT-079]', async (_, answer) => {
     const { server, client, connection } = connect(discover(answer))
     await client.callTool('greet').catch(() => {})
-    expect(connection.peer).toEqual({ era: 'modern' })
+    expect(connection.peer).toEqual({ revision: '2026-07-28' })
     // Its tools/call was refused as an older server would, so it is looked at once more.
     expect(server.methods()).toEqual(['server/discover', 'tools/call', 'server/discover'])
   })
@@ -256,7 +255,7 @@ describe('a server that is found to be', () => {
       rpc: { message: 'Upstream "memory" gave no answer' },
     })
     expect(server.methods()).toEqual(['server/discover', 'initialize', 'tools/call'])
-    expect(connection.peer).toEqual({ era: 'modern' })
+    expect(connection.peer).toEqual({ revision: '2026-07-28' })
   })
 
   test.each([401, 403, 407, 408, 429, 500, 502, 503])(
@@ -306,7 +305,7 @@ describe('a server that is found to be', () => {
     await older.client.callTool('greet')
     expect(older.server.methods()).toEqual(['initialize', 'notifications/initialized', 'GET', 'tools/call'])
 
-    const modern = createServer({ ...host, tools: [tool('greet', { description: 'Greets', run: () => 'modern' })] })
+    const modern = createServer({ ...host, tools: [tool('greet', { description: 'Greets', run: () => '2026-07-28' })] })
     const handler = httpHandler(modern)
     const fetch = async (address: string, init: RequestInit) => handler(new Request(address, init))
     const connection = connectAny('http://localhost/mcp', {
@@ -314,9 +313,9 @@ describe('a server that is found to be', () => {
       detectedRevisions: new Map([['http://localhost/mcp', '2025-11-25']]),
     })
     expect(await createClient(connection.exchange, host).callTool('greet')).toMatchObject({
-      content: [{ text: 'modern' }],
+      content: [{ text: '2026-07-28' }],
     })
-    expect(connection.peer).toEqual({ era: 'modern' })
+    expect(connection.peer).toEqual({ revision: '2026-07-28' })
 
     known.set(url, '2026-07-28')
     const changed = connect({}, { detectedRevisions: known })

@@ -38,7 +38,7 @@ function connect(
   }
   const server = createScriptedServer({ capabilities, handle })
   const connection = connectAny('https://server.test/mcp', {
-    era: 'legacy',
+    revision: 'older',
     ...options,
     http: { fetch: server.fetch },
   })

@@ -19,7 +19,7 @@ test('users who share a connection have a session each, and no answer leaves wit
   const server = createScriptedServer({ handle })
   const headers = () => ({ authorization: `Bearer ${user.getStore() ?? 'anonymous'}` })
   await using connection = connectAny('https://server.test/mcp', {
-    era: 'legacy',
+    revision: 'older',
     http: { headers, fetch: server.fetch },
   })
   const client = createClient(connection, hostInfo)
@@ -45,7 +45,7 @@ test('a question outside calls is refused while calls of two clients run, and as
   }
   const server = createScriptedServer({ handle })
   await using connection = connectAny('https://server.test/mcp', {
-    era: 'legacy',
+    revision: 'older',
     http: { fetch: server.fetch },
     log: () => {},
   })

@@ -18,8 +18,8 @@ import { readFailure, readRpcResponse } from './read-response.ts'
 const undecidedStatuses: ReadonlySet<number> = new Set([401, 403, 407, 408, 429])
 
 /**
- * Returns true if an HTTP status does not show the era of the server, because it is about authorization, limits or a
- * failure (LEG-084).
+ * Returns true if an HTTP status does not show the revision of the server, because it is about authorization, limits or
+ * a failure (LEG-084).
  */
 function isUndecidedStatus(status: number): boolean {
   return undecidedStatuses.has(status) || status >= 500
@@ -27,8 +27,8 @@ function isUndecidedStatus(status: number): boolean {
 
 /**
  * Sends `server/discover` (basic/versioning, backward compatibility). If a server of 2026-07-28 would not send such a
- * response, returns the error for an unknown method. Rejects if the response does not show the era of the server, for
- * example because of authorization, a limit, or a failed connection.
+ * response, returns the error for an unknown method. Rejects if the response does not show the revision of the server,
+ * for example because of authorization, a limit, or a failed connection.
  */
 export async function sendProbe(
   session: HttpSession,

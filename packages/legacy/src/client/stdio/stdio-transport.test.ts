@@ -25,7 +25,7 @@ function connect(args: readonly string[], options: ConnectAnyOptions = {}, entry
 test('a server that answers the probe with an error receives initialize in the same process [STD-016 STD-018]', async () => {
   const { connection, client, methods } = connect(['answers'])
   await client.listTools()
-  const peer = { era: 'legacy', revision: '2025-11-25', info: { name: 'plain' }, namesCalls: false }
+  const peer = { revision: '2025-11-25', info: { name: 'plain' }, namesCalls: false }
   expect(connection.peer).toMatchObject(peer)
   await expect.poll(methods).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
   expect(connection.process?.restartCount).toBe(0)
@@ -70,7 +70,7 @@ test('a revision that this client does not speak has the same code as over HTTP'
 test('a modern server that is slow at the probe is found to be one [LEG-083]', async () => {
   const { connection, client, methods } = connect(['slow'], { probeTimeoutMs: 50 })
   await client.discover()
-  expect(connection.peer).toEqual({ era: 'modern' })
+  expect(connection.peer).toEqual({ revision: '2026-07-28' })
   await expect.poll(methods).toContain('initialize')
   await connection.close()
 })

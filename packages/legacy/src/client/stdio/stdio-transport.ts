@@ -98,7 +98,7 @@ class StdioTransport implements Transport {
     const port = new StdioPort(process)
     this.#port = port
     const conversation = await this.#negotiate?.(port)
-    if (conversation?.era === 'none') {
+    if (conversation?.revision === 'none') {
       const { error } = conversation
       throw new LegacyError('refused', error.error.message, error)
     }
@@ -114,12 +114,13 @@ class StdioTransport implements Transport {
     try {
       await this.#connection.start()
     } catch (error) {
-      if (isLegacyError(error, 'refused') && error.response !== undefined) return { era: 'none', error: error.response }
+      if (isLegacyError(error, 'refused') && error.response !== undefined)
+        return { revision: 'none', error: error.response }
       throw error
     }
     if (this.#conversation !== undefined) return this.#conversation
     const message = `${this.#options.entry.command} ended right after its start`
-    return { era: 'none', error: { jsonrpc: '2.0', id, error: { code: -32_603, message } } }
+    return { revision: 'none', error: { jsonrpc: '2.0', id, error: { code: -32_603, message } } }
   }
 
   createError(code: 'timeout' | 'closed', message: string): Error {

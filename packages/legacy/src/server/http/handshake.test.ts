@@ -35,7 +35,7 @@ test('initialize is answered with version, capabilities and server info [LEG-002
       tools: { listChanged: true },
       resources: { listChanged: true, subscribe: true },
     },
-    serverInfo: { name: 'both-eras', version: '1.2.3' },
+    serverInfo: { name: 'all-revisions', version: '1.2.3' },
     instructions: 'Be kind',
   })
 })

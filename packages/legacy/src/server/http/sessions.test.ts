@@ -187,7 +187,7 @@ test('keys that changed end the sessions of their time, and a new one begins [LE
 })
 
 test('a server without a key says that its sessions are those of one process', () => {
-  const about = { name: 'both-eras', version: '1.0.0', extensions: [legacy()] }
+  const about = { name: 'all-revisions', version: '1.0.0', extensions: [legacy()] }
   expect(createServer({ ...about, state: false }).singleProcess).toContain('give the server a `state`')
   const state = sealedState({ keys: [randomBytes(32)] })
   expect(createServer({ ...about, state }).singleProcess).toBeUndefined()

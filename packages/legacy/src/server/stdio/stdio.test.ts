@@ -79,7 +79,7 @@ test('a client that initializes is asked in the middle of a call, by a request o
   expect([response['id'], textIn(response)]).toEqual([call.id, '{"action":"accept","content":{"name":"Ada"}}'])
 })
 
-test('both eras run side by side in one process [LEG-050 LEG-080 LEG-081]', async () => {
+test('all revisions run side by side in one process [LEG-050 LEG-080 LEG-081]', async () => {
   await using peer = open()
   await peer.initialize()
   peer.say(createRpcRequest('tools/call', { name: 'revision', arguments: {} }))
@@ -89,7 +89,7 @@ test('both eras run side by side in one process [LEG-050 LEG-080 LEG-081]', asyn
   expect([textIn(modern), modern['result']]).toMatchObject(['2026-07-28', { resultType: 'complete' }])
 })
 
-test('calls of both eras have the transport and the address of the process', async () => {
+test('calls of all revisions have the transport and the address of the process', async () => {
   const transport = tool('transport', {
     description: 'Says which transport a call came over',
     run: (_, ctx) => `${ctx.context.get(transportKey)} ${ctx.context.get(clientAddressKey)}`,

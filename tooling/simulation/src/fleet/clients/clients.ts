@@ -74,7 +74,8 @@ interface SimulatedClientOptions {
 function createSimulatedClient(host: Host, kind: CallingKind, { context, onTask }: SimulatedClientOptions): Client {
   const { network, faults, trace } = context
   const http = { fetch: network.fetchFor(host), headers: { 'x-caller': host.name } }
-  const connection = kind === 'older' ? connectAny(url, { era: 'legacy', http, log: () => {} }) : connectHttp(url, http)
+  const connection =
+    kind === 'older' ? connectAny(url, { revision: 'older', http, log: () => {} }) : connectHttp(url, http)
   const follow = kind === 'listening' ? 'listen' : 'poll'
   return createClient(connection, {
     name: host.name,
