@@ -63,6 +63,7 @@ export {
   quoteName,
 } from './log.ts'
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
+export { importPeerDependency, isMissingModuleError } from './import-peer-dependency.ts'
 export { createRandomPool, randomId } from './random-id.ts'
 export {
   captureAsyncContext,

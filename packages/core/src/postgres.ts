@@ -5,12 +5,13 @@
  */
 
 import { createBatchSender, maxWaitingCharacters } from './bus/batch-sender.ts'
-import { BusError, type ChangeBus } from './bus/change-bus.ts'
+import { BusError } from './bus/change-bus.ts'
 import type { ConnectFunction } from './bus/connection.ts'
-import { defaultTimeoutMs, createNetworkBus, type NetworkBusOptions } from './bus/network-bus.ts'
+import { defaultTimeoutMs, createNetworkBus, type NetworkBus, type NetworkBusOptions } from './bus/network-bus.ts'
+import { importPeerDependency } from './import-peer-dependency.ts'
 
 export { BusError, type BusErrorCode, isBusError } from './bus/change-bus.ts'
-export type { NetworkBusOptions } from './bus/network-bus.ts'
+export type { NetworkBus, NetworkBusOptions } from './bus/network-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 
 /** A query of `pg` with a time limit in milliseconds. */
@@ -65,19 +66,20 @@ export interface PostgresBusOptions extends NetworkBusOptions {
 const maxBytes = 7_999
 
 /**
- * Makes a bus over LISTEN and NOTIFY of PostgreSQL. The bus publishes through the application's own pool, and keeps one
- * connection of a pool while it has listeners.
+ * Makes a bus over LISTEN and NOTIFY of PostgreSQL. Takes a URL, or the application's own pool, which is not closed. The
+ * bus keeps one connection of a pool while it has listeners. A URL needs the package `pg`.
  *
  * Publishing rejects with {@link BusError} `unavailable` when PostgreSQL cannot be reached in time or more than
  * 16,777,216 characters wait, and with `too_large` for data that exceeds a payload of 7999 bytes. If the topic alone
  * exceeds the payload, all listeners are notified of a gap instead. When the listening connection is lost, a new one is
- * opened after a pause that grows with each failure. Then all listeners are notified of a gap. Give the pool an `error`
- * listener: without one, `pg` ends the process when an idle connection breaks. The pool's `max` has to be at least 2,
- * and `pool.end()` waits until the bus has no listeners.
+ * opened after a pause that grows with each failure. Then all listeners are notified of a gap. Give a pool of your own
+ * an `error` listener: without one, `pg` ends the process when an idle connection breaks. The pool's `max` has to be at
+ * least 2, and `pool.end()` waits until the bus has no listeners.
  *
  * @throws TypeError for an invalid channel, and RangeError for an invalid time.
  */
-export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}): ChangeBus {
+export function postgresBus(database: string | PostgresPool, options: PostgresBusOptions = {}): NetworkBus {
+  const { pool, close } = openPostgres(database)
   const { timeoutMs = defaultTimeoutMs, listenPool = pool } = options
   const channel = requirePostgresChannel(options.channel ?? 'mcp_changes')
   handleConnectionErrors(pool)
@@ -98,7 +100,7 @@ export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}
         `${maxWaitingCharacters} characters of changes wait for PostgreSQL already: publish fewer`,
       ),
   )
-  return createNetworkBus(
+  const bus = createNetworkBus(
     {
       name: 'PostgreSQL',
       maxMessageBytes: maxBytes,
@@ -109,6 +111,32 @@ export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}
     },
     options,
   )
+  return { ...bus, close }
+}
+
+/**
+ * Returns the given pool, or a pool for a URL. `close` closes only the pool of a URL. That pool is created with the
+ * first query, and only a query in flight keeps the process running.
+ */
+export function openPostgres<Pool>(database: string | Pool): {
+  readonly pool: Pool | PostgresPool
+  close(): Promise<void>
+} {
+  if (typeof database !== 'string') return { pool: database, close: async () => {} }
+  const create = async () => {
+    const { default: pg } = await importPeerDependency('pg@8', () => import('pg'), 'A URL')
+    const pool = new pg.Pool({ connectionString: database, allowExitOnIdle: true })
+    // Without this listener, an idle connection that breaks would end the process. A query that fails has its own error.
+    pool.on('error', () => {})
+    handleConnectionErrors(pool)
+    return pool
+  }
+  let pool: ReturnType<typeof create> | undefined
+  const open = (): ReturnType<typeof create> => (pool ??= create())
+  return {
+    pool: { query: async (query) => (await open()).query(query), connect: async () => (await open()).connect() },
+    close: async () => (await pool)?.end(),
+  }
 }
 
 function connectPostgres(

@@ -4,12 +4,12 @@
  * @module @x/core/redis
  */
 
-import type { ChangeBus } from './bus/change-bus.ts'
+import { importPeerDependency } from './import-peer-dependency.ts'
 import type { ConnectFunction } from './bus/connection.ts'
-import { createNetworkBus, type NetworkBusOptions } from './bus/network-bus.ts'
+import { createNetworkBus, type NetworkBus, type NetworkBusOptions } from './bus/network-bus.ts'
 
 export { BusError, type BusErrorCode, isBusError } from './bus/change-bus.ts'
-export type { NetworkBusOptions } from './bus/network-bus.ts'
+export type { NetworkBus, NetworkBusOptions } from './bus/network-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 export { encodeChange } from './bus/change-text.ts'
 
@@ -39,8 +39,8 @@ export interface RedisBusOptions extends NetworkBusOptions {
 const maxBytes = 65_536
 
 /**
- * Makes a bus over Redis or Valkey. The bus publishes through the application's own client. While it has listeners, it
- * listens on one duplicate of that client.
+ * Makes a bus over Redis or Valkey. Takes a URL, or the application's own connected client, which is not closed. While
+ * the bus has listeners, it listens on one duplicate of the client. A URL needs the package `@redis/client`.
  *
  * Publishing rejects with {@link BusError} `unavailable` when Redis cannot be reached in time, and with `too_large` for
  * data that exceeds a message of 64 KiB. If the topic alone exceeds this size, all listeners are notified of a gap
@@ -49,9 +49,10 @@ const maxBytes = 65_536
  *
  * @throws TypeError for an invalid channel, and RangeError for an invalid time.
  */
-export function redisBus(client: RedisClient, options: RedisBusOptions = {}): ChangeBus {
+export function redisBus(redis: string | RedisClient, options: RedisBusOptions = {}): NetworkBus {
   const channel = requireRedisChannel(options.channel ?? 'mcp:changes')
-  return createNetworkBus(
+  const { client, close } = openRedis(redis)
+  const bus = createNetworkBus(
     {
       name: 'Redis',
       maxMessageBytes: maxBytes,
@@ -62,11 +63,67 @@ export function redisBus(client: RedisClient, options: RedisBusOptions = {}): Ch
     },
     options,
   )
+  return { ...bus, close }
 }
 
-function connectRedis(client: RedisClient, channel: string): ConnectFunction {
+/**
+ * Returns the given client, or a client for a URL. `close` closes only the client of a URL. That client connects with
+ * its first command, and only a command in flight keeps the process running.
+ */
+export function openRedis<Client>(redis: string | Client): {
+  readonly client: Client | RedisAtUrl
+  close(): Promise<void>
+} {
+  if (typeof redis !== 'string') return { client: redis, close: async () => {} }
+  const client = redisAtUrl(redis)
+  return { client, close: async () => client.close() }
+}
+
+/** A client of Redis that this process creates for a URL. */
+export interface RedisAtUrl extends Pick<RedisClient, 'sendCommand'> {
+  /** Creates another client of the URL, not yet connected. */
+  duplicate(): Promise<RedisSubscriber>
+  close(): void
+}
+
+function redisAtUrl(url: string): RedisAtUrl {
+  let isClosed = false
+  const create = async () => {
+    const { createClient } = await importPeerDependency('@redis/client@6', () => import('@redis/client'), 'A URL')
+    if (isClosed) throw new Error('The client of this URL was closed')
+    const client = createClient({ url })
+    // Without this listener, a connection that breaks would end the process. A command that fails has its own error.
+    client.on('error', () => {})
+    client.unref()
+    return client
+  }
+  let client: Awaited<ReturnType<typeof create>> | undefined
+  let opening: Promise<unknown> | undefined
+  const open = async (): Promise<void> => {
+    client = await create()
+    await client.connect()
+  }
+  return {
+    async sendCommand(args, options) {
+      opening ??= open().catch((error: unknown) => {
+        opening = undefined
+        throw error
+      })
+      await opening
+      return client?.sendCommand(args, options)
+    },
+    duplicate: create,
+    close() {
+      isClosed = true
+      if (client?.isOpen === true) client.destroy()
+    },
+  }
+}
+
+function connectRedis(client: Pick<RedisClient | RedisAtUrl, 'duplicate'>, channel: string): ConnectFunction {
   return async ({ handleMessage, handleLoss }, signal) => {
-    const subscriber = client.duplicate()
+    const subscriber = await client.duplicate()
+    signal.throwIfAborted()
     // Without this listener the first error of the client would end the process. Here each error ends the connection,
     // and the session opens another. Every reconnection goes through the session, which notifies the listeners of a
     // gap.

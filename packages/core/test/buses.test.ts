@@ -5,7 +5,7 @@ import { describeNeeding } from '@tooling/vitest/needs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { memoryBus } from '../src/bus/memory-bus.ts'
 import type { Log } from '../src/log.ts'
-import { postgresBus } from '../src/postgres.ts'
+import { type NetworkBus, postgresBus } from '../src/postgres.ts'
 import { redisBus } from '../src/redis.ts'
 import { testBusContract } from './support/bus-contract.ts'
 import { listenInTest } from './support/record-listener.ts'
@@ -13,6 +13,19 @@ import { testWireContract, type WireUnderTest } from './support/wire-contract.ts
 
 const redisRule = 'use up to 256 printable ASCII characters without spaces, as in mcp:changes'
 const postgresRule = 'use up to 63 small letters, digits and underscores, as in mcp_changes'
+
+/** Checks that the first bus receives what both publish, until it is closed. */
+async function hearsAndCloses(atUrl: NetworkBus, other: NetworkBus): Promise<void> {
+  const topics: string[] = []
+  const stop = await atUrl.listen({ onChange: ({ topic }) => topics.push(topic), onGap: () => {} })
+  await other.publish({ topic: 'one' })
+  await atUrl.publish({ topic: 'two' })
+  await expect.poll(() => topics).toEqual(['one', 'two'])
+  stop()
+  await atUrl.close()
+  await other.close()
+  await expect(atUrl.publish({ topic: 'three' })).rejects.toMatchObject({ code: 'unavailable' })
+}
 
 describe('the bus in memory', () => {
   const errors: unknown[] = []
@@ -50,6 +63,11 @@ describeNeeding('redis', 'the bus over Redis', (program) => {
     expect(() => redisBus(client, { channel })).toThrow(
       new TypeError(`channel is ${JSON.stringify(channel)}: ${redisRule}`),
     )
+  })
+
+  test('a bus at a URL hears a bus over a client, and closes its own client alone', async () => {
+    await hearsAndCloses(redisBus(server.url, { channel: 'url' }), redisBus(client, { channel: 'url' }))
+    expect(client.isReady).toBe(true)
   })
 
   test('a client with RESP 2 and without a reconnect strategy is connected again', async () => {
@@ -106,6 +124,11 @@ describe('the bus over PostgreSQL', () => {
       )
     },
   )
+
+  test('a bus at a URL hears a bus over a pool, and closes its own pool alone', async () => {
+    await hearsAndCloses(postgresBus(server.url, { channel: 'url' }), postgresBus(pool, { channel: 'url' }))
+    expect((await pool.query('SELECT 1')).rows).toHaveLength(1)
+  })
 
   test('the error names a pool without a free connection besides the one that listens', async () => {
     const narrow = server.pool({ max: 1 })

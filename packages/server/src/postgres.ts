@@ -17,5 +17,6 @@ export {
   type PostgresPool,
   type PostgresQuery,
   postgresBus,
+  type NetworkBus,
   type NetworkBusOptions,
 } from '@x/core/postgres'

@@ -15,5 +15,6 @@ export {
   type RedisBusOptions,
   type RedisClient,
   type RedisSubscriber,
+  type NetworkBus,
   type NetworkBusOptions,
 } from '@x/core/redis'

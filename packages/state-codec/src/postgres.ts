@@ -4,6 +4,7 @@
  * @module @x/state-codec/postgres
  */
 
+import { openPostgres } from '@x/core/postgres'
 import { StateUsageError } from './state-error.ts'
 import { defaultTimeoutMs, runStoreOperation } from './store/call-store.ts'
 import type { StateStore } from './state-codec.ts'
@@ -31,25 +32,30 @@ export interface PostgresStoreOptions extends OwnerQuotaOptions {
   readonly timeoutMs?: number | undefined
 }
 
-/** A store in PostgreSQL. Expired rows stay until `removeExpiredRows` deletes them. */
+/**
+ * A store in PostgreSQL. Expired rows stay until `removeExpiredRows` deletes them. It owns the pool that it made of a URL.
+ */
 export interface PostgresStore extends StateStore {
   /** Deletes expired rows and returns their number. Call it from a timer on one instance. */
   removeExpiredRows(): Promise<number>
+  /** Closes the pool. Does nothing for a pool of the application. */
+  close(): Promise<void>
 }
 
 /**
- * Creates a store in a PostgreSQL table, which uses the application's own pool. {@link stateTableSql} returns the SQL
- * that creates the table.
+ * Creates a store in a PostgreSQL table. Takes a URL, or the application's own pool, which is not closed. A URL needs the
+ * package `pg`. {@link stateTableSql} returns the SQL that creates the table.
  *
  * The methods of the store throw `StateError` with `unavailable` when PostgreSQL cannot be reached, and with `quota`
  * for an owner whose quota is full. Additions that run at the same time do not see one another, so that an owner may
- * exceed the quota by the number of connections. Add an `error` listener to the pool. Without a listener, `pg` ends the
- * process when an idle connection breaks.
+ * exceed the quota by the number of connections. Add an `error` listener to a pool of your own. Without a listener, `pg`
+ * ends the process when an idle connection breaks.
  *
  * @throws StateUsageError for an invalid table name, and RangeError for an invalid quota.
  */
-export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): PostgresStore {
+export function postgresStore(database: string | PostgresPool, options: PostgresStoreOptions = {}): PostgresStore {
   const { timeoutMs = defaultTimeoutMs } = options
+  const { pool, close } = openPool(database)
   const table = quoteTableName(options.table ?? 'mcp_state')
   const query = async (text: string, values: unknown[]): Promise<readonly unknown[]> =>
     (await runStoreOperation({ name: 'PostgreSQL', timeoutMs }, () => pool.query(text, values))).rows
@@ -71,6 +77,7 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
       }),
     removeExpiredRows: async () =>
       (await query(`DELETE FROM ${table} WHERE expires_at <= clock_timestamp() RETURNING 1`, [])).length,
+    close,
   }
 }
 
@@ -177,8 +184,20 @@ CREATE INDEX IF NOT EXISTS "${indexName}_owner" ON ${tableName} (owner, expires_
  * Creates the table of {@link postgresStore} if it does not exist. Several instances may call it at the same time,
  * because PostgreSQL runs the statements of one query in one transaction.
  */
-export async function createStateTable(pool: PostgresPool, table?: string): Promise<void> {
-  await pool.query(stateTableSql(table))
+export async function createStateTable(database: string | PostgresPool, table?: string): Promise<void> {
+  const { pool, close } = openPool(database)
+  await pool.query(stateTableSql(table)).finally(close)
+}
+
+function openPool(database: string | PostgresPool): { readonly pool: PostgresPool; close(): Promise<void> } {
+  if (typeof database !== 'string') return { pool: database, close: async () => {} }
+  const { pool, close } = openPostgres<never>(database)
+  return { pool: { query: async (text, values = []) => ({ rows: rowsOf(await pool.query({ text, values })) }) }, close }
+}
+
+function rowsOf(result: unknown): readonly unknown[] {
+  const { rows }: { readonly rows?: unknown } = Object(result)
+  return Array.isArray(rows) ? rows : []
 }
 
 function storedValueOf(row: unknown): string | undefined {

@@ -4,6 +4,7 @@
  * @module @x/state-codec/redis
  */
 
+import { openRedis } from '@x/core/redis'
 import { StateError } from './state-error.ts'
 import { defaultTimeoutMs, runStoreOperation } from './store/call-store.ts'
 import type { StateStore } from './state-codec.ts'
@@ -36,19 +37,26 @@ export interface RedisStoreOptions extends OwnerQuotaOptions {
   readonly timeoutMs?: number | undefined
 }
 
+/** A store in Redis. It owns the client that it made of a URL. */
+export interface RedisStore extends StateStore {
+  /** Closes the client. Does nothing for a client of the application. */
+  close(): Promise<void>
+}
+
 /**
- * Creates a store in Redis 7.0 or later, or Valkey, which uses the application's own client. Redis itself removes
- * expired values. Scripts (`EVAL`) count the values of each owner. The time of a script is proportional to the number
- * of values that have expired.
+ * Creates a store in Redis 7.0 or later, or Valkey. Takes a URL, or the application's own connected client, which is not
+ * closed. A URL needs the package `@redis/client`. Redis itself removes expired values. Scripts (`EVAL`) count the
+ * values of each owner. The time of a script is proportional to the number of values that have expired.
  *
  * The methods of the store throw {@link StateError} with `unavailable` when Redis cannot be reached, and with `quota`
  * for an owner whose quota is full.
  *
  * @throws RangeError for an invalid quota.
  */
-export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): StateStore {
+export function redisStore(redis: string | RedisClient, options: RedisStoreOptions = {}): RedisStore {
   const { prefix = 'mcp:', timeoutMs = defaultTimeoutMs } = options
   const quota = compileOwnerQuota(options)
+  const { client, close } = openRedis(redis)
   const send: SendCommand = (args) =>
     runStoreOperation({ name: 'Redis', timeoutMs }, (abortSignal) => client.sendCommand(args, { abortSignal }))
   const operations = createRedisOperations(send, prefix)
@@ -60,6 +68,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     ...operations,
     forOwner: (owner) =>
       createOwnerStore(owner, operations, (addition) => addOwnedEntry(send, { prefix, quota }, addition)),
+    close,
   }
 }
 

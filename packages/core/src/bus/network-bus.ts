@@ -8,6 +8,12 @@ import { type ConnectFunction, withBusTimeout } from './connection.ts'
 import { createBusSession } from './bus-session.ts'
 import { createListenerRegistry, createErrorReporter } from './memory-bus.ts'
 
+/** A bus over a network. It owns the client that it made of a URL. */
+export interface NetworkBus extends ChangeBus {
+  /** Closes the client, once no listener is left. Does nothing for a client or a pool of the application. */
+  close(): Promise<void>
+}
+
 /** The options that every bus over a network has. */
 export interface NetworkBusOptions {
   /**

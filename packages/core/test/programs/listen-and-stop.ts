@@ -4,7 +4,8 @@ import { postgresBus } from '../../src/postgres.ts'
 import { redisBus } from '../../src/redis.ts'
 import type { ChangeBus } from '../../src/index.ts'
 
-// Listens, receives one change, stops, and closes its own client. After that nothing may keep the process alive.
+// Listens, receives one change, stops, and closes its own client. Then does the same over a URL, whose client it does
+// not close. After that nothing may keep the process alive.
 const [kind, address = ''] = process.argv.slice(2)
 
 async function useBus(bus: ChangeBus): Promise<void> {
@@ -25,12 +26,14 @@ async function overRedis(): Promise<void> {
   await client.connect()
   await useBus(redisBus(client))
   client.destroy()
+  await useBus(redisBus(`unix://${address}`))
 }
 
 async function overPostgres(): Promise<void> {
   const pool = new Pool({ connectionString: address })
   pool.on('error', () => {})
   await useBus(postgresBus(pool)).finally(() => pool.end())
+  await useBus(postgresBus(address))
 }
 
 await (kind === 'redis' ? overRedis() : overPostgres())

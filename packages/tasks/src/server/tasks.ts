@@ -1,6 +1,5 @@
-import { settlesWithin } from '@x/core'
+import { settlesWithin, isMissingModuleError } from '@x/core'
 import type { ExtensionHost, ExtensionInstance, ServerExtension, ToolView } from '@x/exchange'
-import { isMissingModuleError } from '../engines/import-peer-dependency.ts'
 import { tasksExtension } from '../schema/task-params.ts'
 import type { DetailedTask } from '../schema/task.ts'
 import { createTaskContext, type ResolvedTaskOptions, resolveTaskOptions, type TaskOptions } from './options.ts'

@@ -1,6 +1,6 @@
+import { importPeerDependency } from '@x/core'
 import { resolve } from 'node:path'
 import type { TaskEngine } from '../engine.ts'
-import { importPeerDependency } from '../import-peer-dependency.ts'
 import type { SqlDatabase } from '../postgres/sql-database.ts'
 import { errorReporterOf, type SqlEngineOptions, sqlEngine } from '../postgres/sql-engine.ts'
 import { lockFolder } from './folder-lock.ts'
@@ -33,7 +33,11 @@ async function openPgliteFolder(
   channel: string,
   onError: (error: unknown) => void,
 ): Promise<SqlDatabase> {
-  const { PGlite } = await importPeerDependency('@electric-sql/pglite@0.5', () => import('@electric-sql/pglite'))
+  const { PGlite } = await importPeerDependency(
+    '@electric-sql/pglite@0.5',
+    () => import('@electric-sql/pglite'),
+    'This engine',
+  )
   const unlock = await lockFolder(folder)
   try {
     const pglite = await PGlite.create(folder)

@@ -1,7 +1,6 @@
-import { checkedNumber } from '@x/core'
+import { checkedNumber, importPeerDependency } from '@x/core'
 import type { PostgresPool } from '@x/server/postgres'
 import type { TaskEngine } from '../engine.ts'
-import { importPeerDependency } from '../import-peer-dependency.ts'
 import { createPoolDatabase } from './pool-database.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import { errorReporterOf, type SqlEngineOptions, sqlEngine } from './sql-engine.ts'
@@ -49,7 +48,7 @@ async function openPool(
       end: async () => {},
     })
   }
-  const { default: pg } = await importPeerDependency('pg@8', () => import('pg'))
+  const { default: pg } = await importPeerDependency('pg@8', () => import('pg'), 'This engine')
   const pool = new pg.Pool({ connectionString: database, connectionTimeoutMillis: timeoutMs })
   // Without this listener, an idle connection that breaks would end the process.
   pool.on('error', onError)

@@ -1,8 +1,16 @@
-import { checkedNumber, errorRecord, createLog, type Log, platformRuntime, type TimeLimit, withTimeout } from '@x/core'
+import {
+  checkedNumber,
+  errorRecord,
+  createLog,
+  type Log,
+  platformRuntime,
+  type TimeLimit,
+  withTimeout,
+  importPeerDependency,
+} from '@x/core'
 import { encodeChange, redisBus, type RedisClient } from '@x/core/redis'
 import type { TaskEngine } from '../engine.ts'
 import { cancelTopic, createEngineNotifications, createListenerSet, workTopic } from '../engine-notifications.ts'
-import { importPeerDependency } from '../import-peer-dependency.ts'
 import { createLazyEngine } from '../lazy-engine.ts'
 import { createRedisRequests, type RunScript } from './redis-requests.ts'
 
@@ -69,7 +77,7 @@ async function connect(
   timeoutMs: number,
   onError: (error: unknown) => void,
 ): Promise<{ readonly client: RedisClient; close(): void }> {
-  const { createClient } = await importPeerDependency('@redis/client@6', () => import('@redis/client'))
+  const { createClient } = await importPeerDependency('@redis/client@6', () => import('@redis/client'), 'This engine')
   const client = createClient({ url })
   // Without this listener, a connection that breaks would end the process.
   client.on('error', onError)

@@ -1,14 +1,18 @@
 /**
- * Loads an optional package. If the package is missing, rejects with an error that contains the command to install it,
- * and has the code of Node for a missing module.
+ * Loads an optional package. If the package is missing, rejects with an error that says what needs it, contains the
+ * command to install it, and has the code of Node for a missing module.
  */
-export async function importPeerDependency<T>(packageSpec: string, importModule: () => Promise<T>): Promise<T> {
+export async function importPeerDependency<T>(
+  packageSpec: string,
+  importModule: () => Promise<T>,
+  neededBy: string,
+): Promise<T> {
   try {
     return await importModule()
   } catch (cause) {
     const name = packageSpec.slice(0, packageSpec.lastIndexOf('@'))
     if (!isMissingModule(cause, name)) throw cause
-    const message = `This engine needs the package ${name}, which is not installed: npm install ${packageSpec}`
+    const message = `${neededBy} needs the package ${name}, which is not installed: npm install ${packageSpec}`
     throw Object.assign(new Error(message, { cause }), { code: missingModuleCode })
   }
 }
