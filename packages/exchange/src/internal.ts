@@ -18,7 +18,7 @@ export { type Composition, composeServer } from './composition/compose.ts'
 export type { ReadinessCheck } from './composition/readiness.ts'
 export { overloadedReason } from './errors/rejections.ts'
 export { quotaError, quotaReason } from './errors/quota.ts'
-export { conventions, isCallerError } from './telemetry/conventions.ts'
+export { conventions, formatTraceparent, isCallerError } from './telemetry/conventions.ts'
 export {
   discoverProbe,
   findRevisionError,

@@ -4,7 +4,7 @@
  * @module @x/schema
  */
 
-export { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@x/core'
+export { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@x/core'
 export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/mcp-error.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { isMetaKey, metaKeys, projectMetaKeys } from './basic/meta-keys.ts'

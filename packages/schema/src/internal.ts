@@ -5,7 +5,6 @@
  */
 
 export { loggingLevels, severityOf } from './basic/meta.ts'
-export { formatTraceparent } from './basic/trace-context.ts'
 export { encodePieces, type MessagePieces } from './messages/encode-message.ts'
 export { parseBatch } from './messages/parse-message.ts'
 export { resolveReference, withoutRootReference } from './json-schema/schema-references.ts'

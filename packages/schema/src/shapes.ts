@@ -13,7 +13,6 @@ export {
   type CheckDepth,
   checkOf,
   type Description,
-  durationMs,
   integer,
   integerOrNull,
   list,

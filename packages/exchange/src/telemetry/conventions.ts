@@ -75,3 +75,16 @@ const callerErrorCodes: ReadonlySet<number> = new Set([
 export function isCallerError(code: number): boolean {
   return callerErrorCodes.has(code)
 }
+
+/** Returns the `traceparent` of a span (W3C Trace Context, version 00). */
+export function formatTraceparent({
+  traceId,
+  spanId,
+  traceFlags,
+}: {
+  readonly traceId: string
+  readonly spanId: string
+  readonly traceFlags: number
+}): string {
+  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
+}

@@ -8,19 +8,6 @@ export interface TraceContext {
   readonly baggage?: string | undefined
 }
 
-/** Returns the `traceparent` of a span (W3C Trace Context, version 00). */
-export function formatTraceparent({
-  traceId,
-  spanId,
-  traceFlags,
-}: {
-  readonly traceId: string
-  readonly spanId: string
-  readonly traceFlags: number
-}): string {
-  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
-}
-
 /** Parses the trace context of a `_meta`. Malformed parts are left out, as W3C requires. */
 export function traceContextOf(meta: JsonObject | undefined): TraceContext {
   if (meta === undefined) return {}

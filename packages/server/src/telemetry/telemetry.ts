@@ -13,8 +13,7 @@ import {
   withContext,
 } from '@x/exchange'
 import type { RpcRequest, RpcResponse } from '@x/schema'
-import { conventions, recordedPartsKey, restoredPartsKey } from '@x/exchange/internal'
-import { formatTraceparent } from '@x/schema/internal'
+import { conventions, recordedPartsKey, restoredPartsKey, formatTraceparent } from '@x/exchange/internal'
 import { createInstruments, type Instruments, scopeName } from './instruments.ts'
 import { createObserver } from './observe-events.ts'
 import {
