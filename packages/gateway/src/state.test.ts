@@ -1,6 +1,6 @@
 import { type Call, createCall, type Principal } from '@x/exchange'
 import type { RpcRequest } from '@x/schema'
-import { sealedState } from '@x/state-codec'
+import { memoryStore, sealedState, singleUseState } from '@x/state-codec'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import vectors from './state.vectors.json' with { type: 'json' }
@@ -18,6 +18,19 @@ test('every instance with the keys opens a state of another instance [GWY-008]',
   expect(opened).toEqual({ tag: { upstream: 'crm', misses: 0 }, state: tagged.state })
   expect(await state.openCursor(vectors.cursor, 'tools/list', ada)).toEqual({ upstream: 'crm', cursor: '2' })
   expect(await state.openTaskId(vectors.taskId, ada)).toEqual({ upstream: 'crm', taskId: 'task-1' })
+})
+
+test('with a codec whose tokens open once, cursors and ids of tasks still open often, and a state once', async () => {
+  const single = new GatewayState(singleUseState(sealedState({ keys: [vectors.key] }), memoryStore()))
+  const cursor = await single.sealCursor({ upstream: 'crm', cursor: '2' }, 'tools/list', ada)
+  const taskId = await single.sealTaskId('crm', 'task-1', ada)
+  const sealed = await single.sealState(tagged, request, ada)
+  for (let use = 0; use < 2; use += 1) {
+    expect(await single.openCursor(cursor, 'tools/list', ada)).toEqual({ upstream: 'crm', cursor: '2' })
+    expect(await single.openTaskId(taskId, ada)).toEqual({ upstream: 'crm', taskId: 'task-1' })
+  }
+  await single.openState(sealed, request, ada)
+  await expect(single.openState(sealed, request, ada)).rejects.toMatchObject(badState)
 })
 
 test('a tag does not seal the state again: its length does not depend on the length of the state', async () => {

@@ -82,7 +82,12 @@ export class GatewayState {
   }
 
   async openCursor(sealed: string, method: string, call: Call): Promise<InnerCursor> {
-    const claims = { purpose: cursorPurpose, binding: [method, ownerOf(call)], owner: callerKeyOf(call) }
+    const claims = {
+      purpose: cursorPurpose,
+      binding: [method, ownerOf(call)],
+      owner: callerKeyOf(call),
+      reusable: true,
+    }
     const value = await this.#open(sealed, claims, invalidCursorError)
     const [upstream, cursor] = Array.isArray(value) ? value : []
     if (typeof upstream !== 'string') throw invalidCursorError()
@@ -96,7 +101,7 @@ export class GatewayState {
   }
 
   async openTaskId(sealed: string, call: Call): Promise<{ readonly upstream: string; readonly taskId: string }> {
-    const claims = { purpose: taskPurpose, binding: ownerOf(call), owner: callerKeyOf(call) }
+    const claims = { purpose: taskPurpose, binding: ownerOf(call), owner: callerKeyOf(call), reusable: true }
     const value = await this.#open(sealed, claims, unknownTaskError)
     const [upstream, taskId] = Array.isArray(value) ? value : []
     if (typeof upstream !== 'string' || typeof taskId !== 'string') throw unknownTaskError()

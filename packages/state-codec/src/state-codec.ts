@@ -18,7 +18,10 @@ export interface StateCodec {
   open(token: string, context: OpenOptions): Promise<JsonValue>
   /** The longest time in milliseconds during which a token of this codec can open. */
   readonly lifetimeMs?: number | undefined
-  /** True if a token opens once. A server then opens a token only when it can continue the call. */
+  /**
+   * True if a token opens once, except with the option `reusable`. A server then opens the token of a call only when it
+   * can continue the call.
+   */
   readonly opensOnce?: boolean | undefined
   /**
    * Resolves when the store of the codec answers. A server calls it to find out whether it is ready. Absent in a codec
@@ -72,6 +75,11 @@ export interface OpenOptions extends TokenContext {
    * decrypted contents in memory, at most 512 of them. It checks the context at every opening. Default: false.
    */
   readonly cacheContent?: boolean | undefined
+  /**
+   * True for a token that a peer sends again and again, such as the id of a session or of a task. `singleUseState` then
+   * opens it like the wrapped codec, and does not remember it. Default: false.
+   */
+  readonly reusable?: boolean | undefined
 }
 
 /** The context of a new token, and its lifetime. */

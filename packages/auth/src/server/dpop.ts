@@ -26,7 +26,7 @@ export interface DpopOptions {
 /** The part of a state codec that creates and opens nonces. */
 export interface NonceCodec {
   seal(value: JsonValue, context: { readonly purpose: string }): Promise<string>
-  open(token: string, context: { readonly purpose: string }): Promise<JsonValue>
+  open(token: string, context: { readonly purpose: string; readonly reusable: boolean }): Promise<JsonValue>
 }
 
 /**
@@ -149,7 +149,7 @@ async function renewNonce(givenNonce: unknown, { state, now }: ProofSettings): P
 
 async function openNonce(state: NonceCodec, givenNonce: string): Promise<number | undefined> {
   try {
-    const value = await state.open(givenNonce, { purpose: noncePurpose })
+    const value = await state.open(givenNonce, { purpose: noncePurpose, reusable: true })
     const madeAt = isJsonObject(value) ? value['madeAt'] : undefined
     return typeof madeAt === 'number' ? madeAt : undefined
   } catch {

@@ -188,6 +188,7 @@ export async function openSession(
         binding: principalIdentityOf(principal),
         owner: callerKey,
         cacheContent: true,
+        reusable: true,
       }),
     )
     if (!(sessionOptions.now() < expiresAt)) throw new Error('The session has expired')
@@ -260,6 +261,7 @@ async function openSessionState(
     binding,
     owner: callerKey,
     cacheContent: true,
+    reusable: true,
   })
   const [revision, value] = Array.isArray(content) ? content : []
   if (typeof revision !== 'number' || value === undefined)

@@ -1,5 +1,5 @@
 import { type Context, inputRequired, prompt, resource, tool, ToolError } from '@x/server'
-import { memoryStore } from '@x/state-codec'
+import { memoryStore, singleUseState } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { platformRuntime, type LogRecord } from '@x/core'
@@ -267,4 +267,14 @@ describe('Overlapping calls', () => {
     await callIn(server, await createSession(server), 'add', { text: 'a', careful: true })
     expect(String(errors)).toContain('needs a store')
   })
+})
+
+test('at a server whose tokens open once, a session and its state serve every call', async () => {
+  const { sessions } = createNotesSessions()
+  const note = tool('note', { description: 'Notes', run: (_args, ctx) => String(sessions.of(ctx).state.notes.length) })
+  const state = singleUseState(createCodec(platformRuntime), memoryStore())
+  const server = createTestServer({ tools: [note], state, extensions: [sessions] })
+  const session = await createSession(server)
+  for (let call = 0; call < 3; call += 1)
+    expect(textOf(await resultOf(server, 'tools/call', { name: 'note', arguments: {} }, { session }))).toBe('0')
 })

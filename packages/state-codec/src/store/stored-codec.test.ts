@@ -140,6 +140,17 @@ describe('a single use', () => {
     for (const codec of [one, other]) await expect(codec.open(token, context)).rejects.toMatchObject({ code: 'used' })
   })
 
+  test('opens again if it is reusable, also behind a migration', async () => {
+    const store = memoryStore()
+    const single = singleUseState(sealedState({ keys }), store)
+    for (const codec of [single, migratingState({ phase: 'state', state: single })]) {
+      const token = await codec.seal('often', context)
+      for (let use = 0; use < 3; use++) expect(await codec.open(token, { ...context, reusable: true })).toBe('often')
+      expect(await codec.open(token, context)).toBe('often')
+      await expect(codec.open(token, context)).rejects.toMatchObject({ code: 'used' })
+    }
+  })
+
   test('is not consumed by a caller that may not open it', async () => {
     const codec = singleUseState(sealedState({ keys }), memoryStore({ maxEntries: 1 }))
     const token = await codec.seal('once', context)

@@ -110,7 +110,7 @@ async function readExtensionRecords(
   const { parts, sealedParts } = payload
   if (!isJsonObject(parts)) return {}
   if (typeof sealedParts !== 'string' || codec === undefined) return parts as Readonly<Record<string, JsonObject>>
-  const secrets = await codec.open(sealedParts, { purpose: extensionRecordsPurpose, binding: id })
+  const secrets = await codec.open(sealedParts, { purpose: extensionRecordsPurpose, binding: id, reusable: true })
   if (!isJsonObject(secrets)) throw new Error(`The sealed parts of task ${id} are no object`)
   const joinedRecords = Object.entries(parts).map(([name, value]): [string, JsonObject] => {
     const secret = secrets[name]
@@ -144,7 +144,7 @@ export function toRunnableCall(callRecord: TaskCallRecord, codec: StateCodec | u
 async function openCredentials(token: string, id: string, codec: StateCodec | undefined): Promise<JsonObject> {
   if (codec === undefined)
     throw new Error(`Task ${id} was created with sealed credentials, which require the same codec`)
-  const claims = await codec.open(token, { purpose: credentialsPurpose, binding: id })
+  const claims = await codec.open(token, { purpose: credentialsPurpose, binding: id, reusable: true })
   if (isJsonObject(claims)) return claims
   throw new Error(`The credentials of task ${id} are no object`)
 }

@@ -202,7 +202,8 @@ function resolveQuestionState(
   if (state === undefined)
     throw new TypeError('legacy({ questionState }) seals with the `state` of the server: give createServer a `state`')
   return {
-    codec: singleUseState(state, store ?? memoryStore({ maxEntries: maxOpenedStates })),
+    // A store that the codec and the option share would remember a token twice, and so reject its first use.
+    codec: state.opensOnce ? state : singleUseState(state, store ?? memoryStore({ maxEntries: maxOpenedStates })),
     isChosen: (question) => questionState === true || requireSync('questionState', questionState(question)),
   }
 }
