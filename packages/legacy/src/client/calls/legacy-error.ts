@@ -15,7 +15,7 @@ type LegacyErrorCode =
 export class LegacyError extends Error {
   override readonly name = 'LegacyError'
   readonly code: LegacyErrorCode
-  /** The error of the server. Undefined with the code `session_ended`. */
+  /** The error of the server, if its response has one. */
   readonly response: RpcError | undefined
 
   constructor(code: LegacyErrorCode, message: string, response?: RpcError) {

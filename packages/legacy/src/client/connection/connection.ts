@@ -109,11 +109,16 @@ class StatefulConnection implements AnyConnection {
     try {
       return await this.#calls.serve(conversation.session, dispatched)
     } catch (error) {
-      if (!isLegacyError(error, 'session_ended') || isSentAgain) throw error
+      if (!isLegacyError(error, 'session_ended')) throw error
       // basic/transports, session management: the server has not run the request, so it may be sent again in a new
       // session.
-      this.#forgetConversation(conversation)
-      return this.#dispatch(dispatched, true)
+      if (!isSentAgain) {
+        this.#forgetConversation(conversation)
+        return this.#dispatch(dispatched, true)
+      }
+      // A server that rejects the new session too means something else by its error.
+      if (error.response === undefined) throw error
+      return { ...error.response, id: request.id }
     }
   }
 

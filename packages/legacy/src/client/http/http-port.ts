@@ -1,12 +1,11 @@
 import { encodeMessage, type RpcNotification, type RpcResponse } from '@x/schema'
 import { discoverProbe } from '@x/exchange/internal'
 import { HttpError, isHttpError } from '@x/transport-http/client'
-import { LegacyError } from '../calls/legacy-error.ts'
 import type { Port, ServerMessageHandlers } from '../calls/port.ts'
 import { createSessionHeaders, type HttpSession, originOf, postToServer, type SentRequest } from './http-session.ts'
 import { sendProbe } from './probe.ts'
 import type { MessageReaderContext } from './read-messages.ts'
-import { readRpcResponse } from './read-response.ts'
+import { checkSession, readRpcResponse } from './read-response.ts'
 import { readResumableStream, retryDelays } from './resumable-stream.ts'
 
 const cancelTimeoutMs = 5000
@@ -96,14 +95,10 @@ async function listenToServer(
     signal,
   })
   const origin = originOf(session)
-  if (response.status === 404 && session.sessionId !== undefined) {
-    response.stop()
-    throw new LegacyError('session_ended', `${origin}: the server does not know the session any more`)
-  }
   if (response.status !== 200 || response.type !== 'text/event-stream') {
     // Another status, such as 405, means that the server has no such stream.
     if (response.status >= 500 || response.status === 401 || response.status === 403) throw await response.readError()
-    response.stop()
+    await checkSession(session, response)
     return undefined
   }
   const reader: MessageReaderContext = {

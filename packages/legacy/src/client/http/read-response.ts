@@ -51,11 +51,7 @@ async function readResponse(
   signal: AbortSignal,
 ): Promise<void> {
   const { status, type } = response
-  if (status === 404 && session.sessionId !== undefined) {
-    response.stop()
-    throw new LegacyError('session_ended', `${reader.origin}: the server does not know the session any more`)
-  }
-  if (!isSuccessStatus(response)) return readErrorResponse(response, reader)
+  if (!isSuccessStatus(response)) return readErrorResponse(session, response, reader)
   if (type === 'application/json') return readMessages(await response.text(), reader)
   if (type === 'text/event-stream') {
     let isAnswered = false
@@ -85,12 +81,50 @@ async function readResponse(
 }
 
 async function readErrorResponse(
+  session: HttpSession,
   response: HttpClientResponse,
   { bounds, onResponse }: MessageReaderContext,
 ): Promise<void> {
+  if (response.status === 404 && session.sessionId !== undefined) {
+    response.stop()
+    throw sessionEndedError(session)
+  }
   const { rpcError, error } = await readFailure(response, bounds)
+  if (isLostSession(session, response, rpcError)) throw sessionEndedError(session, rpcError)
   if (rpcError === undefined) throw error
   onResponse(rpcError)
+}
+
+/** The code with which servers of the official SDK reject a session id that they do not know. */
+const badRequestCode = -32000
+
+/**
+ * Returns true if a server does not know a session, for example after its restart. The specification wants 404 (basic/
+ * transports, session management), but many servers copy an example that answers 400.
+ */
+function isLostSession(
+  { sessionId }: HttpSession,
+  { status }: HttpClientResponse,
+  rpcError: RpcError | undefined,
+): boolean {
+  return status === 400 && sessionId !== undefined && rpcError?.error.code === badRequestCode
+}
+
+function sessionEndedError(session: HttpSession, response?: RpcError): LegacyError {
+  return new LegacyError(
+    'session_ended',
+    `${originOf(session)}: the server does not know the session any more`,
+    response,
+  )
+}
+
+/** Throws `session_ended` if the response to a GET says that the server does not know the session. Ends the response. */
+export async function checkSession(session: HttpSession, response: HttpClientResponse): Promise<void> {
+  if (response.status !== 400) response.stop()
+  if (response.status === 404 && session.sessionId !== undefined) throw sessionEndedError(session)
+  if (response.status !== 400) return
+  const { rpcError } = await readFailure(response, session.http.bounds)
+  if (isLostSession(session, response, rpcError)) throw sessionEndedError(session, rpcError)
 }
 
 /**
