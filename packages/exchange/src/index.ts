@@ -25,6 +25,7 @@ export {
   type CallInit,
   canHandOffKey,
   clientAddressKey,
+  clientRevisionKey,
   clientSessionKey,
   createCall,
   headerParamsKey,

@@ -35,8 +35,8 @@ import type { ServerSettings } from './compile/settings.ts'
 import type { Tool } from './definitions/tool.ts'
 import { type InputDeclined, isInputDeclined } from './definitions/context.ts'
 
-/** The protocol revisions that the server accepts, the newest first. */
-const servedVersions = [protocolVersion]
+/** The protocol revisions that a request can name in its `_meta`, the newest first. */
+const requestVersions = [protocolVersion]
 
 /** The parts of a server that are read while it handles a request. */
 export interface ServerState {
@@ -48,6 +48,8 @@ export interface ServerState {
   methods: ReadonlyMap<string, ExtensionMethod>
   /** Resources of extensions. They are set with the methods. */
   extensionResources: Composition['resources']
+  /** The earlier revisions, which an adapter of an extension speaks. They are set with the methods. */
+  olderRevisions: readonly string[]
   readonly settings: ServerSettings
 }
 
@@ -222,9 +224,9 @@ function requireServedMethod(method: ServedMethod | undefined, request: RpcReque
   const olderRevisionError = method === undefined ? findRevisionError(request) : undefined
   if (olderRevisionError !== undefined) throw olderRevisionError
   const reason = missingCapability === undefined ? '' : `, because the server has no ${missingCapability}`
-  const versions = servedVersions.join(', ')
-  const message = `Method ${quoteName(request.method)} is not served here${reason}; the server speaks revision ${versions}`
-  throw new McpError(errorCodes.methodNotFound, message, { data: { supported: servedVersions } })
+  const supported = [protocolVersion, ...state.olderRevisions]
+  const message = `Method ${quoteName(request.method)} is not served here${reason}; the server speaks revision ${supported.join(', ')}`
+  throw new McpError(errorCodes.methodNotFound, message, { data: { supported } })
 }
 
 /** Adds to a result of an extension the members that every result has (basic/index, result responses). */
@@ -252,9 +254,9 @@ function readSupportedRequestMeta({ params }: RpcRequest): RequestMetaObject {
   const meta = requestMetaOf(params)
   const requestedVersion = meta[metaKeys.protocolVersion]
   if (requestedVersion === protocolVersion) return meta
-  const message = `Unsupported protocol version: this server speaks ${servedVersions.join(', ')}`
+  const message = `Unsupported protocol version: this server speaks ${requestVersions.join(', ')}`
   throw new McpError(errorCodes.unsupportedProtocolVersion, message, {
-    data: { supported: servedVersions, requested: requestedVersion },
+    data: { supported: requestVersions, requested: requestedVersion },
   })
 }
 

@@ -35,6 +35,7 @@ export function createServer<
     settings,
     methods: new Map(),
     extensionResources: [],
+    olderRevisions: [],
   }
   const composition = composeServer({
     coreExchange: createCoreExchange(state),
@@ -58,6 +59,7 @@ export function createServer<
   })
   state.methods = composition.methods
   state.extensionResources = composition.resources
+  state.olderRevisions = composition.adapters.http?.revisions ?? []
   settings.events.observe(composition.observers)
   const server = createMcpServer(createServerMembers(definition, state, composition), info, () => ({
     ...readServerLoad(settings.loadMonitor),

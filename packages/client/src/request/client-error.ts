@@ -9,7 +9,7 @@ import {
 
 /** The reason of a {@link ClientError}. Only `rpc` and `unsupported_version` come from the peer. */
 export type ClientErrorCode =
-  /** The server answered with an error: see `rpc`. */
+  /** The server answered with an error, or the connection did not send what an older server does not have: see `rpc`. */
   | 'rpc'
   /** The server serves no protocol revision that this client speaks. */
   | 'unsupported_version'

@@ -6,6 +6,7 @@ import {
   type RpcError,
   type RpcResponse,
 } from '@x/schema'
+import { notSentReason } from '@x/schema/internal'
 import { type CallErrorContext, ClientError, attachUnknownResult } from './client-error.ts'
 import { type InputRequired, parseInputRequired } from './input-required.ts'
 import { type ClientMethod, type CompleteResults, checkCompleteResult } from './complete-results.ts'
@@ -31,9 +32,11 @@ export function parseResult<M extends ClientMethod>(
   return checkOutcome.result
 }
 
-/** Creates the error for a call to which the server responded with an error. */
+/** Creates the error for a call to which the server, or the connection instead of it, responded with an error. */
 export function peerError({ error: rpc }: RpcError, errorContext: CallErrorContext): ClientError {
-  return new ClientError('rpc', `the server answered ${rpc.code} ${toPrintableText(rpc.message, 1000)}`, {
+  const message = toPrintableText(rpc.message, 1000)
+  const isNotSent = isJsonObject(rpc.data) && rpc.data.reason === notSentReason
+  return new ClientError('rpc', isNotSent ? message : `the server answered ${rpc.code} ${message}`, {
     ...errorContext,
     rpc,
   })

@@ -191,6 +191,9 @@ export const platformKey = contextKey<Platform>('x/platform')
  */
 export const clientSessionKey = contextKey<string>('x/client-session')
 
+/** The revision that an older client speaks. Absent for clients of revision 2026-07-28. */
+export const clientRevisionKey = contextKey<string>('x/client-revision')
+
 /**
  * Returns a copy of a call with one more `Mcp-*` header for its request. A header of the same name is replaced, also if
  * its name has other upper and lower case (RFC 9110, section 5.1). Middleware of a client uses it. Transports without

@@ -3,70 +3,126 @@ import {
   type Implementation,
   isJsonObject,
   type JsonObject,
-  type JsonValue,
+  protocolVersion,
   type ServerCapabilities,
 } from '@x/schema'
 import { type LegacyRevision, revisionFeaturesOf } from './revisions.ts'
 
+/** What becomes of one capability between an older revision and 2026-07-28. */
+interface CapabilityRow {
+  /** The first revision that defines the capability. */
+  readonly since: LegacyRevision | typeof protocolVersion
+  /**
+   * What a declaration means, in every revision that the peer speaks. It counts before `since` too, because hosts
+   * declare what they can do and not what their revision lists: Codex opens URLs at 2025-06-18. `ignored`: no side
+   * declares or uses it below 2026-07-28.
+   */
+  readonly declared: 'counts' | 'ignored'
+  /** What becomes of a message that needs the capability, if the peer has not declared it. */
+  readonly absent: 'sent' | 'not_sent'
+}
+
+const usual = { declared: 'counts', absent: 'not_sent' } as const
+
 /**
- * Returns the capabilities of an older client in the form of 2026-07-28. `tasks` and `roots.listChanged` are left out,
- * because 2026-07-28 does not have them. Capabilities that the client's own revision does not have are left out too
- * (basic/lifecycle, capability negotiation).
+ * The capabilities of clients and servers, by their path. This table alone decides what a declaration means to a peer
+ * of an older revision. Extensions without a row follow the row `extensions`.
  */
-export function toClientCapabilities(capabilities: JsonObject, revision: LegacyRevision): ClientCapabilities {
-  const features = revisionFeaturesOf(revision)
-  const { elicitation, sampling, roots, experimental, extensions } = capabilities
+const capabilityTable = {
+  elicitation: { since: '2025-06-18', ...usual },
+  'elicitation.form': { since: '2025-11-25', ...usual },
+  'elicitation.url': { since: '2025-11-25', ...usual },
+  sampling: { since: '2024-11-05', ...usual },
+  'sampling.context': { since: '2025-11-25', ...usual },
+  'sampling.tools': { since: '2025-11-25', ...usual },
+  roots: { since: '2024-11-05', ...usual },
+  tools: { since: '2024-11-05', ...usual },
+  prompts: { since: '2024-11-05', ...usual },
+  resources: { since: '2024-11-05', ...usual },
+  logging: { since: '2024-11-05', ...usual },
+  // 2024-11-05 has the method without the capability, and not all later servers declare it.
+  completions: { since: '2025-03-26', declared: 'counts', absent: 'sent' },
+  experimental: { since: '2024-11-05', declared: 'counts', absent: 'sent' },
+  // Some helpers use an extension that their side never declares, such as the official one for skills.
+  extensions: { since: protocolVersion, declared: 'counts', absent: 'sent' },
+  // A peer that knows the tasks of 2025-11-25 would take the handle of the extension for a result, and the other way
+  // round (seps/2663-tasks-extension). So calls of older revisions run as ordinary calls.
+  tasks: { since: '2025-11-25', declared: 'ignored', absent: 'not_sent' },
+  'extensions.io.modelcontextprotocol/tasks': { since: protocolVersion, declared: 'ignored', absent: 'not_sent' },
+} as const satisfies Readonly<Record<string, CapabilityRow>>
+
+const capabilityRows: ReadonlyMap<string, CapabilityRow> = new Map(Object.entries(capabilityTable))
+const taskMessage = /^(?:notifications\/)?tasks(?:\/|$)/
+
+/** Returns true if a revision defines a capability. Revisions are dates, so they compare as text. */
+export function definesCapability(revision: LegacyRevision, path: keyof typeof capabilityTable): boolean {
+  return revision >= capabilityTable[path].since
+}
+
+/** Returns true for a capability that neither side declares or uses below 2026-07-28. */
+export function isIgnoredCapability(path: string): boolean {
+  return capabilityRows.get(path)?.declared === 'ignored'
+}
+
+/** Returns true for a method or notification of tasks, which neither side uses below 2026-07-28. */
+export function isTaskMessage(method: string): boolean {
+  return taskMessage.test(method)
+}
+
+/** Returns true if a message that needs a capability is sent to a peer that has not declared it. */
+export function isSentUndeclared(path: string): boolean {
+  return capabilityRows.get(path)?.absent === 'sent'
+}
+
+/**
+ * Returns the capabilities of an older client in the form of 2026-07-28, which has no `roots.listChanged`, and no modes
+ * of elicitation and sampling beside those of the table.
+ */
+export function toClientCapabilities(capabilities: JsonObject): ClientCapabilities {
+  const { elicitation, sampling, roots, experimental, extensions } = pickCounting(capabilities)
   return {
-    ...(isJsonObject(elicitation) &&
-      features.hasStructuredOutput && { elicitation: elicitationModesIn(elicitation, revision) }),
-    ...(isJsonObject(sampling) && {
-      sampling: features.hasSamplingTools ? pickSupportedCapabilities(sampling, ['context', 'tools']) : {},
-    }),
-    ...(isJsonObject(roots) && { roots: {} }),
-    ...(isJsonObject(experimental) && { experimental: pickObjects(experimental) }),
-    ...(isJsonObject(extensions) && { extensions: pickObjects(extensions) }),
+    ...(elicitation && { elicitation: withFormMode(pickKnown(elicitation, 'elicitation')) }),
+    ...(sampling && { sampling: pickKnown(sampling, 'sampling') }),
+    ...(roots && { roots: {} }),
+    ...(experimental && { experimental: pickCounting(experimental, 'experimental.') }),
+    ...(extensions && { extensions: pickCounting(extensions, 'extensions.') }),
   }
 }
 
-// client/elicitation, capabilities: an empty object declares the form mode.
-function elicitationModesIn(capabilities: JsonObject, revision: LegacyRevision): JsonObject {
-  if (!revisionFeaturesOf(revision).hasUrlElicitation) return { form: {} }
-  const modes = pickSupportedCapabilities(capabilities, ['form', 'url'])
+/**
+ * Returns what a client or server of 2026-07-28 declares to a peer of an older revision, and what such a server has
+ * declared to us.
+ */
+export function pickShared(capabilities: ClientCapabilities | ServerCapabilities | JsonObject): JsonObject {
+  const { experimental, extensions, ...others } = pickCounting(capabilities)
+  return {
+    ...others,
+    ...(experimental && { experimental: pickCounting(experimental, 'experimental.') }),
+    ...(extensions && { extensions: pickCounting(extensions, 'extensions.') }),
+  }
+}
+
+/** Leaves out capabilities that never count below 2026-07-28. One that is not an object counts as not declared. */
+function pickCounting(capabilities: JsonObject, parent = ''): Record<string, JsonObject> {
+  const counting = Object.entries(capabilities).flatMap(([name, value]): [string, JsonObject][] =>
+    isJsonObject(value) && !isIgnoredCapability(`${parent}${name}`) ? [[name, value]] : [],
+  )
+  return Object.fromEntries(counting)
+}
+
+function pickKnown(modes: JsonObject, parent: string): JsonObject {
+  const known = Object.entries(modes).filter(
+    ([name, value]) => isJsonObject(value) && capabilityRows.has(`${parent}.${name}`),
+  )
+  return Object.fromEntries(known)
+}
+
+// client/elicitation, capabilities: an object without modes declares the form mode.
+function withFormMode(modes: JsonObject): JsonObject {
   return Object.keys(modes).length === 0 ? { form: {} } : modes
 }
 
-function pickObjects(capabilities: JsonObject): Record<string, JsonObject> {
-  const entries = Object.entries(capabilities)
-  return Object.fromEntries(entries.flatMap(([name, value]) => (isJsonObject(value) ? [[name, value]] : [])))
-}
-
-function pickSupportedCapabilities(capabilities: JsonObject, names: readonly string[]): Record<string, JsonObject> {
-  return Object.fromEntries(
-    names.flatMap((name): [string, JsonObject][] => {
-      const value: JsonValue | undefined = Object.hasOwn(capabilities, name) ? capabilities[name] : undefined
-      return isJsonObject(value) ? [[name, value]] : []
-    }),
-  )
-}
-
-/**
- * Returns the capabilities of a server in the form of older revisions. They always include `logging`, because every
- * handler may log. Extensions are unchanged.
- */
-export function toLegacyCapabilities(capabilities: ServerCapabilities): JsonObject {
-  const { completions, experimental, extensions, prompts, resources, tools } = capabilities
-  return {
-    logging: {},
-    ...(completions && { completions }),
-    ...(experimental && { experimental }),
-    ...(extensions && { extensions }),
-    ...(prompts && { prompts }),
-    ...(resources && { resources }),
-    ...(tools && { tools }),
-  }
-}
-
-/** Returns the name and version of an implementation with the fields that a revision has. */
+/** Returns the description of an implementation with the fields that a revision has. */
 export function toLegacyImplementation(info: Implementation | JsonObject, revision: LegacyRevision): JsonObject {
   const { icons, description, websiteUrl, title, ...named } = info
   const { hasIcons, hasStructuredOutput } = revisionFeaturesOf(revision)

@@ -1,4 +1,12 @@
-import { errorCodes, isJsonObject, type JsonObject, legacyResourceNotFound, type WireError } from '@x/schema'
+import {
+  errorCodes,
+  isJsonObject,
+  type JsonObject,
+  legacyResourceNotFound,
+  protocolVersion,
+  type WireError,
+} from '@x/schema'
+import { isIgnoredCapability } from './capabilities.ts'
 
 /** An error response, or the result of a tool that failed. */
 export type LegacyFailure = { readonly error: WireError } | { readonly result: JsonObject }
@@ -23,11 +31,20 @@ export function toLegacyFailure(error: WireError, method: string): LegacyFailure
 /** Returns the failure of a call that needs capabilities that its client lacks. */
 export function createCapabilityFailure(requiredCapabilities: JsonObject, method: string): LegacyFailure {
   const capabilityNames = capabilityNamesOf(requiredCapabilities)
-  const capabilityText =
+  // The client may have declared tasks. Its revision is what keeps the call from becoming one.
+  if (capabilityNames.some(isIgnoredCapability))
+    return createUnsupportedFailure(`a client of revision ${protocolVersion}, because it only runs as a task`, method)
+  return createUnsupportedFailure(
     capabilityNames.length === 0
       ? 'a capability that this client lacks'
-      : `the client capability ${capabilityNames.join(', ')}`
-  const message = `This needs ${capabilityText}`
+      : `the client capability ${capabilityNames.join(', ')}`,
+    method,
+  )
+}
+
+/** Returns the failure of a call that needs something which this client cannot do, or its revision cannot express. */
+export function createUnsupportedFailure(need: string, method: string): LegacyFailure {
+  const message = `This needs ${need}`
   if (method !== 'tools/call') return { error: { code: errorCodes.invalidParams, message } }
   return { result: createFailedToolResult(message) }
 }

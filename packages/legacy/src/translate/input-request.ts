@@ -1,14 +1,23 @@
-import { type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcRequest } from '@x/schema'
+import { quoteName } from '@x/core'
+import {
+  type ClientCapabilities,
+  type InputRequest,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type RpcRequest,
+} from '@x/schema'
+import { definesCapability } from './capabilities.ts'
 import { type LegacyRevision, revisionFeaturesOf } from './revisions.ts'
 
-/** A question in the form of an older revision, or the capability that the client lacks for it. */
+/** A question in the form of an older revision, or the part of it that the revision does not have. */
 export type LegacyInputRequest =
   | { readonly request: Pick<RpcRequest, 'method' | 'params'> }
-  | { readonly missingCapabilities: JsonObject }
+  | { readonly unsupported: string }
 
 /**
  * Converts an input request of a server to a request of an older revision. `elicitationId` is added to a request for a
- * URL (client/elicitation).
+ * URL (client/elicitation). The client has declared the kind of the request, so the revision decides about its form only.
  */
 export function toLegacyInputRequest(
   request: InputRequest,
@@ -20,32 +29,39 @@ export function toLegacyInputRequest(
     return { request: { method: request.method, params: toLegacySamplingParams(request.params, revision) } }
   }
   const { method, params } = request
-  const features = revisionFeaturesOf(revision)
-  if (params.mode === 'url') {
-    if (!features.hasUrlElicitation) return { missingCapabilities: { elicitation: { url: {} } } }
-    return { request: { method, params: { ...params, elicitationId } } }
-  }
+  if (params.mode === 'url') return { request: { method, params: { ...params, elicitationId } } }
   const { mode: _mode, requestedSchema, ...rest } = params
-  if (features.hasRichForms) return { request: { method, params: { ...rest, requestedSchema } } }
-  const schema = toPlainForm(requestedSchema)
-  if (schema === undefined)
-    return { missingCapabilities: { elicitation: { form: { 'choices of several values': {} } } } }
-  return { request: { method, params: { ...rest, requestedSchema: schema } } }
+  const mode = definesCapability(revision, 'elicitation.form') ? { mode: 'form' } : {}
+  if (revisionFeaturesOf(revision).hasRichForms)
+    return { request: { method, params: { ...mode, ...rest, requestedSchema } } }
+  const form = toPlainForm(requestedSchema)
+  if ('unsupported' in form) return form
+  return { request: { method, params: { ...mode, ...rest, requestedSchema: form.schema } } }
+}
+
+/** Returns the capability that a client needs for a question. Undefined for a method that is no question. */
+export function requiredCapabilitiesOf(method: string, params: JsonObject = {}): ClientCapabilities | undefined {
+  if (method === 'roots/list') return { roots: {} }
+  if (method === 'elicitation/create') return { elicitation: params['mode'] === 'url' ? { url: {} } : { form: {} } }
+  if (method !== 'sampling/createMessage') return undefined
+  const hasTools = params['tools'] !== undefined || params['toolChoice'] !== undefined
+  return { sampling: hasTools ? { tools: {} } : {} }
 }
 
 /**
  * Converts the schema of a form to 2025-06-18, where titles of choices are in `enumNames`, and only boolean fields have
- * a default. Undefined if the form has a choice of several values.
+ * a default. A field with several values cannot be converted.
  */
-function toPlainForm(schema: JsonObject): JsonObject | undefined {
+function toPlainForm(schema: JsonObject): { readonly schema: JsonObject } | { readonly unsupported: string } {
   const { properties, $schema: _dialect, ...rest } = schema
-  if (!isJsonObject(properties)) return schema
+  if (!isJsonObject(properties)) return { schema }
   const fields: [string, JsonObject][] = []
   for (const [name, field] of Object.entries(properties)) {
-    if (!isJsonObject(field) || field['type'] === 'array') return undefined
+    if (!isJsonObject(field) || field['type'] === 'array')
+      return { unsupported: `a form whose field ${quoteName(name)} takes several values` }
     fields.push([name, toPlainField(field)])
   }
-  return { ...rest, properties: Object.fromEntries(fields) }
+  return { schema: { ...rest, properties: Object.fromEntries(fields) } }
 }
 
 function toPlainField(field: JsonObject): JsonObject {
@@ -61,10 +77,13 @@ function toPlainField(field: JsonObject): JsonObject {
   }
 }
 
-/** Splits each message with several content blocks, because a message of older revisions has only one block. */
+/**
+ * Splits each message with several content blocks, because a message has only one block before sampling with tools was
+ * defined. A client that declared tools earlier has them, and takes a call and its result together.
+ */
 function toLegacySamplingParams(params: JsonObject, revision: LegacyRevision): JsonObject {
-  const { messages } = params
-  if (revisionFeaturesOf(revision).hasSamplingTools || !Array.isArray(messages)) return params
+  const { messages, tools } = params
+  if (definesCapability(revision, 'sampling.tools') || tools !== undefined || !Array.isArray(messages)) return params
   const singleBlockMessages = messages.flatMap((message: JsonValue): JsonValue[] => {
     if (!isJsonObject(message)) return [message]
     const { content } = message

@@ -11,6 +11,7 @@ import {
   type RpcNotification,
   type RpcRequest,
 } from '@x/schema'
+import { isTaskMessage } from './capabilities.ts'
 import type { LegacyRevision } from './revisions.ts'
 
 /** A client of an older revision, as its `initialize` described it. */
@@ -44,7 +45,12 @@ const sharedMethods: ReadonlySet<string> = new Set([
  * server.
  */
 export function isServedMethod(method: string): boolean {
-  return sharedMethods.has(method) || (findMethodRow(method) === undefined && !legacyMethods.has(method))
+  return sharedMethods.has(method) || isExtensionMethod(method)
+}
+
+/** Returns true if no revision of the protocol defines a method, so that it belongs to an extension. */
+export function isExtensionMethod(method: string): boolean {
+  return findMethodRow(method) === undefined && !legacyMethods.has(method) && !isTaskMessage(method)
 }
 
 /** The methods of older revisions that 2026-07-28 does not have. */
@@ -60,12 +66,11 @@ const legacyNotifications: ReadonlySet<string> = new Set([
   'notifications/initialized',
   'notifications/roots/list_changed',
   'notifications/elicitation/complete',
-  'notifications/tasks/status',
 ])
 
 /** Returns true if no revision of the protocol defines a notification, so that it belongs to an extension. */
 export function isExtensionNotification(method: string): boolean {
-  return findNotificationRow(method) === undefined && !legacyNotifications.has(method)
+  return findNotificationRow(method) === undefined && !legacyNotifications.has(method) && !isTaskMessage(method)
 }
 
 /**

@@ -21,7 +21,9 @@ export function toLegacyResult(result: JsonObject, method: string, revision: Leg
 }
 
 function translateResult(result: JsonObject, method: string, revision: LegacyRevision): JsonObject {
-  const { resultType: _type, _meta, ...members } = result
+  const { resultType, _meta, ...others } = result
+  // Only an extension has other result types, and its client has to see which one it got.
+  const members = resultType === undefined || resultType === 'complete' ? others : { ...others, resultType }
   const meta = omitReservedMeta(_meta)
   const translatedMembers = Object.keys(meta).length === 0 ? members : { ...members, _meta: meta }
   const { ttlMs: _ttl, cacheScope: _scope, ...uncached } = translatedMembers

@@ -4,20 +4,15 @@ export const legacyRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-
 /** A revision of the protocol before 2026-07-28. */
 export type LegacyRevision = (typeof legacyRevisions)[number]
 
-/** The features of a revision. */
+/** What the messages of a revision can contain. `capabilities.ts` has the capabilities of its peers. */
 export interface RevisionFeatures {
-  /**
-   * True if tools, prompts, resources and implementations have `icons`. `hasUrlElicitation` is true if URLs can be
-   * elicited. `hasRichForms` is true if choices have titles or several values.
-   */
+  /** True if tools, prompts, resources and implementations have `icons`. */
   readonly hasIcons: boolean
-  readonly hasUrlElicitation: boolean
+  /** True if choices of forms have titles or several values. */
   readonly hasRichForms: boolean
-  /** True if sampling can use tools, and one message can have several content blocks. */
-  readonly hasSamplingTools: boolean
   /** True if streams begin with an event that has an id and no data. */
   readonly hasPrimingEvents: boolean
-  /** True if the revision has `title`, `outputSchema`, `structuredContent`, resource links and form elicitation. */
+  /** True if the revision has `title`, `outputSchema`, `structuredContent` and resource links. */
   readonly hasStructuredOutput: boolean
   /** True if a body may be an array of messages. */
   readonly hasBatches: boolean
@@ -28,9 +23,7 @@ export interface RevisionFeatures {
 const featuresByRevision: { readonly [R in LegacyRevision]: RevisionFeatures } = {
   '2025-11-25': {
     hasIcons: true,
-    hasUrlElicitation: true,
     hasRichForms: true,
-    hasSamplingTools: true,
     hasPrimingEvents: true,
     hasStructuredOutput: true,
     hasBatches: false,
@@ -38,9 +31,7 @@ const featuresByRevision: { readonly [R in LegacyRevision]: RevisionFeatures } =
   },
   '2025-06-18': {
     hasIcons: false,
-    hasUrlElicitation: false,
     hasRichForms: false,
-    hasSamplingTools: false,
     hasPrimingEvents: false,
     hasStructuredOutput: true,
     hasBatches: false,
@@ -48,9 +39,7 @@ const featuresByRevision: { readonly [R in LegacyRevision]: RevisionFeatures } =
   },
   '2025-03-26': {
     hasIcons: false,
-    hasUrlElicitation: false,
     hasRichForms: false,
-    hasSamplingTools: false,
     hasPrimingEvents: false,
     hasStructuredOutput: false,
     hasBatches: true,
@@ -59,9 +48,7 @@ const featuresByRevision: { readonly [R in LegacyRevision]: RevisionFeatures } =
   // The messages of 2024-11-05 are served over stdio and Streamable HTTP, but its transport HTTP+SSE is not supported.
   '2024-11-05': {
     hasIcons: false,
-    hasUrlElicitation: false,
     hasRichForms: false,
-    hasSamplingTools: false,
     hasPrimingEvents: false,
     hasStructuredOutput: false,
     hasBatches: false,

@@ -1,8 +1,7 @@
 import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
-import { legacyRevisions } from './revisions.ts'
-import { toClientCapabilities, toLegacyImplementation } from './capabilities.ts'
+import { pickShared, toClientCapabilities, toLegacyImplementation } from './capabilities.ts'
 import { toLegacyFailure } from './error.ts'
 import { toLegacyInputRequest } from './input-request.ts'
 import { toModernRequest } from './request.ts'
@@ -101,32 +100,39 @@ describe('requests', () => {
     })
   })
 
+  const tasks = { 'io.modelcontextprotocol/tasks': {} }
   test.each([
-    [{ elicitation: {} }, '2025-11-25', { elicitation: { form: {} } }],
-    [{ elicitation: { url: {} } }, '2025-11-25', { elicitation: { url: {} } }],
-    [{ elicitation: { form: {}, url: {} } }, '2025-06-18', { elicitation: { form: {} } }],
-    [{ elicitation: {} }, '2025-03-26', {}],
-    [{ roots: { listChanged: true }, tasks: {} }, '2025-11-25', { roots: {} }],
-    [{ sampling: { tools: {} } }, '2025-11-25', { sampling: { tools: {} } }],
-    [{ sampling: { tools: {} } }, '2025-06-18', { sampling: {} }],
-    [{ experimental: { a: {}, b: 1 } }, '2025-11-25', { experimental: { a: {} } }],
-  ] as const)('capabilities %o of %s are %o [LEG-014 LEG-067 LEG-076]', (given, revision, made) => {
-    expect(toClientCapabilities(given, revision)).toEqual(made)
+    [{ elicitation: {} }, { elicitation: { form: {} } }],
+    [{ elicitation: { other: {} } }, { elicitation: { form: {} } }],
+    [{ elicitation: { url: {} } }, { elicitation: { url: {} } }],
+    [{ elicitation: { form: {}, url: {} } }, { elicitation: { form: {}, url: {} } }],
+    [{ roots: { listChanged: true }, tasks: {} }, { roots: {} }],
+    [{ sampling: { tools: {}, other: {} } }, { sampling: { tools: {} } }],
+    [{ experimental: { a: {}, b: 1 } }, { experimental: { a: {} } }],
+    [{ extensions: { 'a.b/c': { d: 1 }, ...tasks } }, { extensions: { 'a.b/c': { d: 1 } } }],
+  ] as const)(
+    'declared capabilities %o count as %o in every revision [LEG-014 LEG-067 LEG-076 ROB-006]',
+    (given, made) => {
+      expect(toClientCapabilities(given)).toEqual(made)
+      expect(toClientCapabilities(toClientCapabilities(given))).toEqual(made)
+    },
+  )
+
+  test('this side declares to a peer what the peer may use: never tasks, and nothing of its own [LEG-014 ROB-007]', () => {
+    const declared = { tools: { listChanged: true }, sessions: {}, tasks: {}, extensions: { ...tasks, 'a.b/c': {} } }
+    expect(pickShared(declared)).toEqual({ tools: { listChanged: true }, sessions: {}, extensions: { 'a.b/c': {} } })
+    expect(pickShared({ logging: {} })).toEqual({ logging: {} })
+    expect(pickShared({ tools: 1, extensions: { 'a.b/c': 1 } } as JsonObject)).toEqual({ extensions: {} })
   })
 
   test('any capabilities become well-formed ones', () => {
     fc.assert(
-      fc.property(
-        fc.dictionary(fc.string(), fc.jsonValue()),
-        fc.constantFrom(...legacyRevisions),
-        (given, revision) => {
-          const made = toClientCapabilities(given as JsonObject, revision)
-          for (const value of Object.values(made)) expect(value).toBeTypeOf('object')
-          expect(
-            Object.keys(made).every((key) => ['elicitation', 'sampling', 'roots', 'experimental'].includes(key)),
-          ).toBe(true)
-        },
-      ),
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (given) => {
+        const made = toClientCapabilities(given as JsonObject)
+        for (const value of Object.values(made)) expect(value).toBeTypeOf('object')
+        const known = ['elicitation', 'sampling', 'roots', 'experimental', 'extensions']
+        expect(Object.keys(made).every((key) => known.includes(key))).toBe(true)
+      }),
     )
   })
 
@@ -155,7 +161,21 @@ describe('errors', () => {
       'tools/call',
       { result: { isError: true, content: [{ text: expect.stringContaining('extensions.a.b/c') }] } },
     ],
-  ])('%o of %s becomes %o [LEG-013 LEG-062]', (error, method, made) => {
+    [
+      {
+        code: -32021,
+        message: 'm',
+        data: { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } },
+      },
+      'tools/call',
+      {
+        result: {
+          isError: true,
+          content: [{ text: 'This needs a client of revision 2026-07-28, because it only runs as a task' }],
+        },
+      },
+    ],
+  ])('%o of %s becomes %o [LEG-013 LEG-062 ROB-007]', (error, method, made) => {
     expect(toLegacyFailure(error, method)).toMatchObject(made)
   })
 })
@@ -163,14 +183,33 @@ describe('errors', () => {
 describe('questions', () => {
   const url = { method: 'elicitation/create', params: { mode: 'url', message: 'm', url: 'https://a' } } as const
 
-  test('a URL cannot be asked before 2025-11-25', () => {
-    expect(toLegacyInputRequest(url, '2025-11-25', 'e1')).toMatchObject({
-      request: { params: { elicitationId: 'e1' } },
+  test.each(['2025-11-25', '2025-06-18'] as const)('a URL is asked at %s with its id [LEG-068]', (revision) => {
+    expect(toLegacyInputRequest(url, revision, 'e1')).toEqual({
+      request: { method: url.method, params: { ...url.params, elicitationId: 'e1' } },
     })
-    expect(toLegacyInputRequest(url, '2025-06-18', 'e1')).toEqual({ missingCapabilities: { elicitation: { url: {} } } })
   })
 
-  test('a message of several blocks is several messages before 2025-11-25', () => {
+  const choice = { oneOf: [{ const: 'a', title: 'A' }], type: 'string', default: 'a' } as const
+  const choices = { type: 'array', items: { type: 'string', enum: ['a'] } } as const
+  const askFor = (fields: object) => ({
+    method: 'elicitation/create' as const,
+    params: { message: 'm', requestedSchema: { type: 'object', properties: fields } as never },
+  })
+
+  test('a form says its mode since modes exist, and has the features of the revision [LEG-013 LEG-096]', () => {
+    expect(toLegacyInputRequest(askFor({ one: choice, many: choices }), '2025-11-25', '')).toMatchObject({
+      request: { params: { mode: 'form', requestedSchema: { properties: { one: choice, many: choices } } } },
+    })
+    const older = toLegacyInputRequest(askFor({ one: choice }), '2025-06-18', '')
+    const plainChoice = { type: 'string', enum: ['a'], enumNames: ['A'] }
+    const requestedSchema = { type: 'object', properties: { one: plainChoice } }
+    expect(older).toEqual({ request: { method: 'elicitation/create', params: { message: 'm', requestedSchema } } })
+    expect(toLegacyInputRequest(askFor({ one: choice, many: choices }), '2025-06-18', '')).toEqual({
+      unsupported: 'a form whose field "many" takes several values',
+    })
+  })
+
+  test('a message of several blocks is several messages before 2025-11-25, except with tools [ROB-006]', () => {
     const [a, b] = [
       { type: 'text', text: 'a' },
       { type: 'text', text: 'b' },
@@ -178,6 +217,8 @@ describe('questions', () => {
     const params = { messages: [{ role: 'user', content: [a, b] }], maxTokens: 1 } as const
     const request = { method: 'sampling/createMessage', params } as const
     expect(toLegacyInputRequest(request, '2025-11-25', '')).toEqual({ request })
+    const withTools = { ...request, params: { ...params, tools: [] } }
+    expect(toLegacyInputRequest(withTools, '2025-06-18', '')).toEqual({ request: withTools })
     expect(toLegacyInputRequest(request, '2025-06-18', '')).toMatchObject({
       request: {
         params: {

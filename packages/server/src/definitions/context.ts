@@ -101,7 +101,8 @@ export interface Context extends RequestContext {
    * Turns the call into a task, if the client accepts tasks. The handler ends, and runs again from the top in the
    * background, with all answers and recorded results. In that run this function resolves with true. If the client does
    * not accept tasks, it resolves with false, or the call fails with -32021 if the task is `required`. At a server
-   * without tasks it resolves with false, or the call fails with -32603. Default: `allowed`.
+   * without tasks it resolves with false, or the call fails with -32603. With a client of an older revision, which has
+   * no such tasks, it resolves with false. Default: `allowed`.
    */
   continueAsTask(choice?: TaskChoice): Promise<boolean>
   /**
@@ -137,7 +138,7 @@ export interface Context extends RequestContext {
 
 /** A client as its request describes it. */
 export interface ClientView {
-  /** The protocol revision of the request. */
+  /** The protocol revision that the client speaks, such as `2025-11-25`. */
   readonly version: string
   /** The name and version of the client software. They are unverified, so use them only for display. */
   readonly info: Implementation | undefined

@@ -36,6 +36,7 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
   /**
    * Decides whether a call runs as a task, at a server with tasks. Default: `never`. A function is called once for each
    * request, with the arguments. A tool that asks the user before it becomes a task uses `ctx.continueAsTask` instead.
+   * Calls of clients of older revisions never become tasks.
    */
   readonly task?: TaskChoice | ((args: SchemaOutput<Input>, ctx: RequestContext) => TaskChoice) | undefined
   /**

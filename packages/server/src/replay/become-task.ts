@@ -1,5 +1,5 @@
 import { quoteName } from '@x/core'
-import { backgroundKey } from '@x/exchange'
+import { backgroundKey, clientRevisionKey } from '@x/exchange'
 import { errorCodes, type JsonObject, McpError } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
 import type { TaskChoice } from '../definitions/context.ts'
@@ -37,9 +37,13 @@ function tasksUnavailableError({ name }: Run): McpError {
   return new McpError(errorCodes.internal, message)
 }
 
-/** Returns true if a call becomes a task before its handler runs. */
+/**
+ * Returns true if a call becomes a task before its handler runs. Older revisions have no such tasks, so that a call of
+ * an older client runs as an ordinary one, whatever its tool says (seps/2663-tasks-extension).
+ */
 export function shouldBeginAsTask(choice: TaskChoice, { call, journalStore }: ServedRequest): boolean {
-  if (choice === 'never' || journalStore !== undefined) return false
+  if (choice === 'never' || journalStore !== undefined || call.context.get(clientRevisionKey) !== undefined)
+    return false
   return choice === 'required' || call.context.get(backgroundKey)?.accepted === true
 }
 

@@ -1,4 +1,5 @@
 import { cloneJson, isCancelled, withSignalOf } from '@x/core'
+import { clientRevisionKey } from '@x/exchange'
 import { type ClientCapabilities, metaKeys, findMissingCapabilities } from '@x/schema'
 import { severityOf } from '@x/schema/internal'
 import { becomeTask } from './become-task.ts'
@@ -86,9 +87,10 @@ function stateFor({ existingJournal }: Run): Context['state'] {
   return state === undefined ? undefined : cloneJson(state)
 }
 
-function clientViewOf({ meta }: ServedRequest): ClientView {
+function clientViewOf({ meta, call }: ServedRequest): ClientView {
   const capabilities = meta[metaKeys.clientCapabilities]
-  return { version: meta[metaKeys.protocolVersion], info: meta[metaKeys.clientInfo], capabilities }
+  const version = call.context.get(clientRevisionKey) ?? meta[metaKeys.protocolVersion]
+  return { version, info: meta[metaKeys.clientInfo], capabilities }
 }
 
 function isDeclared(feature: ClientFeature, { meta }: ServedRequest): boolean {

@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api'
-import { type Call, type OfferedTarget, type RunEndKind, transportKey } from '@x/exchange'
+import { type Call, clientRevisionKey, type OfferedTarget, type RunEndKind, transportKey } from '@x/exchange'
 import { findMethodRow, isJsonObject, metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
 import { conventions } from '@x/exchange/internal'
 
@@ -40,10 +40,11 @@ export function createTargets(offers: (request: RpcRequest) => OfferedTarget | u
     // The server checks `_meta` later. A request whose `_meta` is invalid has a span, too.
     const meta = request.params?.['_meta']
     const isServedVersion = isJsonObject(meta) && meta[metaKeys.protocolVersion] === protocolVersion
-    const key = `${method} ${transport ?? ''} ${isServedVersion} ${name ?? ''}`
+    const revision = isServedVersion ? (call.context.get(clientRevisionKey) ?? protocolVersion) : undefined
+    const key = `${method} ${transport ?? ''} ${revision ?? ''} ${name ?? ''}`
     let target = targets.get(key)
     if (target === undefined) {
-      target = createTarget(method, name, transport, isServedVersion)
+      target = createTarget(method, name, transport, revision)
       targets.set(key, target)
     }
     return target
@@ -59,7 +60,7 @@ function createTarget(
   method: string,
   name: string | undefined,
   transport: 'http' | 'stdio' | undefined,
-  isServedVersion: boolean,
+  revision: string | undefined,
 ): RequestTarget {
   const row = findMethodRow(method)
   const isTool = row?.targetParam === 'name' && row.capability === 'tools'
@@ -71,7 +72,7 @@ function createTarget(
       [conventions.attributes.method]: method,
       ...nameAttributes,
       ...(isTool && { [conventions.attributes.operation]: 'execute_tool' }),
-      ...(isServedVersion && { [conventions.attributes.protocolVersion]: protocolVersion }),
+      ...(revision !== undefined && { [conventions.attributes.protocolVersion]: revision }),
       ...(transport !== undefined && transportAttributes[transport]),
     }),
     nameAttributes: Object.freeze(nameAttributes),

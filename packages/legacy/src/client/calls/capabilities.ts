@@ -11,13 +11,20 @@ import {
   type RpcError,
   type RpcRequest,
 } from '@x/schema'
-import { metaIn } from '../../translate/request.ts'
+import { notSentReason } from '@x/schema/internal'
+import { isSentUndeclared, isTaskMessage } from '../../translate/capabilities.ts'
+import { isExtensionMethod, metaIn } from '../../translate/request.ts'
 import type { LegacyServerPeer } from '../options.ts'
 
 /** Returns the client capabilities that a request of 2026-07-28 declares. */
 export function declaredCapabilitiesOf({ params }: RpcRequest): ClientCapabilities {
   const declaredCapabilities = metaIn(params)[metaKeys.clientCapabilities]
   return isJsonObject(declaredCapabilities) ? declaredCapabilities : {}
+}
+
+/** Returns true if a client has declared that a server may ask it. */
+export function canBeAsked({ elicitation, sampling, roots }: ClientCapabilities): boolean {
+  return elicitation !== undefined || sampling !== undefined || roots !== undefined
 }
 
 /** Creates the result of `server/discover` from the result of `initialize`. */
@@ -34,21 +41,26 @@ export function createDiscoverResult({ info, capabilities, instructions }: Legac
   }
 }
 
-/** Returns the error for a method that an older server does not support. Undefined if the method may be called. */
-export function findUnsupportedMethodError(
+/**
+ * Returns the error for a method that is not sent to an older server. Undefined if it is sent: a server refuses the
+ * methods of extensions that it does not know, and only the server knows them all.
+ */
+export function findUnsentMethodError(
   { id, method }: RpcRequest,
   { revision, capabilities }: LegacyServerPeer,
 ): RpcError | undefined {
+  if (isExtensionMethod(method)) return undefined
+  if (isTaskMessage(method)) return notSentError(id, `${method} needs a server of revision ${protocolVersion}`)
   const row = findMethodRow(method)
-  // The method may belong to an extension. A server without that extension rejects the method itself.
-  if (row === undefined && capabilities.extensions !== undefined) return undefined
-  const message =
-    row?.capability === undefined
-      ? `${method} does not exist in revision ${revision}`
-      : `The server does not have the capability ${row.capability}`
-  // Completions may always be called. Revision 2025-03-26 introduced their capability, and not all servers declare it.
-  if (row?.capability === 'completions') return undefined
+  const capability = row?.capability
+  if (capability === undefined)
+    return notSentError(id, `${method} does not exist in revision ${row ? revision : protocolVersion}`)
   // basic/lifecycle, operation: a method must not be called without its capability.
-  if (row?.capability !== undefined && capabilities[row.capability] !== undefined) return undefined
-  return errorResponse(id, new McpError(errorCodes.methodNotFound, message))
+  if (capabilities[capability] !== undefined || isSentUndeclared(capability)) return undefined
+  return notSentError(id, `the server does not have the capability ${capability}`)
+}
+
+function notSentError(id: RpcRequest['id'], reason: string): RpcError {
+  const data = { reason: notSentReason }
+  return errorResponse(id, new McpError(errorCodes.methodNotFound, `not sent, because ${reason}`, { data }))
 }

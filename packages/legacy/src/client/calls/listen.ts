@@ -11,6 +11,7 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import type { LegacySettings } from '../options.ts'
+import { canBeAsked } from './capabilities.ts'
 import type { LegacySession } from './session.ts'
 
 /** Milliseconds that a call waits until the stream of its session is open. */
@@ -53,8 +54,7 @@ export class StandaloneStream {
    * the stream. Waits for at most a second. If the server has no such stream, it is not requested again.
    */
   async prepareForQuestions(): Promise<void> {
-    const { elicitation, sampling, roots } = this.#session.declaredCapabilities
-    if (elicitation === undefined && sampling === undefined && roots === undefined) return
+    if (!canBeAsked(this.#session.declaredCapabilities)) return
     this.#preparation ??= this.#prepare()
     await this.#preparation
   }

@@ -10,6 +10,7 @@ import {
   findMissingCapabilities,
   type WireError,
 } from '@x/schema'
+import { requiredCapabilitiesOf } from '../../translate/input-request.ts'
 
 /** A request of an older server as an input request of 2026-07-28, or the error with which it is answered. */
 export type QuestionResult = { readonly question: InputRequest } | { readonly error: WireError }
@@ -36,14 +37,6 @@ export function parseQuestion(
     return createQuestionError(errorCodes.invalidParams, `The params of ${method} are not valid`)
   // `checkInputRequest` has accepted the request, so it has this type.
   return { question: request as unknown as InputRequest }
-}
-
-function requiredCapabilitiesOf(method: string, params: JsonObject): ClientCapabilities | undefined {
-  if (method === 'roots/list') return { roots: {} }
-  if (method === 'elicitation/create') return { elicitation: params['mode'] === 'url' ? { url: {} } : { form: {} } }
-  if (method !== 'sampling/createMessage') return undefined
-  const hasTools = params['tools'] !== undefined || params['toolChoice'] !== undefined
-  return { sampling: hasTools ? { tools: {} } : {} }
 }
 
 function createQuestionError(code: number, message: string): { readonly error: WireError } {

@@ -15,7 +15,7 @@ import { severityOf } from '@x/schema/internal'
 import { metaIn } from '../../translate/request.ts'
 import type { LegacySettings } from '../options.ts'
 import { CallRun } from './call-run.ts'
-import { createDiscoverResult, findUnsupportedMethodError } from './capabilities.ts'
+import { createDiscoverResult, findUnsentMethodError } from './capabilities.ts'
 import { StandaloneStream } from './listen.ts'
 import { isLegacyError } from './legacy-error.ts'
 import type { LegacySession } from './session.ts'
@@ -74,8 +74,8 @@ async function serveRequest(
   if (typeof params?.['requestState'] === 'string') return createUnknownStateResponse(id)
   if (method === 'server/discover') return { jsonrpc: '2.0', id, result: createDiscoverResult(session.peer) }
   if (method === 'subscriptions/listen') return getStandaloneStream(state, session).listen(request, call)
-  const unsupportedError = findUnsupportedMethodError(request, session.peer)
-  if (unsupportedError !== undefined) return unsupportedError
+  const unsentError = findUnsentMethodError(request, session.peer)
+  if (unsentError !== undefined) return unsentError
   const level = logLevelOf(request)
   if (level !== undefined) await raceWithCancellation(session.setLevel(level), call)
   if (findMethodRow(method)?.canRequireInput === true)

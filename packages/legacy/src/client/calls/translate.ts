@@ -18,12 +18,19 @@ import type { LegacySession } from './session.ts'
  * as the progress token.
  */
 export function toLegacyRequest({ method, params = {} }: RpcRequest, id: number): RpcRequest {
-  const { _meta, inputResponses: _responses, requestState: _state, ...members } = params
+  const { _meta, inputResponses: _responses, requestState: _state, ...members } = omitTask(method, params)
   // The idempotency key is left out, because an older server does not know it and may write it to its logs.
   const { [projectMetaKeys.idempotencyKey]: _key, ...meta } = omitReservedMeta(_meta)
   const callMeta = meta['progressToken'] === undefined ? meta : { ...meta, progressToken: id }
   const callParams = Object.keys(callMeta).length === 0 ? members : { ...members, _meta: callMeta }
   return { jsonrpc: '2.0', id, method, params: callParams }
+}
+
+/** Omits `task`, for which a server of 2025-11-25 would start a task of its own kind (basic/utilities/tasks). */
+function omitTask(method: string, params: JsonObject): JsonObject {
+  if (findMethodRow(method) === undefined) return params
+  const { task: _task, ...members } = params
+  return members
 }
 
 /** Converts the response of an older server into a response to a request of 2026-07-28. */

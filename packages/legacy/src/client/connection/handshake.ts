@@ -9,11 +9,11 @@ import {
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
-  type ServerCapabilities,
 } from '@x/schema'
+import { pickShared } from '../../translate/capabilities.ts'
 import { legacyRevisions, findRevision } from '../../translate/revisions.ts'
 import { metaIn } from '../../translate/request.ts'
-import { declaredCapabilitiesOf } from '../calls/capabilities.ts'
+import { canBeAsked, declaredCapabilitiesOf } from '../calls/capabilities.ts'
 import type { LegacyServerPeer } from '../options.ts'
 
 /** The notification that ends a successful handshake (basic/lifecycle). */
@@ -21,17 +21,15 @@ export const initializedNotification: RpcNotification = { jsonrpc: '2.0', method
 
 /**
  * Creates the `initialize` request of the client that sent the given request. The request names the newest of the older
- * revisions. It declares that the client returns the `state` of questions (SEP-1685).
+ * revisions. A client that can be asked declares that it returns the `state` of questions (SEP-1685).
  */
 export function createInitializeRequest(request: RpcRequest, id: number): RpcRequest {
   const info = metaIn(request.params)[metaKeys.clientInfo]
-  const { elicitation, sampling, roots, experimental, extensions } = declaredCapabilitiesOf(request)
+  const declaredCapabilities = declaredCapabilitiesOf(request)
+  const { experimental } = declaredCapabilities
   const capabilities: JsonObject = {
-    ...(elicitation !== undefined && { elicitation }),
-    ...(sampling !== undefined && { sampling }),
-    ...(roots !== undefined && { roots }),
-    experimental: { ...experimental, requestState: {} },
-    ...(extensions !== undefined && { extensions }),
+    ...pickShared(declaredCapabilities),
+    ...(canBeAsked(declaredCapabilities) && { experimental: { ...experimental, requestState: {} } }),
   }
   const [newestRevision] = legacyRevisions
   // Older servers require the name of the client, but a client of 2026-07-28 need not send one.
@@ -72,7 +70,7 @@ export function parseInitializeResponse(response: RpcResponse): InitializeOutcom
   const peer: Omit<LegacyServerPeer, 'namesCalls'> = {
     revision,
     info: readServerInfo(serverInfo),
-    capabilities: readCapabilities(capabilities),
+    capabilities: isJsonObject(capabilities) ? pickShared(capabilities) : {},
     instructions: typeof instructions === 'string' ? instructions : undefined,
   }
   return { peer }
@@ -81,14 +79,4 @@ export function parseInitializeResponse(response: RpcResponse): InitializeOutcom
 function readServerInfo(info: unknown): LegacyServerPeer['info'] {
   if (!isJsonObject(info) || typeof info['name'] !== 'string' || typeof info['version'] !== 'string') return undefined
   return { ...info, name: info['name'], version: info['version'] }
-}
-
-/**
- * Parses the capabilities of an older server. A capability that is not an object counts as not declared. `tasks` of
- * 2025-11-25 is left out, because this client does not use such tasks.
- */
-function readCapabilities(givenCapabilities: unknown): ServerCapabilities {
-  if (!isJsonObject(givenCapabilities)) return {}
-  const { tasks: _tasks, ...others } = givenCapabilities
-  return Object.fromEntries(Object.entries(others).filter(([, value]) => isJsonObject(value)))
 }

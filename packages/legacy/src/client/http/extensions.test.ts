@@ -41,8 +41,31 @@ test('extensions pass to and from an older server: capabilities, methods, result
   expect(heard).toEqual(['com.example/changed'])
 })
 
-test('a method of no extension is not sent to a server that has declared none', async () => {
-  const { server, client } = connect()
-  await expect(client.request('com.example/count')).rejects.toThrow('does not exist in revision 2025-11-25')
-  expect(server.methods()).not.toContain('com.example/count')
+test('a method of an extension is sent to a server that has declared none, and only the server refuses it [ROB-008]', async () => {
+  const handle = (one: ReceivedRequest): Response | undefined =>
+    one.message['method'] === 'com.example/count' ? createReply(one, { count: 3 }) : undefined
+  const { server, client } = connect({}, {}, { handle })
+  expect(await client.request('com.example/count', { task: 'kept' })).toMatchObject({ count: 3 })
+  expect(server.arrived.at(-1)?.message['params']).toMatchObject({ task: 'kept' })
+  await expect(client.request('com.example/other')).rejects.toThrow('the server answered -32601 Method not found')
 })
+
+test.each([
+  ['prompts/get', 'prompts/get on scripted 1.0.0: not sent, because the server does not have the capability prompts'],
+  [
+    'resources/list',
+    'resources/list on scripted 1.0.0: not sent, because the server does not have the capability resources',
+  ],
+  ['tasks/get', 'tasks/get on scripted 1.0.0: not sent, because tasks/get needs a server of revision 2026-07-28'],
+  ['initialize', 'initialize on scripted 1.0.0: not sent, because initialize does not exist in revision 2026-07-28'],
+])(
+  '%s, which no extension has, is not sent without its capability, and the error says so [LEG-014 ROB-008]',
+  async (method, text) => {
+    const { server, client } = connect()
+    await client.discover()
+    const count = server.arrived.length
+    const failure = client.request(method, {})
+    await expect(failure).rejects.toMatchObject({ message: text, rpc: { code: -32601, data: { reason: 'not_sent' } } })
+    expect(server.arrived).toHaveLength(count)
+  },
+)

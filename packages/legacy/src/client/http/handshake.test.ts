@@ -15,6 +15,7 @@ import type { ConnectAnyOptions } from '../options.ts'
 
 const url = 'https://server.test/mcp'
 const host = { name: 'host', version: '1.2.3' }
+const tasksExtension = 'io.modelcontextprotocol/tasks'
 
 function connect(script: ServerScript = {}, options: ConnectAnyOptions = {}) {
   const server = createScriptedServer(script)
@@ -61,6 +62,21 @@ test('everything after it carries version and session, and what older servers kn
     _meta: { progressToken: 2 },
   })
   expect(later.map(({ headers }) => headers.get('mcp-method'))).toEqual([null, null, null, null])
+})
+
+test('a client that cannot be asked, and has tasks, declares neither to an older server [LEG-014 LEG-100 ROB-007]', async () => {
+  const script: ServerScript = {
+    capabilities: { tools: {}, tasks: {}, extensions: { [tasksExtension]: {}, 'a.b/c': {} } },
+  }
+  const { server, connection } = connect(script)
+  const client = createClient(connection, { ...host, capabilities: { extensions: { [tasksExtension]: {} } } })
+  const task = { ttl: 1000 }
+  expect((await client.discover()).capabilities).toEqual({ tools: {}, extensions: { 'a.b/c': {} } })
+  await client.request('tools/call', { name: 'greet', arguments: {}, task })
+  const { params } = server.arrived.find(({ message }) => message['method'] === 'initialize')?.message ?? {}
+  expect(params).toMatchObject({ capabilities: { extensions: {} } })
+  expect(JSON.stringify(params)).not.toMatch(/tasks|requestState/)
+  expect(server.arrived.at(-1)?.message['params']).not.toHaveProperty('task')
 })
 
 test('calls at once share one probe and one handshake [VER-007]', async () => {
@@ -130,27 +146,62 @@ test('a call whose effects would follow its idempotency key is sent once, becaus
   expect(server.methods().filter((method) => method === 'tools/call')).toEqual(['tools/call'])
 })
 
-test('a session that the server forgot is begun anew, without its id, and the call sent again [LEG-046]', async () => {
-  let sessions = 0
-  let isForgotten = false
-  const handle = (one: ReceivedRequest) => {
-    const { method } = one.message
-    if (method === 'initialize') {
-      sessions += 1
-      expect(one.headers.get('mcp-session-id')).toBeNull()
-      const result = { protocolVersion: '2025-11-25', capabilities: { tools: {}, prompts: sessions > 1 ? {} : false } }
-      return createReply(one, result, { 'mcp-session-id': `session-${sessions}` })
+test.each([
+  ['404', () => new Response(null, { status: 404 })],
+  ['400 and the code -32000', (one: ReceivedRequest) => createErrorReply(one, lostSessionError, 400)],
+])(
+  'a session that the server forgot, as it says by %s, is begun anew without its id, and the call sent again [LEG-046]',
+  async (_, forget) => {
+    let sessions = 0
+    let isForgotten = false
+    const handle = (one: ReceivedRequest) => {
+      const { method } = one.message
+      if (method === 'initialize') {
+        sessions += 1
+        expect(one.headers.get('mcp-session-id')).toBeNull()
+        const result = {
+          protocolVersion: '2025-11-25',
+          capabilities: { tools: {}, prompts: sessions > 1 ? {} : false },
+        }
+        return createReply(one, result, { 'mcp-session-id': `session-${sessions}` })
+      }
+      if (isForgotten && one.headers.get('mcp-session-id') === 'session-1') return forget(one)
+      return undefined
     }
-    if (isForgotten && one.headers.get('mcp-session-id') === 'session-1') return new Response(null, { status: 404 })
-    return undefined
+    const { server, client, connection } = connect({ handle })
+    await client.callTool('greet')
+    isForgotten = true
+    await client.callTool('greet')
+    expect(server.methods().filter((method) => method === 'tools/call')).toHaveLength(3)
+    expect(sessions).toBe(2)
+    expect(connection.peer).toMatchObject({ capabilities: { prompts: {} } })
+  },
+)
+
+const lostSessionError = { code: -32000, message: 'Bad Request: No valid session ID provided' }
+
+test.each([
+  ['with another code', -32600, 1],
+  ['that means something else by -32000', -32000, 2],
+])('an answer 400 %s is the answer to the call', async (_, code, handshakeCount) => {
+  const handle = (one: ReceivedRequest) =>
+    one.message['method'] === 'tools/call' ? createErrorReply(one, { code, message: 'Bad' }, 400) : undefined
+  const { server, client } = connect({ handle })
+  await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'rpc', rpc: { code, message: 'Bad' } })
+  expect(server.methods().filter((method) => method === 'initialize')).toHaveLength(handshakeCount)
+})
+
+test('a lost session that shows at the stream for questions is begun anew too', async () => {
+  let isForgotten = true
+  const handle = (one: ReceivedRequest) => {
+    if (one.method !== 'GET' || !isForgotten) return undefined
+    isForgotten = false
+    return createErrorReply(one, lostSessionError, 400)
   }
-  const { server, client, connection } = connect({ handle })
-  await client.callTool('greet')
-  isForgotten = true
-  await client.callTool('greet')
-  expect(server.methods().filter((method) => method === 'tools/call')).toHaveLength(3)
-  expect(sessions).toBe(2)
-  expect(connection.peer).toMatchObject({ capabilities: { prompts: {} } })
+  const { server, client } = connect({ handle, capabilities: { tools: { listChanged: true } } })
+  await using changes = client.listen({ toolsListChanged: true })
+  await changes[Symbol.asyncIterator]().next()
+  expect(server.methods().filter((method) => method === 'initialize')).toHaveLength(2)
 })
 
 test('a server that forgets every session is not asked without end', async () => {

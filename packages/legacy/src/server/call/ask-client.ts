@@ -1,7 +1,7 @@
 import { isCancelled, randomId } from '@x/core'
 import { callerKeyOf } from '@x/exchange'
-import type { InputRequest, JsonObject, JsonValue } from '@x/schema'
-import { toLegacyInputRequest } from '../../translate/input-request.ts'
+import { findMissingCapabilities, type InputRequest, type JsonObject, type JsonValue } from '@x/schema'
+import { requiredCapabilitiesOf, toLegacyInputRequest } from '../../translate/input-request.ts'
 import type { CallDeps } from './call-deps.ts'
 import { type AnswerCollector, collectAnswers } from './answer-collector.ts'
 import { CallHandedOffError, type LegacyCall } from './call-channel.ts'
@@ -134,13 +134,18 @@ function prepareQuestion(
   const repeated = url === undefined ? undefined : urlPages.answerRepeatedQuestion(url)
   if (repeated !== undefined) return { repeated }
   const elicitationId = url === undefined ? '' : urlPages.getElicitationId(url)
-  const question = toLegacyInputRequest(request, client.revision, elicitationId)
-  if ('missingCapabilities' in question) return { failure: { missingCapabilities: question.missingCapabilities } }
   if (channel.owner === undefined) return { failure: { message: 'This client cannot be asked: it has no session' } }
+  const { method, params } = { params: undefined, ...request }
+  // A server behind a proxy may ask what the client has not declared (client/elicitation, client/sampling).
+  const missingCapabilities = findMissingCapabilities(client.capabilities, requiredCapabilitiesOf(method, params) ?? {})
+  if (missingCapabilities !== undefined) return { failure: { missingCapabilities } }
+  const question = toLegacyInputRequest(request, client.revision, elicitationId)
+  if ('unsupported' in question)
+    return { failure: { unsupported: `${question.unsupported}, which revision ${client.revision} does not have` } }
   // The id of a question begins with the id of its stream. Any instance can therefore find the call to which an answer
   // belongs.
   const id = channel.stream.id === '' ? randomId() : `${channel.stream.id}.${randomId().slice(0, 8)}`
-  return { key, id, method: request.method, params: question.request.params }
+  return { key, id, method, params: question.request.params }
 }
 
 interface SentRound {

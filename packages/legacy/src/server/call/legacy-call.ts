@@ -1,5 +1,5 @@
 import { Cancellation, isCancelled, offCancel, onCancel, withSignalOf } from '@x/core'
-import { type CallContext, contextKey, withContext } from '@x/exchange'
+import { type CallContext, clientRevisionKey, withContext } from '@x/exchange'
 import {
   errorCodes,
   errorResponse,
@@ -11,7 +11,12 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { createCapabilityFailure, createFailedToolResult, toLegacyFailure } from '../../translate/error.ts'
+import {
+  createCapabilityFailure,
+  createFailedToolResult,
+  createUnsupportedFailure,
+  toLegacyFailure,
+} from '../../translate/error.ts'
 import { isExtensionNotification, toModernRequest, toPlainNotification } from '../../translate/request.ts'
 import { toLegacyResult } from '../../translate/result.ts'
 import { askClient, resumeRound } from './ask-client.ts'
@@ -27,9 +32,6 @@ export interface LegacyPeer {
   readonly revision: string
 }
 
-/** The context key of the older client. It is absent if the client is of 2026-07-28. */
-const legacyPeerKey = contextKey<LegacyPeer>('x/legacy-peer')
-
 /**
  * Returns the older client of this call with its revision. Undefined if the client is of 2026-07-28. Handlers need it
  * only for display and logs, because everything else works the same for both.
@@ -38,7 +40,8 @@ const legacyPeerKey = contextKey<LegacyPeer>('x/legacy-peer')
  * run: (_, ctx) => legacyPeerOf(ctx)?.revision ?? 'this revision'
  */
 export function legacyPeerOf({ context }: { readonly context: CallContext }): LegacyPeer | undefined {
-  return context.get(legacyPeerKey)
+  const revision = context.get(clientRevisionKey)
+  return revision === undefined ? undefined : { revision }
 }
 
 /**
@@ -169,8 +172,9 @@ function toLegacyResponse({ request, client }: LegacyCall, response: RpcResponse
   const { id, method } = request
   if ('error' in response) return { jsonrpc: '2.0', id, ...toLegacyFailure(response.error, method) }
   const { resultType } = response.result
-  const isExtensionResult = client.capabilities.extensions !== undefined
-  if (resultType !== undefined && resultType !== 'complete' && !isExtensionResult) {
+  // A client that declares extensions may know a result type of one. Tasks are never among them.
+  const isKnown = resultType !== 'task' && client.capabilities.extensions !== undefined
+  if (resultType !== undefined && resultType !== 'complete' && !isKnown) {
     const error = new McpError(errorCodes.internal, 'The result needs a client of revision 2026-07-28')
     return errorResponse(id, error)
   }
@@ -181,6 +185,7 @@ function createFailureResponse({ request }: LegacyCall, failure: CallFailure): R
   const { id, method } = request
   if ('missingCapabilities' in failure)
     return { jsonrpc: '2.0', id, ...createCapabilityFailure(failure.missingCapabilities, method) }
+  if ('unsupported' in failure) return { jsonrpc: '2.0', id, ...createUnsupportedFailure(failure.unsupported, method) }
   if (method === 'tools/call') return { jsonrpc: '2.0', id, result: createFailedToolResult(failure.message) }
   return errorResponse(id, new McpError(errorCodes.internal, failure.message))
 }
@@ -229,7 +234,7 @@ async function sendToExchange(
   onCancel(channel, cancelExchange)
   const { principal, context } = channel.caller
   const plainCall = withSignalOf({ principal, context, notify: notificationFilter.send }, cancellation)
-  const callWithPeer = withContext(plainCall, legacyPeerKey, { revision: client.revision })
+  const callWithPeer = withContext(plainCall, clientRevisionKey, client.revision)
   try {
     const responsePromise = deps.exchange(request, callWithPeer)
     // An aborted handler may still fail later, when no code awaits its response.

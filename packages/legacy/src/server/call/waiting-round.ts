@@ -1,4 +1,4 @@
-import { type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcRequest } from '@x/schema'
+import { type ClientCapabilities, type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcRequest } from '@x/schema'
 
 /** A page that the user of a call has agreed to visit. */
 export interface AcceptedPage {
@@ -43,7 +43,11 @@ export interface WaitingRound {
 }
 
 /** The reason why a call cannot continue. */
-export type CallFailure = { readonly missingCapabilities: JsonObject } | { readonly message: string }
+export type CallFailure =
+  | { readonly missingCapabilities: ClientCapabilities }
+  /** What the question needs, and the revision of the client does not have. */
+  | { readonly unsupported: string }
+  | { readonly message: string }
 
 const contentVersion = 2
 

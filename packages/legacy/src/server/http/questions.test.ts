@@ -31,7 +31,7 @@ test('a handler that asks twice is answered on the stream of its call, and takes
   expect(events.headers.get('content-type')).toBe('text/event-stream')
   const first = await readServerRequest(events)
   expect(first).toMatchObject({ method: 'elicitation/create', params: { message: 'The first?' } })
-  expect(first['params']).not.toHaveProperty('mode')
+  expect(first['params']).toHaveProperty('mode', 'form')
   const accepted = await client.post(answerOf(first.id, { action: 'accept', content: { name: 'Ada' } }))
   expect([accepted.status, accepted.json]).toEqual([202, undefined])
   const second = await readServerRequest(events)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { LogRecord } from '@x/core'
 import { clientAddressKey, transportKey } from '@x/exchange'
 import { createServer, sealedState, tool } from '@x/server'
-import type { StateCodec } from '@x/state-codec'
+import { memoryStore, singleUseState, type StateCodec } from '@x/state-codec'
 import { httpHandler } from '@x/transport-http'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -34,6 +34,45 @@ function serve(
     connect: (headers = {}, revision = '2025-11-25') => createScriptedClient(handler, revision, headers),
   }
 }
+
+test('a codec whose tokens open once seals a session that two instances open again and again [LEG-087]', async () => {
+  const store = memoryStore()
+  const codec = sealedState({ keys: [randomBytes(32)] })
+  const instances = [1, 2].map(() => serve({}, { state: singleUseState(codec, store) }))
+  const [one, other] = instances.map(({ connect }) => connect())
+  await one?.initialize()
+  const session = { 'mcp-session-id': one?.sessionId }
+  for (const client of [one, other, one, other])
+    expect(await client?.post(createRpcRequest('tools/list'), session)).toMatchObject({ status: 200 })
+})
+
+test('a handler sees the client of a session as it described itself [LEG-013 LEG-089]', async () => {
+  const look = tool('look', { description: 'Shows the client', run: (_, ctx) => JSON.stringify(ctx.client) })
+  const client = createScriptedClient(httpHandler(createLegacyServer({ tools: [look] })), '2025-06-18')
+  const described = {
+    name: 'codex',
+    version: '1',
+    title: 'Codex',
+    description: 'Codes',
+    websiteUrl: 'https://a.example',
+  }
+  await client.initialize({ clientInfo: { ...described, icons: [{ src: 'data:,' }], other: 1 } })
+  const { result } = await client.request('tools/call', { name: 'look', arguments: {} })
+  const seen = { version: '2025-06-18', info: described, capabilities: {} }
+  expect(result).toEqual({ content: [{ type: 'text', text: JSON.stringify(seen) }] })
+  await client.initialize({ clientInfo: { ...described, title: 'x'.repeat(5000) } })
+  const { result: short } = await client.request('tools/call', { name: 'look', arguments: {} })
+  expect(JSON.stringify(short)).not.toContain('title')
+})
+
+test('the error for a method that the server does not have names every revision that it speaks', async () => {
+  const client = createScriptedClient(httpHandler(createLegacyServer({ tools: [greet] })))
+  await client.initialize()
+  const supported = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
+  expect(await client.request('prompts/list')).toMatchObject({
+    error: { message: expect.stringContaining(supported.join(', ')), data: { supported } },
+  })
+})
 
 test('a session id is good for its principal alone; one answer to every other [LEG-086]', async () => {
   const { connect, warnings } = serve()

@@ -11,7 +11,7 @@ import {
   type ServerCapabilities,
 } from '@x/schema'
 import { type LegacyRevision, findRevision } from '../../translate/revisions.ts'
-import { toClientCapabilities, toLegacyImplementation, toLegacyCapabilities } from '../../translate/capabilities.ts'
+import { pickShared, toClientCapabilities, toLegacyImplementation } from '../../translate/capabilities.ts'
 import { toLegacyFailure } from '../../translate/error.ts'
 import { createClientMeta, type LegacyClient } from '../../translate/request.ts'
 import type { Caller, Deps } from './deps.ts'
@@ -41,7 +41,7 @@ export async function answerInitialize(
   const revision =
     findRevision(requestedVersion, deps.settings.revisions) ?? selectNewestRevision(deps.settings.revisions)
   const info = readImplementation(clientInfo)
-  const client = { revision, info, capabilities: toClientCapabilities(capabilities, revision) }
+  const client = { revision, info, capabilities: toClientCapabilities(capabilities) }
   const discoverResponse = await requestDiscovery(client, caller, deps)
   if ('error' in discoverResponse)
     return { error: { jsonrpc: '2.0', id, ...toLegacyFailure(discoverResponse.error, request.method) } }
@@ -61,7 +61,7 @@ function createInitializeResult(
   const discoveredServerInfo = isJsonObject(_meta) ? _meta[metaKeys.serverInfo] : undefined
   return {
     protocolVersion: revision,
-    capabilities: toLegacyCapabilities(parseCapabilities(discovery)),
+    capabilities: pickShared(parseCapabilities(discovery)),
     serverInfo: toLegacyImplementation(
       isJsonObject(discoveredServerInfo) ? discoveredServerInfo : deps.serverInfo,
       revision,

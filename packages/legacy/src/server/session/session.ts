@@ -1,8 +1,9 @@
 import { isLimitError, type Ledger, randomId, sha256Hex } from '@x/core'
 import { type Call, callerKeyOf, type Principal } from '@x/exchange'
-import { type ClientCapabilities, type Implementation, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import { type ClientCapabilities, type Implementation, isJsonObject, type JsonValue } from '@x/schema'
 import { principalIdentityOf } from '@x/exchange/internal'
 import { isStateError } from '@x/state-codec'
+import { toClientCapabilities } from '../../translate/capabilities.ts'
 import { findRevision } from '../../translate/revisions.ts'
 import type { LegacyClient } from '../../translate/request.ts'
 import type { LegacySettings } from './options.ts'
@@ -59,7 +60,8 @@ export function createSessions(settings: LegacySettings, { now, ledger }: Sessio
     const cacheKey = JSON.stringify([id, principalIdentityOf(principal)])
     const knownSession = openedSessions.get(cacheKey)
     if (knownSession !== undefined) return knownSession
-    const value = await settings.state.open(id, { purpose: sessionPurpose, binding: principalIdentityOf(principal) })
+    const claims = { purpose: sessionPurpose, binding: principalIdentityOf(principal), reusable: true }
+    const value = await settings.state.open(id, claims)
     const session = await readSession(value, settings)
     if (session !== undefined) openedSessions.set(cacheKey, session)
     return session
@@ -68,11 +70,9 @@ export function createSessions(settings: LegacySettings, { now, ledger }: Sessio
   return {
     async seal(client, principal) {
       const { revision, info, capabilities } = client
-      const { experimental: _experimental, ...withoutExperimental } = capabilities
-      const { extensions: _extensions, ...small } = withoutExperimental
-      for (const givenCapabilities of [capabilities, withoutExperimental, small]) {
+      for (const [givenInfo, givenCapabilities] of listDescriptions(info, capabilities)) {
         const key = randomId()
-        const value = [revision, toSealedInfo(info), givenCapabilities, now() + settings.sessionTtlMs, key]
+        const value = [revision, givenInfo ?? null, givenCapabilities, now() + settings.sessionTtlMs, key]
         const sealOptions = {
           purpose: sessionPurpose,
           binding: principalIdentityOf(principal),
@@ -136,8 +136,20 @@ function warnRejectedSession({ warn }: LegacySettings, reason: string): undefine
   return undefined
 }
 
-function toSealedInfo(info: Implementation | undefined): JsonValue {
-  return info === undefined ? null : { name: info.name, version: info.version }
+/** Returns the descriptions of a client that a session id can contain, from the whole one to the shortest. */
+function listDescriptions(
+  info: Implementation | undefined,
+  capabilities: ClientCapabilities,
+): readonly (readonly [Implementation | undefined, ClientCapabilities])[] {
+  const shortInfo = info && { name: info.name, version: info.version }
+  const { experimental: _experimental, ...withoutExperimental } = capabilities
+  const { extensions: _extensions, ...small } = withoutExperimental
+  return [
+    [info, capabilities],
+    [shortInfo, capabilities],
+    [shortInfo, withoutExperimental],
+    [shortInfo, small],
+  ]
 }
 
 // The sealed value was made by `seal`, of this or another version of the package.
@@ -149,18 +161,28 @@ async function readSession(value: JsonValue, { revisions }: LegacySettings): Pro
   return {
     revision,
     info: readImplementation(info),
-    capabilities: declaredCapabilities as ClientCapabilities,
+    capabilities: toClientCapabilities(declaredCapabilities),
     expiresAt,
     key,
     digest: await sha256Hex(key),
   }
 }
 
-/** Returns the name and version of a client's software. Undefined if they are malformed. */
-export function readImplementation(info: JsonValue | JsonObject | undefined): Implementation | undefined {
+/**
+ * Returns the description of a client's software, without its icons: a session id contains it. Undefined if its name or
+ * version is malformed.
+ */
+export function readImplementation(info: JsonValue | undefined): Implementation | undefined {
   if (!isJsonObject(info)) return undefined
-  const { name, version } = info
-  return typeof name === 'string' && typeof version === 'string' ? { name, version } : undefined
+  const { name, version, title, description, websiteUrl } = info
+  if (typeof name !== 'string' || typeof version !== 'string') return undefined
+  return {
+    name,
+    version,
+    ...(typeof title === 'string' && { title }),
+    ...(typeof description === 'string' && { description }),
+    ...(typeof websiteUrl === 'string' && { websiteUrl }),
+  }
 }
 
 /** A map with a limited number of entries. */
