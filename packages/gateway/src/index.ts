@@ -5,9 +5,9 @@
  */
 
 export type { Log, LogRecord, Runtime } from '@x/core'
-export { type Gateway, gateway, type GatewayOptions, type UpstreamStatus } from './gateway.ts'
-export type { UpstreamState } from './availability.ts'
-export type { PinStore, ToolRules } from './tool-rules.ts'
+export { type Gateway, gateway, type GatewayOptions, type UpstreamStatus } from './gateway/gateway.ts'
+export type { UpstreamState } from './upstream/availability.ts'
+export type { PinStore, ToolRules } from './upstream/tool-rules.ts'
 export { proxy, type ProxyOptions } from './proxy.ts'
 export type {
   CredentialSource,
@@ -17,4 +17,4 @@ export type {
   Upstream,
   UpstreamCaller,
   UpstreamOptions,
-} from './upstream.ts'
+} from './upstream/upstream.ts'

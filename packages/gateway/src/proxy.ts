@@ -1,8 +1,8 @@
 import { checkOptions, createLedger, createLog, type KnownOptions, type Log, type Runtime, runtimeOf } from '@x/core'
 import { type HostStateCodec, type Middleware, type Server, type ServerExtension, serverOf } from '@x/exchange'
 import { findNotificationRow, type RpcNotification } from '@x/schema'
-import { connectHop } from './hop.ts'
-import { isServer, type Upstream, type UpstreamOptions } from './upstream.ts'
+import { connectHop } from './hop/hop.ts'
+import { isServer, type Upstream, type UpstreamOptions } from './upstream/upstream.ts'
 
 /** The options of {@link proxy}. */
 export interface ProxyOptions {

@@ -158,7 +158,13 @@ export const folderLayers = new Map([
   ],
   ['packages/skills', { order: ['.', 'node', 'client', 'server', 'wire', 'skill-error.ts'], upward: 0 }],
   ['packages/apps', { order: ['.'], upward: 0 }],
-  ['packages/gateway', { order: ['index.ts', 'node.ts', 'config', '.'], upward: 0 }],
+  [
+    'packages/gateway',
+    {
+      order: ['index.ts', 'node.ts', 'config', '.', 'gateway', 'upstream', 'hop', 'names'],
+      upward: 15,
+    },
+  ],
   ['packages/testing', { order: ['.'], upward: 0 }],
   ['packages/tasks', { order: ['.', 'contract', 'server', 'client', 'engines', 'schema'], upward: 0 }],
 ])

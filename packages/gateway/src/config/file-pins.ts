@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { isJsonObject, type JsonObject, parseJsonObject, randomId } from '@x/core'
-import type { PinStore } from '../tool-rules.ts'
+import type { PinStore } from '../upstream/tool-rules.ts'
 
 /** The accepted tools of all upstreams of a gateway, in one JSON file that a person may edit. */
 export interface PinFile {

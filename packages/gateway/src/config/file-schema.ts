@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { findUpstreamNameProblem } from '../names.ts'
-import { findAddressProblem, isLoopbackHost } from '../upstream.ts'
+import { findUpstreamNameProblem } from '../names/names.ts'
+import { findAddressProblem, isLoopbackHost } from '../upstream/upstream.ts'
 import { secretReference } from './secret-reader.ts'
 
 const text = z.string().min(1)

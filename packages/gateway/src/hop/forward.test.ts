@@ -3,7 +3,7 @@ import { type Call, callHeadersKey, createCall, headerParamsKey, transportKey, w
 import type { RpcNotification, RpcResponse } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
-import { proxy, type ProxyOptions } from './index.ts'
+import { proxy, type ProxyOptions } from '../index.ts'
 import {
   answerPlainly,
   type ArrivedRequest,
@@ -12,7 +12,7 @@ import {
   createToolCall,
   olderOverStdio,
   type UpstreamScript,
-} from './testing/scripted-upstream.ts'
+} from '../testing/scripted-upstream.ts'
 
 function create(script: UpstreamScript, more: Partial<ProxyOptions> = {}) {
   const records: LogRecord[] = []

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, quoteName } from '@x/core'
 import { errorCodes, McpError } from '@x/schema'
 import { findInnerName, hasAcceptedDefinition, promptsOf, toolsOf } from './find-item.ts'
 import { loginTool } from './login.ts'
-import { askMember, type HostRequest, type Member } from './member.ts'
-import { decodeName, type Inner } from './names.ts'
+import { askMember, type HostRequest, type Member } from '../upstream/member.ts'
+import { decodeName, type Inner } from '../names/names.ts'
 import {
   rewriteContent,
   type Rewrite,
@@ -12,8 +12,8 @@ import {
   rewriteResources,
   rewriteSkill,
   rewriteTask,
-} from './rewrite.ts'
-import { decodeUri } from './uris.ts'
+} from '../names/rewrite.ts'
+import { decodeUri } from '../names/uris.ts'
 
 /** The upstream that a request reaches, with the params for it. */
 export interface Target {

@@ -13,7 +13,7 @@ import { findRevisionError } from '@x/exchange/internal'
 import { mergeDescriptions } from './discover.ts'
 import { listenToMembers } from './listen.ts'
 import { mergedLists, mergeList } from './lists.ts'
-import type { HostRequest } from './member.ts'
+import type { HostRequest } from '../upstream/member.ts'
 import { routeCall, succeed, withServerInfo } from './route-call.ts'
 import { routes } from './routes.ts'
 

@@ -1,12 +1,12 @@
 import { errorRecord, type Ledger, type Log, type Runtime } from '@x/core'
 import type { Call, Server } from '@x/exchange'
 import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
-import type { Availability } from './availability.ts'
+import type { Availability } from '../upstream/availability.ts'
 import { Connections } from './connections.ts'
 import { forward, type ForwardContext } from './forward.ts'
 import { HeaderParamTools } from './header-params.ts'
 import { RunningCalls } from './running-calls.ts'
-import type { CallerCredential, UpstreamOptions } from './upstream.ts'
+import type { CallerCredential, UpstreamOptions } from '../upstream/upstream.ts'
 
 /** The link to one upstream. */
 export interface Hop {

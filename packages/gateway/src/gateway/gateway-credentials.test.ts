@@ -4,14 +4,14 @@ import type { Call, ConnectionPeer, HttpAuthorizer, HttpTarget, Principal } from
 import { metaKeys } from '@x/schema'
 import { connectHttp } from '@x/transport-http/client'
 import { describe, expect, test } from 'vitest'
-import type { GatewayOptions, GatewayUpstreamOptions, UpstreamCaller } from './index.ts'
-import { callOf, createGateway, errorOf, namesIn, resultOf } from './testing/gateway-kit.ts'
+import type { GatewayOptions, GatewayUpstreamOptions, UpstreamCaller } from '../index.ts'
+import { callOf, createGateway, errorOf, namesIn, resultOf } from '../testing/gateway-kit.ts'
 import {
   createRequest,
   createScriptedUpstream,
   olderOverHttp,
   type ScriptedUpstream,
-} from './testing/scripted-upstream.ts'
+} from '../testing/scripted-upstream.ts'
 
 const secret = 'canary-token-of-a-caller'
 const target: HttpTarget = {

@@ -2,10 +2,10 @@ import { createCall } from '@x/exchange'
 import { metaKeys, type RpcNotification, type RpcResponse } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
-import { proxy } from './index.ts'
-import { callOf, createGateway, createNotes, errorOf, namesIn, resultOf } from './testing/gateway-kit.ts'
-import { answerPlainly, createScriptedUpstream } from './testing/scripted-upstream.ts'
-import type { ArrivedRequest, UpstreamScript } from './testing/scripted-upstream.ts'
+import { proxy } from '../index.ts'
+import { callOf, createGateway, createNotes, errorOf, namesIn, resultOf } from '../testing/gateway-kit.ts'
+import { answerPlainly, createScriptedUpstream } from '../testing/scripted-upstream.ts'
+import type { ArrivedRequest, UpstreamScript } from '../testing/scripted-upstream.ts'
 
 const create = () => createGateway({ crm: createNotes('crm'), 'my-files': createNotes('files') })
 const textIn = (result: object): string => JSON.stringify(result)

@@ -1,6 +1,6 @@
 import { callerKeyOf, type Call, clientSessionKey } from '@x/exchange'
 import { isJsonObject, type JsonObject, metaKeys, type RpcRequest } from '@x/schema'
-import type { CallerCredential, UpstreamCaller } from './upstream.ts'
+import type { CallerCredential, UpstreamCaller } from '../upstream/upstream.ts'
 
 /** The host that sends a request. An older upstream receives a connection of its own for each host. */
 export interface HostIdentity {

@@ -1,9 +1,9 @@
 import { type Call, clientSessionKey, createCall, withContext } from '@x/exchange'
 import type { RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { proxy, type ProxyOptions } from './index.ts'
-import { proxyWithLogin } from './proxy.ts'
-import { createGateway } from './testing/gateway-kit.ts'
+import { proxy, type ProxyOptions } from '../index.ts'
+import { proxyWithLogin } from '../proxy.ts'
+import { createGateway } from '../testing/gateway-kit.ts'
 import {
   answerPlainly,
   type ArrivedRequest,
@@ -14,7 +14,7 @@ import {
   olderOverStdio,
   type ScriptedUpstream,
   type UpstreamScript,
-} from './testing/scripted-upstream.ts'
+} from '../testing/scripted-upstream.ts'
 
 const options: ProxyOptions = { name: 'crm', version: '1.0.0', log: () => {} }
 

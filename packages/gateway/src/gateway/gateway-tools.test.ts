@@ -2,9 +2,9 @@ import type { HttpAuthorizer, HttpTarget, Principal } from '@x/exchange'
 import type { JsonObject, RpcResponse } from '@x/schema'
 import type { LogRecord } from '@x/core'
 import { describe, expect, test } from 'vitest'
-import type { PinStore, UpstreamCaller } from './index.ts'
-import { callOf, createGateway, errorOf, namesIn, resultOf } from './testing/gateway-kit.ts'
-import { type ArrivedRequest, createScriptedUpstream, type ScriptedUpstream } from './testing/scripted-upstream.ts'
+import type { PinStore, UpstreamCaller } from '../index.ts'
+import { callOf, createGateway, errorOf, namesIn, resultOf } from '../testing/gateway-kit.ts'
+import { type ArrivedRequest, createScriptedUpstream, type ScriptedUpstream } from '../testing/scripted-upstream.ts'
 
 interface ToolDefinition {
   readonly name: string

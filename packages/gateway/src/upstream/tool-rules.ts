@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, isJsonArray, isJsonObject, sha256Hex } from '@x/core'
-import { isToolName } from './names.ts'
+import { isToolName } from '../names/names.ts'
 
 /** The digests of the tools of an upstream that were accepted. Every instance needs the same store. */
 export interface PinStore {

@@ -1,7 +1,7 @@
 import { createCall } from '@x/exchange'
 import { errorCodes, type JsonObject, metaKeys, type RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { callOf, createGateway, createNotes, errorOf, resultOf } from './testing/gateway-kit.ts'
+import { callOf, createGateway, createNotes, errorOf, resultOf } from '../testing/gateway-kit.ts'
 import {
   type ArrivedRequest,
   createRequest,
@@ -9,7 +9,7 @@ import {
   olderOverHttp,
   olderOverStdio,
   type ScriptedUpstream,
-} from './testing/scripted-upstream.ts'
+} from '../testing/scripted-upstream.ts'
 
 const accepted = (content: object) => ({ action: 'accept', content })
 const invalidState = { code: errorCodes.invalidParams, message: 'Invalid or expired requestState' }

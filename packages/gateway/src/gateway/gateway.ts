@@ -1,13 +1,13 @@
 import { checkOptions, createLedger, createLog, type KnownOptions, type Log, type Runtime, runtimeOf } from '@x/core'
 import { type Middleware, type Server, type ServerExtension, serverOf } from '@x/exchange'
 import type { StateCodec } from '@x/state-codec'
-import type { Availability, UpstreamState } from './availability.ts'
-import { createMember, type GatewayParts } from './member.ts'
-import { findUpstreamNameProblem } from './names.ts'
-import { isOfExtension } from './proxy.ts'
+import type { Availability, UpstreamState } from '../upstream/availability.ts'
+import { createMember, type GatewayParts } from '../upstream/member.ts'
+import { findUpstreamNameProblem } from '../names/names.ts'
+import { isOfExtension } from '../proxy.ts'
 import { serveHost } from './serve-host.ts'
-import { GatewayState } from './state.ts'
-import type { GatewayUpstream } from './upstream.ts'
+import { GatewayState } from '../names/state.ts'
+import type { GatewayUpstream } from '../upstream/upstream.ts'
 
 /** The options of {@link gateway}. */
 export interface GatewayOptions {

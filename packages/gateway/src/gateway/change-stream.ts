@@ -1,7 +1,7 @@
 import { type Clock, isJsonObject, type JsonObject, startBackgroundTimer } from '@x/core'
 import { metaKeys, type RequestId, type RpcNotification } from '@x/schema'
-import { rewriteTask } from './rewrite.ts'
-import { encodeUri } from './uris.ts'
+import { rewriteTask } from '../names/rewrite.ts'
+import { encodeUri } from '../names/uris.ts'
 
 /** Milliseconds in which changes of the same list are joined. */
 const joinMs = 100

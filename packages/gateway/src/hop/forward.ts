@@ -18,7 +18,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import type { Availability } from './availability.ts'
+import type { Availability } from '../upstream/availability.ts'
 import type { HeaderParamTools } from './header-params.ts'
 import type { RunningCalls } from './running-calls.ts'
 import { awayError, findCredentialError, findNeededLogin, invalidResultError, noAnswerError } from './upstream-error.ts'

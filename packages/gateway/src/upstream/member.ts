@@ -2,9 +2,9 @@ import { errorRecord, type JsonObject, type Ledger, type Log, type Runtime, with
 import type { Call, HttpAuthorizer } from '@x/exchange'
 import { errorCodes, type Implementation, type RpcRequest, type RpcResponse } from '@x/schema'
 import { Availability } from './availability.ts'
-import { connectHop, type Hop, serverHop } from './hop.ts'
+import { connectHop, type Hop, serverHop } from '../hop/hop.ts'
 import { PinnedTools } from './pinned-tools.ts'
-import type { GatewayState } from './state.ts'
+import type { GatewayState } from '../names/state.ts'
 import { createToolNames, type ToolNames } from './tool-rules.ts'
 import {
   type CallerCredential,
@@ -14,7 +14,7 @@ import {
   type LoginRequired,
   noCredential,
 } from './upstream.ts'
-import { credentialError, findCredentialError, findNeededLogin, noAnswerError } from './upstream-error.ts'
+import { credentialError, findCredentialError, findNeededLogin, noAnswerError } from '../hop/upstream-error.ts'
 
 /** Milliseconds that each upstream has for its part of a merged result. A slow upstream is omitted. */
 export const listTimeoutMs = 5000

@@ -1,9 +1,9 @@
 import { isCancelled, isJsonObject, type JsonObject } from '@x/core'
 import { createLoginTool, loginTool } from './login.ts'
-import { askMember, type HostRequest, type Member, type MemberAnswer } from './member.ts'
-import { encodeName } from './names.ts'
-import { type InnerCursor, invalidCursorError } from './state.ts'
-import { rewriteSkill, rewriteUiMeta, rewriteUri } from './rewrite.ts'
+import { askMember, type HostRequest, type Member, type MemberAnswer } from '../upstream/member.ts'
+import { encodeName } from '../names/names.ts'
+import { type InnerCursor, invalidCursorError } from '../names/state.ts'
+import { rewriteSkill, rewriteUiMeta, rewriteUri } from '../names/rewrite.ts'
 
 /** The number of items after which a page is not joined with that of the next upstream. */
 const maxJoinedItems = 500

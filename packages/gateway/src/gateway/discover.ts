@@ -1,7 +1,7 @@
 import { isCancelled, isJsonObject, type JsonObject } from '@x/core'
 import { protocolVersion } from '@x/schema'
 import { finishCaching, mergeCaching, startCaching } from './lists.ts'
-import { askMember, type HostRequest } from './member.ts'
+import { askMember, type HostRequest } from '../upstream/member.ts'
 import { hasSessions } from './routes.ts'
 
 /**

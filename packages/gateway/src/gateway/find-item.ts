@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@x/core'
-import { askMember, type HostRequest, type Member } from './member.ts'
-import { encodeName, mayBeShortened } from './names.ts'
+import { askMember, type HostRequest, type Member } from '../upstream/member.ts'
+import { encodeName, mayBeShortened } from '../names/names.ts'
 
 /** The number of pages that are read to find one item. */
 const maxPages = 100

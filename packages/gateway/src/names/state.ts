@@ -3,7 +3,7 @@ import { type Call, callerKeyOf, type Principal, unavailableError } from '@x/exc
 import { errorCodes, findMethodRow, McpError, type RpcRequest } from '@x/schema'
 import { principalIdentityOf } from '@x/exchange/internal'
 import { isStateError, type StateCodec } from '@x/state-codec'
-import { invalidStateError } from './upstream-error.ts'
+import { invalidStateError } from '../hop/upstream-error.ts'
 
 const statePurpose = 'gateway/state'
 const cursorPurpose = 'gateway/cursor'

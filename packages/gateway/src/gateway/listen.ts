@@ -12,7 +12,7 @@ import {
 import { type Call, callerKeyOf } from '@x/exchange'
 import { errorCodes, metaKeys, type RpcNotification, type RpcResponse } from '@x/schema'
 import { ChangeStream } from './change-stream.ts'
-import { findCredential, type HostRequest, listTimeoutMs, type Member } from './member.ts'
+import { findCredential, type HostRequest, listTimeoutMs, type Member } from '../upstream/member.ts'
 import { parseRequested } from './requested-changes.ts'
 import { succeed } from './route-call.ts'
 

@@ -2,8 +2,8 @@ import { createCall } from '@x/exchange'
 import type { RpcNotification, RpcResponse } from '@x/schema'
 import { createServer, resource, tool } from '@x/server'
 import { expect, test } from 'vitest'
-import { callOf, createGateway, openStream, type OpenedStream } from './testing/gateway-kit.ts'
-import { type ArrivedRequest, createScriptedUpstream, type ScriptedUpstream } from './testing/scripted-upstream.ts'
+import { callOf, createGateway, openStream, type OpenedStream } from '../testing/gateway-kit.ts'
+import { type ArrivedRequest, createScriptedUpstream, type ScriptedUpstream } from '../testing/scripted-upstream.ts'
 
 const acknowledged = 'subscriptions/acknowledged'
 

@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject } from '@x/core'
 import { type Call, withHeader, withNotify } from '@x/exchange'
 import { errorCodes, metaKeys, type RpcRequest, type RpcResponse } from '@x/schema'
 import { createLoggedInResult, createLoginResult, loginTool, takeLoginAnswer } from './login.ts'
-import { findCredential, type HostRequest, type Member } from './member.ts'
+import { findCredential, type HostRequest, type Member } from '../upstream/member.ts'
 import type { Route, Target } from './routes.ts'
-import type { TaggedState } from './state.ts'
-import { findNeededLogin, invalidStateError, lostCallError } from './upstream-error.ts'
+import type { TaggedState } from '../names/state.ts'
+import { findNeededLogin, invalidStateError, lostCallError } from '../hop/upstream-error.ts'
 
 /** The number of requests that may reach another instance than that of their call. Hosts accept about ten rounds. */
 const maxMisses = 8

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 import { errorCodes, isMcpError } from '@x/schema'
 import type { RequestedChanges } from './change-stream.ts'
-import type { HostRequest } from './member.ts'
-import { decodeUri } from './uris.ts'
+import type { HostRequest } from '../upstream/member.ts'
+import { decodeUri } from '../names/uris.ts'
 
 /** The largest number of resources and tasks that one request may follow. */
 const maxFollowed = 1000

@@ -21,7 +21,7 @@ import { callingClientKey } from '@x/exchange/internal'
 import { createForwardedCall, forward, type ForwardContext } from './forward.ts'
 import { AbandonableClient, type HostConnection } from './host-connection.ts'
 import { canBeAsked, type HostIdentity, identityOf, requestMetaIn } from './host-identity.ts'
-import { type CallerCredential, findAddressProblem, noCredential, type UpstreamOptions } from './upstream.ts'
+import { type CallerCredential, findAddressProblem, noCredential, type UpstreamOptions } from '../upstream/upstream.ts'
 import { invalidStateError, isCredentialFailure, noAnswerError } from './upstream-error.ts'
 import { WaitingCalls } from './waiting-calls.ts'
 

@@ -1,6 +1,6 @@
 import { isJsonObject, isUnavailable, type JsonObject, quoteName } from '@x/core'
 import { errorCodes, isMcpError, McpError, type RpcResponse } from '@x/schema'
-import type { LoginRequired } from './upstream.ts'
+import type { LoginRequired } from '../upstream/upstream.ts'
 
 /**
  * Creates the error for a request to which the upstream gave no answer. The cause goes to the log, because it may
