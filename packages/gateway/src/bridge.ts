@@ -8,7 +8,7 @@ import type { HttpAuthorizer } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { serveStdio } from '@x/transport-stdio'
 import { proxy, proxyWithLogin } from './proxy.ts'
-import { findAddressProblem } from './upstream/upstream.ts'
+import { findAddressProblem } from './hop/address.ts'
 
 /** A bridge from a host over stdio to a server at a URL. */
 export interface BridgeToStdio {

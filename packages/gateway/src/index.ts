@@ -6,15 +6,11 @@
 
 export type { Log, LogRecord, Runtime } from '@x/core'
 export { type Gateway, gateway, type GatewayOptions, type UpstreamStatus } from './gateway/gateway.ts'
+export type { UpstreamCaller } from './hop/host-identity.ts'
+export type { UpstreamOptions } from './hop/pool.ts'
+export type { LoginRequired } from './hop/upstream-error.ts'
+export { proxy, type ProxyOptions, type ProxyUpstream } from './proxy.ts'
 export type { UpstreamState } from './upstream/availability.ts'
+export type { CredentialSource } from './upstream/credential.ts'
 export type { PinStore, ToolRules } from './upstream/tool-rules.ts'
-export { proxy, type ProxyOptions } from './proxy.ts'
-export type {
-  CredentialSource,
-  GatewayUpstream,
-  GatewayUpstreamOptions,
-  LoginRequired,
-  Upstream,
-  UpstreamCaller,
-  UpstreamOptions,
-} from './upstream/upstream.ts'
+export type { GatewayUpstream, GatewayUpstreamOptions } from './upstream/upstream.ts'

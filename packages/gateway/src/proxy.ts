@@ -1,8 +1,13 @@
 import { checkOptions, createLedger, createLog, type KnownOptions, type Log, type Runtime, runtimeOf } from '@x/core'
 import { type HostStateCodec, type Middleware, type Server, type ServerExtension, serverOf } from '@x/exchange'
-import { findNotificationRow, type RpcNotification } from '@x/schema'
-import { connectHop } from './hop/hop.ts'
-import { isServer, type Upstream, type UpstreamOptions } from './upstream/upstream.ts'
+import { ConnectedHop } from './hop/hop.ts'
+import type { UpstreamOptions } from './hop/pool.ts'
+
+/**
+ * The server behind a proxy: a server in this process, or a function that opens connections to one. Closing the proxy
+ * also closes a server in this process, unless it has another host.
+ */
+export type ProxyUpstream = Server | UpstreamOptions
 
 /** The options of {@link proxy}. */
 export interface ProxyOptions {
@@ -43,9 +48,9 @@ const proxyOptionNames = {
  *
  * @throws TypeError for an unknown option.
  */
-export function proxy(upstream: Upstream, options: ProxyOptions): Server {
+export function proxy(upstream: ProxyUpstream, options: ProxyOptions): Server {
   checkOptions(options, proxyOptionNames, 'proxy')
-  return isServer(upstream) ? proxyServer(upstream, options) : proxyConnections(upstream, options)
+  return 'exchange' in upstream ? proxyServer(upstream, options) : proxyConnections(upstream, options)
 }
 
 /** Creates a proxy of a server in this process, which receives the calls of hosts unchanged. */
@@ -61,20 +66,17 @@ function proxyConnections(
   { name, version, ...options }: ProxyOptions,
   describeTimeoutMs?: number,
 ): Server {
-  const ledger = createLedger()
   const log = createLog(options.log, '@x/gateway')
-  const runtime = runtimeOf(options.runtime)
-  const hop = connectHop(upstream, { name, ledger, runtime, log, describeTimeoutMs })
+  const deps = { name, ledger: createLedger(), runtime: runtimeOf(options.runtime), log }
+  const hop = new ConnectedHop(upstream, { ...deps, describeTimeoutMs })
   return serverOf((request, call) => hop.exchange(request, call), {
     ...options,
     log,
-    ledger,
+    ledger: deps.ledger,
     info: { name, version },
     localOnly: undefined,
     needsPrincipal: true,
-    receive: (notification, call) => {
-      if (isOfExtension(notification)) hop.notify(notification, call)
-    },
+    receive: (notification, call) => hop.notify(notification, call),
     close: () => hop.close(),
   })
 }
@@ -86,11 +88,3 @@ export function proxyWithLogin(upstream: UpstreamOptions, options: ProxyOptions)
 
 /** Milliseconds for the first answer with a login. `oauth` gives a person ten minutes. */
 const loginTimeoutMs = 11 * 60_000
-
-/**
- * Returns true for a notification that is forwarded. Notifications of the protocol itself belong to the host and the
- * proxy.
- */
-export function isOfExtension({ method }: RpcNotification): boolean {
-  return findNotificationRow(method) === undefined && !method.startsWith('notifications/')
-}

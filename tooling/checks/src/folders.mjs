@@ -162,7 +162,7 @@ export const folderLayers = new Map([
     'packages/gateway',
     {
       order: ['index.ts', 'node.ts', 'config', '.', 'gateway', 'upstream', 'hop', 'names'],
-      upward: 15,
+      upward: 0,
     },
   ],
   ['packages/testing', { order: ['.'], upward: 0 }],

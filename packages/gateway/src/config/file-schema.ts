@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { findUpstreamNameProblem } from '../names/names.ts'
-import { findAddressProblem, isLoopbackHost } from '../upstream/upstream.ts'
+import { findAddressProblem, isLoopbackHost } from '../hop/address.ts'
 import { secretReference } from './secret-reader.ts'
 
 const text = z.string().min(1)

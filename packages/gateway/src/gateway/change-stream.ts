@@ -1,5 +1,6 @@
-import { type Clock, isJsonObject, type JsonObject, startBackgroundTimer } from '@x/core'
-import { metaKeys, type RequestId, type RpcNotification } from '@x/schema'
+import { isJsonObject, type JsonObject, startBackgroundTimer } from '@x/core'
+import { metaKeys, type RpcNotification } from '@x/schema'
+import type { HostRequest } from './host-request.ts'
 import { rewriteTask } from '../names/rewrite.ts'
 import { encodeUri } from '../names/uris.ts'
 
@@ -25,18 +26,10 @@ const listMethods: Readonly<Record<string, string>> = {
   resourcesListChanged: 'notifications/resources/list_changed',
 }
 
-/** The dependencies of {@link ChangeStream}. */
-export interface ChangeStreamOptions {
-  readonly requested: RequestedChanges
-  readonly notify: (notification: RpcNotification) => void
-  /** The id of the request, which each notification repeats. */
-  readonly id: RequestId
-  readonly clock: Clock
-}
-
 /** The stream of one host, to which the streams of all upstreams are joined. */
 export class ChangeStream {
-  readonly #options: ChangeStreamOptions
+  readonly #requested: RequestedChanges
+  readonly #host: HostRequest
   readonly #wantedLists: readonly string[]
   readonly #changedLists = new Set<string>()
   readonly #acknowledgedUris = new Set<string>()
@@ -44,15 +37,16 @@ export class ChangeStream {
   #held: RpcNotification[] | undefined = []
   #timer: unknown
 
-  constructor(options: ChangeStreamOptions) {
-    this.#options = options
-    const { lists } = options.requested
+  constructor(requested: RequestedChanges, host: HostRequest) {
+    this.#requested = requested
+    this.#host = host
+    const { lists } = requested
     this.#wantedLists = Object.entries(listMethods).flatMap(([flag, method]) => (lists[flag] === true ? [method] : []))
   }
 
   /** Returns the filter for the stream of one upstream. */
   filterOf(upstream: string): JsonObject {
-    const { lists, uris, tasks } = this.#options.requested
+    const { lists, uris, tasks } = this.#requested
     const taskIds = [...(tasks.get(upstream)?.keys() ?? [])]
     const resourceSubscriptions = uris.get(upstream) ?? []
     return {
@@ -64,7 +58,7 @@ export class ChangeStream {
 
   /** Records the part of the filter that an upstream has accepted. */
   acknowledge(upstream: string, { params }: RpcNotification): void {
-    const { uris, tasks } = this.#options.requested
+    const { uris, tasks } = this.#requested
     const accepted = params?.['notifications']
     if (!isJsonObject(accepted)) return
     const { resourceSubscriptions, taskIds } = accepted
@@ -81,7 +75,7 @@ export class ChangeStream {
     const { uri, taskId } = params
     if (method === 'notifications/resources/updated' && typeof uri === 'string')
       return this.#send(method, { ...params, uri: encodeUri(upstream, uri) })
-    const outerTaskId = this.#options.requested.tasks.get(upstream)?.get(String(taskId))
+    const outerTaskId = this.#requested.tasks.get(upstream)?.get(String(taskId))
     if (method === 'notifications/tasks' && outerTaskId !== undefined)
       this.#send(method, { ...rewriteTask(params, upstream), taskId: outerTaskId })
   }
@@ -94,13 +88,13 @@ export class ChangeStream {
   /** Notifies of changes of all lists, and of the resources of one upstream. */
   changeAll(upstream: string): void {
     this.changeLists()
-    for (const uri of this.#options.requested.uris.get(upstream) ?? [])
+    for (const uri of this.#requested.uris.get(upstream) ?? [])
       this.#send('notifications/resources/updated', { uri: encodeUri(upstream, uri) })
   }
 
   /** Sends the acknowledgement, and then the notifications that arrived before it. */
   open(): void {
-    const { lists } = this.#options.requested
+    const { lists } = this.#requested
     const [uris, taskIds] = [[...this.#acknowledgedUris], [...this.#acknowledgedTasks]]
     const notifications = {
       ...Object.fromEntries(Object.keys(listMethods).flatMap((flag) => (lists[flag] === true ? [[flag, true]] : []))),
@@ -110,18 +104,18 @@ export class ChangeStream {
     const held = this.#held ?? []
     this.#held = undefined
     this.#send('notifications/subscriptions/acknowledged', { notifications })
-    for (const notification of held) this.#options.notify(notification)
+    for (const notification of held) this.#host.call.notify(notification)
   }
 
   close(): void {
-    this.#options.clock.clearTimeout(this.#timer)
+    this.#host.parts.runtime.clearTimeout(this.#timer)
     this.#held = undefined
   }
 
   #changeList(method: string): void {
     if (!this.#wantedLists.includes(method)) return
     this.#changedLists.add(method)
-    this.#timer ??= startBackgroundTimer(this.#options.clock, () => this.#sendChangedLists(), joinMs)
+    this.#timer ??= startBackgroundTimer(this.#host.parts.runtime, () => this.#sendChangedLists(), joinMs)
   }
 
   #sendChangedLists(): void {
@@ -131,11 +125,11 @@ export class ChangeStream {
   }
 
   #send(method: string, params: JsonObject): void {
-    const { notify, id } = this.#options
+    const { request, call } = this.#host
     const { _meta } = params
-    const meta = { ...(isJsonObject(_meta) && _meta), [metaKeys.subscriptionId]: id }
+    const meta = { ...(isJsonObject(_meta) && _meta), [metaKeys.subscriptionId]: request.id }
     const notification: RpcNotification = { jsonrpc: '2.0', method, params: { ...params, _meta: meta } }
-    if (this.#held === undefined) notify(notification)
+    if (this.#held === undefined) call.notify(notification)
     else if (this.#held.length < maxHeld) this.#held.push(notification)
   }
 }

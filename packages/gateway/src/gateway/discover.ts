@@ -1,7 +1,7 @@
 import { isCancelled, isJsonObject, type JsonObject } from '@x/core'
 import { protocolVersion } from '@x/schema'
-import { finishCaching, mergeCaching, startCaching } from './lists.ts'
-import { askMember, type HostRequest } from '../upstream/member.ts'
+import { MergedCaching } from './lists.ts'
+import type { HostRequest } from './host-request.ts'
 import { hasSessions } from './routes.ts'
 
 /**
@@ -15,21 +15,20 @@ const mergedExtensions: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Merges the descriptions of all upstreams: their capabilities, and their instructions under a heading each. */
-export async function mergeDescriptions(host: HostRequest): Promise<JsonObject> {
-  const { call, parts } = host
-  const members = Array.from(parts.members.values())
-  const answers = await Promise.all(members.map((member) => askMember(member, host)))
+export async function mergeDescriptions({ request, call, parts }: HostRequest): Promise<JsonObject> {
+  const upstreams = Array.from(parts.upstreams.values())
+  const answers = await Promise.all(upstreams.map((upstream) => upstream.ask(request, call)))
   if (isCancelled(call)) throw call.signal.reason
-  const caching = startCaching()
+  const caching = new MergedCaching()
   const descriptions: JsonObject[] = []
   const instructions: string[] = []
-  for (const [index, member] of members.entries()) {
+  for (const [index, upstream] of upstreams.entries()) {
     const answer = answers[index] ?? { isAway: true }
-    mergeCaching(caching, member, answer)
+    caching.add(upstream, answer)
     if (!('result' in answer)) continue
     descriptions.push(answer.result)
     const { instructions: text } = answer.result
-    if (typeof text === 'string' && text !== '') instructions.push(`# ${member.name}\n\n${text}`)
+    if (typeof text === 'string' && text !== '') instructions.push(`# ${upstream.name}\n\n${text}`)
   }
   return {
     supportedVersions: [protocolVersion],
@@ -39,7 +38,7 @@ export async function mergeDescriptions(host: HostRequest): Promise<JsonObject> 
       ...(answers.filter(hasSessions).length === 1 && { sessions: {} }),
     },
     ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
-    ...finishCaching(caching),
+    ...caching.toMembers(),
   }
 }
 

@@ -1,21 +1,13 @@
 import { isJsonObject, type JsonObject } from '@x/core'
-import { askMember, type HostRequest, type Member } from '../upstream/member.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import type { HostRequest } from './host-request.ts'
 import { encodeName, mayBeShortened } from '../names/names.ts'
 
 /** The number of pages that are read to find one item. */
 const maxPages = 100
 
-/** A list of one upstream. */
-interface MemberList {
-  readonly member: Member
-  readonly method: 'tools/list' | 'prompts/list'
-  readonly items: 'tools' | 'prompts'
-}
-
-/** Returns the list of the tools of an upstream. */
-export const toolsOf = (member: Member): MemberList => ({ member, method: 'tools/list', items: 'tools' })
-/** Returns the list of the prompts of an upstream. */
-export const promptsOf = (member: Member): MemberList => ({ member, method: 'prompts/list', items: 'prompts' })
+/** A list of one upstream, by the member of its result with the items. */
+type UpstreamList = { readonly upstream: Upstream; readonly items: 'tools' | 'prompts' }
 
 /**
  * Returns the name at the upstream for a name without the prefix of the upstream. A shortened name is looked up in the
@@ -23,34 +15,38 @@ export const promptsOf = (member: Member): MemberList => ({ member, method: 'pro
  */
 export async function findInnerName(
   { inner, name }: { readonly inner: string; readonly name: string },
-  list: MemberList,
+  list: UpstreamList,
   host: HostRequest,
 ): Promise<string> {
   if (!mayBeShortened(name)) return inner
-  const { member, items } = list
+  const { upstream, items } = list
   const offeredName = (each: string): string | undefined =>
-    items === 'tools' ? member.toolNames.offeredName(each) : each
+    items === 'tools' ? upstream.toolNames.offeredName(each) : each
   for await (const item of readItems(list, host)) {
     const offered = offeredName(String(item['name']))
-    if (offered !== undefined && (await encodeName(member.name, offered)) === name) return offered
+    if (offered !== undefined && (await encodeName(upstream.name, offered)) === name) return offered
   }
   return inner
 }
 
 /** Returns true if the definition of a tool is the accepted one, or the upstream has no pins. */
-export async function hasAcceptedDefinition(member: Member, tool: string, host: HostRequest): Promise<boolean> {
-  const { pins } = member
+export async function hasAcceptedDefinition(upstream: Upstream, tool: string, host: HostRequest): Promise<boolean> {
+  const { pins } = upstream
   if (pins === undefined || pins.isFresh(tool)) return true
-  for await (const item of readItems(toolsOf(member), host)) if (item['name'] === tool) return pins.check(item)
+  for await (const item of readItems({ upstream, items: 'tools' }, host))
+    if (item['name'] === tool) return pins.check(item)
   return false
 }
 
-async function* readItems({ member, method, items }: MemberList, host: HostRequest): AsyncGenerator<JsonObject, void> {
-  const { _meta } = host.request.params ?? {}
+async function* readItems(
+  { upstream, items }: UpstreamList,
+  { request, call }: HostRequest,
+): AsyncGenerator<JsonObject, void> {
+  const { _meta } = request.params ?? {}
   let cursor: JsonObject = {}
   for (let page = 0; page < maxPages; page += 1) {
-    const request = { ...host.request, method, params: { ...cursor, ...(isJsonObject(_meta) && { _meta }) } }
-    const answer = await askMember(member, { ...host, request })
+    const params = { ...cursor, ...(isJsonObject(_meta) && { _meta }) }
+    const answer = await upstream.ask({ ...request, method: `${items}/list`, params }, call)
     if (!('result' in answer)) return
     const { [items]: found, nextCursor } = answer.result
     for (const item of Array.isArray(found) ? found : []) if (isJsonObject(item)) yield item

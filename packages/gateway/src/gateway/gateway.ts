@@ -1,13 +1,12 @@
 import { checkOptions, createLedger, createLog, type KnownOptions, type Log, type Runtime, runtimeOf } from '@x/core'
 import { type Middleware, type Server, type ServerExtension, serverOf } from '@x/exchange'
 import type { StateCodec } from '@x/state-codec'
-import type { Availability, UpstreamState } from '../upstream/availability.ts'
-import { createMember, type GatewayParts } from '../upstream/member.ts'
 import { findUpstreamNameProblem } from '../names/names.ts'
-import { isOfExtension } from '../proxy.ts'
-import { serveHost } from './serve-host.ts'
 import { GatewayState } from '../names/state.ts'
-import type { GatewayUpstream } from '../upstream/upstream.ts'
+import type { UpstreamState } from '../upstream/availability.ts'
+import { type GatewayUpstream, Upstream } from '../upstream/upstream.ts'
+import type { GatewayParts } from './host-request.ts'
+import { serveHost } from './serve-host.ts'
 
 /** The options of {@link gateway}. */
 export interface GatewayOptions {
@@ -66,67 +65,55 @@ const gatewayOptionNames = {
  */
 export function gateway(options: GatewayOptions): Gateway {
   checkOptions(options, gatewayOptionNames, 'gateway')
-  const { name, version, upstreams, state, use, extensions } = options
-  const ledger = createLedger()
-  const log = createLog(options.log, '@x/gateway')
+  const { name, version, state, use, extensions } = options
   const runtime = runtimeOf(options.runtime)
+  const deps = { name, ledger: createLedger(), log: createLog(options.log, '@x/gateway'), runtime }
   const closeController = new AbortController()
-  const members = createMembers(upstreams, { ledger, log, runtime })
+  const upstreams = createUpstreams(options.upstreams, deps)
+  const all = Array.from(upstreams.values())
   const parts: GatewayParts = {
+    ...deps,
     info: { name, version },
-    members,
+    upstreams,
     state: new GatewayState(state),
     instance: runtime.randomUuid(),
     closed: closeController.signal,
-    ledger,
-    log,
-    runtime,
   }
   const server = serverOf((request, call) => serveHost({ request, call, parts }), {
     use,
     extensions,
     state,
     runtime: options.runtime,
-    log,
-    ledger,
+    log: deps.log,
+    ledger: deps.ledger,
     info: parts.info,
     localOnly: undefined,
     needsPrincipal: true,
     ready: async () => {
       await parts.state.ping()
-      return Array.from(members.values()).every(
-        ({ required, availability }) => !required || availability.state !== 'away',
-      )
+      return all.every(({ required, availability }) => !required || availability.state !== 'away')
     },
     receive: (notification, call) => {
-      if (isOfExtension(notification)) for (const { hop } of members.values()) hop.notify(notification, call)
+      for (const { hop } of all) hop.notify(notification, call)
     },
     close: async () => {
       closeController.abort(new Error('The gateway was closed'))
-      await Promise.all(Array.from(members.values(), ({ hop }) => hop.close()))
+      await Promise.all(all.map(({ hop }) => hop.close()))
     },
   })
-  const statuses = new Map(Array.from(members, ([each, { availability }]) => [each, statusOf(availability)]))
+  const statuses = new Map(all.map((upstream) => [upstream.name, upstream.availability]))
   return Object.defineProperty(server as Gateway, 'upstreams', { enumerable: true, value: statuses })
 }
 
-function statusOf(availability: Availability): UpstreamStatus {
-  return {
-    get state() {
-      return availability.state
-    },
-  }
-}
-
-function createMembers(
-  upstreams: GatewayOptions['upstreams'],
-  deps: Parameters<typeof createMember>[2],
-): GatewayParts['members'] {
+function createUpstreams(
+  options: GatewayOptions['upstreams'],
+  deps: ConstructorParameters<typeof Upstream>[1],
+): GatewayParts['upstreams'] {
   return new Map(
-    Object.entries(upstreams).map(([name, upstream]) => {
+    Object.entries(options).map(([name, upstream]) => {
       const problem = findUpstreamNameProblem(name)
       if (problem !== undefined) throw new TypeError(`The name ${JSON.stringify(name)} in upstreams ${problem}`)
-      return [name, createMember(name, upstream, deps)]
+      return [name, new Upstream(upstream, { ...deps, name })]
     }),
   )
 }

@@ -12,7 +12,8 @@ import {
 import { type Call, callerKeyOf } from '@x/exchange'
 import { errorCodes, metaKeys, type RpcNotification, type RpcResponse } from '@x/schema'
 import { ChangeStream } from './change-stream.ts'
-import { findCredential, type HostRequest, listTimeoutMs, type Member } from '../upstream/member.ts'
+import { listTimeoutMs, type Upstream } from '../upstream/upstream.ts'
+import type { HostRequest } from './host-request.ts'
 import { parseRequested } from './requested-changes.ts'
 import { succeed } from './route-call.ts'
 
@@ -20,20 +21,20 @@ import { succeed } from './route-call.ts'
 const reopenBounds = { firstMs: 1000, maxMs: 30_000 }
 
 /** Serves `subscriptions/listen`: a stream of each upstream, and one acknowledgement for all of them. */
-export async function listenToMembers(host: HostRequest): Promise<RpcResponse> {
+export async function listenToUpstreams(host: HostRequest): Promise<RpcResponse> {
   const { request, call, parts } = host
   const { ledger, runtime, closed } = parts
   const requested = await parseRequested(host)
   const release = ledger.take('streams', callerKeyOf(call))
   const scope = openAbortScope(call.signal)
-  const stream = new ChangeStream({ requested, notify: call.notify, id: request.id, clock: runtime })
-  const members = Array.from(parts.members.values())
-  const removals = members.map(({ availability }) => availability.onChange(() => stream.changeLists()))
+  const stream = new ChangeStream(requested, host)
+  const upstreams = Array.from(parts.upstreams.values())
+  const removals = upstreams.map(({ availability }) => availability.onChange(() => stream.changeLists()))
   try {
-    const opened = members.map(
-      (member) =>
+    const opened = upstreams.map(
+      (upstream) =>
         new Promise<void>((resolve) => {
-          void follow(member, { host, stream, signal: scope.signal, onAnswer: resolve }).then(resolve)
+          void follow(upstream, { host, stream, signal: scope.signal, onAnswer: resolve }).then(resolve)
         }),
     )
     await settlesWithin(raceWithCancellation(Promise.all(opened), call), listTimeoutMs, runtime)
@@ -62,7 +63,7 @@ interface Following {
  * Keeps a stream to one upstream open. Returns for an upstream without subscriptions, and when the stream of the host
  * ends.
  */
-async function follow(member: Member, following: Following): Promise<void> {
+async function follow(upstream: Upstream, following: Following): Promise<void> {
   const { host, stream, signal, onAnswer } = following
   const { runtime, log, closed } = host.parts
   for (let failures = 0; !signal.aborted && !closed.aborted; failures += 1) {
@@ -70,14 +71,14 @@ async function follow(member: Member, following: Following): Promise<void> {
     const onAcknowledged = (): void => {
       isOpen = true
       // The changes during the pause are unknown, so the host reads everything again.
-      if (failures > 0) stream.changeAll(member.name)
+      if (failures > 0) stream.changeAll(upstream.name)
       onAnswer()
     }
     try {
-      if ((await openStream(member, following, onAcknowledged)) === 'unsupported') return
+      if ((await openStream(upstream, following, onAcknowledged)) === 'unsupported') return
     } catch (error) {
       if (signal.aborted) return
-      log(errorRecord(error, { method: 'subscriptions/listen', name: member.name }))
+      log(errorRecord(error, { method: 'subscriptions/listen', name: upstream.name }))
     }
     onAnswer()
     if (isOpen) {
@@ -90,28 +91,28 @@ async function follow(member: Member, following: Following): Promise<void> {
 }
 
 async function openStream(
-  member: Member,
+  upstream: Upstream,
   { host, stream, signal }: Following,
   onAcknowledged: () => void,
 ): Promise<'ended' | 'unsupported'> {
   const { request, call, parts } = host
-  const notifications = stream.filterOf(member.name)
-  const credential = await findCredential(member, host)
+  const notifications = stream.filterOf(upstream.name)
+  const credential = await upstream.findCredential(request, call)
   // The caller has to log in first. Then it lists the tools again, and opens another stream.
   if ('loginUrl' in credential) return 'unsupported'
   const { principal, context } = call
   const notify = (message: RpcNotification): void => {
     if (message.method === 'notifications/subscriptions/acknowledged') {
-      stream.acknowledge(member.name, message)
+      stream.acknowledge(upstream.name, message)
       onAcknowledged()
-    } else stream.receive(member.name, message)
+    } else stream.receive(upstream.name, message)
   }
   const params = { ...request.params, notifications }
-  const response = await member.hop.exchange({ ...request, params }, { principal, context, signal, notify }, credential)
+  const response = await upstream.exchange({ ...request, params }, { principal, context, signal, notify }, credential)
   if (!('error' in response)) return 'ended'
   const { code, message } = response.error
   if (code === errorCodes.methodNotFound) return 'unsupported'
-  parts.log({ level: 'warn', code: 'subscription_refused', name: member.name, message })
+  parts.log({ level: 'warn', code: 'subscription_refused', name: upstream.name, message })
   return 'ended'
 }
 

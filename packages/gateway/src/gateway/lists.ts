@@ -1,15 +1,16 @@
 import { isCancelled, isJsonObject, type JsonObject } from '@x/core'
 import { createLoginTool, loginTool } from './login.ts'
-import { askMember, type HostRequest, type Member, type MemberAnswer } from '../upstream/member.ts'
+import type { Upstream, UpstreamAnswer } from '../upstream/upstream.ts'
+import type { HostRequest } from './host-request.ts'
 import { encodeName } from '../names/names.ts'
-import { type InnerCursor, invalidCursorError } from '../names/state.ts'
+import { type UpstreamCursor, invalidCursorError } from '../names/state.ts'
 import { rewriteSkill, rewriteUiMeta, rewriteUri } from '../names/rewrite.ts'
 
 /** The number of items after which a page is not joined with that of the next upstream. */
 const maxJoinedItems = 500
 
 /** Rewrites an item of a list. Returns undefined for an item that the gateway does not offer. */
-type RewriteItem = (item: JsonObject, member: Member) => JsonObject | undefined | Promise<JsonObject | undefined>
+type RewriteItem = (item: JsonObject, upstream: Upstream) => JsonObject | undefined | Promise<JsonObject | undefined>
 
 /** A list of which each upstream has a part. */
 export interface MergedList {
@@ -35,29 +36,24 @@ export const mergedLists: ReadonlyMap<string, MergedList> = new Map<string, Merg
   ['skills/list', { items: 'skills', rewriteItem: (item, { name }) => rewriteSkill(item, name) }],
 ])
 
-/** The lifetime and the scope of a cached merged result: the strictest of its parts. */
-export interface MergedCaching {
-  ttlMs: number
-  cacheScope: 'private' | 'public'
-}
+/** The lifetime and the scope of a cached merged result: the strictest of its parts. An older upstream has none. */
+export class MergedCaching {
+  #ttlMs = Number.MAX_SAFE_INTEGER
+  #cacheScope = 'public'
 
-/** Returns the caching hints of a result without parts. */
-export function startCaching(): MergedCaching {
-  return { ttlMs: Number.MAX_SAFE_INTEGER, cacheScope: 'public' }
-}
+  add({ credential }: Upstream, answer: UpstreamAnswer): void {
+    const { ttlMs = 0, cacheScope } = 'result' in answer ? answer.result : {}
+    const isAbsent = 'isAway' in answer && !answer.isAway
+    if (isAbsent) return
+    this.#ttlMs = Math.min(this.#ttlMs, typeof ttlMs === 'number' ? ttlMs : 0)
+    if (cacheScope !== 'public' || credential !== undefined) this.#cacheScope = 'private'
+  }
 
-/** Merges the caching hints of one response into those of the result. An older upstream has none. */
-export function mergeCaching(caching: MergedCaching, member: Member, answer: MemberAnswer): void {
-  const { ttlMs = 0, cacheScope } = 'result' in answer ? answer.result : {}
-  const isAbsent = 'isAway' in answer && !answer.isAway
-  if (isAbsent) return
-  caching.ttlMs = Math.min(caching.ttlMs, typeof ttlMs === 'number' ? ttlMs : 0)
-  if (cacheScope !== 'public' || member.credential !== undefined) caching.cacheScope = 'private'
-}
-
-/** Returns the hints as a result has them. A result without any part is not cached. */
-export function finishCaching({ ttlMs, cacheScope }: MergedCaching): JsonObject {
-  return ttlMs === Number.MAX_SAFE_INTEGER ? { ttlMs: 0, cacheScope: 'private' } : { ttlMs, cacheScope }
+  /** A result without any part is not cached. */
+  toMembers(): JsonObject {
+    if (this.#ttlMs === Number.MAX_SAFE_INTEGER) return { ttlMs: 0, cacheScope: 'private' }
+    return { ttlMs: this.#ttlMs, cacheScope: this.#cacheScope }
+  }
 }
 
 /**
@@ -68,72 +64,65 @@ export async function mergeList(list: MergedList, host: HostRequest): Promise<Js
   const { request, call, parts } = host
   const pages = await askForPages(host)
   const items: JsonObject[] = []
-  const caching = startCaching()
-  let next: InnerCursor | undefined
-  for (const [index, { member, answer: pending }] of pages.entries()) {
+  const caching = new MergedCaching()
+  let next: UpstreamCursor | undefined
+  for (const [index, { upstream, answer: pending }] of pages.entries()) {
     const answer = await pending
     if (isCancelled(call)) throw call.signal.reason
-    mergeCaching(caching, member, answer)
-    items.push(...(await rewriteItems(answer, list, member)))
-    next = findNextPage({ member, answer }, items.length >= maxJoinedItems ? pages[index + 1]?.member : undefined)
+    caching.add(upstream, answer)
+    items.push(...(await rewriteItems(answer, list, upstream)))
+    const cursor = 'result' in answer ? answer.result['nextCursor'] : undefined
+    const following = items.length >= maxJoinedItems ? pages[index + 1]?.upstream : undefined
+    if (typeof cursor === 'string') next = { upstream: upstream.name, cursor }
+    else if (following !== undefined) next = { upstream: following.name, cursor: undefined }
     if (next !== undefined) break
   }
   const nextCursor = next && (await parts.state.sealCursor(next, request.method, call))
-  return { [list.items]: items, ...(nextCursor !== undefined && { nextCursor }), ...finishCaching(caching) }
-}
-
-interface Page<Answer> {
-  readonly member: Member
-  readonly answer: Answer
+  return { [list.items]: items, ...(nextCursor !== undefined && { nextCursor }), ...caching.toMembers() }
 }
 
 /** Requests one page of the upstream of the cursor, and of each upstream after it. */
-async function askForPages(host: HostRequest): Promise<readonly Page<Promise<MemberAnswer>>[]> {
-  const { request, call, parts } = host
+async function askForPages({
+  request,
+  call,
+  parts,
+}: HostRequest): Promise<readonly { readonly upstream: Upstream; readonly answer: Promise<UpstreamAnswer> }[]> {
   const { cursor: sealed, _meta } = request.params ?? {}
   const start = typeof sealed === 'string' ? await parts.state.openCursor(sealed, request.method, call) : undefined
-  const members = Array.from(parts.members.values())
-  const first = start === undefined ? 0 : members.findIndex(({ name }) => name === start.upstream)
+  const upstreams = Array.from(parts.upstreams.values())
+  const first = start === undefined ? 0 : upstreams.findIndex(({ name }) => name === start.upstream)
   // The upstream of the cursor is no longer in the configuration.
   if (first < 0) throw invalidCursorError()
-  return members.slice(first).map((member, index) => {
+  return upstreams.slice(first).map((upstream, index) => {
     const cursor = index === 0 && start?.cursor !== undefined ? { cursor: start.cursor } : {}
     const params = { ...cursor, ...(isJsonObject(_meta) && { _meta }) }
-    return { member, answer: askMember(member, { ...host, request: { ...request, params } }) }
+    return { upstream, answer: upstream.ask({ ...request, params }, call) }
   })
 }
 
-/** Returns the next page of a list: of the same upstream, or the first page of the next upstream. */
-function findNextPage({ member, answer }: Page<MemberAnswer>, following: Member | undefined): InnerCursor | undefined {
-  const cursor = 'result' in answer ? answer.result['nextCursor'] : undefined
-  if (typeof cursor === 'string') return { upstream: member.name, cursor }
-  return following && { upstream: following.name, cursor: undefined }
-}
-
-async function rewriteItems(answer: MemberAnswer, list: MergedList, member: Member): Promise<readonly JsonObject[]> {
+async function rewriteItems(
+  answer: UpstreamAnswer,
+  { items, rewriteItem, createLoginItems }: MergedList,
+  upstream: Upstream,
+): Promise<readonly JsonObject[]> {
+  const found = 'result' in answer ? answer.result[items] : 'login' in answer && createLoginItems?.(upstream.name)
   const rewritten: JsonObject[] = []
-  for (const item of itemsIn(answer, list, member)) {
-    const offered = await list.rewriteItem(item, member)
+  for (const item of Array.isArray(found) ? found.filter(isJsonObject) : []) {
+    const offered = await rewriteItem(item, upstream)
     if (offered !== undefined) rewritten.push(offered)
   }
   return rewritten
 }
 
-function itemsIn(answer: MemberAnswer, list: MergedList, { name }: Member): readonly JsonObject[] {
-  if ('login' in answer) return list.createLoginItems?.(name) ?? []
-  const items = 'result' in answer ? answer.result[list.items] : undefined
-  return Array.isArray(items) ? items.filter(isJsonObject) : []
-}
-
-async function rewriteTool(tool: JsonObject, member: Member): Promise<JsonObject | undefined> {
+async function rewriteTool(tool: JsonObject, upstream: Upstream): Promise<JsonObject | undefined> {
   const { name } = tool
   if (typeof name !== 'string') return undefined
-  const offered = member.credential !== undefined && name === loginTool ? name : member.toolNames.offeredName(name)
-  if (offered === undefined || (await member.pins?.check(tool)) === false) return undefined
-  return { ...rewriteUiMeta(tool, member.name), name: await encodeName(member.name, offered) }
+  const offered = upstream.credential !== undefined && name === loginTool ? name : upstream.toolNames.offeredName(name)
+  if (offered === undefined || (await upstream.pins?.check(tool)) === false) return undefined
+  return { ...rewriteUiMeta(tool, upstream.name), name: await encodeName(upstream.name, offered) }
 }
 
-async function rewritePrompt(prompt: JsonObject, member: Member): Promise<JsonObject | undefined> {
+async function rewritePrompt(prompt: JsonObject, upstream: Upstream): Promise<JsonObject | undefined> {
   const { name } = prompt
-  return typeof name === 'string' ? { ...prompt, name: await encodeName(member.name, name) } : undefined
+  return typeof name === 'string' ? { ...prompt, name: await encodeName(upstream.name, name) } : undefined
 }

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 import { metaKeys } from '@x/schema'
 import { requestMetaIn } from '../hop/host-identity.ts'
-import type { HostRequest } from '../upstream/member.ts'
-import type { LoginRequired } from '../upstream/upstream.ts'
+import type { HostRequest } from './host-request.ts'
+import type { LoginRequired } from '../hop/upstream-error.ts'
 
 /** The name of the tool that an upstream offers until the caller has logged in. */
 export const loginTool = 'login'

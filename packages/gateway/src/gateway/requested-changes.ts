@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 import { errorCodes, isMcpError } from '@x/schema'
 import type { RequestedChanges } from './change-stream.ts'
-import type { HostRequest } from '../upstream/member.ts'
+import type { HostRequest } from './host-request.ts'
 import { decodeUri } from '../names/uris.ts'
 
 /** The largest number of resources and tasks that one request may follow. */
@@ -22,7 +22,7 @@ function groupUris(uris: readonly string[], { parts }: HostRequest): RequestedCh
   const groups = new Map<string, string[]>()
   for (const uri of uris) {
     const { upstream = '', inner = '' } = decodeUri(uri) ?? {}
-    if (parts.members.has(upstream)) groups.set(upstream, [...(groups.get(upstream) ?? []), inner])
+    if (parts.upstreams.has(upstream)) groups.set(upstream, [...(groups.get(upstream) ?? []), inner])
   }
   return groups
 }
@@ -31,7 +31,7 @@ async function groupTasks(taskIds: readonly string[], host: HostRequest): Promis
   const groups = new Map<string, Map<string, string>>()
   for (const taskId of taskIds) {
     const opened = await openTaskId(taskId, host)
-    if (opened === undefined || !host.parts.members.has(opened.upstream)) continue
+    if (opened === undefined || !host.parts.upstreams.has(opened.upstream)) continue
     const group = groups.get(opened.upstream) ?? new Map<string, string>()
     groups.set(opened.upstream, group.set(opened.taskId, taskId))
   }

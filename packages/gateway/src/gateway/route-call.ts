@@ -2,10 +2,11 @@ import { isJsonObject, type JsonObject } from '@x/core'
 import { type Call, withHeader, withNotify } from '@x/exchange'
 import { errorCodes, metaKeys, type RpcRequest, type RpcResponse } from '@x/schema'
 import { createLoggedInResult, createLoginResult, loginTool, takeLoginAnswer } from './login.ts'
-import { findCredential, type HostRequest, type Member } from '../upstream/member.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import type { HostRequest } from './host-request.ts'
 import type { Route, Target } from './routes.ts'
-import type { TaggedState } from '../names/state.ts'
-import { findNeededLogin, invalidStateError, lostCallError } from '../hop/upstream-error.ts'
+import { invalidStateError, type TaggedState } from '../names/state.ts'
+import { findNeededLogin, lostCallError } from '../hop/upstream-error.ts'
 
 /** The number of requests that may reach another instance than that of their call. Hosts accept about ten rounds. */
 const maxMisses = 8
@@ -14,28 +15,28 @@ const maxMisses = 8
 export async function routeCall(route: Route, host: HostRequest): Promise<RpcResponse> {
   const { request, call, parts } = host
   const found = await route.find(host)
-  const { member } = found
-  const state = await openState(host, member)
+  const { upstream } = found
+  const state = await openState(host, upstream)
   if (state?.tag.instance !== undefined && state.tag.instance !== parts.instance)
     return succeed(request, await passToOwner(state, host))
-  const credential = await findCredential(member, host)
+  const credential = await upstream.findCredential(request, call)
   const { params, answer } = takeLoginAnswer(withState(found.params, state))
-  if ('loginUrl' in credential) return succeed(request, createLoginResult(member.name, credential, { host, answer }))
-  if (answer !== undefined && member.credential !== undefined && params['name'] === loginTool)
-    return succeed(request, createLoggedInResult(member.name))
-  const response = await member.hop.exchange({ ...request, params }, callOf(found, call), credential)
+  if ('loginUrl' in credential) return succeed(request, createLoginResult(upstream.name, credential, { host, answer }))
+  if (answer !== undefined && upstream.credential !== undefined && params['name'] === loginTool)
+    return succeed(request, createLoggedInResult(upstream.name))
+  const response = await upstream.exchange({ ...request, params }, callOf(found, call), credential)
   const login = findNeededLogin(response)
-  if (login !== undefined) return succeed(request, createLoginResult(member.name, login, { host, answer }))
-  if ('error' in response) return nameUpstream(response, member)
+  if (login !== undefined) return succeed(request, createLoginResult(upstream.name, login, { host, answer }))
+  if ('error' in response) return nameUpstream(response, upstream)
   return succeed(request, await rewriteResult(response.result, { route, target: found, host }))
 }
 
-async function openState(host: HostRequest, member: Member): Promise<TaggedState | undefined> {
+async function openState(host: HostRequest, upstream: Upstream): Promise<TaggedState | undefined> {
   const { request, call, parts } = host
   const requestState = request.params?.['requestState']
   if (requestState === undefined) return undefined
   const state = await parts.state.openState(requestState, request, call)
-  if (state.tag.upstream !== member.name) throw invalidStateError()
+  if (state.tag.upstream !== upstream.name) throw invalidStateError()
   return state
 }
 
@@ -61,11 +62,11 @@ function withState(params: JsonObject, tagged: TaggedState | undefined): JsonObj
 }
 
 /** Returns the call for an upstream: log messages begin with its name, and headers name the target at the upstream. */
-function callOf({ member, headerName }: Target, call: Call): Call {
+function callOf({ upstream, headerName }: Target, call: Call): Call {
   const named = withNotify(call, (notification) => {
     if (notification.method !== 'notifications/message') return call.notify(notification)
     const { logger } = notification.params ?? {}
-    const name = typeof logger === 'string' ? `${member.name}/${logger}` : member.name
+    const name = typeof logger === 'string' ? `${upstream.name}/${logger}` : upstream.name
     call.notify({ ...notification, params: { ...notification.params, logger: name } })
   })
   return headerName === undefined ? named : withHeader(named, 'Mcp-Name', headerName)
@@ -76,12 +77,12 @@ async function rewriteResult(
   { route, target, host }: { readonly route: Route; readonly target: Target; readonly host: HostRequest },
 ): Promise<JsonObject> {
   const { request, call, parts } = host
-  const { member } = target
-  const { name } = member
+  const { upstream } = target
+  const { name } = upstream
   const { resultType, requestState, taskId } = result
   if (resultType === 'input_required') {
     if (typeof requestState !== 'string') return withServerInfo(result, host)
-    const instance = member.hop.keepsCalls() ? parts.instance : undefined
+    const instance = upstream.hop.keepsCalls ? parts.instance : undefined
     const state = { tag: { upstream: name, instance }, state: requestState }
     return withServerInfo({ ...result, requestState: await parts.state.sealState(state, request, call) }, host)
   }
@@ -101,7 +102,7 @@ export function withServerInfo(result: JsonObject, { parts: { info } }: HostRequ
 }
 
 /** Adds the upstream to the data of an internal error without data. */
-function nameUpstream(response: RpcResponse, { name }: Member): RpcResponse {
+function nameUpstream(response: RpcResponse, { name }: Upstream): RpcResponse {
   if (!('error' in response)) return response
   const { error } = response
   const isNamed = error.code !== errorCodes.internal || error.data !== undefined

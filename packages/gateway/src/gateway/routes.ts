@@ -1,9 +1,10 @@
 import { isJsonObject, type JsonObject, quoteName } from '@x/core'
 import { errorCodes, McpError } from '@x/schema'
-import { findInnerName, hasAcceptedDefinition, promptsOf, toolsOf } from './find-item.ts'
+import { findInnerName, hasAcceptedDefinition } from './find-item.ts'
 import { loginTool } from './login.ts'
-import { askMember, type HostRequest, type Member } from '../upstream/member.ts'
-import { decodeName, type Inner } from '../names/names.ts'
+import type { Upstream, UpstreamAnswer } from '../upstream/upstream.ts'
+import type { HostRequest } from './host-request.ts'
+import { decodeName, type PrefixedName } from '../names/names.ts'
 import {
   rewriteContent,
   type Rewrite,
@@ -17,7 +18,7 @@ import { decodeUri } from '../names/uris.ts'
 
 /** The upstream that a request reaches, with the params for it. */
 export interface Target {
-  readonly member: Member
+  readonly upstream: Upstream
   readonly params: JsonObject
   /** The value of the header `Mcp-Name`, for a method of an extension. Absent for other methods. */
   readonly headerName?: string | undefined
@@ -53,37 +54,36 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
 async function findTool(host: HostRequest): Promise<Target> {
   const { params = {} } = host.request
   const name = String(params['name'])
-  const target = findMember(decodeName(name), host)
+  const target = findUpstream(decodeName(name), host)
   if (target !== undefined) {
-    const { member, inner } = target
-    if (member.credential !== undefined && inner === loginTool) return { member, params: { ...params, name: inner } }
-    const tool = member.toolNames.toolOf(await findInnerName({ inner, name }, toolsOf(member), host))
-    if (tool !== undefined && (await hasAcceptedDefinition(member, tool, host)))
-      return { member, params: { ...params, name: tool } }
+    const { upstream, inner } = target
+    if (upstream.credential !== undefined && inner === loginTool)
+      return { upstream, params: { ...params, name: inner } }
+    const tool = upstream.toolNames.toolOf(await findInnerName({ inner, name }, { upstream, items: 'tools' }, host))
+    if (tool !== undefined && (await hasAcceptedDefinition(upstream, tool, host)))
+      return { upstream, params: { ...params, name: tool } }
   }
   throw unknownError('tool', name)
 }
 
 async function findPrompt(host: HostRequest): Promise<Target> {
-  const { params = {} } = host.request
-  const { member, names } = await findPromptName(String(params['name']), host)
-  return { member, params: { ...params, ...names } }
+  return findPromptIn(host.request.params ?? {}, host)
 }
 
-async function findPromptName(
-  name: string,
-  host: HostRequest,
-): Promise<{ readonly member: Member; readonly names: { readonly name: string } }> {
-  const target = findMember(decodeName(name), host)
+/** Finds the prompt that a part of the params names. */
+async function findPromptIn(params: JsonObject, host: HostRequest): Promise<Target> {
+  const name = String(params['name'])
+  const target = findUpstream(decodeName(name), host)
   if (target === undefined) throw unknownError('prompt', name)
-  const { member, inner } = target
-  return { member, names: { name: await findInnerName({ inner, name }, promptsOf(member), host) } }
+  const { upstream, inner } = target
+  const innerName = await findInnerName({ inner, name }, { upstream, items: 'prompts' }, host)
+  return { upstream, params: { ...params, name: innerName } }
 }
 
 async function findUri(host: HostRequest): Promise<Target> {
   const { params = {} } = host.request
-  const { member, inner } = requireUri(params['uri'], host)
-  return { member, params: { ...params, uri: inner }, headerName: inner }
+  const { upstream, inner } = requireUri(params['uri'], host)
+  return { upstream, params: { ...params, uri: inner }, headerName: inner }
 }
 
 async function findReference(host: HostRequest): Promise<Target> {
@@ -91,31 +91,30 @@ async function findReference(host: HostRequest): Promise<Target> {
   const { ref } = params
   if (!isJsonObject(ref)) throw new McpError(errorCodes.invalidParams, 'params.ref must be an object')
   if (ref['uri'] === undefined) {
-    const { member, names } = await findPromptName(String(ref['name']), host)
-    return { member, params: { ...params, ref: { ...ref, ...names } } }
+    const { upstream, params: prompt } = await findPromptIn(ref, host)
+    return { upstream, params: { ...params, ref: prompt } }
   }
-  const { member, inner } = requireUri(ref['uri'], host)
-  return { member, params: { ...params, ref: { ...ref, uri: inner } } }
+  const { upstream, inner } = requireUri(ref['uri'], host)
+  return { upstream, params: { ...params, ref: { ...ref, uri: inner } } }
 }
 
 async function findTask({ request, call, parts }: HostRequest): Promise<Target> {
   const { params = {} } = request
   const taskId = String(params['taskId'])
   const opened = await parts.state.openTaskId(taskId, call)
-  const member = parts.members.get(opened.upstream)
-  if (member === undefined) throw unknownError('task', taskId)
-  return { member, params: { ...params, taskId: opened.taskId }, headerName: opened.taskId, taskId }
+  const upstream = parts.upstreams.get(opened.upstream)
+  if (upstream === undefined) throw unknownError('task', taskId)
+  return { upstream, params: { ...params, taskId: opened.taskId }, headerName: opened.taskId, taskId }
 }
 
 /** Sessions of the data layer name no upstream, so only one upstream can have them. */
-async function findSessions(host: HostRequest): Promise<Target> {
-  const { request, parts } = host
+async function findSessions({ request, call, parts }: HostRequest): Promise<Target> {
   const { _meta } = request.params ?? {}
   const discover = { ...request, method: 'server/discover', params: isJsonObject(_meta) ? { _meta } : {} }
-  const members = Array.from(parts.members.values())
-  const answers = await Promise.all(members.map((member) => askMember(member, { ...host, request: discover })))
-  const [member, ...others] = members.filter((_, index) => hasSessions(answers[index]))
-  if (member !== undefined && others.length === 0) return { member, params: request.params ?? {} }
+  const upstreams = Array.from(parts.upstreams.values())
+  const answers = await Promise.all(upstreams.map((upstream) => upstream.ask(discover, call)))
+  const [upstream, ...others] = upstreams.filter((_, index) => hasSessions(answers[index]))
+  if (upstream !== undefined && others.length === 0) return { upstream, params: request.params ?? {} }
   throw new McpError(
     errorCodes.methodNotFound,
     `Method ${quoteName(request.method)} needs exactly one upstream with it`,
@@ -123,7 +122,7 @@ async function findSessions(host: HostRequest): Promise<Target> {
 }
 
 /** Returns true if an upstream has sessions of the data layer. */
-export function hasSessions(answer: Awaited<ReturnType<typeof askMember>> | undefined): boolean {
+export function hasSessions(answer: UpstreamAnswer | undefined): boolean {
   const capabilities = answer !== undefined && 'result' in answer ? answer.result['capabilities'] : undefined
   return isJsonObject(capabilities) && capabilities['sessions'] !== undefined
 }
@@ -133,16 +132,16 @@ function rewriteSkillResult(result: JsonObject, upstream: string): JsonObject {
   return isJsonObject(skill) ? { ...result, skill: rewriteSkill(skill, upstream) } : result
 }
 
-function findMember(
-  decoded: Inner | undefined,
+function findUpstream(
+  decoded: PrefixedName | undefined,
   { parts }: HostRequest,
-): { readonly member: Member; readonly inner: string } | undefined {
-  const member = decoded && parts.members.get(decoded.upstream)
-  return member && { member, inner: decoded.inner }
+): { readonly upstream: Upstream; readonly inner: string } | undefined {
+  const upstream = decoded && parts.upstreams.get(decoded.upstream)
+  return upstream && { upstream, inner: decoded.inner }
 }
 
-function requireUri(uri: unknown, host: HostRequest): { readonly member: Member; readonly inner: string } {
-  const target = findMember(decodeUri(String(uri)), host)
+function requireUri(uri: unknown, host: HostRequest): { readonly upstream: Upstream; readonly inner: string } {
+  const target = findUpstream(decodeUri(String(uri)), host)
   if (target !== undefined) return target
   throw unknownError('resource', String(uri))
 }

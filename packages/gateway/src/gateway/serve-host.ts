@@ -11,9 +11,9 @@ import {
 } from '@x/schema'
 import { findRevisionError } from '@x/exchange/internal'
 import { mergeDescriptions } from './discover.ts'
-import { listenToMembers } from './listen.ts'
+import { listenToUpstreams } from './listen.ts'
 import { mergedLists, mergeList } from './lists.ts'
-import type { HostRequest } from '../upstream/member.ts'
+import type { HostRequest } from './host-request.ts'
 import { routeCall, succeed, withServerInfo } from './route-call.ts'
 import { routes } from './routes.ts'
 
@@ -38,7 +38,7 @@ async function answer(host: HostRequest): Promise<RpcResponse> {
   const list = mergedLists.get(request.method)
   if (list !== undefined) return succeed(request, complete(await mergeList(list, host), host))
   const row = findMethodRow(request.method)
-  if (row?.isStreaming === true) return listenToMembers(host)
+  if (row?.isStreaming === true) return listenToUpstreams(host)
   // The remaining method of the protocol describes the server.
   if (row !== undefined) return succeed(request, complete(await mergeDescriptions(host), host))
   throw new McpError(errorCodes.methodNotFound, `Method ${JSON.stringify(request.method.slice(0, 100))} is not served`)

@@ -12,17 +12,13 @@ const defaultTimeoutMs = 30 * 60_000
  */
 const maxCheckIntervalMs = 60_000
 
-interface RunningCall {
-  readonly cancellation: Cancellation
-  lastMessageAt: number
-}
-
 /** The running calls to an upstream. A call whose upstream stays silent is cancelled. */
 export class RunningCalls {
   /** The limit in milliseconds. */
   readonly timeoutMs: number
   readonly #clock: Clock
-  readonly #calls = new Set<RunningCall>()
+  /** The calls, with the times of their last messages. */
+  readonly #calls = new Map<Cancellation, number>()
   #timer: unknown
 
   constructor(clock: Clock, timeoutMs = defaultTimeoutMs) {
@@ -36,19 +32,18 @@ export class RunningCalls {
    */
   begin(call: Call): { readonly call: Call; readonly end: () => boolean } {
     const cancellation = new Cancellation()
-    const running: RunningCall = { cancellation, lastMessageAt: this.#clock.monotonicNow() }
     const stop = (reason: unknown): void => cancellation.cancel(reason)
     onCancel(call, stop)
-    this.#calls.add(running)
+    this.#calls.set(cancellation, this.#clock.monotonicNow())
     this.#timer ??= this.#startTimer()
     const { principal, context } = call
     const notify: Call['notify'] = (notification) => {
-      running.lastMessageAt = this.#clock.monotonicNow()
+      if (this.#calls.has(cancellation)) this.#calls.set(cancellation, this.#clock.monotonicNow())
       call.notify(notification)
     }
     const end = (): boolean => {
       offCancel(call, stop)
-      this.#calls.delete(running)
+      this.#calls.delete(cancellation)
       return cancellation.reason === silence
     }
     return { call: withSignalOf({ principal, context, notify }, cancellation), end }
@@ -66,7 +61,7 @@ export class RunningCalls {
 
   #check(): void {
     const now = this.#clock.monotonicNow()
-    for (const { cancellation, lastMessageAt } of this.#calls)
+    for (const [cancellation, lastMessageAt] of this.#calls)
       if (now - lastMessageAt >= this.timeoutMs) cancellation.cancel(silence)
     this.#timer = this.#calls.size === 0 ? undefined : this.#startTimer()
   }

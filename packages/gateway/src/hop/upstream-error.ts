@@ -1,6 +1,11 @@
 import { isJsonObject, isUnavailable, type JsonObject, quoteName } from '@x/core'
 import { errorCodes, isMcpError, McpError, type RpcResponse } from '@x/schema'
-import type { LoginRequired } from '../upstream/upstream.ts'
+
+/** A page at which a caller logs in at an upstream. */
+export interface LoginRequired {
+  /** The address of the page. */
+  readonly loginUrl: string
+}
 
 /**
  * Creates the error for a request to which the upstream gave no answer. The cause goes to the log, because it may
@@ -90,9 +95,4 @@ function upstreamError(
 ): McpError {
   const data = { upstream: name, ...more }
   return new McpError(errorCodes.internal, `Upstream ${quoteName(name)} ${problem}`, { data, cause })
-}
-
-/** Creates the common error for every `requestState` that the proxy does not accept. */
-export function invalidStateError(): McpError {
-  return new McpError(errorCodes.invalidParams, 'Invalid or expired requestState', { data: { reason: 'requestState' } })
 }

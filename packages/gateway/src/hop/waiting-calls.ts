@@ -1,33 +1,30 @@
-import { type Ledger, type Runtime, startBackgroundTimer } from '@x/core'
-import type { HostConnection } from './host-connection.ts'
+import { startBackgroundTimer } from '@x/core'
+import type { HostIdentity } from './host-identity.ts'
+import type { Deps } from './send-request.ts'
 
 /** The time limit for the answer of a host to a question, in milliseconds. `connectAny` has the same limit. */
 const answerTimeoutMs = 10 * 60_000
 
-/** A call that waits for the answers of its host, with its connection. */
-interface WaitingCall {
-  readonly entry: HostConnection
-  readonly timer: unknown
-  readonly release: () => void
-}
-
 /** The calls of an older server that wait for the answers of their hosts, by the state that the hosts received. */
-export class WaitingCalls {
-  readonly #calls = new Map<string, WaitingCall>()
-  readonly #options: WaitingCallsOptions
+export class WaitingCalls<T extends { readonly identity: HostIdentity }> {
+  readonly #calls = new Map<string, { readonly connection: T; readonly timer: unknown; readonly release: () => void }>()
+  readonly #deps: Deps
+  readonly #onEnd: (connection: T, state: string) => void
 
-  constructor(options: WaitingCallsOptions) {
-    this.#options = options
+  /** `onEnd` is called for a call that ends without an answer. */
+  constructor(deps: Deps, onEnd: (connection: T, state: string) => void) {
+    this.#deps = deps
+    this.#onEnd = onEnd
   }
 
   /** Keeps the connection of a call until its host sends the answers. */
-  hold(state: string, entry: HostConnection): void {
-    const { ledger, runtime } = this.#options
+  hold(state: string, connection: T): void {
+    const { ledger, runtime } = this.#deps
     const timer = startBackgroundTimer(runtime, () => this.#end(state), answerTimeoutMs)
-    this.#calls.set(state, { entry, timer, release: () => {} })
+    this.#calls.set(state, { connection, timer, release: () => {} })
     try {
-      const release = ledger.take('waiting_calls', entry.identity.callerKey)
-      this.#calls.set(state, { entry, timer, release })
+      const release = ledger.take('waiting_calls', connection.identity.callerKey)
+      this.#calls.set(state, { connection, timer, release })
     } catch (error) {
       this.#end(state)
       throw error
@@ -35,36 +32,25 @@ export class WaitingCalls {
   }
 
   /** Returns the connection of a waiting call. Undefined for a state that is unknown or belongs to another host. */
-  resume(state: unknown, hostKey: string): HostConnection | undefined {
-    const waiting = typeof state === 'string' ? this.#calls.get(state) : undefined
-    if (waiting === undefined || waiting.entry.identity.key !== hostKey) return undefined
-    this.#forget(String(state), waiting)
-    return waiting.entry
+  resume(state: unknown, hostKey: string): T | undefined {
+    const connection = typeof state === 'string' ? this.#calls.get(state)?.connection : undefined
+    return connection?.identity.key === hostKey ? this.#remove(String(state)) : undefined
   }
 
   endAll(): void {
     for (const state of this.#calls.keys()) this.#end(state)
   }
 
-  /** Ends a call whose host does not answer. The server is notified of the cancellation. */
   #end(state: string): void {
+    const connection = this.#remove(state)
+    if (connection !== undefined) this.#onEnd(connection, state)
+  }
+
+  #remove(state: string): T | undefined {
     const waiting = this.#calls.get(state)
-    if (waiting === undefined) return
-    this.#forget(state, waiting)
-    waiting.entry.client.abandon(state)
-    this.#options.onEnd(waiting.entry)
-  }
-
-  #forget(state: string, { timer, release }: WaitingCall): void {
-    this.#options.runtime.clearTimeout(timer)
+    this.#deps.runtime.clearTimeout(waiting?.timer)
     this.#calls.delete(state)
-    release()
+    waiting?.release()
+    return waiting?.connection
   }
-}
-
-interface WaitingCallsOptions {
-  readonly ledger: Ledger
-  readonly runtime: Runtime
-  /** Called with the connection of a call that has ended without an answer. */
-  readonly onEnd: (entry: HostConnection) => void
 }

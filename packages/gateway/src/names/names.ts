@@ -21,7 +21,7 @@ const upstreamNamePattern = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 const toolNamePattern = /^[A-Za-z0-9_.-]{1,128}$/
 
 /** A name or a URI of one upstream. */
-export interface Inner {
+export interface PrefixedName {
   /** The name of the upstream. */
   readonly upstream: string
   /** The name or the URI at the upstream. */
@@ -55,7 +55,7 @@ function shorten(name: string, digest: string): string {
 }
 
 /** Returns the upstream and the rest of a name. Undefined for a name that belongs to no upstream. */
-export function decodeName(name: string): Inner | undefined {
+export function decodeName(name: string): PrefixedName | undefined {
   const index = name.indexOf(separator)
   return index <= 0 ? undefined : { upstream: name.slice(0, index), inner: name.slice(index + separator.length) }
 }

@@ -3,7 +3,6 @@ import { type Call, callerKeyOf, type Principal, unavailableError } from '@x/exc
 import { errorCodes, findMethodRow, McpError, type RpcRequest } from '@x/schema'
 import { principalIdentityOf } from '@x/exchange/internal'
 import { isStateError, type StateCodec } from '@x/state-codec'
-import { invalidStateError } from '../hop/upstream-error.ts'
 
 const statePurpose = 'gateway/state'
 const cursorPurpose = 'gateway/cursor'
@@ -31,7 +30,7 @@ export interface TaggedState {
 }
 
 /** A cursor of an upstream. `cursor` is undefined for its first page. */
-export interface InnerCursor {
+export interface UpstreamCursor {
   readonly upstream: string
   readonly cursor: string | undefined
 }
@@ -76,12 +75,12 @@ export class GatewayState {
   }
 
   /** Returns the cursor of a list for the caller. */
-  sealCursor({ upstream, cursor }: InnerCursor, method: string, call: Call): Promise<string> {
+  sealCursor({ upstream, cursor }: UpstreamCursor, method: string, call: Call): Promise<string> {
     const claims = { purpose: cursorPurpose, binding: [method, ownerOf(call)], owner: callerKeyOf(call) }
     return this.#seal([upstream, cursor ?? null], claims)
   }
 
-  async openCursor(sealed: string, method: string, call: Call): Promise<InnerCursor> {
+  async openCursor(sealed: string, method: string, call: Call): Promise<UpstreamCursor> {
     const claims = {
       purpose: cursorPurpose,
       binding: [method, ownerOf(call)],
@@ -158,6 +157,11 @@ async function bindState(state: string, { method, params }: RpcRequest, call: Ca
  */
 function ownerOf({ principal }: { readonly principal?: Principal | undefined }): JsonValue {
   return principalIdentityOf(principal)
+}
+
+/** Creates the common error for every `requestState` that a proxy or gateway does not accept. */
+export function invalidStateError(): McpError {
+  return new McpError(errorCodes.invalidParams, 'Invalid or expired requestState', { data: { reason: 'requestState' } })
 }
 
 /** Creates the common error for every cursor that the gateway does not accept. */

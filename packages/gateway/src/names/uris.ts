@@ -1,4 +1,4 @@
-import type { Inner } from './names.ts'
+import type { PrefixedName } from './names.ts'
 
 /** The schemes whose URIs keep them, because extensions recognize resources by the scheme. */
 const keptSchemes = /^(ui|skill):\/\//
@@ -15,7 +15,7 @@ export function encodeUri(upstream: string, inner: string): string {
 }
 
 /** Returns the upstream and the URI at the upstream. Undefined for a URI that belongs to no upstream. */
-export function decodeUri(uri: string): Inner | undefined {
+export function decodeUri(uri: string): PrefixedName | undefined {
   const [, scheme = '', host, path = ''] = keptUri.exec(uri) ?? []
   if (host !== undefined) return { upstream: host, inner: `${scheme}${path}` }
   const [, upstream, inner = ''] = prefixedUri.exec(uri) ?? []

@@ -1,4 +1,5 @@
-import type { Clock, JsonObject, Log } from '@x/core'
+import type { JsonObject } from '@x/core'
+import type { Deps } from '../hop/send-request.ts'
 import { digestTool, type PinStore } from './tool-rules.ts'
 
 /** Milliseconds after which a call checks the definition of its tool again. */
@@ -6,40 +7,32 @@ const freshMs = 60_000
 /** The number of tools whose check is remembered. An upstream may list any number. */
 const maxRememberedTools = 1000
 
-/** The dependencies of {@link PinnedTools}. */
-export interface PinnedToolsOptions {
-  readonly pins: PinStore
-  /** The name of the upstream, for the log. */
-  readonly upstream: string
-  readonly clock: Clock
-  readonly log: Log
-}
-
 /** The tools of an upstream whose definitions are compared with the accepted ones. */
 export class PinnedTools {
-  readonly #options: PinnedToolsOptions
+  readonly #pins: PinStore
+  readonly #deps: Deps
   readonly #checkedAt = new Map<string, number>()
   /** The digests with which tools were withheld, so that each is logged once. */
   readonly #withheld = new Map<string, string>()
 
-  constructor(options: PinnedToolsOptions) {
-    this.#options = options
+  constructor(pins: PinStore, deps: Deps) {
+    this.#pins = pins
+    this.#deps = deps
   }
 
   /** Returns true if the definition of a tool was accepted at a recent check. */
   isFresh(tool: string): boolean {
     const checkedAt = this.#checkedAt.get(tool)
-    return checkedAt !== undefined && this.#options.clock.monotonicNow() - checkedAt < freshMs
+    return checkedAt !== undefined && this.#deps.runtime.monotonicNow() - checkedAt < freshMs
   }
 
   /** Returns true if a tool has its accepted definition. The first definition that is seen is accepted. */
   async check(tool: JsonObject): Promise<boolean> {
-    const { pins, clock } = this.#options
     const name = String(tool['name'])
     const digest = await digestTool(tool)
-    const accepted = (await pins.get(name)) ?? (await pins.add(name, digest))
+    const accepted = (await this.#pins.get(name)) ?? (await this.#pins.add(name, digest))
     this.#checkedAt.delete(name)
-    if (accepted === digest) remember(this.#checkedAt, name, clock.monotonicNow())
+    if (accepted === digest) remember(this.#checkedAt, name, this.#deps.runtime.monotonicNow())
     else this.#reportWithheld(name, digest)
     return accepted === digest
   }
@@ -48,7 +41,7 @@ export class PinnedTools {
     if (this.#withheld.get(name) === digest) return
     remember(this.#withheld, name, digest)
     const message = `The definition of the tool ${name} has changed, so it is withheld until its digest is removed`
-    this.#options.log({ level: 'warn', code: 'tool_withheld', name: this.#options.upstream, message })
+    this.#deps.log({ level: 'warn', code: 'tool_withheld', name: this.#deps.name, message })
   }
 }
 

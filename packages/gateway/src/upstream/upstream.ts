@@ -1,50 +1,25 @@
-import type { Connection, HttpAuthorizer, Principal, Server } from '@x/exchange'
-import type { ToolRules } from './tool-rules.ts'
+import { errorRecord, type JsonObject, withTimeout } from '@x/core'
+import type { Call, Server } from '@x/exchange'
+import { errorCodes, errorResponse, type RpcRequest, type RpcResponse } from '@x/schema'
+import { type CallerCredential, noCredential } from '../hop/host-identity.ts'
+import { ConnectedHop, type Hop, serverHop } from '../hop/hop.ts'
+import type { UpstreamOptions } from '../hop/pool.ts'
+import type { Deps } from '../hop/send-request.ts'
+import {
+  awayError,
+  credentialError,
+  findCredentialError,
+  findNeededLogin,
+  type LoginRequired,
+  noAnswerError,
+} from '../hop/upstream-error.ts'
+import { Availability } from './availability.ts'
+import { type CredentialSource, toCallerCredential } from './credential.ts'
+import { PinnedTools } from './pinned-tools.ts'
+import { createToolNames, type ToolNames, type ToolRules } from './tool-rules.ts'
 
-/** The caller for whom a connection is opened. */
-export interface UpstreamCaller {
-  /** The caller, for an upstream with credentials of callers. Undefined for a connection that all callers share. */
-  readonly principal: Principal | undefined
-  /** The authorizer of the requests of the connection. Undefined for an upstream without `credential`. */
-  readonly auth: HttpAuthorizer | undefined
-}
-
-/** The credential of a caller at an upstream. Another id needs another connection. */
-export interface CallerCredential {
-  readonly id: string
-  readonly caller: UpstreamCaller
-}
-
-/**
- * The credential at an upstream that needs none, or whose function `connect` has the same credential for all callers.
- */
-export const noCredential: CallerCredential = { id: '', caller: { principal: undefined, auth: undefined } }
-
-/** An upstream outside of this process, as a function that opens connections to it. */
-export interface UpstreamOptions {
-  /**
-   * Opens one more connection, such as `connectAny(url)` of `@x/legacy/client`. The proxy closes its connections. A
-   * connection to a server of an older revision serves one host, so it is a function and not a connection. An address
-   * is `https:`, or `http:` on this machine, without user, password and fragment. Another one is closed at once: the
-   * log has the reason, and calls get the error that the upstream gave no answer. A connection that serves one host or
-   * caller is closed after 10 minutes without use.
-   */
-  readonly connect: (caller: UpstreamCaller) => Connection
-}
-
-/** A page at which a caller logs in at an upstream. */
-export interface LoginRequired {
-  /** The address of the page. */
-  readonly loginUrl: string
-}
-
-/**
- * Finds the credential of a caller at an upstream. Returns the same object for each call of the same caller, because
- * another object needs another connection. The token that the caller sent to the gateway is not available to it.
- */
-export type CredentialSource = (
-  principal: Principal | undefined,
-) => HttpAuthorizer | LoginRequired | Promise<HttpAuthorizer | LoginRequired>
+/** Milliseconds that each upstream has for its part of a merged result. A slow upstream is omitted. */
+export const listTimeoutMs = 5000
 
 /** An upstream of a gateway outside of this process. */
 export interface GatewayUpstreamOptions extends UpstreamOptions {
@@ -68,34 +43,95 @@ export interface GatewayUpstreamOptions extends UpstreamOptions {
 /** An upstream of a gateway: a server in this process, or a function that opens connections to one. */
 export type GatewayUpstream = Server | GatewayUpstreamOptions
 
-/**
- * The server behind a proxy: a server in this process, or a function that opens connections to one. Closing the proxy
- * also closes a server in this process, unless it has another host.
- */
-export type Upstream = Server | UpstreamOptions
+/** The response of an upstream to its part of a merged request. */
+export type UpstreamAnswer =
+  | { readonly result: JsonObject }
+  | { readonly login: LoginRequired }
+  | { readonly isAway: boolean }
 
-/** Returns true if an upstream is a server in this process. */
-export function isServer(upstream: Upstream | GatewayUpstream): upstream is Server {
-  return 'exchange' in upstream
+/** A server behind the gateway. */
+export class Upstream {
+  readonly name: string
+  readonly hop: Hop
+  readonly availability: Availability
+  readonly toolNames: ToolNames
+  /** Absent if the definitions of tools may change. */
+  readonly pins: PinnedTools | undefined
+  readonly required: boolean
+  /** Absent if `connect` has one credential for all callers, or the upstream is in this process. */
+  readonly credential: CredentialSource | undefined
+  readonly #deps: Deps
+
+  /** @throws TypeError for rules of tools that contradict one another. */
+  constructor(options: GatewayUpstream, deps: Deps) {
+    const availability = new Availability(deps.runtime)
+    const report = { onAnswer: () => availability.succeed(), onFailure: () => availability.fail() }
+    const own: Partial<GatewayUpstreamOptions> = 'exchange' in options ? {} : options
+    const { credential, tools = {}, timeoutMs, required = false } = own
+    const hopOptions = { ...deps, ...report, timeoutMs, hasCredentials: credential !== undefined }
+    this.name = deps.name
+    this.toolNames = createToolNames(tools)
+    this.hop = 'exchange' in options ? serverHop(options, hopOptions) : new ConnectedHop(options, hopOptions)
+    this.pins = tools.pins && new PinnedTools(tools.pins, deps)
+    this.availability = availability
+    this.required = required
+    this.credential = credential
+    this.#deps = deps
+    availability.onChange(() => {
+      if (availability.state === 'away') this.hop.replaceProcess()
+    })
+  }
+
+  /** Sends a request, unless the upstream is unreachable. */
+  async exchange(request: RpcRequest, call: Call, credential: CallerCredential): Promise<RpcResponse> {
+    const retryAfterMs = this.availability.admit()
+    if (retryAfterMs !== undefined) return errorResponse(request.id, awayError(this.name, retryAfterMs))
+    return this.hop.exchange(request, call, credential)
+  }
+
+  /**
+   * Returns the credential of a caller, or the page at which the caller gets one. Rejects with a `credentialError` for a
+   * caller that can have none.
+   */
+  async findCredential({ method }: RpcRequest, { principal }: Call): Promise<CallerCredential | LoginRequired> {
+    if (this.credential === undefined) return noCredential
+    try {
+      const found = await this.credential(principal)
+      return 'loginUrl' in found ? found : toCallerCredential(found, principal, this.name)
+    } catch (error) {
+      this.#deps.log(errorRecord(error, { method, name: this.name }))
+      throw credentialError(this.name, error)
+    }
+  }
+
+  /**
+   * Sends a request for a merged result. An upstream that gives no answer within the limit is unreachable. An upstream
+   * that does not serve the method is reachable, and has no part of the result.
+   */
+  async ask(request: RpcRequest, call: Call): Promise<UpstreamAnswer> {
+    const { runtime, log } = this.#deps
+    const createTimeoutError = (): Error => noAnswerError(this.name, listTimeoutMs)
+    const limits = { timeoutMs: listTimeoutMs, clock: runtime, createTimeoutError, signal: call.signal }
+    try {
+      const credential = await this.findCredential(request, call)
+      if ('loginUrl' in credential) return { login: credential }
+      const { principal, context, notify } = call
+      const response = await withTimeout(limits, (signal) =>
+        this.exchange(request, { principal, context, notify, signal }, credential),
+      )
+      return toAnswer(response)
+    } catch (error) {
+      if (!call.signal.aborted && findCredentialError(error) === undefined) {
+        this.availability.fail()
+        log(errorRecord(error, { method: request.method, name: this.name }))
+      }
+      return { isAway: true }
+    }
+  }
 }
 
-const loopbackHost = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
-
-/** Returns true if a host, such as `127.0.0.1`, `::1` or `localhost:3000`, is this machine. */
-export function isLoopbackHost(host: string): boolean {
-  const isAddress = host.split(':').length > 2 && !host.startsWith('[')
-  const url = `http://${isAddress ? `[${host}]` : host}`
-  return URL.canParse(url) && loopbackHost.test(new URL(url).hostname)
-}
-
-/**
- * Returns the reason why the address of a server is refused, or undefined. An address is `https:`, or `http:` on this
- * machine, so that tokens and answers are not sent in clear text. Its other parts could hide a secret or another host.
- */
-export function findAddressProblem(url: URL): string | undefined {
-  const isLoopback = loopbackHost.test(url.hostname)
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback))
-    return `${url.origin} is neither https: nor http: on this machine`
-  if (url.username !== '' || url.password !== '') return `${url.origin} has a user or a password: pass headers instead`
-  return url.hash === '' ? undefined : `${url.origin} has a fragment, which no server receives`
+function toAnswer(response: RpcResponse): UpstreamAnswer {
+  if ('result' in response) return { result: response.result }
+  const login = findNeededLogin(response)
+  return login !== undefined ? { login } : { isAway: response.error.code !== errorCodes.methodNotFound }
 }

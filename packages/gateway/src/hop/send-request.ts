@@ -1,4 +1,4 @@
-import { errorRecord, isCancelled, type JsonObject, type Log, withSignalOf } from '@x/core'
+import { errorRecord, isCancelled, type JsonObject, type Ledger, type Log, type Runtime, withSignalOf } from '@x/core'
 import {
   type Call,
   type CallHeaders,
@@ -13,65 +13,69 @@ import {
   checkResult,
   errorResponse,
   findMethodRow,
-  type McpError,
   type Method,
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import type { Availability } from '../upstream/availability.ts'
-import type { HeaderParamTools } from './header-params.ts'
+import { HeaderParamTools } from './header-params.ts'
 import type { RunningCalls } from './running-calls.ts'
-import { awayError, findCredentialError, findNeededLogin, invalidResultError, noAnswerError } from './upstream-error.ts'
+import { findCredentialError, findNeededLogin, invalidResultError, noAnswerError } from './upstream-error.ts'
 
-/** The dependencies that all requests to one upstream share. */
-export interface ForwardContext {
-  /** The name of the upstream in errors. */
+/** What the parts of a proxy or gateway share. */
+export interface Deps {
+  /** The name of the upstream in errors and in the log. */
   readonly name: string
+  readonly ledger: Ledger
+  readonly runtime: Runtime
   readonly log: Log
-  readonly running: RunningCalls
-  readonly headerParams: HeaderParamTools
-  /** Refuses calls to an unreachable upstream. Undefined for a proxy, whose hosts have no other upstream. */
-  readonly availability?: Availability | undefined
 }
 
+/** The dependencies of a hop, its limits, and what it reports about its upstream. */
+export interface HopOptions extends Deps {
+  /** Milliseconds without a message after which a call is given up. Default: 30 minutes. */
+  readonly timeoutMs?: number | undefined
+  /** Milliseconds that the first answer of the upstream may take. Default: 30 seconds. */
+  readonly describeTimeoutMs?: number | undefined
+  /** True if each caller has credentials of its own, and so connections of its own. */
+  readonly hasCredentials?: boolean | undefined
+  readonly onAnswer?: (() => void) | undefined
+  readonly onFailure?: (() => void) | undefined
+}
+
+/** Sends a request over one of the connections of an upstream. */
+export type SendRequest = (exchange: Exchange, request: RpcRequest, call: Call) => Promise<RpcResponse>
+
 /**
- * Sends a request to an upstream and returns its response. Resolves with an error that names the upstream if the
- * response is missing or invalid. Rejects with the reason of the call when the host cancels it.
+ * Returns the function that sends a request to an upstream and returns its response. Resolves with an error that names
+ * the upstream if the response is missing or invalid. Rejects with the reason of the call when the host cancels it.
  */
-export async function forward(
-  exchange: Exchange,
-  request: RpcRequest,
-  { call, context }: { readonly call: Call; readonly context: ForwardContext },
-): Promise<RpcResponse> {
-  const { name, log, running, headerParams, availability } = context
-  const retryAfterMs = availability?.admit()
-  if (retryAfterMs !== undefined) return errorResponse(request.id, awayError(name, retryAfterMs))
-  const isStreaming = findMethodRow(request.method)?.isStreaming === true
-  const limited = isStreaming ? { call, end: () => false } : running.begin(call)
-  let isSilent = false
-  try {
-    const response = await headerParams.send(exchange, request, limited.call)
-    limited.end()
-    availability?.succeed()
-    return checkResponse(request, response, context)
-  } catch (error) {
-    isSilent = limited.end()
-    if (isCancelled(call)) throw call.signal.reason
-    const response = errorResponse(request.id, findCredentialError(error) ?? failAnswer(context, isSilent))
-    // A user who has to log in again is not an error.
-    if (findNeededLogin(response) === undefined) log(errorRecord(error, { method: request.method, name }))
-    return response
+export function createSendRequest(options: HopOptions, running: RunningCalls): SendRequest {
+  const { name, log, onAnswer, onFailure } = options
+  const headerParams = new HeaderParamTools()
+  return async (exchange, request, call) => {
+    const isStreaming = findMethodRow(request.method)?.isStreaming === true
+    const limited = isStreaming ? { call, end: () => false } : running.begin(call)
+    try {
+      const response = await headerParams.send(exchange, request, limited.call)
+      limited.end()
+      onAnswer?.()
+      return checkResponse(request, response, options)
+    } catch (error) {
+      const isSilent = limited.end()
+      if (isCancelled(call)) throw call.signal.reason
+      const credentialError = findCredentialError(error)
+      if (credentialError === undefined) onFailure?.()
+      const failure = credentialError ?? noAnswerError(name, isSilent ? running.timeoutMs : undefined)
+      const response = errorResponse(request.id, failure)
+      // A user who has to log in again is not an error.
+      if (findNeededLogin(response) === undefined) log(errorRecord(error, { method: request.method, name }))
+      return response
+    }
   }
 }
 
-/** Counts a failure of the upstream, and creates its error. */
-function failAnswer({ name, running, availability }: ForwardContext, isSilent: boolean): McpError {
-  availability?.fail()
-  return noAnswerError(name, isSilent ? running.timeoutMs : undefined)
-}
-
 /** Replaces a result that is not of the type of its method with an error, so that no later function checks it again. */
-function checkResponse(request: RpcRequest, response: RpcResponse, { name, log }: ForwardContext): RpcResponse {
+function checkResponse(request: RpcRequest, response: RpcResponse, { name, log }: Deps): RpcResponse {
   if ('error' in response) return response
   const failure = findResultFailure(request, response.result)
   if (failure === undefined) return response

@@ -1,0 +1,191 @@
+import { errorRecord, startBackgroundTimer } from '@x/core'
+import type { Connection } from '@x/exchange'
+import type { CallingClient } from '@x/exchange/internal'
+import { findAddressProblem } from './address.ts'
+import type { HostIdentity, UpstreamCaller } from './host-identity.ts'
+import type { Deps } from './send-request.ts'
+
+/** Milliseconds after which a connection that is not used is closed. */
+const idleMs = 10 * 60_000
+
+/** An upstream outside of this process, as a function that opens connections to it. */
+export interface UpstreamOptions {
+  /**
+   * Opens one more connection, such as `connectAny(url)` of `@x/legacy/client`. The proxy closes its connections. A
+   * connection to a server of an older revision serves one host, so it is a function and not a connection. An address
+   * is `https:`, or `http:` on this machine, without user, password and fragment. Another one is closed at once: the
+   * log has the reason, and calls get the error that the upstream gave no answer. A connection that serves one host or
+   * caller is closed after 10 minutes without use.
+   */
+  readonly connect: (caller: UpstreamCaller) => Connection
+}
+
+/** A connection with the host that it serves. */
+export interface PooledConnection {
+  readonly connection: Connection
+  readonly client: AbandonableClient
+  identity: HostIdentity
+  /** The requests, streams and waiting calls that use the connection. */
+  uses: number
+  /** True while a call that may ask has exclusive use of the connection. */
+  isAsked: boolean
+  /** True until a host has used the connection for more than a description of the server. */
+  isFresh: boolean
+  /** The time of the last use, in milliseconds. */
+  usedAt: number
+  idleTimer: unknown
+  readonly release: () => void
+}
+
+/** The proxy as the client of an older server. It ends calls whose host does not answer. */
+class AbandonableClient {
+  readonly #runs = new Map<string, (reason: unknown) => void>()
+
+  readonly client: CallingClient = {
+    onRoundAbandoned: (state, run) => {
+      this.#runs.set(state, run)
+      return () => this.#runs.delete(state)
+    },
+  }
+
+  abandon(state: string): void {
+    this.#runs.get(state)?.(new DOMException('The host did not answer', 'TimeoutError'))
+  }
+}
+
+/** Connections that serve one host each. An idle one is closed after a while, or for a new one if a bound is reached. */
+export class ConnectionPool {
+  readonly #connect: UpstreamOptions['connect']
+  readonly #deps: Deps
+  readonly #closeController = new AbortController()
+  readonly #connections = new Set<PooledConnection>()
+
+  constructor({ connect }: UpstreamOptions, deps: Deps) {
+    this.#connect = connect
+    this.#deps = deps
+  }
+
+  /** Aborts when the pool closes. */
+  get closed(): AbortSignal {
+    return this.#closeController.signal
+  }
+
+  /** Returns the oldest connection of a caller. */
+  findOf(callerKey: string): Connection | undefined {
+    return [...this.#connections].find(({ identity }) => identity.callerKey === callerKey)?.connection
+  }
+
+  /** Returns a connection of a host. With `isAlone`, no other call that may ask uses it until its release. */
+  acquire(identity: HostIdentity, isAlone: boolean): PooledConnection {
+    const own = [...this.#connections].filter(({ identity: { key } }) => key === identity.key)
+    const isUsable = ({ isAsked }: PooledConnection): boolean => !isAlone || !isAsked
+    const pooled = own.find(isUsable) ?? this.#adoptFresh(identity) ?? this.open(identity)
+    if (isAlone) pooled.isAsked = true
+    pooled.uses += 1
+    this.#stopIdle(pooled)
+    return pooled
+  }
+
+  release(pooled: PooledConnection): void {
+    pooled.uses -= 1
+    if (pooled.uses > 0 || !this.#connections.has(pooled)) return
+    pooled.usedAt = this.#deps.runtime.monotonicNow()
+    if (pooled.connection.closed.aborted) void this.drop(pooled)
+    else this.startIdle(pooled)
+  }
+
+  open(identity: HostIdentity): PooledConnection {
+    this.closed.throwIfAborted()
+    this.#makeRoom(identity.callerKey)
+    const release = this.#deps.ledger.take('upstream_connections', identity.callerKey)
+    try {
+      const connection = this.#openConnection(identity.caller)
+      const client = new AbandonableClient()
+      const state = { uses: 0, isAsked: false, isFresh: true, usedAt: 0, idleTimer: undefined }
+      const pooled: PooledConnection = { connection, client, identity, release, ...state }
+      this.#connections.add(pooled)
+      return pooled
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
+  startIdle(pooled: PooledConnection): void {
+    pooled.idleTimer = startBackgroundTimer(this.#deps.runtime, () => void this.drop(pooled), idleMs)
+  }
+
+  /** Takes a connection out of the pool, because all hosts share it. */
+  remove(pooled: PooledConnection): void {
+    this.#connections.delete(pooled)
+    this.#stopIdle(pooled)
+    pooled.release()
+  }
+
+  async drop(pooled: PooledConnection): Promise<void> {
+    this.remove(pooled)
+    await this.closeConnection(pooled.connection)
+  }
+
+  /** Closes the processes that no call uses. */
+  dropIdleProcesses(): void {
+    for (const pooled of this.#connections) if (pooled.uses === 0 && !isHttp(pooled.connection)) void this.drop(pooled)
+  }
+
+  async close(): Promise<void> {
+    this.#closeController.abort(new Error('The proxy was closed'))
+    await Promise.all(Array.from(this.#connections, (pooled) => this.drop(pooled)))
+  }
+
+  /** Closes a connection. A failure is logged, because no call waits for it. */
+  async closeConnection(connection: Connection): Promise<void> {
+    const { log, name } = this.#deps
+    try {
+      await connection.close()
+    } catch (error) {
+      log(errorRecord(error, { name }))
+    }
+  }
+
+  #openConnection(caller: UpstreamCaller): Connection {
+    const connection = this.#connect(caller)
+    const problem = isHttp(connection) ? findAddressProblem(new URL(connection.url ?? '')) : undefined
+    if (problem === undefined) return connection
+    void this.closeConnection(connection)
+    throw new TypeError(problem)
+  }
+
+  /**
+   * Reuses a connection that has only described the server to the same client. The handshake of an older host has no
+   * session yet, and its first call has one.
+   */
+  #adoptFresh(identity: HostIdentity): PooledConnection | undefined {
+    const fresh = [...this.#connections].find(
+      (pooled) => pooled.isFresh && pooled.uses === 0 && pooled.identity.client === identity.client,
+    )
+    if (fresh !== undefined) fresh.identity = identity
+    return fresh
+  }
+
+  /** Closes the connection that has been idle for longest, of the caller or of all, if a bound is reached. */
+  #makeRoom(callerKey: string): void {
+    const { ledger } = this.#deps
+    const { perCaller, total } = ledger.boundOf('upstream_connections')
+    const isFull = ledger.usedInAll('upstream_connections') >= total
+    if (!isFull && ledger.usedBy('upstream_connections', callerKey) < perCaller) return
+    const [idle] = [...this.#connections]
+      .filter(({ uses, identity }) => uses === 0 && (isFull || identity.callerKey === callerKey))
+      .toSorted((one, other) => one.usedAt - other.usedAt)
+    if (idle !== undefined) void this.drop(idle)
+  }
+
+  #stopIdle(pooled: PooledConnection): void {
+    this.#deps.runtime.clearTimeout(pooled.idleTimer)
+    pooled.idleTimer = undefined
+  }
+}
+
+/** Returns true for a connection whose requests open a socket if they need one, and false for a process. */
+export function isHttp({ url }: Connection): boolean {
+  return url !== undefined && URL.canParse(url) && /^https?:/.test(url)
+}
