@@ -7,7 +7,7 @@ import type { AsyncResource } from '@x/exchange'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { serveStdio } from '@x/transport-stdio'
-import { proxy, proxyWithLogin } from './proxy.ts'
+import { proxy, proxyWithLogin } from './gateway/proxy.ts'
 import { findAddressProblem } from './hop/address.ts'
 
 /** A bridge from a host over stdio to a server at a URL. */

@@ -6,10 +6,10 @@
 
 export type { Log, LogRecord, Runtime } from '@x/core'
 export { type Gateway, gateway, type GatewayOptions, type UpstreamStatus } from './gateway/gateway.ts'
+export { proxy, type ProxyOptions, type ProxyUpstream } from './gateway/proxy.ts'
 export type { UpstreamCaller } from './hop/host-identity.ts'
 export type { UpstreamOptions } from './hop/pool.ts'
 export type { LoginRequired } from './hop/upstream-error.ts'
-export { proxy, type ProxyOptions, type ProxyUpstream } from './proxy.ts'
 export type { UpstreamState } from './upstream/availability.ts'
 export type { CredentialSource } from './upstream/credential.ts'
 export type { PinStore, ToolRules } from './upstream/tool-rules.ts'

@@ -9,7 +9,6 @@ import { readAccount, type UpstreamSource } from './create-upstream.ts'
 import type { GatewayFile } from './file-schema.ts'
 import { RedisConnection } from './redis-connection.ts'
 
-/** The logins of callers, as a file describes them. */
 export interface FileLogins {
   readonly logins: UserLogin
   /** Serves the pages. */

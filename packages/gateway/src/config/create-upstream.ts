@@ -20,7 +20,6 @@ export interface UpstreamSource {
   readonly logins?: UserLogin | undefined
 }
 
-/** Creates an upstream of a gateway from its part of the file. */
 export async function createUpstream(
   name: string,
   upstream: UrlUpstream | CommandUpstream,

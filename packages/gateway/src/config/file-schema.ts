@@ -116,7 +116,6 @@ export const gatewayFile = z.strictObject({
   upstreams: z.record(upstreamName, upstream).refine((all) => Object.keys(all).length > 0, 'must have an upstream'),
 })
 
-/** The members of a gateway file that is valid. */
 export type GatewayFile = z.infer<typeof gatewayFile>
 
 /** Returns the problems between the members of a file, each with its place. */

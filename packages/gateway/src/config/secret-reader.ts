@@ -8,7 +8,6 @@ export const secretReference = z.union(
   'must be { "env": NAME } or { "file": PATH }, because secrets do not belong in this file',
 )
 
-/** The place of a secret. */
 export type SecretReference = z.infer<typeof secretReference>
 
 /** Reads secrets, and collects the problems. */

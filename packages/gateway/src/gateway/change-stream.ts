@@ -68,7 +68,6 @@ export class ChangeStream {
       if (includes(taskIds, inner)) this.#acknowledgedTasks.add(outer)
   }
 
-  /** Forwards a notification of an upstream. */
   receive(upstream: string, notification: RpcNotification): void {
     const { method, params = {} } = notification
     if (Object.values(listMethods).includes(method)) return this.#changeList(method)

@@ -6,7 +6,6 @@ import { encodeName, mayBeShortened } from '../names/names.ts'
 /** The number of pages that are read to find one item. */
 const maxPages = 100
 
-/** A list of one upstream, by the member of its result with the items. */
 type UpstreamList = { readonly upstream: Upstream; readonly items: 'tools' | 'prompts' }
 
 /**

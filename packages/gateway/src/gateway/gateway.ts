@@ -1,17 +1,16 @@
-import { checkOptions, createLedger, createLog, type KnownOptions, type Log, type Runtime, runtimeOf } from '@x/core'
-import { type Middleware, type Server, type ServerExtension, serverOf } from '@x/exchange'
+import { checkOptions, createLedger, createLog, type KnownOptions, runtimeOf } from '@x/core'
+import { type Server, serverOf } from '@x/exchange'
 import type { StateCodec } from '@x/state-codec'
 import { findUpstreamNameProblem } from '../names/names.ts'
 import { GatewayState } from '../names/state.ts'
 import type { UpstreamState } from '../upstream/availability.ts'
 import { type GatewayUpstream, Upstream } from '../upstream/upstream.ts'
 import type { GatewayParts } from './host-request.ts'
+import { type ProxyOptions, proxyOptionNames } from './proxy.ts'
 import { serveHost } from './serve-host.ts'
 
-/** The options of {@link gateway}. */
-export interface GatewayOptions {
-  readonly name: string
-  readonly version: string
+/** The options of {@link gateway}: its own name and version, and those that a proxy has too. */
+export interface GatewayOptions extends Omit<ProxyOptions, 'state'> {
   /**
    * The upstreams by name. A name has at most 32 lower-case letters, digits and single hyphens, and begins with a letter.
    * Hosts see it in the names of tools and prompts, and in URIs.
@@ -19,14 +18,6 @@ export interface GatewayOptions {
   readonly upstreams: Readonly<Record<string, GatewayUpstream>>
   /** The codec for states, cursors and ids of tasks. Every instance needs the same keys. */
   readonly state: StateCodec
-  /** Middleware around every call of a host. */
-  readonly use?: readonly Middleware[] | undefined
-  /** The extensions of the gateway, such as `legacy()` for hosts of older revisions. */
-  readonly extensions?: readonly ServerExtension[] | undefined
-  /** The log. Default: a log that writes lines to the standard error. */
-  readonly log?: Log | undefined
-  /** The clock, for tests. Default: that of the platform. */
-  readonly runtime?: Partial<Runtime> | undefined
 }
 
 /** The state of one upstream of a gateway. */
@@ -41,16 +32,8 @@ export interface Gateway extends Server {
   readonly upstreams: ReadonlyMap<string, UpstreamStatus>
 }
 
-const gatewayOptionNames = {
-  name: true,
-  version: true,
-  upstreams: true,
-  state: true,
-  use: true,
-  extensions: true,
-  log: true,
-  runtime: true,
-} as const satisfies KnownOptions & Record<keyof GatewayOptions, true>
+const gatewayOptionNames = { ...proxyOptionNames, upstreams: true } as const satisfies KnownOptions &
+  Record<keyof GatewayOptions, true>
 
 /**
  * Creates a server in front of several others, over any transports and of any revisions. Any instance with the same

@@ -51,13 +51,8 @@ export async function listenToUpstreams(host: HostRequest): Promise<RpcResponse>
   }
 }
 
-interface Following {
-  readonly host: HostRequest
-  readonly stream: ChangeStream
-  readonly signal: AbortSignal
-  /** Called when the upstream has acknowledged its part, or has refused it. */
-  readonly onAnswer: () => void
-}
+/** The stream of a host, with the function to call when an upstream has acknowledged its part, or has refused it. */
+type Following = Readonly<{ host: HostRequest; stream: ChangeStream; signal: AbortSignal; onAnswer: () => void }>
 
 /**
  * Keeps a stream to one upstream open. Returns for an upstream without subscriptions, and when the stream of the host
@@ -118,19 +113,14 @@ async function openStream(
 
 /** Waits until the gateway closes. Rejects when the host cancels its request. */
 async function waitForClose(closed: AbortSignal, call: Call): Promise<void> {
-  const { promise, resolve } = createDeferred()
-  onCancel(closed, resolve)
-  try {
-    await raceWithCancellation(promise, call)
-  } finally {
-    offCancel(closed, resolve)
-  }
-}
-
-function createDeferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve = (): void => {}
-  const promise = new Promise<void>((settle) => {
-    resolve = settle
+  let stop = (): void => {}
+  const closing = new Promise<void>((resolve) => {
+    stop = resolve
+    onCancel(closed, stop)
   })
-  return { promise, resolve }
+  try {
+    await raceWithCancellation(closing, call)
+  } finally {
+    offCancel(closed, stop)
+  }
 }

@@ -71,10 +71,8 @@ export async function mergeList(list: MergedList, host: HostRequest): Promise<Js
     if (isCancelled(call)) throw call.signal.reason
     caching.add(upstream, answer)
     items.push(...(await rewriteItems(answer, list, upstream)))
-    const cursor = 'result' in answer ? answer.result['nextCursor'] : undefined
     const following = items.length >= maxJoinedItems ? pages[index + 1]?.upstream : undefined
-    if (typeof cursor === 'string') next = { upstream: upstream.name, cursor }
-    else if (following !== undefined) next = { upstream: following.name, cursor: undefined }
+    next = pageAfter(answer, upstream) ?? (following && { upstream: following.name, cursor: undefined })
     if (next !== undefined) break
   }
   const nextCursor = next && (await parts.state.sealCursor(next, request.method, call))
@@ -98,6 +96,11 @@ async function askForPages({
     const params = { ...cursor, ...(isJsonObject(_meta) && { _meta }) }
     return { upstream, answer: upstream.ask({ ...request, params }, call) }
   })
+}
+
+function pageAfter(answer: UpstreamAnswer, { name }: Upstream): UpstreamCursor | undefined {
+  const cursor = 'result' in answer ? answer.result['nextCursor'] : undefined
+  return typeof cursor === 'string' ? { upstream: name, cursor } : undefined
 }
 
 async function rewriteItems(

@@ -9,7 +9,6 @@ export const loginTool = 'login'
 /** The key of the question with the page of the login. */
 const loginKey = 'gateway.login'
 
-/** Creates the tool of an upstream that needs a login. */
 export function createLoginTool(upstream: string): JsonObject {
   return {
     name: loginTool,
@@ -25,7 +24,7 @@ export function createLoginTool(upstream: string): JsonObject {
 export function createLoginResult(
   upstream: string,
   { loginUrl }: LoginRequired,
-  { host: { request }, answer }: { readonly host: HostRequest; readonly answer: LoginAnswer['answer'] },
+  { host: { request }, answer }: { readonly host: HostRequest; readonly answer: LoginAnswer },
 ): JsonObject {
   if (answer === 'declined') return createDeclinedResult(upstream)
   const message = `Log in to ${upstream} first`
@@ -41,7 +40,6 @@ export function createLoginResult(
   return { resultType: 'complete', isError: true, content: [{ type: 'text', text: `${message}: ${loginUrl}` }] }
 }
 
-/** Creates the result of the login tool for a caller that has logged in. */
 export function createLoggedInResult(upstream: string): JsonObject {
   return { resultType: 'complete', content: [{ type: 'text', text: `You are logged in to ${upstream}.` }] }
 }
@@ -51,15 +49,14 @@ function createDeclinedResult(upstream: string): JsonObject {
   return { resultType: 'complete', isError: true, content: [{ type: 'text', text }] }
 }
 
-/** The params for an upstream, and the answer of the user to the question with the page. */
-export interface LoginAnswer {
-  readonly params: JsonObject
-  /** Undefined if the request has no answer to the question. */
-  readonly answer: 'accepted' | 'declined' | undefined
-}
+/** The answer of the user to the question with the page. Undefined if the request has none. */
+type LoginAnswer = 'accepted' | 'declined' | undefined
 
 /** Takes the answer to the question of the gateway, which no upstream expects, out of the params. */
-export function takeLoginAnswer(params: JsonObject): LoginAnswer {
+export function takeLoginAnswer(params: JsonObject): {
+  readonly params: JsonObject
+  readonly answer: LoginAnswer
+} {
   const { inputResponses, ...others } = params
   if (!isJsonObject(inputResponses) || !Object.hasOwn(inputResponses, loginKey)) return { params, answer: undefined }
   const { [loginKey]: answer, ...answers } = inputResponses

@@ -102,14 +102,12 @@ export function withServerInfo(result: JsonObject, { parts: { info } }: HostRequ
 }
 
 /** Adds the upstream to the data of an internal error without data. */
-function nameUpstream(response: RpcResponse, { name }: Upstream): RpcResponse {
-  if (!('error' in response)) return response
+function nameUpstream(response: Extract<RpcResponse, { readonly error: unknown }>, { name }: Upstream): RpcResponse {
   const { error } = response
   const isNamed = error.code !== errorCodes.internal || error.data !== undefined
   return isNamed ? response : { ...response, error: { ...error, data: { upstream: name } } }
 }
 
-/** Creates the response with a result. */
 export function succeed({ id }: RpcRequest, result: JsonObject): RpcResponse {
   return { jsonrpc: '2.0', id, result }
 }

@@ -66,12 +66,8 @@ async function findTool(host: HostRequest): Promise<Target> {
   throw unknownError('tool', name)
 }
 
-async function findPrompt(host: HostRequest): Promise<Target> {
-  return findPromptIn(host.request.params ?? {}, host)
-}
-
-/** Finds the prompt that a part of the params names. */
-async function findPromptIn(params: JsonObject, host: HostRequest): Promise<Target> {
+/** Finds the prompt that the params, or a part of them, name. */
+async function findPrompt(host: HostRequest, params = host.request.params ?? {}): Promise<Target> {
   const name = String(params['name'])
   const target = findUpstream(decodeName(name), host)
   if (target === undefined) throw unknownError('prompt', name)
@@ -91,7 +87,7 @@ async function findReference(host: HostRequest): Promise<Target> {
   const { ref } = params
   if (!isJsonObject(ref)) throw new McpError(errorCodes.invalidParams, 'params.ref must be an object')
   if (ref['uri'] === undefined) {
-    const { upstream, params: prompt } = await findPromptIn(ref, host)
+    const { upstream, params: prompt } = await findPrompt(host, ref)
     return { upstream, params: { ...params, ref: prompt } }
   }
   const { upstream, inner } = requireUri(ref['uri'], host)

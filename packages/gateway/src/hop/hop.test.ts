@@ -2,7 +2,7 @@ import { type Call, clientSessionKey, createCall, withContext } from '@x/exchang
 import type { RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { proxy, type ProxyOptions } from '../index.ts'
-import { proxyWithLogin } from '../proxy.ts'
+import { proxyWithLogin } from '../gateway/proxy.ts'
 import { createGateway } from '../testing/gateway-kit.ts'
 import {
   answerPlainly,

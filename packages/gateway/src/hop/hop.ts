@@ -18,8 +18,14 @@ import {
 } from '@x/schema'
 import { callingClientKey } from '@x/exchange/internal'
 import { invalidStateError } from '../names/state.ts'
-import { type CallerCredential, canBeAsked, type HostIdentity, identityOf, noCredential } from './host-identity.ts'
-import { requestMetaIn } from './host-identity.ts'
+import {
+  type CallerCredential,
+  canBeAsked,
+  type HostIdentity,
+  identityOf,
+  noCredential,
+  requestMetaIn,
+} from './host-identity.ts'
 import { ConnectionPool, isHttp, type PooledConnection, type UpstreamOptions } from './pool.ts'
 import { RunningCalls } from './running-calls.ts'
 import { createForwardedCall, createSendRequest, type HopOptions, type SendRequest } from './send-request.ts'
@@ -209,10 +215,12 @@ export class ConnectedHop implements Hop {
       return errorResponse(request.id, noAnswerError(name))
     }
     const { connection } = pooled
-    if (!('peer' in connection)) return this.#share(pooled)
-    const response = await this.#requestDescription(request, pooled)
+    const response = 'peer' in connection ? await this.#requestDescription(request, pooled) : undefined
     const { peer } = connection
-    if (peer?.era === 'modern') return this.#share(pooled)
+    if (response === undefined || peer?.era === 'modern') {
+      this.#share(pooled)
+      return undefined
+    }
     if (peer === undefined) {
       await this.#pool.drop(pooled)
       return response
@@ -239,17 +247,14 @@ export class ConnectedHop implements Hop {
     }
   }
 
-  #share(pooled: PooledConnection): undefined {
+  #share(pooled: PooledConnection): void {
     this.#isOlder = false
-    if (this.#options.hasCredentials === true) {
-      this.#sharing = 'caller'
-      this.#pool.startIdle(pooled)
-      return undefined
+    this.#sharing = this.#options.hasCredentials === true ? 'caller' : 'all'
+    if (this.#sharing === 'caller') this.#pool.startIdle(pooled)
+    else {
+      this.#pool.remove(pooled)
+      this.#shared = pooled.connection
     }
-    this.#pool.remove(pooled)
-    this.#shared = pooled.connection
-    this.#sharing = 'all'
-    return undefined
   }
 }
 

@@ -127,7 +127,6 @@ export class ConnectionPool {
     await this.closeConnection(pooled.connection)
   }
 
-  /** Closes the processes that no call uses. */
   dropIdleProcesses(): void {
     for (const pooled of this.#connections) if (pooled.uses === 0 && !isHttp(pooled.connection)) void this.drop(pooled)
   }

@@ -38,19 +38,21 @@ export interface HopOptions extends Deps {
   readonly describeTimeoutMs?: number | undefined
   /** True if each caller has credentials of its own, and so connections of its own. */
   readonly hasCredentials?: boolean | undefined
-  readonly onAnswer?: (() => void) | undefined
-  readonly onFailure?: (() => void) | undefined
+  readonly onAnswer?: () => void
+  readonly onFailure?: () => void
 }
 
 /** Sends a request over one of the connections of an upstream. */
 export type SendRequest = (exchange: Exchange, request: RpcRequest, call: Call) => Promise<RpcResponse>
+
+const ignore = (): void => {}
 
 /**
  * Returns the function that sends a request to an upstream and returns its response. Resolves with an error that names
  * the upstream if the response is missing or invalid. Rejects with the reason of the call when the host cancels it.
  */
 export function createSendRequest(options: HopOptions, running: RunningCalls): SendRequest {
-  const { name, log, onAnswer, onFailure } = options
+  const { name, log, onAnswer = ignore, onFailure = ignore } = options
   const headerParams = new HeaderParamTools()
   return async (exchange, request, call) => {
     const isStreaming = findMethodRow(request.method)?.isStreaming === true
@@ -58,13 +60,13 @@ export function createSendRequest(options: HopOptions, running: RunningCalls): S
     try {
       const response = await headerParams.send(exchange, request, limited.call)
       limited.end()
-      onAnswer?.()
+      onAnswer()
       return checkResponse(request, response, options)
     } catch (error) {
       const isSilent = limited.end()
       if (isCancelled(call)) throw call.signal.reason
       const credentialError = findCredentialError(error)
-      if (credentialError === undefined) onFailure?.()
+      if (credentialError === undefined) onFailure()
       const failure = credentialError ?? noAnswerError(name, isSilent ? running.timeoutMs : undefined)
       const response = errorResponse(request.id, failure)
       // A user who has to log in again is not an error.

@@ -16,7 +16,6 @@ export function noAnswerError(name: string, limitMs?: number): McpError {
   return upstreamError(name, `gave no answer${limit}`)
 }
 
-/** Creates the error for a result that is not of the type of its method. */
 export function invalidResultError(name: string): McpError {
   return upstreamError(name, 'gave an invalid result')
 }
@@ -79,7 +78,6 @@ export function findCredentialError(error: unknown): McpError | undefined {
   return undefined
 }
 
-/** Returns true if a response is a {@link credentialError}. */
 export function isCredentialFailure(response: RpcResponse): boolean {
   return 'error' in response && hasCredentialReason(response.error.data)
 }

@@ -23,7 +23,6 @@ export const rewriteContents: Rewrite = (result, upstream) =>
 export const rewriteResources: Rewrite = (result, upstream) =>
   rewriteItems(result, 'resources', (resource) => rewriteUri(resource, upstream))
 
-/** Rewrites the result of a task that has ended. */
 export const rewriteTask: Rewrite = (task, upstream) => {
   const { result } = task
   return isJsonObject(result) ? { ...task, result: rewriteContent(result, upstream) } : task

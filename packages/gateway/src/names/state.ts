@@ -76,17 +76,11 @@ export class GatewayState {
 
   /** Returns the cursor of a list for the caller. */
   sealCursor({ upstream, cursor }: UpstreamCursor, method: string, call: Call): Promise<string> {
-    const claims = { purpose: cursorPurpose, binding: [method, ownerOf(call)], owner: callerKeyOf(call) }
-    return this.#seal([upstream, cursor ?? null], claims)
+    return this.#seal([upstream, cursor ?? null], cursorClaims(method, call))
   }
 
   async openCursor(sealed: string, method: string, call: Call): Promise<UpstreamCursor> {
-    const claims = {
-      purpose: cursorPurpose,
-      binding: [method, ownerOf(call)],
-      owner: callerKeyOf(call),
-      reusable: true,
-    }
+    const claims = { ...cursorClaims(method, call), reusable: true }
     const value = await this.#open(sealed, claims, invalidCursorError)
     const [upstream, cursor] = Array.isArray(value) ? value : []
     if (typeof upstream !== 'string') throw invalidCursorError()
@@ -133,6 +127,10 @@ export class GatewayState {
       throw isStateError(error) ? createError() : error
     }
   }
+}
+
+function cursorClaims(method: string, call: Call): Parameters<StateCodec['open']>[1] {
+  return { purpose: cursorPurpose, binding: [method, ownerOf(call)], owner: callerKeyOf(call) }
 }
 
 const maxTokenLengthDigits = 5

@@ -110,8 +110,8 @@ export class Upstream {
    */
   async ask(request: RpcRequest, call: Call): Promise<UpstreamAnswer> {
     const { runtime, log } = this.#deps
-    const createTimeoutError = (): Error => noAnswerError(this.name, listTimeoutMs)
-    const limits = { timeoutMs: listTimeoutMs, clock: runtime, createTimeoutError, signal: call.signal }
+    const error = noAnswerError(this.name, listTimeoutMs)
+    const limits = { timeoutMs: listTimeoutMs, clock: runtime, createTimeoutError: () => error, signal: call.signal }
     try {
       const credential = await this.findCredential(request, call)
       if ('loginUrl' in credential) return { login: credential }

@@ -1,7 +1,7 @@
 import { checkOptions, createLedger, createLog, type KnownOptions, type Log, type Runtime, runtimeOf } from '@x/core'
 import { type HostStateCodec, type Middleware, type Server, type ServerExtension, serverOf } from '@x/exchange'
-import { ConnectedHop } from './hop/hop.ts'
-import type { UpstreamOptions } from './hop/pool.ts'
+import { ConnectedHop } from '../hop/hop.ts'
+import type { UpstreamOptions } from '../hop/pool.ts'
 
 /**
  * The server behind a proxy: a server in this process, or a function that opens connections to one. Closing the proxy
@@ -11,12 +11,12 @@ export type ProxyUpstream = Server | UpstreamOptions
 
 /** The options of {@link proxy}. */
 export interface ProxyOptions {
-  /** The name of the upstream in errors and in the log. */
+  /** The name. A proxy names its upstream so in errors and in the log. */
   readonly name: string
   readonly version: string
   /** Middleware around every call of a host. */
   readonly use?: readonly Middleware[] | undefined
-  /** The extensions of the proxy, such as `legacy()` for hosts of older revisions. */
+  /** The extensions, such as `legacy()` for hosts of older revisions. */
   readonly extensions?: readonly ServerExtension[] | undefined
   /** The codec for values that the extensions seal, such as the session ids of older hosts. */
   readonly state?: HostStateCodec | undefined
@@ -26,7 +26,7 @@ export interface ProxyOptions {
   readonly runtime?: Partial<Runtime> | undefined
 }
 
-const proxyOptionNames = {
+export const proxyOptionNames = {
   name: true,
   version: true,
   use: true,
