@@ -40,8 +40,9 @@ export function createStopFunction(deps: StopDeps): (options?: StopOptions) => P
   let stopPromise: Promise<void> | undefined
   let ignoreStopSignals = (): void => {}
   const stop = (options: StopOptions = {}): Promise<void> => {
-    ignoreStopSignals()
-    stopPromise ??= stopHttpServer(deps, options).finally(() => detachHost(options))
+    stopPromise ??= stopHttpServer(deps, options)
+      .finally(() => detachHost(options))
+      .finally(ignoreStopSignals)
     return stopPromise
   }
   if (signalOptions !== false)
@@ -94,17 +95,26 @@ function reportWhatKeepsProcess(): void {
 const stopSignals = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * Calls `run` at the first signal that requests the process to end. A second signal has its default effect and ends the
- * process at once. The returned function removes the listeners.
+ * Calls `run` at the first signal that requests the process to end. A second one ends the process at once. The returned
+ * function removes the listeners.
+ *
+ * They stay during the stop, because other code decides by their presence whether the signal is handled: the connections
+ * to child processes, and packages such as `signal-exit`, would otherwise end the process in the middle of the grace.
  */
 function onStopSignal(run: () => void): () => void {
+  let isStopping = false
   const removeSignalListeners = (): void => {
-    for (const signal of stopSignals) process.off(signal, stop)
+    for (const signal of stopSignals) process.off(signal, onSignal)
   }
-  const stop = (): void => {
-    removeSignalListeners()
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (isStopping) {
+      removeSignalListeners()
+      process.kill(process.pid, signal)
+      return
+    }
+    isStopping = true
     run()
   }
-  for (const signal of stopSignals) process.on(signal, stop)
+  for (const signal of stopSignals) process.on(signal, onSignal)
   return removeSignalListeners
 }

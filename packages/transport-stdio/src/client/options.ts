@@ -73,7 +73,8 @@ export interface StdioConnectOptions extends ConnectionOptions {
   readonly cwd?: string | URL | undefined
   /**
    * Starts the process as the leader of a new process group. Then `close()` also ends the processes that it has
-   * started. SIGINT, SIGTERM and SIGHUP of this process are forwarded to the group. Default: true. With `false` the
+   * started. SIGINT, SIGTERM and SIGHUP of this process are forwarded to the group, unless another part of this process
+   * handles them. Default: true. With `false` the
    * process stays in the group of this process and can use its terminal, for programs such as `ssh` that ask for a
    * password. It has no effect on Windows.
    */

@@ -80,13 +80,14 @@ const groupLeaderPids = new Set<number>()
 
 /**
  * Forwards the signals that end this process to a process group, because a terminal sends the signal of Ctrl-C only to
- * the group of this process. If this process has no other listener for the signal, the signal then ends this process as
- * usual.
+ * the group of this process. The signal then ends this process as usual. If another part of this process handles the
+ * signal, nothing is forwarded: calls may run in the group until that part closes the connection.
  *
  * Returns a function that stops the forwarding.
  */
 export function forwardSignals(pid: number): () => void {
-  if (groupLeaderPids.size === 0) for (const signal of forwardedSignals) process.on(signal, forwardSignal)
+  // A listener that was added with `once` is only counted before it has run.
+  if (groupLeaderPids.size === 0) for (const signal of forwardedSignals) process.prependListener(signal, forwardSignal)
   groupLeaderPids.add(pid)
   return () => {
     if (groupLeaderPids.delete(pid) && groupLeaderPids.size === 0) stopForwarding()
@@ -94,8 +95,8 @@ export function forwardSignals(pid: number): () => void {
 }
 
 function forwardSignal(signal: NodeJS.Signals): void {
-  for (const pid of groupLeaderPids) signalGroup(pid, signal)
   if (process.listenerCount(signal) > 1) return
+  for (const pid of groupLeaderPids) signalGroup(pid, signal)
   stopForwarding()
   process.kill(process.pid, signal)
 }

@@ -6,15 +6,22 @@ import { acquireProcessStreams } from './process-streams.ts'
 const signalNames = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * Calls `stop` once, at the first SIGTERM or SIGINT. Afterwards signals have their default effect, so that a second
- * signal ends a slow process. The returned function removes the listeners.
+ * Calls `stop` at the first SIGTERM or SIGINT. A second one ends the process at once. The returned function removes the
+ * listeners. They stay during the stop, because other code, such as the connections to child processes, decides by their
+ * presence whether the signal is handled.
  */
 function listenForStopSignals(stop: (signal: string) => void): () => void {
+  let isStopping = false
   const removeProcessListeners = (): void => {
     for (const name of signalNames) process.off(name, handleStopSignal)
   }
-  const handleStopSignal = (name: string): void => {
-    removeProcessListeners()
+  const handleStopSignal = (name: NodeJS.Signals): void => {
+    if (isStopping) {
+      removeProcessListeners()
+      process.kill(process.pid, name)
+      return
+    }
+    isStopping = true
     stop(name)
   }
   for (const name of signalNames) process.on(name, handleStopSignal)
