@@ -32,8 +32,8 @@ export class ChangeStream {
   readonly #host: HostRequest
   readonly #wantedLists: readonly string[]
   readonly #changedLists = new Set<string>()
-  readonly #acknowledgedUris = new Set<string>()
-  readonly #acknowledgedTasks = new Set<string>()
+  /** The URIs and tasks that an upstream has refused, as the host has them. */
+  readonly #refused = new Set<string>()
   #held: RpcNotification[] | undefined = []
   #timer: unknown
 
@@ -56,16 +56,18 @@ export class ChangeStream {
     }
   }
 
-  /** Records the part of the filter that an upstream has accepted. */
+  /** Records the part of the filter that an upstream has not accepted. */
   acknowledge(upstream: string, { params }: RpcNotification): void {
-    const { uris, tasks } = this.#requested
     const accepted = params?.['notifications']
-    if (!isJsonObject(accepted)) return
-    const { resourceSubscriptions, taskIds } = accepted
+    this.refuse(upstream, isJsonObject(accepted) ? accepted : {})
+  }
+
+  /** Records that an upstream follows nothing but the accepted part of the filter. */
+  refuse(upstream: string, { resourceSubscriptions, taskIds }: JsonObject = {}): void {
+    const { uris, tasks } = this.#requested
     for (const uri of uris.get(upstream) ?? [])
-      if (includes(resourceSubscriptions, uri)) this.#acknowledgedUris.add(encodeUri(upstream, uri))
-    for (const [inner, outer] of tasks.get(upstream) ?? [])
-      if (includes(taskIds, inner)) this.#acknowledgedTasks.add(outer)
+      if (!includes(resourceSubscriptions, uri)) this.#refused.add(encodeUri(upstream, uri))
+    for (const [inner, outer] of tasks.get(upstream) ?? []) if (!includes(taskIds, inner)) this.#refused.add(outer)
   }
 
   receive(upstream: string, notification: RpcNotification): void {
@@ -91,10 +93,15 @@ export class ChangeStream {
       this.#send('notifications/resources/updated', { uri: encodeUri(upstream, uri) })
   }
 
-  /** Sends the acknowledgement, and then the notifications that arrived before it. */
+  /**
+   * Sends the acknowledgement, and then the notifications that arrived before it. A host ignores what is not in it, so it
+   * has what an upstream will follow when it has returned, and leaves out only what was refused.
+   */
   open(): void {
-    const { lists } = this.#requested
-    const [uris, taskIds] = [[...this.#acknowledgedUris], [...this.#acknowledgedTasks]]
+    const { lists, uris: requestedUris, tasks } = this.#requested
+    const isFollowed = (each: string): boolean => !this.#refused.has(each)
+    const uris = [...requestedUris].flatMap(([name, all]) => all.map((uri) => encodeUri(name, uri))).filter(isFollowed)
+    const taskIds = [...tasks.values()].flatMap((ids) => [...ids.values()]).filter(isFollowed)
     const notifications = {
       ...Object.fromEntries(Object.keys(listMethods).flatMap((flag) => (lists[flag] === true ? [[flag, true]] : []))),
       ...(uris.length > 0 && { resourceSubscriptions: uris }),

@@ -4,8 +4,7 @@ import { createServer, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { proxy } from '../index.ts'
 import { callOf, createGateway, createNotes, errorOf, namesIn, resultOf } from '../testing/gateway-kit.ts'
-import { answerPlainly, createScriptedUpstream } from '../testing/scripted-upstream.ts'
-import type { ArrivedRequest, UpstreamScript } from '../testing/scripted-upstream.ts'
+import { type ArrivedRequest, createScriptedUpstream, type UpstreamScript } from '../testing/scripted-upstream.ts'
 
 const create = () => createGateway({ crm: createNotes('crm'), 'my-files': createNotes('files') })
 const textIn = (result: object): string => JSON.stringify(result)
@@ -260,52 +259,6 @@ describe('an error', () => {
   ])('%j crosses', async (error, expected = error) => {
     const server = createGateway({ crm: answering(error) })
     expect(await errorOf(server, 'tools/call', { name: 'crm__add' })).toEqual(expected)
-    await server.close()
-  })
-})
-
-describe('an upstream that gives no answers three times in a row [GWY-007]', () => {
-  test('is unreachable: calls are refused for two seconds, and then one call is sent', async () => {
-    let now = 0
-    let isDown = true
-    const answer: NonNullable<UpstreamScript['answer']> = ({ request, call }) =>
-      isDown ? Promise.reject(new Error('ECONNREFUSED')) : answerPlainly(request, call)
-    const crm = createScriptedUpstream({ answer })
-    const server = createGateway(
-      { crm: { ...crm, required: true }, files: createNotes('files') },
-      { runtime: { monotonicNow: () => now } },
-    )
-    const call = () => errorOf(server, 'tools/call', { name: 'crm__add' })
-    const noAnswer = { code: -32603, message: 'Upstream "crm" gave no answer', data: { upstream: 'crm' } }
-    expect(server.upstreams.get('crm')?.state).toBe('unknown')
-    expect(await Promise.all([call(), call()])).toEqual([noAnswer, noAnswer])
-    expect(await server.ready()).toBe(true)
-    expect(await call()).toEqual(noAnswer)
-    expect(server.upstreams.get('crm')?.state).toBe('away')
-    expect(await server.ready()).toBe(false)
-    const unreachable = {
-      code: -32603,
-      message: 'Upstream "crm" is unreachable',
-      data: { upstream: 'crm', retryAfterMs: 2000 },
-    }
-    expect([await call(), crm.arrived.length]).toEqual([unreachable, 3])
-    expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toContain('files__add')
-    now += 2000
-    expect([await call(), await call(), crm.arrived.length]).toEqual([noAnswer, unreachable, 4])
-    now += 2000
-    isDown = false
-    expect(await resultOf(server, 'tools/call', { name: 'crm__add' })).toMatchObject({ resultType: 'complete' })
-    expect(server.upstreams.get('crm')?.state).toBe('reachable')
-    await server.close()
-  })
-
-  test('is not unreachable after errors of its tools', async () => {
-    const crm = createScriptedUpstream({
-      answer: async ({ request: { id } }) => ({ jsonrpc: '2.0', id, error: { code: -32603, message: 'no' } }),
-    })
-    const server = createGateway({ crm })
-    for (let call = 0; call < 5; call += 1) await errorOf(server, 'tools/call', { name: 'crm__add' })
-    expect(crm.arrived).toHaveLength(5)
     await server.close()
   })
 })

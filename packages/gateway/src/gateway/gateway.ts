@@ -73,8 +73,9 @@ export function gateway(options: GatewayOptions): Gateway {
     localOnly: undefined,
     needsPrincipal: true,
     ready: async () => {
-      await parts.state.ping()
-      return all.every(({ required, availability }) => !required || availability.state !== 'away')
+      const required = all.filter((upstream) => upstream.required)
+      await Promise.all([parts.state.ping(), ...required.map(({ availability }) => availability.check())])
+      return required.every(({ availability }) => availability.state !== 'away')
     },
     receive: (notification, call) => {
       for (const { hop } of all) hop.notify(notification, call)

@@ -1,6 +1,6 @@
 import type { Call } from '@x/exchange'
 import type { Implementation, RpcRequest } from '@x/schema'
-import type { Deps } from '../hop/send-request.ts'
+import type { Deps } from '../hop/hop-options.ts'
 import type { GatewayState } from '../names/state.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 

@@ -56,32 +56,46 @@ type Following = Readonly<{ host: HostRequest; stream: ChangeStream; signal: Abo
 
 /**
  * Keeps a stream to one upstream open. Returns for an upstream without subscriptions, and when the stream of the host
- * ends.
+ * ends. While the upstream is unreachable, the stream waits for the probe and is none itself.
  */
 async function follow(upstream: Upstream, following: Following): Promise<void> {
   const { host, stream, signal, onAnswer } = following
-  const { runtime, log, closed } = host.parts
+  const { runtime, closed } = host.parts
+  let wasOpen = true
   for (let failures = 0; !signal.aborted && !closed.aborted; failures += 1) {
+    const unreachableMs = await upstream.availability.check()
     let isOpen = false
     const onAcknowledged = (): void => {
       isOpen = true
       // The changes during the pause are unknown, so the host reads everything again.
-      if (failures > 0) stream.changeAll(upstream.name)
+      if (!wasOpen) stream.changeAll(upstream.name)
+      wasOpen = true
       onAnswer()
     }
-    try {
-      if ((await openStream(upstream, following, onAcknowledged)) === 'unsupported') return
-    } catch (error) {
-      if (signal.aborted) return
-      log(errorRecord(error, { method: 'subscriptions/listen', name: upstream.name }))
-    }
+    if (unreachableMs === undefined && (await tryStream(upstream, following, onAcknowledged)) === 'unsupported')
+      return stream.refuse(upstream.name)
     onAnswer()
+    wasOpen = false
     if (isOpen) {
       failures = 0
       stream.changeLists()
     }
-    const ms = computeBackoffMs(failures, reopenBounds)
+    const ms = unreachableMs ?? computeBackoffMs(failures, reopenBounds)
     await sleep(ms, { clock: runtime, signal, isBackground: true }).catch(() => {})
+  }
+}
+
+async function tryStream(
+  upstream: Upstream,
+  following: Following,
+  onAcknowledged: () => void,
+): Promise<'ended' | 'unsupported'> {
+  try {
+    return await openStream(upstream, following, onAcknowledged)
+  } catch (error) {
+    const { host, signal } = following
+    if (!signal.aborted) host.parts.log(errorRecord(error, { method: 'subscriptions/listen', name: upstream.name }))
+    return 'ended'
   }
 }
 

@@ -1,22 +1,7 @@
 import { errorRecord, isLimitError, raceWithCancellation, withTimeout } from '@x/core'
-import {
-  type Call,
-  callerKeyOf,
-  type Connection,
-  createCall,
-  limitErrorToMcp,
-  type Server,
-  withContext,
-} from '@x/exchange'
-import {
-  errorResponse,
-  findMethodRow,
-  findNotificationRow,
-  type RpcNotification,
-  type RpcRequest,
-  type RpcResponse,
-} from '@x/schema'
-import { callingClientKey } from '@x/exchange/internal'
+import { type Call, callerKeyOf, type Connection, createCall, limitErrorToMcp, withContext } from '@x/exchange'
+import { errorResponse, findMethodRow, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
+import { type CallingClient, callingClientKey } from '@x/exchange/internal'
 import { invalidStateError } from '../names/state.ts'
 import {
   type CallerCredential,
@@ -24,12 +9,14 @@ import {
   type HostIdentity,
   identityOf,
   noCredential,
-  requestMetaIn,
+  identityMetaIn,
 } from './host-identity.ts'
 import { ConnectionPool, isHttp, type PooledConnection, type UpstreamOptions } from './pool.ts'
-import { RunningCalls } from './running-calls.ts'
-import { createForwardedCall, createSendRequest, type HopOptions, type SendRequest } from './send-request.ts'
-import { isCredentialFailure, noAnswerError } from './upstream-error.ts'
+import { createProbe, type Hop, isOfExtension, probeCall } from './server-hop.ts'
+import type { HopOptions } from './hop-options.ts'
+import { createForwardedCall, RequestSender } from './send-request.ts'
+import { SharedConnection } from './shared-connection.ts'
+import { isOfOneCaller, noAnswerError } from './upstream-error.ts'
 import { WaitingCalls } from './waiting-calls.ts'
 
 /**
@@ -45,60 +32,22 @@ type Sharing = 'all' | 'caller' | 'call'
 /** Milliseconds that an upstream has to describe itself, before the first call, if the limit of a call is not shorter. */
 const describeTimeoutMs = 30_000
 
-/** The way to one upstream. */
-export interface Hop {
-  /** Sends a request of a host to the upstream. Resolves with an error that names the upstream if it gives no answer. */
-  exchange(request: RpcRequest, call: Call, credential?: CallerCredential): Promise<RpcResponse>
-  /** Forwards a notification of an extension. Those of the protocol belong to the host and the proxy. */
-  notify(notification: RpcNotification, call: Call): void
-  /** True if calls that wait for answers can only continue in this process. */
-  readonly keepsCalls: boolean
-  /** Closes the process of an unreachable server, so that the next call starts another one. */
-  replaceProcess(): void
-  close(): Promise<void>
-}
-
-/** Creates the hop to a server in this process, which receives the calls of hosts with their principal. */
-export function serverHop(server: Server, options: HopOptions): Hop {
-  const running = new RunningCalls(options.runtime, options.timeoutMs)
-  const send = createSendRequest(options, running)
-  const detachHost = server.attachHost()
-  return {
-    exchange: (request, call) => send(server.exchange, request, call),
-    notify: (notification, call) => {
-      try {
-        if (isOfExtension(notification)) server.receive(notification, call)
-      } catch (error) {
-        options.log(errorRecord(error, { method: notification.method, name: options.name }))
-      }
-    },
-    keepsCalls: false,
-    replaceProcess: () => {},
-    close: async () => {
-      running.close()
-      await detachHost()
-    },
-  }
-}
-
 /** The hop to an upstream outside of this process. The revision of the upstream decides which hosts share a connection. */
 export class ConnectedHop implements Hop {
   readonly #options: HopOptions
-  readonly #running: RunningCalls
-  readonly #send: SendRequest
+  readonly #sender: RequestSender
   readonly #pool: ConnectionPool
   readonly #waitingCalls: WaitingCalls<PooledConnection>
-  /** The connection of all hosts, to a server of revision 2026-07-28. */
-  #shared: Connection | undefined
+  readonly #shared: SharedConnection
   #sharing: Sharing | undefined
   #isOlder = false
   #detection: Promise<RpcResponse | undefined> | undefined
 
   constructor(upstream: UpstreamOptions, options: HopOptions) {
     this.#options = options
-    this.#running = new RunningCalls(options.runtime, options.timeoutMs)
-    this.#send = createSendRequest(options, this.#running)
+    this.#sender = new RequestSender(options)
     this.#pool = new ConnectionPool(upstream, options)
+    this.#shared = new SharedConnection(this.#sender, (connection) => this.#pool.closeConnection(connection))
     this.#waitingCalls = new WaitingCalls(options, (pooled, state) => {
       pooled.client.abandon(state)
       pooled.isAsked = false
@@ -112,13 +61,13 @@ export class ConnectedHop implements Hop {
 
   async exchange(request: RpcRequest, call: Call, credential: CallerCredential = noCredential): Promise<RpcResponse> {
     const shared = this.#findShared()
-    if (shared !== undefined) return this.#send(shared.exchange, request, createForwardedCall(call))
+    if (shared !== undefined) return this.#shared.send(shared, request, createForwardedCall(call))
     try {
       const identity = identityOf(request, call, credential)
       const failure = this.#sharing === undefined ? await this.#detect(request, call, identity) : undefined
       if (failure !== undefined) return { ...failure, id: request.id }
       const detected = this.#findShared()
-      if (detected !== undefined) return await this.#send(detected.exchange, request, createForwardedCall(call))
+      if (detected !== undefined) return await this.#shared.send(detected, request, createForwardedCall(call))
       return await this.#exchangeAlone(request, call, identity)
     } catch (error) {
       if (!isLimitError(error)) throw error
@@ -141,26 +90,38 @@ export class ConnectedHop implements Hop {
 
   /** Closes all connections. Running calls end with an error. */
   async close(): Promise<void> {
-    this.#running.close()
+    this.#sender.close()
     this.#waitingCalls.endAll()
-    await Promise.all([this.#pool.close(), this.#shared?.close()])
+    await Promise.all([this.#pool.close(), this.#shared.close()])
+  }
+
+  async probe(): Promise<unknown> {
+    const request = createProbe()
+    const shared = this.#findShared()
+    if (shared !== undefined) return this.#requestDescription(request, shared)
+    const pooled = this.#pool.open(identityOf(request, probeCall, noCredential))
+    try {
+      return await this.#requestDescription(request, pooled.connection)
+    } finally {
+      await this.#pool.drop(pooled)
+    }
   }
 
   /** A connection over HTTP stays, because each of its requests opens a socket if it needs one. */
   replaceProcess(): void {
-    if (this.#shared !== undefined && !isHttp(this.#shared)) this.#closeShared()
+    const { current } = this.#shared
+    if (current !== undefined && !isHttp(current)) this.#leaveShared()
     this.#pool.dropIdleProcesses()
   }
 
   /** Returns the connection of all hosts. Forgets it if the server has become one of an older revision. */
   #findShared(): Connection | undefined {
-    if (this.#shared?.peer?.era === 'legacy') this.#closeShared()
-    return this.#shared
+    if (this.#shared.current?.peer?.era === 'legacy') this.#leaveShared()
+    return this.#shared.current
   }
 
-  #closeShared(): void {
-    if (this.#shared !== undefined) void this.#pool.closeConnection(this.#shared)
-    this.#shared = undefined
+  #leaveShared(): void {
+    this.#shared.replace()
     this.#sharing = undefined
   }
 
@@ -176,7 +137,7 @@ export class ConnectedHop implements Hop {
     let response: RpcResponse | undefined
     try {
       const forwarded = withContext(createForwardedCall(call), callingClientKey, pooled.client.client)
-      response = await this.#send(pooled.connection.exchange, request, forwarded)
+      response = await this.#sender.send(pooled.connection.exchange, request, forwarded)
       return response
     } finally {
       const state = this.#isOlder ? stateIn(response) : undefined
@@ -189,8 +150,8 @@ export class ConnectedHop implements Hop {
 
   /**
    * Determines how hosts may share connections. Calls that arrive in the meantime wait for the result. Resolves with
-   * the error for all of them if the server cannot be reached. If a caller has no valid credential, the next one tries
-   * with its own.
+   * the error for all of them if the server cannot be reached. If it refuses the request of one caller, or its
+   * credential, the next one tries with its own.
    */
   async #detect(request: RpcRequest, call: Call, identity: HostIdentity): Promise<RpcResponse | undefined> {
     for (;;) {
@@ -199,8 +160,11 @@ export class ConnectedHop implements Hop {
       this.#detection ??= this.#describe(request, identity).finally(() => {
         this.#detection = undefined
       })
-      const failure = await raceWithCancellation(this.#detection, call)
-      if (isOwn || failure === undefined || !isCredentialFailure(failure)) return failure
+      const failure = await raceWithCancellation(this.#detection, call).catch((error: unknown) => {
+        if (isOwn || !isLimitError(error)) throw error
+        return 'quota' as const
+      })
+      if (failure !== 'quota' && (isOwn || failure === undefined || !isOfOneCaller(failure))) return failure
     }
   }
 
@@ -215,7 +179,10 @@ export class ConnectedHop implements Hop {
       return errorResponse(request.id, noAnswerError(name))
     }
     const { connection } = pooled
-    const response = 'peer' in connection ? await this.#requestDescription(request, pooled) : undefined
+    const response =
+      'peer' in connection
+        ? await this.#requestDescription(request, pooled.connection, pooled.client.client)
+        : undefined
     const { peer } = connection
     if (response === undefined || peer?.era === 'modern') {
       this.#share(pooled)
@@ -231,15 +198,19 @@ export class ConnectedHop implements Hop {
     return undefined
   }
 
-  async #requestDescription(request: RpcRequest, { connection, client }: PooledConnection): Promise<RpcResponse> {
+  async #requestDescription(
+    request: RpcRequest,
+    { exchange }: Connection,
+    client?: CallingClient,
+  ): Promise<RpcResponse> {
     const { name, runtime, onFailure, ...options } = this.#options
-    const timeoutMs = Math.min(options.describeTimeoutMs ?? describeTimeoutMs, this.#running.timeoutMs)
-    const discover: RpcRequest = { ...request, method: 'server/discover', params: { _meta: requestMetaIn(request) } }
+    const timeoutMs = Math.min(options.describeTimeoutMs ?? describeTimeoutMs, this.#sender.timeoutMs)
+    const discover: RpcRequest = { ...request, method: 'server/discover', params: { _meta: identityMetaIn(request) } }
     const error = noAnswerError(name, timeoutMs)
     const limits = { timeoutMs, clock: runtime, createTimeoutError: () => error, signal: this.#pool.closed }
     try {
       return await withTimeout(limits, (signal) =>
-        this.#send(connection.exchange, discover, withContext(createCall({ signal }), callingClientKey, client.client)),
+        this.#sender.send(exchange, discover, withContext(createCall({ signal }), callingClientKey, client)),
       )
     } catch {
       onFailure?.()
@@ -253,13 +224,9 @@ export class ConnectedHop implements Hop {
     if (this.#sharing === 'caller') this.#pool.startIdle(pooled)
     else {
       this.#pool.remove(pooled)
-      this.#shared = pooled.connection
+      this.#shared.use(pooled.connection)
     }
   }
-}
-
-function isOfExtension({ method }: RpcNotification): boolean {
-  return findNotificationRow(method) === undefined && !method.startsWith('notifications/')
 }
 
 function mayAsk(request: RpcRequest): boolean {

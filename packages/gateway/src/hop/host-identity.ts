@@ -56,6 +56,17 @@ export function canBeAsked(request: RpcRequest): boolean {
   return ['elicitation', 'sampling', 'roots'].some((name) => capabilities[name] !== undefined)
 }
 
+/** Returns what the `_meta` of a request says about its host. Only this is sent on to describe an upstream. */
+export function identityMetaIn(request: RpcRequest): JsonObject {
+  const { protocolVersion, clientInfo, clientCapabilities } = metaKeys
+  const meta = requestMetaIn(request)
+  return Object.fromEntries(
+    [protocolVersion, clientInfo, clientCapabilities].flatMap((key) =>
+      meta[key] === undefined ? [] : [[key, meta[key]]],
+    ),
+  )
+}
+
 /** Returns the `_meta` of a request. */
 export function requestMetaIn({ params }: RpcRequest): JsonObject {
   const meta = params?.['_meta']

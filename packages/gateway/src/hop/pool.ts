@@ -3,7 +3,7 @@ import type { Connection } from '@x/exchange'
 import type { CallingClient } from '@x/exchange/internal'
 import { findAddressProblem } from './address.ts'
 import type { HostIdentity, UpstreamCaller } from './host-identity.ts'
-import type { Deps } from './send-request.ts'
+import type { Deps } from './hop-options.ts'
 
 /** Milliseconds after which a connection that is not used is closed. */
 const idleMs = 10 * 60_000

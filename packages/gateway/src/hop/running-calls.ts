@@ -1,5 +1,6 @@
 import { Cancellation, type Clock, offCancel, onCancel, startBackgroundTimer, withSignalOf } from '@x/core'
 import type { Call } from '@x/exchange'
+import type { HopOptions } from './hop-options.ts'
 
 /**
  * Milliseconds without a message after which an upstream counts as hanging. The HTTP transport has the same limit for
@@ -17,28 +18,33 @@ export class RunningCalls {
   /** The limit in milliseconds. */
   readonly timeoutMs: number
   readonly #clock: Clock
+  readonly #onAnswer: (() => void) | undefined
   /** The calls, with the times of their last messages. */
   readonly #calls = new Map<Cancellation, number>()
   #timer: unknown
 
-  constructor(clock: Clock, timeoutMs = defaultTimeoutMs) {
-    this.#clock = clock
+  constructor({ runtime, timeoutMs = defaultTimeoutMs, onAnswer }: HopOptions) {
+    this.#clock = runtime
+    this.#onAnswer = onAnswer
     this.timeoutMs = timeoutMs
   }
 
   /**
-   * Returns a copy of a call that is also cancelled when the upstream has been silent for too long. The caller calls
+   * Returns a copy of a call that is also cancelled, unless it is a stream, when the upstream has been silent for too long. The caller calls
    * `end` when it has the answer.
    */
-  begin(call: Call): { readonly call: Call; readonly end: () => boolean } {
+  begin(call: Call, isLimited: boolean): { readonly call: Call; readonly end: () => boolean } {
     const cancellation = new Cancellation()
     const stop = (reason: unknown): void => cancellation.cancel(reason)
     onCancel(call, stop)
-    this.#calls.set(cancellation, this.#clock.monotonicNow())
-    this.#timer ??= this.#startTimer()
+    if (isLimited) {
+      this.#calls.set(cancellation, this.#clock.monotonicNow())
+      this.#timer ??= this.#startTimer()
+    }
     const { principal, context } = call
     const notify: Call['notify'] = (notification) => {
       if (this.#calls.has(cancellation)) this.#calls.set(cancellation, this.#clock.monotonicNow())
+      this.#onAnswer?.()
       call.notify(notification)
     }
     const end = (): boolean => {

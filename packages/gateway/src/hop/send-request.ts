@@ -1,4 +1,4 @@
-import { errorRecord, isCancelled, type JsonObject, type Ledger, type Log, type Runtime, withSignalOf } from '@x/core'
+import { errorRecord, isCancelled, type JsonObject, withSignalOf } from '@x/core'
 import {
   type Call,
   type CallHeaders,
@@ -13,66 +13,77 @@ import {
   checkResult,
   errorResponse,
   findMethodRow,
+  isMcpError,
+  type McpError,
   type Method,
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
 import { HeaderParamTools } from './header-params.ts'
-import type { RunningCalls } from './running-calls.ts'
-import { findCredentialError, findNeededLogin, invalidResultError, noAnswerError } from './upstream-error.ts'
+import type { Deps, HopOptions } from './hop-options.ts'
+import { RunningCalls } from './running-calls.ts'
+import {
+  findCredentialError,
+  findNeededLogin,
+  invalidResultError,
+  isAboutRequest,
+  noAnswerError,
+  refusedError,
+} from './upstream-error.ts'
 
-/** What the parts of a proxy or gateway share. */
-export interface Deps {
-  /** The name of the upstream in errors and in the log. */
-  readonly name: string
-  readonly ledger: Ledger
-  readonly runtime: Runtime
-  readonly log: Log
-}
+/** Sends requests to one upstream, over any of its connections, and reports what it hears. */
+export class RequestSender {
+  readonly #options: HopOptions
+  readonly #running: RunningCalls
+  readonly #headerParams = new HeaderParamTools()
 
-/** The dependencies of a hop, its limits, and what it reports about its upstream. */
-export interface HopOptions extends Deps {
-  /** Milliseconds without a message after which a call is given up. Default: 30 minutes. */
-  readonly timeoutMs?: number | undefined
-  /** Milliseconds that the first answer of the upstream may take. Default: 30 seconds. */
-  readonly describeTimeoutMs?: number | undefined
-  /** True if each caller has credentials of its own, and so connections of its own. */
-  readonly hasCredentials?: boolean | undefined
-  readonly onAnswer?: () => void
-  readonly onFailure?: () => void
-}
+  constructor(options: HopOptions) {
+    this.#options = options
+    this.#running = new RunningCalls(options)
+  }
 
-/** Sends a request over one of the connections of an upstream. */
-export type SendRequest = (exchange: Exchange, request: RpcRequest, call: Call) => Promise<RpcResponse>
+  /** The limit for the silence of the upstream, in milliseconds. */
+  get timeoutMs(): number {
+    return this.#running.timeoutMs
+  }
 
-const ignore = (): void => {}
-
-/**
- * Returns the function that sends a request to an upstream and returns its response. Resolves with an error that names
- * the upstream if the response is missing or invalid. Rejects with the reason of the call when the host cancels it.
- */
-export function createSendRequest(options: HopOptions, running: RunningCalls): SendRequest {
-  const { name, log, onAnswer = ignore, onFailure = ignore } = options
-  const headerParams = new HeaderParamTools()
-  return async (exchange, request, call) => {
-    const isStreaming = findMethodRow(request.method)?.isStreaming === true
-    const limited = isStreaming ? { call, end: () => false } : running.begin(call)
+  /**
+   * Sends a request and returns its response. Resolves with an error that names the upstream if the response is missing
+   * or invalid. Rejects with the reason of the call when the host cancels it.
+   */
+  async send(exchange: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> {
+    const { name, log, onAnswer } = this.#options
+    const limited = this.#running.begin(call, findMethodRow(request.method)?.isStreaming !== true)
     try {
-      const response = await headerParams.send(exchange, request, limited.call)
+      const response = await this.#headerParams.send(exchange, request, limited.call)
       limited.end()
-      onAnswer()
-      return checkResponse(request, response, options)
+      onAnswer?.()
+      return checkResponse(request, response, this.#options)
     } catch (error) {
       const isSilent = limited.end()
       if (isCancelled(call)) throw call.signal.reason
-      const credentialError = findCredentialError(error)
-      if (credentialError === undefined) onFailure()
-      const failure = credentialError ?? noAnswerError(name, isSilent ? running.timeoutMs : undefined)
-      const response = errorResponse(request.id, failure)
+      const response = errorResponse(request.id, this.#toError(error, isSilent))
       // A user who has to log in again is not an error.
       if (findNeededLogin(response) === undefined) log(errorRecord(error, { method: request.method, name }))
       return response
     }
+  }
+
+  close(): void {
+    this.#running.close()
+  }
+
+  #toError(error: unknown, isSilent: boolean): McpError {
+    const { name, onAnswer, onFailure } = this.#options
+    const credentialError = findCredentialError(error)
+    if (credentialError !== undefined) return credentialError
+    if (isMcpError(error)) return error
+    if (isAboutRequest(error)) {
+      onAnswer?.()
+      return refusedError(name, error)
+    }
+    onFailure?.()
+    return noAnswerError(name, isSilent ? this.timeoutMs : undefined)
   }
 }
 

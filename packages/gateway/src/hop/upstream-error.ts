@@ -30,6 +30,32 @@ export function lostCallError(name: string): McpError {
   return upstreamError(name, 'has the call at an instance that gave no answer: the call may have acted')
 }
 
+const refusedReason = 'refused'
+
+/** Creates the error for a request that the upstream has answered, but not in the protocol. Other requests may succeed. */
+export function refusedError(name: string, cause: unknown): McpError {
+  const problem =
+    statusIn(cause) === undefined ? 'gave an answer that cannot be read' : `answered with HTTP ${statusIn(cause)}`
+  return upstreamError(name, problem, { more: { reason: refusedReason } })
+}
+
+/** The codes of `HttpError` and `StdioError` for an upstream that has sent something. */
+const answerCodes: ReadonlySet<unknown> = new Set(['too_large', 'protocol', 'redirect', 'unsupported_version', 'ended'])
+
+/**
+ * Returns true for an error that says something about one request, and nothing about the upstream: a status such as 413,
+ * or an answer beyond a limit. A balancer sends 502 to 504 for an upstream that is away.
+ */
+export function isAboutRequest(error: unknown): boolean {
+  const status = statusIn(error)
+  if (status !== undefined) return status < 502 || status > 504
+  return error instanceof Error && 'code' in error && answerCodes.has(error.code)
+}
+
+function statusIn(error: unknown): number | undefined {
+  return error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : undefined
+}
+
 const credentialReason = 'credential'
 /** Milliseconds after which a caller may try again if the issuer or the store of its credential cannot be reached. */
 const credentialRetryMs = 2000
@@ -78,8 +104,10 @@ export function findCredentialError(error: unknown): McpError | undefined {
   return undefined
 }
 
-export function isCredentialFailure(response: RpcResponse): boolean {
-  return 'error' in response && hasCredentialReason(response.error.data)
+/** Returns true for an error that says nothing about the requests of other callers. */
+export function isOfOneCaller(response: RpcResponse): boolean {
+  const data = 'error' in response ? response.error.data : undefined
+  return hasCredentialReason(data) || (isJsonObject(data) && data['reason'] === refusedReason)
 }
 
 function hasCredentialReason(data: unknown): data is JsonObject {

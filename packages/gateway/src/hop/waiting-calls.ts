@@ -1,6 +1,6 @@
 import { startBackgroundTimer } from '@x/core'
 import type { HostIdentity } from './host-identity.ts'
-import type { Deps } from './send-request.ts'
+import type { Deps } from './hop-options.ts'
 
 /** The time limit for the answer of a host to a question, in milliseconds. `connectAny` has the same limit. */
 const answerTimeoutMs = 10 * 60_000

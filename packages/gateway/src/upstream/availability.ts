@@ -1,64 +1,87 @@
-import type { Clock } from '@x/core'
+import { type Clock, settlesWithin } from '@x/core'
 
-/** The number of failures in a row after which no calls are sent for a while. */
+/** The number of failures in a row after which the upstream is asked whether it is still there. */
 const maxFailures = 3
-/** Milliseconds without calls. After that, one call is sent as a test. */
+/** Milliseconds between two probes of an unreachable upstream. */
 const pauseMs = 2000
+/** Milliseconds that a call waits for a probe. The probe itself may take longer, because it may start a process. */
+const maxWaitMs = 2000
 
 /**
- * The state of an upstream: no request was sent yet, the last request was answered, or several requests in a row were
- * not answered.
+ * The state of an upstream: no request was sent yet, the last request was answered, or the upstream has answered neither
+ * several requests in a row nor a probe.
  */
 export type UpstreamState = 'unknown' | 'reachable' | 'away'
 
 /**
- * A circuit breaker. Only requests without an answer count as failures, because an error of a tool is an answer. The
- * available libraries accept no clock, and do not return the time of the next attempt.
+ * A circuit breaker whose verdict is a probe of the gateway itself. Requests of callers only give the occasion: what
+ * one caller sends must not decide whether others are served. The available libraries accept no clock, and do not return
+ * the time of the next attempt.
  */
 export class Availability {
   readonly #clock: Clock
+  readonly #probe: () => Promise<unknown>
   readonly #listeners = new Set<() => void>()
   #failures = 0
-  #hasAnswered = false
-  #nextAttemptAt = 0
+  #answers = 0
+  #isAway = false
+  #nextProbeAt = 0
+  #probing: Promise<void> | undefined
 
-  constructor(clock: Clock) {
+  /** An answer to the probe is reported with {@link succeed}, as any other. */
+  constructor(clock: Clock, probe: () => Promise<unknown>) {
     this.#clock = clock
+    this.#probe = probe
   }
 
   get state(): UpstreamState {
-    if (this.#failures >= maxFailures) return 'away'
-    return this.#hasAnswered ? 'reachable' : 'unknown'
+    if (this.#isAway) return 'away'
+    return this.#answers > 0 ? 'reachable' : 'unknown'
   }
 
-  /** Returns undefined if a call may be sent, and otherwise the milliseconds until another attempt. */
-  admit(): number | undefined {
+  /** Probes an unreachable upstream, at most every two seconds. Resolves with the milliseconds until the next probe. */
+  async check(): Promise<number | undefined> {
+    if (!this.#isAway) return undefined
+    if (this.#clock.monotonicNow() >= this.#nextProbeAt) this.#startProbe()
+    if (this.#probing !== undefined) await settlesWithin(this.#probing, maxWaitMs, this.#clock)
     if (this.state !== 'away') return undefined
-    const now = this.#clock.monotonicNow()
-    if (now < this.#nextAttemptAt) return Math.ceil(this.#nextAttemptAt - now)
-    // The calls after this one wait too, also if its host cancels it.
-    this.#nextAttemptAt = now + pauseMs
-    return undefined
+    return Math.max(1, Math.ceil(this.#nextProbeAt - this.#clock.monotonicNow()))
   }
 
+  /** Records a message of the upstream. */
   succeed(): void {
-    const wasAway = this.state === 'away'
     this.#failures = 0
-    this.#hasAnswered = true
-    if (wasAway) this.#notify()
+    this.#answers += 1
+    if (!this.#isAway) return
+    this.#isAway = false
+    this.#notify()
   }
 
+  /** Records a request that the upstream has not answered. */
   fail(): void {
     this.#failures += 1
-    if (this.#failures < maxFailures) return
-    this.#nextAttemptAt = this.#clock.monotonicNow() + pauseMs
-    if (this.#failures === maxFailures) this.#notify()
+    if (this.#failures >= maxFailures && !this.#isAway) this.#startProbe()
   }
 
   /** Calls a function when the upstream becomes unreachable, or reachable again. Returns a function that removes it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  #startProbe(): void {
+    this.#probing ??= this.#runProbe().finally(() => {
+      this.#probing = undefined
+    })
+  }
+
+  async #runProbe(): Promise<void> {
+    const answers = this.#answers
+    await this.#probe().catch(() => undefined)
+    this.#nextProbeAt = this.#clock.monotonicNow() + pauseMs
+    if (this.#answers > answers || this.#isAway) return
+    this.#isAway = true
+    this.#notify()
   }
 
   #notify(): void {

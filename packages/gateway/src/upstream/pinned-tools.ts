@@ -1,5 +1,5 @@
 import type { JsonObject } from '@x/core'
-import type { Deps } from '../hop/send-request.ts'
+import type { Deps } from '../hop/hop-options.ts'
 import { digestTool, type PinStore } from './tool-rules.ts'
 
 /** Milliseconds after which a call checks the definition of its tool again. */

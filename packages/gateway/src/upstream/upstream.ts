@@ -1,10 +1,11 @@
-import { errorRecord, type JsonObject, withTimeout } from '@x/core'
+import { errorRecord, isCancelled, type JsonObject, withTimeout } from '@x/core'
 import type { Call, Server } from '@x/exchange'
 import { errorCodes, errorResponse, type RpcRequest, type RpcResponse } from '@x/schema'
 import { type CallerCredential, noCredential } from '../hop/host-identity.ts'
-import { ConnectedHop, type Hop, serverHop } from '../hop/hop.ts'
+import { ConnectedHop } from '../hop/hop.ts'
+import { type Hop, serverHop } from '../hop/server-hop.ts'
 import type { UpstreamOptions } from '../hop/pool.ts'
-import type { Deps } from '../hop/send-request.ts'
+import type { Deps } from '../hop/hop-options.ts'
 import {
   awayError,
   credentialError,
@@ -34,8 +35,8 @@ export interface GatewayUpstreamOptions extends UpstreamOptions {
    */
   readonly timeoutMs?: number | undefined
   /**
-   * True if the gateway is not ready after three requests in a row to which the upstream gave no answer. The gateway
-   * sends no request to find this out. Default: false.
+   * True if the gateway is not ready while the upstream is unreachable: after three requests in a row without an answer,
+   * and a probe without one. Readiness checks probe it until it has returned. Default: false.
    */
   readonly required?: boolean | undefined
 }
@@ -64,7 +65,7 @@ export class Upstream {
 
   /** @throws TypeError for rules of tools that contradict one another. */
   constructor(options: GatewayUpstream, deps: Deps) {
-    const availability = new Availability(deps.runtime)
+    const availability = new Availability(deps.runtime, () => this.hop.probe())
     const report = { onAnswer: () => availability.succeed(), onFailure: () => availability.fail() }
     const own: Partial<GatewayUpstreamOptions> = 'exchange' in options ? {} : options
     const { credential, tools = {}, timeoutMs, required = false } = own
@@ -82,9 +83,10 @@ export class Upstream {
     })
   }
 
-  /** Sends a request, unless the upstream is unreachable. */
+  /** Sends a request, unless the upstream is unreachable and does not answer a probe. */
   async exchange(request: RpcRequest, call: Call, credential: CallerCredential): Promise<RpcResponse> {
-    const retryAfterMs = this.availability.admit()
+    const retryAfterMs = await this.availability.check()
+    if (isCancelled(call)) throw call.signal.reason
     if (retryAfterMs !== undefined) return errorResponse(request.id, awayError(this.name, retryAfterMs))
     return this.hop.exchange(request, call, credential)
   }

@@ -1,0 +1,24 @@
+import type { Ledger, Log, Runtime } from '@x/core'
+
+/** What the parts of a proxy or gateway share. */
+export interface Deps {
+  /** The name of the upstream in errors and in the log. */
+  readonly name: string
+  readonly ledger: Ledger
+  readonly runtime: Runtime
+  readonly log: Log
+}
+
+/** The dependencies of a hop, its limits, and what it reports about its upstream. */
+export interface HopOptions extends Deps {
+  /** Milliseconds without a message after which a call is given up. Default: 30 minutes. */
+  readonly timeoutMs?: number | undefined
+  /** Milliseconds that the first answer of the upstream may take. Default: 30 seconds. */
+  readonly describeTimeoutMs?: number | undefined
+  /** True if each caller has credentials of its own, and so connections of its own. */
+  readonly hasCredentials?: boolean | undefined
+  /** Called for each message of the upstream. */
+  readonly onAnswer?: () => void
+  /** Called for a request that the upstream has not answered. */
+  readonly onFailure?: () => void
+}
