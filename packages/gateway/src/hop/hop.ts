@@ -1,6 +1,13 @@
 import { errorRecord, isLimitError, raceWithCancellation, withTimeout } from '@x/core'
 import { type Call, callerKeyOf, type Connection, createCall, limitErrorToMcp, withContext } from '@x/exchange'
-import { errorResponse, findMethodRow, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
+import {
+  errorResponse,
+  findMethodRow,
+  protocolVersion,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import { type CallingClient, callingClientKey } from '@x/exchange/internal'
 import { invalidStateError } from '../names/state.ts'
 import {
@@ -116,7 +123,8 @@ export class ConnectedHop implements Hop {
 
   /** Returns the connection of all hosts. Forgets it if the server has become one of an older revision. */
   #findShared(): Connection | undefined {
-    if (this.#shared.current?.peer?.era === 'legacy') this.#leaveShared()
+    const revision = this.#shared.current?.peer?.revision
+    if (revision !== undefined && revision !== protocolVersion) this.#leaveShared()
     return this.#shared.current
   }
 
@@ -184,7 +192,7 @@ export class ConnectedHop implements Hop {
         ? await this.#requestDescription(request, pooled.connection, pooled.client.client)
         : undefined
     const { peer } = connection
-    if (response === undefined || peer?.era === 'modern') {
+    if (response === undefined || peer?.revision === protocolVersion) {
       this.#share(pooled)
       return undefined
     }
