@@ -16,7 +16,7 @@ export {
 export { createEventSource, type EventSource, type Observer } from './composition/event-source.ts'
 export { type Composition, composeServer } from './composition/compose.ts'
 export type { ReadinessCheck } from './composition/readiness.ts'
-export { overloadedReason } from './errors/rejections.ts'
+export { notSentReason, overloadedReason } from './errors/rejections.ts'
 export { quotaError, quotaReason } from './errors/quota.ts'
 export { conventions, formatTraceparent, isCallerError } from './telemetry/conventions.ts'
 export {

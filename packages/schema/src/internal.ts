@@ -4,7 +4,6 @@
  * @module @x/schema/internal
  */
 
-export { notSentReason } from './basic/mcp-error.ts'
 export { loggingLevels, severityOf } from './basic/meta.ts'
 export { encodePieces, type MessagePieces } from './messages/encode-message.ts'
 export { parseBatch } from './messages/parse-message.ts'

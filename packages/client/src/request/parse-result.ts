@@ -6,7 +6,7 @@ import {
   type RpcError,
   type RpcResponse,
 } from '@x/schema'
-import { notSentReason } from '@x/schema/internal'
+import { notSentReason } from '@x/exchange/internal'
 import { type CallErrorContext, ClientError, attachUnknownResult } from './client-error.ts'
 import { type InputRequired, parseInputRequired } from './input-required.ts'
 import { type ClientMethod, type CompleteResults, checkCompleteResult } from './complete-results.ts'

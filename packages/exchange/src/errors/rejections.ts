@@ -26,6 +26,12 @@ export function limitErrorToMcp({ kind, max, scope, retryAfterMs, advice }: Limi
 const unavailableReason = 'unavailable'
 
 /**
+ * The `data.reason` of an error response that a connection makes itself, for a request that it did not send because the
+ * server has no such method.
+ */
+export const notSentReason = 'not_sent'
+
+/**
  * Returns the error for a running call that a stopping server ends. The `data` has the reason `stopping`, `retryAfterMs`
  * 0, because another instance may serve the call at once, and `begun`: true, because its handler may have had effects.
  */

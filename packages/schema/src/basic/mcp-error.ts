@@ -68,12 +68,6 @@ export const errorCodes = {
 export type ErrorCode = (typeof errorCodes)[keyof typeof errorCodes]
 
 /**
- * The `data.reason` of an error response that a connection makes itself, for a request that it did not send because the
- * server has no such method.
- */
-export const notSentReason = 'not_sent'
-
-/**
  * The error code for an unknown resource in responses of servers of revision 2025-11-25 and earlier. It is accepted and
  * never sent.
  */

@@ -11,7 +11,7 @@ import {
   type RpcError,
   type RpcRequest,
 } from '@x/schema'
-import { notSentReason } from '@x/schema/internal'
+import { notSentReason } from '@x/exchange/internal'
 import { isSentUndeclared, isTaskMessage } from '../../translate/capabilities.ts'
 import { isExtensionMethod, metaIn } from '../../translate/request.ts'
 import type { LegacyServerPeer } from '../options.ts'
