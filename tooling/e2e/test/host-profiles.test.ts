@@ -1,0 +1,170 @@
+import { proxy } from '@x/gateway'
+import { legacy } from '@x/legacy'
+import { connectAny } from '@x/legacy/client'
+import type { Server, ServerExtension } from '@x/exchange'
+import { isJsonObject, type JsonObject } from '@x/schema'
+import { createServer, type Tool, tool, type ToolDefinition } from '@x/server'
+import { memoryEngine } from '@x/tasks/memory'
+import { tasks } from '@x/tasks/server'
+import { httpHandler } from '@x/transport-http'
+import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { keys, stateWith } from './asking.ts'
+import profiles from './host-profiles.json' with { type: 'json' }
+import { type HostProfile, type PlayedHost, playOverHttp, playOverStreams } from './profile-host.ts'
+
+const name = z.object({ name: z.string() })
+const names = z.object({ names: z.array(z.enum(['a', 'b'])) })
+const hello = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 10 } as const
+const page = { message: 'Look', url: 'https://example.com/' }
+const uiExtension = 'io.modelcontextprotocol/ui'
+
+const describeTool = (toolName: string, run: ToolDefinition['run'], task?: 'allowed' | 'required' | 'never'): Tool =>
+  tool(toolName, { description: toolName, run, ...(task && { task }) })
+
+const tools = [
+  describeTool('form', async (_, ctx) => (await ctx.elicit('name', { message: 'Who?', schema: name })).name),
+  describeTool('two_forms', async (_, ctx) => {
+    const first = await ctx.elicit('first', { message: 'Who?', schema: name })
+    const size = await ctx.step('measure', () => first.name.length)
+    const second = await ctx.elicit('second', { message: 'And?', schema: name })
+    return `${first.name} ${size} ${second.name}`
+  }),
+  describeTool('many', async (_, ctx) => (await ctx.elicit('names', { message: 'Who?', schema: names })).names.join()),
+  describeTool('page', async (_, ctx) => {
+    await ctx.elicitUrl('page', page)
+    return 'seen'
+  }),
+  describeTool('model', (_, ctx) => ctx.sampleText('model', hello)),
+  describeTool('folders', async (_, ctx) => (await ctx.roots('roots')).map(({ uri }) => uri).join()),
+  describeTool('pages', (_, ctx) => String(ctx.can(uiExtension))),
+  describeTool('who', (_, { client: { version, info } }) => `${version} ${info?.name} ${info?.title}`),
+  ...(['never', 'allowed', 'required'] as const).flatMap((choice) => [
+    describeTool(`task_${choice}`, () => 'done', choice),
+    describeTool(
+      `asking_task_${choice}`,
+      async (_, ctx) => (await ctx.elicit('name', { message: 'Who?', schema: name })).name,
+      choice,
+    ),
+    describeTool(`later_task_${choice}`, async (_, ctx) => {
+      const { name: who } = await ctx.elicit('name', { message: 'Who?', schema: name })
+      return `${who} ${await ctx.continueAsTask(choice)}`
+    }),
+  ]),
+]
+
+const counting: ServerExtension<'counting', object> = {
+  extends: 'server',
+  name: 'counting',
+  identifier: 'com.example/counting',
+  start: () => ({ api: {}, methods: { 'com.example/count': () => ({ count: 3 }) } }),
+}
+
+function serve(): Server {
+  const extensions = [tasks({ store: memoryEngine() }), counting, legacy()]
+  return createServer({ name: 'served', version: '1.0.0', state: stateWith(keys.first), tools, extensions })
+}
+
+/** Puts a proxy in front of the server that speaks 2025-11-25 to it. */
+function serveBehindProxy(): Server {
+  const handler = httpHandler(serve())
+  const fetch = (url: string, init: RequestInit): Promise<Response> => handler(new Request(url, init))
+  const connect = () => connectAny('http://localhost/mcp', { revision: 'older', http: { fetch } })
+  return proxy({ connect }, { name: 'proxy', version: '1.0.0', extensions: [legacy()], state: stateWith(keys.first) })
+}
+
+/** What a host sees of a call: the text of its result, or the capability that the host lacks. */
+function outcomeOf({ result, error }: JsonObject): string {
+  if (isJsonObject(error)) {
+    const required = isJsonObject(error['data']) ? error['data']['requiredCapabilities'] : undefined
+    return isJsonObject(required) ? `lacks ${pathsOf(required)}` : String(error['message'])
+  }
+  const content = isJsonObject(result) ? result['content'] : undefined
+  const [block] = Array.isArray(content) ? content : []
+  const text = isJsonObject(block) ? String(block['text']) : JSON.stringify(result)
+  return text.replace('This needs the client capability ', 'lacks ')
+}
+
+function pathsOf(capabilities: JsonObject): string {
+  const paths = Object.entries(capabilities).flatMap(([parent, value]) => {
+    const children = Object.keys(isJsonObject(value) ? value : {})
+    return children.length === 0 ? [parent] : children.map((child) => `${parent}.${child}`)
+  })
+  return paths.join()
+}
+
+/** Returns true if a host declares a capability in its own words. `elicitation: {}` means the form mode. */
+function declares({ capabilities }: HostProfile, parent: string, child?: string): boolean {
+  const value = capabilities[parent]
+  if (!isJsonObject(value)) return false
+  return child === undefined || Object.hasOwn(value, child) || (child === 'form' && Object.keys(value).length === 0)
+}
+
+type Row = readonly [tool: string, outcome: string, asked: readonly string[]]
+
+/** The calls whose outcome depends on a capability of the host, as the profile of the host predicts them. */
+function predict(profile: HostProfile, isProxied: boolean): readonly Row[] {
+  const { revision, host } = profile
+  const isOlder = revision !== '2026-07-28'
+  const form = 'elicitation/create form'
+  const hasForms = declares(profile, 'elicitation', 'form')
+  const whenForms = (toolName: string, outcome: string, count = 1): Row =>
+    hasForms ? [toolName, outcome, Array(count).fill(form)] : [toolName, 'lacks elicitation.form', []]
+  const when = (isDeclared: boolean, row: Row, lacking: string): Row =>
+    isDeclared ? row : [row[0], `lacks ${lacking}`, []]
+  const many = `This needs a form whose field "names" takes several values, which revision ${revision} does not have`
+  const tasksMissing = 'lacks extensions.io.modelcontextprotocol/tasks'
+  const isRefused = !isOlder && !isProxied
+  return [
+    whenForms('form', 'Ada'),
+    whenForms('two_forms', 'Ada 3 Ada', 2),
+    hasForms && revision < '2025-11-25' ? ['many', many, []] : whenForms('many', 'a'),
+    when(declares(profile, 'elicitation', 'url'), ['page', 'seen', ['elicitation/create url']], 'elicitation.url'),
+    when(declares(profile, 'sampling'), ['model', 'hello', ['sampling/createMessage']], 'sampling'),
+    when(declares(profile, 'roots'), ['folders', 'file:///work', ['roots/list']], 'roots'),
+    ['pages', String(declares(profile, 'extensions', uiExtension)), []],
+    ['who', `${isProxied ? '2025-11-25' : revision} ${host} ${profile.title}`, []],
+    ...(['never', 'allowed', 'required'] as const).flatMap((choice): Row[] => {
+      const isRequired = choice === 'required' && isRefused
+      const later = whenForms(`later_task_${choice}`, 'Ada false')
+      return [
+        [`task_${choice}`, isRequired ? tasksMissing : 'done', []],
+        isRequired ? [`asking_task_${choice}`, tasksMissing, []] : whenForms(`asking_task_${choice}`, 'Ada'),
+        isRequired && hasForms ? [later[0], tasksMissing, later[2]] : later,
+      ]
+    }),
+  ]
+}
+
+async function observe(host: PlayedHost, toolName: string): Promise<Row> {
+  const before = host.asked.length
+  const outcome = outcomeOf(await host.request('tools/call', { name: toolName, arguments: {} }))
+  return [toolName, outcome, host.asked.slice(before)]
+}
+
+const links = [
+  ['over HTTP', false, playOverHttp, serve],
+  ['over streams to a proxy of an older server', true, playOverStreams, serveBehindProxy],
+] as const
+
+describe.each(links)('%s', (_, isProxied, play, createServed) => {
+  const served = createServed()
+
+  test.each<HostProfile>(profiles as readonly HostProfile[])(
+    '$host is served as it declares itself at $revision [ROB-006 ROB-007 ROB-008 TSK-059]',
+    async (profile) => {
+      const host = await play(profile, served)
+      const expected = predict(profile, isProxied)
+      const observed: Row[] = []
+      for (const [toolName] of expected) observed.push(await observe(host, toolName))
+      expect(observed).toEqual(expected)
+      expect(await host.request('com.example/count')).toMatchObject({ result: { count: 3 } })
+      // Only a host of 2026-07-28 that reaches the server itself may learn of its tasks.
+      const isOffered = profile.revision === '2026-07-28' && !isProxied
+      expect(JSON.stringify(host.greeting).includes('io.modelcontextprotocol/tasks')).toBe(isOffered)
+      expect(await host.request('tasks/get', { taskId: 'x' })).toMatchObject({
+        error: { code: isOffered ? -32021 : -32601 },
+      })
+    },
+  )
+})
