@@ -16,12 +16,13 @@ export interface Comparison {
  */
 export const targets = { p99: 1.65, moves: 0.1, overloadMoves: 0.25 } as const
 
-/** Runs a scenario in the three modes, with each seed. */
+/** Runs a scenario in the three modes, with `seeds` seeds from `overrides.seed` on. */
 export function compareModes(scenario: ScenarioName, overrides: Partial<SimulationOptions>, seeds: number): Comparison {
+  const { seed: firstSeed = 1 } = overrides
   const run = (mode: Mode): SimulationResult =>
     meanResult(
       Array.from({ length: seeds }, (_, index) => {
-        return simulate(optionsOf({ ...overrides, mode, seed: index + 1 }, scenario))
+        return simulate(optionsOf({ ...overrides, mode, seed: firstSeed + index }, scenario))
       }),
     )
   const { instances, balancer } = optionsOf(overrides, scenario)

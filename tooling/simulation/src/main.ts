@@ -8,7 +8,7 @@ import { simulate } from './simulate.ts'
 
 const balancers: readonly Balancer[] = ['round-robin', 'random', 'least-connections', 'hash', 'cluster']
 
-const usage = `pnpm simulation [--instances 10] [--balancer round-robin] [--seeds 4] [--scenario "steady 80 %"] [--out .results/simulation.svg]
+const usage = `pnpm simulation [--instances 10] [--balancer round-robin] [--seeds 4] [--from 1] [--scenario "steady 80 %"] [--out .results/simulation.svg]
 Runs the load monitor and the hand-off policy of the server on a virtual clock. Balancers: ${balancers.join(', ')}.
 Scenarios: ${Object.keys(scenarios).join(', ')}; all of them by default.
 `
@@ -19,6 +19,7 @@ function main(): void {
       instances: { type: 'string', default: '10' },
       balancer: { type: 'string', default: 'round-robin' },
       seeds: { type: 'string', default: '4' },
+      from: { type: 'string', default: '1' },
       scenario: { type: 'string', multiple: true },
       out: { type: 'string', default: '.results/simulation.svg' },
       help: { type: 'boolean' },
@@ -26,16 +27,17 @@ function main(): void {
   })
   const instances = wholeNumber('instances', values.instances)
   const seeds = wholeNumber('seeds', values.seeds)
+  const from = wholeNumber('from', values.from)
   const balancer = balancers.find((name) => name === values.balancer)
   const names = scenarioNames(values.scenario)
   if (values.help === true || balancer === undefined) return void process.stdout.write(usage)
   const comparisons = names.map((scenario) => {
-    const comparison = compareModes(scenario, { instances, balancer }, seeds)
+    const comparison = compareModes(scenario, { instances, balancer, seed: from }, seeds)
     process.stdout.write(linesOf(comparison))
     return comparison
   })
   process.stdout.write(summaryOf(comparisons))
-  if (values.scenario === undefined) process.stdout.write(deploymentLines(seeds))
+  if (values.scenario === undefined) process.stdout.write(deploymentLines({ seeds, from }))
   mkdirSync('.results', { recursive: true })
   writeFileSync(values.out, chartOf(comparisons))
   process.stdout.write(`chart: ${values.out}\n`)
@@ -68,9 +70,9 @@ function linesOf({ scenario, results }: Comparison): string {
 }
 
 /** Returns the lines of repeated deployments, which have their own fleets and no oracle. */
-function deploymentLines(seeds: number): string {
+function deploymentLines({ seeds, from }: { readonly seeds: number; readonly from: number }): string {
   const lines = Object.entries(deploymentRows).map(([name, row]) => {
-    const results = Array.from({ length: seeds }, (_, index) => simulate(optionsOf({ ...row, seed: index + 1 })))
+    const results = Array.from({ length: seeds }, (_, index) => simulate(optionsOf({ ...row, seed: from + index })))
     const { stopMovesPerCall, lost, givenUp, p99Ms } = meanResult(results)
     const most = Math.max(...results.map(({ maxHandOffs }) => maxHandOffs))
     return `  ${name}: ${stopMovesPerCall.toFixed(2)} hand-offs for stops per call, ${most} at most; ${lost.toFixed(0)} lost, ${givenUp.toFixed(0)} given up; p99 ${seconds(p99Ms)}\n`

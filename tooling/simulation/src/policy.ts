@@ -1,5 +1,6 @@
 // The simulation runs the code of the server and of the client, not a copy.
 export { computeHandOffDelayMs } from '../../../packages/client/src/request/round-options.ts'
+export { maxHandOffs } from '../../../packages/client/src/rounds/check-round.ts'
 export type { HandOffReport } from '../../../packages/server/src/shedding/fleet-view.ts'
 export { beginDrain } from '../../../packages/server/src/shedding/drain.ts'
 export {

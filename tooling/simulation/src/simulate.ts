@@ -4,7 +4,7 @@ import { createEventQueue, type EventQueue } from './events.ts'
 import { Instance } from './instance.ts'
 import { createMeasures, type Measures, resultOf, sample, type SimulationResult } from './measures.ts'
 import type { FleetEvent, PlannedCall, SimulationOptions } from './options.ts'
-import { computeHandOffDelayMs, type HandOffReason } from './policy.ts'
+import { computeHandOffDelayMs, type HandOffReason, maxHandOffs } from './policy.ts'
 import { createWorkload, type SimulatedCall, type Workload } from './workload.ts'
 
 /**
@@ -13,8 +13,6 @@ import { createWorkload, type SimulatedCall, type Workload } from './workload.ts
  */
 const netMs = 2
 const retryMs = 250
-/** The number of hand-offs in succession after which a client gives up. */
-const maxRounds = 10
 /** The interval in milliseconds at which a stopping instance is checked for running calls. */
 const idleCheckMs = 50
 
@@ -131,7 +129,7 @@ function resend(fleet: Fleet, { call, instance, reason }: HandOffOrigin & { call
     measures.moves++
     measures.movesBy[instance.index] = (measures.movesBy[instance.index] ?? 0) + 1
   }
-  if (call.rounds + 1 >= maxRounds) {
+  if (call.rounds >= maxHandOffs) {
     measures.givenUp++
     return restartCall(fleet, call, time)
   }
