@@ -39,7 +39,7 @@ export interface InstanceMessage {
 export interface InstanceBus {
   /**
    * Resolves once this instance receives messages. If the bus cannot be reached, logs the error, and the next call
-   * tries again.
+   * tries again. After a gap, makes the bus connect again at once.
    */
   listen(): Promise<void>
   /** Sends a message to all other instances. A failure is only logged. */
@@ -80,6 +80,8 @@ export interface InstanceBusOptions {
  * again, because the pauses between its attempts grow to 30 seconds.
  */
 const gapMemoryMs = 40_000
+/** The shortest time between two such attempts, in milliseconds. */
+const reconnectIntervalMs = 1000
 /** Milliseconds in which a message has to return to its sender. */
 const probeTimeoutMs = 1000
 
@@ -135,11 +137,23 @@ export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: Ins
       reportError(error)
     })
   }
+  let lastReconnectAt = Number.NEGATIVE_INFINITY
+  /** Makes a bus connect now that waits for its next attempt, because it adds a listener. */
+  const reconnect = (): void => {
+    const now = deps.now()
+    if (now - lastGapAt >= gapMemoryMs || now - lastReconnectAt < reconnectIntervalMs) return
+    lastReconnectAt = now
+    bus.listen({ onChange() {}, onGap() {} }).then(
+      (stop) => stop(),
+      () => {},
+    )
+  }
   return {
     async listen() {
       if (isClosed) return
       listenPromise ??= startListening()
       await runReporting(async () => void (await listenPromise))
+      reconnect()
     },
     publish,
     waitForMessage: (kinds, id, ms) => messageWaiters.expect(kinds, id, ms),

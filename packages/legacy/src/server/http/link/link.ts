@@ -36,7 +36,10 @@ export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => 
       adopted: ({ id }) => rounds.handOffRound(id),
       cancelled: ({ session, id }) => {
         // `cancelRequest` of the other instance made this JSON from a `RequestId`.
-        getHttpDeps().sessionStates.find({ key: session })?.calls.get(JSON.parse(id) as RequestId)?.cancel()
+        getHttpDeps()
+          .sessionStates.find({ key: session })
+          ?.calls.get(JSON.parse(id) as RequestId)
+          ?.cancel()
       },
       looking: ({ session, id }) => readers.onLooking(id, session),
       asked: ({ id }) => readers.onAsked(id),
