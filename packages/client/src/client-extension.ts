@@ -1,4 +1,4 @@
-import type { LiteralName, Middleware } from '@x/exchange'
+import type { ConnectionPeer, LiteralName, Middleware } from '@x/exchange'
 import type { ClientCapabilities } from '@x/schema'
 import type { ClientCallSteps } from './client-call-steps.ts'
 import type { Client } from './client.ts'
@@ -41,6 +41,8 @@ export interface ClientExtensionHost extends ClientCallSteps {
   readonly request: ExtensionRequest
   /** The name and version of the server, as in {@link Client.serverInfo}. */
   readonly server: Client['serverInfo']
+  /** The revision of the server, as in {@link Connection.peer}. */
+  readonly peer: ConnectionPeer | undefined
   /**
    * Calls a tool, or reads a prompt or a resource, through all its rounds. For a `resultType` that the client does not
    * know, the outcome is `other`.

@@ -101,7 +101,7 @@ export function createClientWith<
         constants,
       )
   }
-  const instances = startExtensions(extensions, { core, options: clientOptions, sendCall, fork })
+  const instances = startExtensions(extensions, { core, connection, options: clientOptions, sendCall, fork })
   const middleware = [...use, ...instances.flatMap((instance) => instance.middleware ?? [])]
   exchange = middleware.reduceRight((next, applyMiddleware) => applyMiddleware(next), connection.exchange)
   const wrappedSendCall = instances.reduceRight((next, { wrapCall }) => wrapCall?.(next) ?? next, sendCall)
@@ -123,6 +123,7 @@ export function createClientWith<
 
 interface ExtensionStart {
   readonly core: CoreClient
+  readonly connection: ConnectionView
   readonly options: ClientExtensionHost['options']
   readonly sendCall: ClientExtensionHost['sendCall']
   readonly fork: (extension: ClientExtension) => ClientExtensionHost['fork']
@@ -130,7 +131,7 @@ interface ExtensionStart {
 
 function startExtensions(
   extensions: readonly ClientExtension[],
-  { core, options, sendCall, fork }: ExtensionStart,
+  { core, connection, options, sendCall, fork }: ExtensionStart,
 ): readonly (ClientExtensionInstance & { readonly name: string })[] {
   const { client, getCallSteps } = core
   return extensions.map((extension) => {
@@ -142,6 +143,9 @@ function startExtensions(
       fork: fork(extension),
       get server() {
         return client.serverInfo
+      },
+      get peer() {
+        return connection.peer
       },
     }
     return { name: extension.name, ...extension.start?.(host) }
@@ -168,5 +172,8 @@ function forkConnection(connection: ConnectionView, middleware: Middleware): Con
       return connection.pendingLogin
     },
     ...(closed && { closed }),
+    get peer() {
+      return connection.peer
+    },
   }
 }

@@ -18,7 +18,7 @@ export interface LogRecord {
   readonly key?: string | undefined
   /** The JSON-RPC id of the request. */
   readonly requestId?: string | number | undefined
-  /** The id of the task, for a call that runs as a task. */
+  /** A digest of the task's id, for a call that runs as a task. The id itself would let a reader use the task. */
   readonly taskId?: string | undefined
   /** The subject of the caller's principal. */
   readonly principal?: string | undefined

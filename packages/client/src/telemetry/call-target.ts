@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api'
-import { findMethodRow, type JsonObject, protocolVersion } from '@x/schema'
+import { findMethodRow, isJsonObject, type JsonObject } from '@x/schema'
 import { conventions } from '@x/exchange/internal'
 
 /** The name and the attributes that the spans of a request have. */
@@ -17,22 +17,36 @@ export interface CallTarget {
 const maxKnownNames = 500
 
 /**
- * The names of tools and prompts that a server has served. A name of a call may come from a model, which can invent any
- * number of names. So it becomes part of a name or attribute only after the server has answered it with a result.
+ * The names of tools and prompts that a server has listed or served. A name of a call may come from a model, which can
+ * invent any number of names. So it becomes part of a name or attribute only after the server has listed it, or has
+ * answered it with a result.
  */
 export interface KnownNames {
   has(target: CallTarget): boolean
   add(target: CallTarget): void
+  /** Adds the names of a list of tools or prompts. Ignores the result of any other request. */
+  addListed(method: string, result: JsonObject): void
 }
 
 /** Creates an empty {@link KnownNames}. */
 export function createKnownNames(): KnownNames {
   const names = new Set<string>()
   const keyOf = ({ name, isTool }: CallTarget): string => `${isTool} ${name}`
+  const add = (key: string): void => {
+    if (names.size < maxKnownNames) names.add(key)
+  }
   return {
     has: (target) => target.name !== undefined && names.has(keyOf(target)),
     add: (target) => {
-      if (target.name !== undefined && names.size < maxKnownNames) names.add(keyOf(target))
+      if (target.name !== undefined) add(keyOf(target))
+    },
+    addListed: (method, result) => {
+      const row = findMethodRow(method)
+      const items = row?.targetParam === undefined && row?.capability !== undefined ? result[row.capability] : undefined
+      for (const item of Array.isArray(items) ? items : []) {
+        const name = isJsonObject(item) ? item['name'] : undefined
+        if (typeof name === 'string') add(`${row?.capability === 'tools'} ${name}`)
+      }
     },
   }
 }
@@ -52,7 +66,6 @@ export function callTargetOf(method: string, params: JsonObject | undefined, ser
       // A program may call any method of an extension, so only methods of the protocol become attributes.
       [conventions.attributes.method]: row === undefined ? conventions.otherMethod : method,
       ...(isTool && { [conventions.attributes.operation]: 'execute_tool' }),
-      [conventions.attributes.protocolVersion]: protocolVersion,
       ...server,
     },
   }

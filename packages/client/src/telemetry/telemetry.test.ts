@@ -34,6 +34,28 @@ const server = createServer({
   ],
 })
 
+test('a tool that has never succeeded has its name once the server has listed it, and an invented one has none', async () => {
+  const client = createClient(server, { ...hostInfo, extensions: [telemetry()] })
+  await client.listTools()
+  await client.callTool('failing')
+  await client.callTool('invented').catch(() => {})
+  const names = recorder.spans().map(({ name }) => name)
+  expect(names).toEqual(['tools/list', 'tools/call failing', 'call failing', 'tools/call', 'call'])
+})
+
+test('spans and metrics have the revision of the server, as soon as it is known [ROB-016]', async () => {
+  let revision: string | undefined
+  const connection = {
+    exchange: (...args: Parameters<Exchange>) => ((revision = '2025-06-18'), server.exchange(...args)),
+    get peer() {
+      return revision === undefined ? undefined : { revision: 'older' as const, revision, namesCalls: true }
+    },
+  }
+  await createClient(connection, { ...hostInfo, extensions: [telemetry()] }).callTool('greet')
+  const recorded = [...recorder.spans(), ...(await recorder.points())]
+  expect(recorded.map(({ attributes }) => attributes['mcp.protocol.version'])).toEqual(Array(3).fill('2025-06-18'))
+})
+
 test('a call has a span, with a span for each request, whose trace context is sent', async () => {
   const requests: RpcRequest[] = []
   const exchange: Exchange = (request, call) => (requests.push(request), server.exchange(request, call))

@@ -12,8 +12,8 @@ import {
 } from '@opentelemetry/api'
 import { isCancelled } from '@x/core'
 import type { Call, Exchange } from '@x/exchange'
-import { isJsonObject, type RpcRequest, type RpcResponse } from '@x/schema'
-import { conventions, isCallerError, formatTraceparent } from '@x/exchange/internal'
+import { isJsonObject, protocolVersion, type RpcRequest, type RpcResponse } from '@x/schema'
+import { conventions, formatTraceparent, isCallerError } from '@x/exchange/internal'
 import type { ClientExtension, ClientExtensionHost, ClientExtensionInstance } from '../client-extension.ts'
 import { isClientError } from '../request/client-error.ts'
 import type { SendCall } from '../rounds/wrapped-calls.ts'
@@ -45,16 +45,22 @@ interface TelemetryState {
   readonly tracer: Tracer
   readonly knownNames: KnownNames
   readonly serverAttributes: Attributes
+  /** The attribute of the revision of the server. A connection detects it with its first request. */
+  readonly getRevision: () => Attributes
   readonly now: () => number
   readonly getDuration: () => Histogram
 }
 
-function startTelemetry({ url, options }: ClientExtensionHost): ClientExtensionInstance {
+function startTelemetry(host: ClientExtensionHost): ClientExtensionInstance {
+  const { url, options } = host
   let duration: Histogram | undefined
   const state: TelemetryState = {
     tracer: trace.getTracer(scopeName),
     knownNames: createKnownNames(),
     serverAttributes: serverAttributesOf(url),
+    getRevision: () => ({
+      [conventions.attributes.protocolVersion]: host.peer?.era === 'legacy' ? host.peer.revision : protocolVersion,
+    }),
     now: () => (options.runtime ?? performanceClock).monotonicNow(),
     // The program may register its meter provider after it has created the client, but before the first call.
     getDuration: () => (duration ??= createDuration()),
@@ -77,7 +83,7 @@ function createDuration(): Histogram {
 
 /** Records the span of a call with all its rounds. */
 async function recordCall(state: TelemetryState, next: SendCall, call: Parameters<SendCall>[0]): ReturnType<SendCall> {
-  const { tracer, knownNames, serverAttributes } = state
+  const { tracer, knownNames, serverAttributes, getRevision } = state
   const target = callTargetOf(call.method, call.params, serverAttributes)
   const span = tracer.startSpan(spanNameOf('call', target, knownNames), {
     kind: SpanKind.INTERNAL,
@@ -91,17 +97,24 @@ async function recordCall(state: TelemetryState, next: SendCall, call: Parameter
     const isError = outcome.resultType === 'complete' && 'isError' in outcome.result && outcome.result.isError === true
     endSpan(span, isError ? { errorType: 'tool_error' } : {}, {
       name: spanNameOf('call', target, knownNames),
-      attributes: nameAttributesOf(target, knownNames),
+      attributes: { ...nameAttributesOf(target, knownNames), ...getRevision() },
     })
     return outcome
   } catch (error) {
-    endSpan(span, { errorType: errorTypeOf(error, call.options.signal?.aborted === true) }, undefined)
+    endSpan(
+      span,
+      { errorType: errorTypeOf(error, call.options.signal?.aborted === true) },
+      {
+        name: spanNameOf('call', target, knownNames),
+        attributes: { ...nameAttributesOf(target, knownNames), ...getRevision() },
+      },
+    )
     throw error
   }
 }
 
 function recordRequest(state: TelemetryState, next: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> {
-  const { tracer, knownNames, serverAttributes, now } = state
+  const { tracer, knownNames, serverAttributes, getRevision, now } = state
   const { method, params } = request
   const target = callTargetOf(method, params, serverAttributes)
   const span = tracer.startSpan(spanNameOf(method, target, knownNames), {
@@ -111,7 +124,7 @@ function recordRequest(state: TelemetryState, next: Exchange, request: RpcReques
   span.setAttribute(conventions.attributes.requestId, String(request.id))
   const startedAt = now()
   const end = (outcome: Outcome): void => {
-    const attributes = { ...nameAttributesOf(target, knownNames), ...outcomeAttributesOf(outcome) }
+    const attributes = { ...nameAttributesOf(target, knownNames), ...getRevision(), ...outcomeAttributesOf(outcome) }
     endSpan(span, outcome, { name: spanNameOf(method, target, knownNames), attributes })
     // A stream stays open for as long as its client wants.
     if (!target.isStreaming)
@@ -122,6 +135,7 @@ function recordRequest(state: TelemetryState, next: Exchange, request: RpcReques
   const response = hasTrace ? context.with(trace.setSpan(context.active(), span), send) : send()
   return response.then(
     (value) => {
+      if (!('error' in value)) knownNames.addListed(method, value.result)
       if (!('error' in value) && value.result['isError'] !== true) knownNames.add(target)
       end(outcomeOf(value))
       return value
@@ -183,12 +197,10 @@ function errorTypeOf(error: unknown, isCancelled: boolean): string {
 function endSpan(
   span: Span,
   { errorType, description }: Outcome,
-  known: { readonly name: string; readonly attributes: Attributes } | undefined,
+  known: { readonly name: string; readonly attributes: Attributes },
 ): void {
-  if (known !== undefined) {
-    span.updateName(known.name)
-    span.setAttributes(known.attributes)
-  }
+  span.updateName(known.name)
+  span.setAttributes(known.attributes)
   if (errorType !== undefined) {
     span.setAttribute(conventions.attributes.errorType, errorType)
     span.setStatus({ code: SpanStatusCode.ERROR, ...(description !== undefined && { message: description }) })

@@ -81,7 +81,8 @@ export const journalKey = contextKey<JournalStore>('x/journal')
 
 /** A task that a worker runs, and the number of the attempt, from 1. */
 export interface TaskAttempt {
-  readonly taskId: string
+  /** A digest of the task's id. Undefined on platforms without synchronous digests. */
+  readonly taskDigest: string | undefined
   readonly attempt: number
 }
 
@@ -168,6 +169,17 @@ export interface CallingClient {
 /** The client that makes the call. Two calls with the same value have the same user and the same handlers. */
 export const callingClientKey = contextKey<CallingClient>('x/calling-client')
 
+/** The request of a client of an older revision, which the call serves. */
+export interface OlderRequest {
+  /** The revision that the client negotiated. */
+  readonly revision: string
+  /** The method of the client's request, if the call has another one: `initialize` is served by `server/discover`. */
+  readonly method?: string | undefined
+}
+
+/** The request of an older client. Absent for calls of clients of revision 2026-07-28. */
+export const olderRequestKey = contextKey<OlderRequest>('x/older-request')
+
 /** The transport that the call came over. */
 export const transportKey = contextKey<'http' | 'stdio'>('x/transport')
 
@@ -190,9 +202,6 @@ export const platformKey = contextKey<Platform>('x/platform')
  * same value are of one client. Absent for clients of revision 2026-07-28, which have no sessions.
  */
 export const clientSessionKey = contextKey<string>('x/client-session')
-
-/** The revision that an older client speaks. Absent for clients of revision 2026-07-28. */
-export const clientRevisionKey = contextKey<string>('x/client-revision')
 
 /**
  * Returns a copy of a call with one more `Mcp-*` header for its request. A header of the same name is replaced, also if

@@ -99,11 +99,14 @@ export interface ServerEvents {
     /** `expired` means that the token of the caller has expired. */
     readonly reason: 'client' | 'server' | 'expired' | 'slow_reader' | 'error'
   }
-  /** A call has become a task. */
-  task_created: { readonly taskId: string; readonly tool: string; readonly call: Call }
+  /**
+   * A call has become a task. `taskDigest` is a digest of its id, which itself would let a reader use the task. It is
+   * undefined on platforms without synchronous digests.
+   */
+  task_created: { readonly taskDigest: string | undefined; readonly tool: string; readonly call: Call }
   /** A worker of this instance has claimed a task. */
   attempt_started: {
-    readonly taskId: string
+    readonly taskDigest: string | undefined
     readonly tool: string
     /** The number of this attempt, from 1. */
     readonly attempt: number
@@ -116,7 +119,7 @@ export interface ServerEvents {
   }
   /** An attempt of this instance has ended. */
   attempt_ended: {
-    readonly taskId: string
+    readonly taskDigest: string | undefined
     readonly tool: string
     readonly attempt: number
     readonly durationMs: number

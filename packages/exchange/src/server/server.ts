@@ -184,7 +184,7 @@ export type ConnectionPeer =
  * closed.
  */
 export type ConnectionView = Pick<Connection, 'exchange' | 'url' | 'canMixPrincipals' | 'pendingLogin'> &
-  Partial<Pick<Connection, 'closed' | 'close'>>
+  Partial<Pick<Connection, 'closed' | 'close' | 'peer'>>
 
 /** The target of a client's requests: a connection, a server in this process, or any exchange. */
 export type ClientTarget = ConnectionView | Server | Exchange

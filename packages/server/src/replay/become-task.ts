@@ -1,5 +1,5 @@
 import { quoteName } from '@x/core'
-import { backgroundKey, clientRevisionKey } from '@x/exchange'
+import { backgroundKey, olderRequestKey } from '@x/exchange'
 import { errorCodes, type JsonObject, McpError } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
 import type { TaskChoice } from '../definitions/context.ts'
@@ -42,7 +42,7 @@ function tasksUnavailableError({ name }: Run): McpError {
  * an older client runs as an ordinary one, whatever its tool says (seps/2663-tasks-extension).
  */
 export function shouldBeginAsTask(choice: TaskChoice, { call, journalStore }: ServedRequest): boolean {
-  if (choice === 'never' || journalStore !== undefined || call.context.get(clientRevisionKey) !== undefined)
+  if (choice === 'never' || journalStore !== undefined || call.context.get(olderRequestKey) !== undefined)
     return false
   return choice === 'required' || call.context.get(backgroundKey)?.accepted === true
 }

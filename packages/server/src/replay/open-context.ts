@@ -1,5 +1,5 @@
 import { cloneJson, isCancelled, withSignalOf } from '@x/core'
-import { clientRevisionKey } from '@x/exchange'
+import { olderRequestKey } from '@x/exchange'
 import { type ClientCapabilities, metaKeys, findMissingCapabilities } from '@x/schema'
 import { severityOf } from '@x/schema/internal'
 import { becomeTask } from './become-task.ts'
@@ -89,7 +89,7 @@ function stateFor({ existingJournal }: Run): Context['state'] {
 
 function clientViewOf({ meta, call }: ServedRequest): ClientView {
   const capabilities = meta[metaKeys.clientCapabilities]
-  const version = call.context.get(clientRevisionKey) ?? meta[metaKeys.protocolVersion]
+  const version = call.context.get(olderRequestKey)?.revision ?? meta[metaKeys.protocolVersion]
   return { version, info: meta[metaKeys.clientInfo], capabilities }
 }
 

@@ -26,7 +26,7 @@ export function logContextOf({ id, method, params, call }: LoggedRequest, name?:
     method,
     name,
     requestId: id,
-    taskId: call.context.get(taskAttemptKey)?.taskId,
+    taskId: call.context.get(taskAttemptKey)?.taskDigest,
     principal: call.principal?.subject,
     traceId: traceparent?.split('-')[1],
   }

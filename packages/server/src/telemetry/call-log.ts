@@ -47,7 +47,7 @@ const defaultSlowMs = 10_000
 /**
  * Creates the extension that writes one record for each request that failed or was slow. A stream causes no record, and
  * neither does a request that is rejected because of its caller (-32700, -32600, -32601, -32602). A result with
- * `isError` does, also if the arguments were invalid. The record identifies the request as the
+ * `isError` does, also if the arguments were invalid. An error that the server has logged has no second record. The record identifies the request as the
  * server's other log records do, so both can be joined by `requestId`, `taskId` or `traceId`. It contains no argument,
  * answer, result, state or token, except for what an author put into a thrown `err`.
  *
@@ -73,6 +73,8 @@ function startCallLog(
   host: ExtensionHost,
   { log, slowMs }: Required<CallLogOptions> & { readonly slowMs: number },
 ): ExtensionInstance {
+  // The server has logged these errors with their stacks.
+  const loggedErrors = new WeakSet<object>()
   const { runtime } = host
   const recordCall = async (next: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> => {
     const startedAt = runtime.monotonicNow()
@@ -80,6 +82,7 @@ function startCallLog(
     const writeRecord = (code: string | undefined): void => {
       const durationMs = runtime.monotonicNow() - startedAt
       if (code === undefined && durationMs < slowMs) return
+      if (isObject(observation.error) && loggedErrors.has(observation.error)) return
       const record = createRecord({ ...request, call, name: host.offers(request)?.name }, code, durationMs, observation)
       // The request has its response, whether or not its record could be written.
       callListener(log, record, (error) => host.log(errorRecord(error, { method: 'callLog' })))
@@ -97,8 +100,15 @@ function startCallLog(
   return {
     middleware: (next) => (request, call) =>
       findMethodRow(request.method)?.isStreaming === true ? next(request, call) : recordCall(next, request, call),
-    observe: observeCall,
+    observe: (event) => {
+      if (event.type === 'error' && isObject(event.error)) loggedErrors.add(event.error)
+      else observeCall(event)
+    },
   }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 function observeCall(event: ServerEvent): void {

@@ -34,8 +34,8 @@ export function createInstruments(): Instruments {
     duration: createDuration(conventions.metrics.serverDuration, 'The duration of requests'),
     runs: meter.createCounter(conventions.metrics.runs, { description: 'Runs of handlers that have ended' }),
     rounds: meter.createHistogram(conventions.metrics.rounds, {
-      description: 'The requests of calls that have ended',
-      advice: { explicitBucketBoundaries: [1, 2, 3, 5, 10, 20] },
+      description: 'The rounds of questions of calls that have ended',
+      advice: { explicitBucketBoundaries: [0, 1, 2, 3, 5, 10, 20] },
     }),
     questions: meter.createCounter(conventions.metrics.questions, { description: 'Questions to clients' }),
     answers: meter.createCounter(conventions.metrics.answers, { description: 'Answers of clients' }),

@@ -34,8 +34,7 @@ const eventHandlers: EventHandlers = {
     if (record !== undefined) record.run = run
     const { runs, rounds } = getInstruments()
     runs.add(1, runAttributesOf(record?.target, run.end))
-    if (run.end === 'finished' || run.end === 'failed')
-      rounds.record(run.round + 1, record?.target.nameAttributes ?? {})
+    if (run.end === 'finished' || run.end === 'failed') rounds.record(run.round, record?.target.nameAttributes ?? {})
   },
   step: ({ call, key, durationMs, error }, { tracer }) => {
     const record = recordOf(call)

@@ -10,6 +10,8 @@ export interface RequestRecord {
   readonly span: Span
   /** The context with the span, in which the handler runs. It is the context of the caller if the span does not record. */
   readonly spanContext: Context
+  /** True for an attempt of a task, which no client has requested. */
+  readonly isAttempt: boolean
   /** The last run of the request. */
   run: ServerEvents['run'] | undefined
   handOffReason: string | undefined

@@ -1,5 +1,13 @@
 import type { Attributes } from '@opentelemetry/api'
-import { type Call, clientRevisionKey, type OfferedTarget, type RunEndKind, transportKey } from '@x/exchange'
+import {
+  type Call,
+  type OfferedTarget,
+  type OlderRequest,
+  olderRequestKey,
+  type RunEndKind,
+  taskAttemptKey,
+  transportKey,
+} from '@x/exchange'
 import { findMethodRow, isJsonObject, metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
 import { conventions } from '@x/exchange/internal'
 
@@ -35,16 +43,13 @@ export type FindTarget = (request: RpcRequest, call: Call) => RequestTarget
 export function createTargets(offers: (request: RpcRequest) => OfferedTarget | undefined): FindTarget {
   const targets = new Map<string, RequestTarget>()
   return (request, call) => {
-    const { method = conventions.otherMethod, name } = offers(request) ?? {}
+    const { method: servedMethod = conventions.otherMethod, name } = offers(request) ?? {}
+    const { revision, method = servedMethod } = revisionOf(request, call)
     const transport = call.context.get(transportKey)
-    // The server checks `_meta` later. A request whose `_meta` is invalid has a span, too.
-    const meta = request.params?.['_meta']
-    const isServedVersion = isJsonObject(meta) && meta[metaKeys.protocolVersion] === protocolVersion
-    const revision = isServedVersion ? (call.context.get(clientRevisionKey) ?? protocolVersion) : undefined
     const key = `${method} ${transport ?? ''} ${revision ?? ''} ${name ?? ''}`
     let target = targets.get(key)
     if (target === undefined) {
-      target = createTarget(method, name, transport, revision)
+      target = createTarget({ method, name, transport, revision })
       targets.set(key, target)
     }
     return target
@@ -56,12 +61,28 @@ const transportAttributes = {
   stdio: { [conventions.attributes.transport]: 'pipe' },
 } as const
 
-function createTarget(
-  method: string,
-  name: string | undefined,
-  transport: 'http' | 'stdio' | undefined,
-  revision: string | undefined,
-): RequestTarget {
+/**
+ * Returns the revision that the client of a request negotiated, and the method of an older client if the request has
+ * another one. An attempt of a task is no request of a client, so it has no revision.
+ */
+function revisionOf(request: RpcRequest, { context }: Call): Partial<OlderRequest> {
+  if (context.get(taskAttemptKey) !== undefined) return {}
+  const older = context.get(olderRequestKey)
+  if (older !== undefined) return older
+  // The server checks `_meta` later. A request whose `_meta` is invalid has a span, too.
+  const meta = request.params?.['_meta']
+  const isServed = isJsonObject(meta) && meta[metaKeys.protocolVersion] === protocolVersion
+  return isServed ? { revision: protocolVersion } : {}
+}
+
+interface TargetParts {
+  readonly method: string
+  readonly name: string | undefined
+  readonly transport: 'http' | 'stdio' | undefined
+  readonly revision: string | undefined
+}
+
+function createTarget({ method, name, transport, revision }: TargetParts): RequestTarget {
   const row = findMethodRow(method)
   const isTool = row?.targetParam === 'name' && row.capability === 'tools'
   const nameAttributes =

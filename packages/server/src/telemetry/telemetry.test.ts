@@ -1,6 +1,6 @@
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { AlwaysOffSampler, type ReadableSpan } from '@opentelemetry/sdk-trace-base'
-import { clientSessionKey, transportKey, createCall, withContext } from '@x/exchange'
+import { clientSessionKey, type ContextKey, createCall, olderRequestKey, taskAttemptKey, transportKey, withContext } from '@x/exchange'
 import { type JsonObject, McpError } from '@x/schema'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { randomKey, sealedState } from '@x/state-codec'
@@ -73,6 +73,31 @@ describe('The span of a request', () => {
     expect(lastSpan().attributes['mcp.session.id']).toBe('digest-of-a-session')
     await callTool(serve(), 'greet')
     expect(lastSpan().attributes).not.toHaveProperty(['mcp.session.id'])
+  })
+
+  test.each([
+    [olderRequestKey, { revision: '2025-03-26' }, 'tools/call', '2025-03-26'],
+    [olderRequestKey, { revision: '2025-03-26', method: 'initialize' }, 'initialize', '2025-03-26'],
+    [transportKey, 'http', 'tools/call', '2026-07-28'],
+  ] as const)('has the revision that its client negotiated: %o %o [ROB-016]', async (key, value, method, revision) => {
+    // The cast joins the two types of keys, each of which has its own type of value.
+    const { context } = withContext(createCall(), key as ContextKey<unknown>, value)
+    await callTool(serve(), 'greet', {}, { context })
+    const [duration] = (await recorder.points()).filter(({ name }) => name === 'mcp.server.operation.duration')
+    const expected = { 'mcp.method.name': method, 'mcp.protocol.version': revision }
+    expect([lastSpan().name, lastSpan().attributes, duration?.attributes]).toMatchObject([
+      `${method} greet`,
+      expected,
+      expected,
+    ])
+  })
+
+  test('of an attempt of a task has no revision, and is not in the duration of requests [ROB-015 ROB-016]', async () => {
+    const { context } = withContext(createCall(), taskAttemptKey, { taskDigest: 'a1b2', attempt: 2 })
+    await callTool(serve(), 'greet', {}, { context })
+    expect(lastSpan().attributes).toMatchObject({ 'dev.x.task.attempt': 2 })
+    expect(lastSpan().attributes).not.toHaveProperty(['mcp.protocol.version'])
+    expect((await recorder.points()).map(({ name }) => name)).not.toContain('mcp.server.operation.duration')
   })
 
   test('has the trace of its caller as parent, and the attributes of the conventions', async () => {

@@ -134,7 +134,8 @@ function startRequest(
     if (attempt !== undefined) span.setAttribute(conventions.attributes.taskAttempt, attempt.attempt)
   }
   const spanContext = span.isRecording() ? trace.setSpan(parent.context, span) : parent.context
-  return { target, span, spanContext, run: undefined, handOffReason: undefined }
+  const isAttempt = call.context.get(taskAttemptKey) !== undefined
+  return { target, span, spanContext, isAttempt, run: undefined, handOffReason: undefined }
 }
 
 /** Records the span in the journal and the task of the call, so that later rounds and attempts are linked to it. */
@@ -168,6 +169,8 @@ function endRequest(
 ): void {
   const attributes = outcomeAttributes(record, outcome, runEnd)
   endRequestSpan(record, outcome, attributes)
+  // An attempt of a task is no request, and has a metric of its own.
+  if (record.isAttempt) return
   // The duration of a stream depends on its client, and says nothing about the server.
   if (record.target.isStreaming && outcome.errorType === undefined) return
   getInstruments().duration.record((host.runtime.monotonicNow() - startedAt) / 1000, attributes.all)

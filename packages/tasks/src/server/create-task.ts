@@ -4,6 +4,7 @@ import { errorCodes, isJsonObject, type JsonObject, McpError, requestMetaOf, typ
 import { recordedPartsKey } from '@x/exchange/internal'
 import type { NewTask, TaskEngine, TaskRow } from '../engines/engine.ts'
 import { createPayload, losesCallerState, toRunnableCall, type TaskCallRecord, taskOwnerKeyOf } from './task-payload.ts'
+import { digestTaskId } from './task-digest.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'
 import { legacyMembersOf, toTask } from './to-detailed-task.ts'
 import type { TaskContext } from './options.ts'
@@ -103,7 +104,7 @@ async function createTaskForCall(
     throw limitErrorToMcp(new LimitError('tasks', { scope: 'caller', max: callerLimit, advice }))
   }
   if (row.status === 'working') await context.dispatch(id)
-  context.emit({ type: 'task_created', call, taskId: row.id, tool: toolOf(request) })
+  context.emit({ type: 'task_created', call, taskDigest: digestTaskId(row.id), tool: toolOf(request) })
   const task = toTask(row, settings)
   const isWorkflow = settings.persistentWorkflow && isJsonObject(request.params?.['task'])
   // SEP-2322 expects the task in the member `task`, with the member names of an earlier draft.

@@ -14,6 +14,7 @@ import type { Exchange, ExtensionHost } from '@x/exchange'
 import type { StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
 import { engineFactoryFor } from '../engines/engine-factory.ts'
+import { digestTaskId } from './task-digest.ts'
 import { createTaskChangeBus, type TaskChangeBus } from './task-change-bus.ts'
 import { createWriteHealth, type WriteHealth } from './write-health.ts'
 import { createDispatch, type Dispatch, type TaskRunner } from './task-runner.ts'
@@ -157,8 +158,10 @@ export function createTaskContext(
   { openEngine, runtime, ...options }: ResolvedTaskOptions,
   host: ExtensionHost,
 ): TaskContext {
-  const onError: TaskSettings['onError'] = (error, context) =>
-    host.log(errorRecord(error, { name: 'tasks', ...context }))
+  const onError: TaskSettings['onError'] = (error, { taskId, ...context } = {}) =>
+    host.log(
+      errorRecord(error, { name: 'tasks', ...context, ...(taskId !== undefined && { taskId: digestTaskId(taskId) }) }),
+    )
   const runInOrigin = captureAsyncContext()
   const clock = runtime ?? host.runtime
   const engine = openEngine((record) => runInOrigin(() => host.log(record)))

@@ -82,7 +82,7 @@ describe('an instance that does not know the tool of a task', () => {
     await advanceTime(fleet, old, { ms: 1000, steps: 3 })
     expect(await accepting.see(taskId)).toMatchObject({ status: 'working' })
     expect(old.errors.map(String)).toEqual([
-      `Error: Task ${taskId} is requeued for other instances, because this one does not know the tool "young": it was removed, or hidden from its caller`,
+      `Error: A task is requeued for other instances, because this one does not know the tool "young": it was removed, or hidden from its caller`,
     ])
     await old.server.close()
     const next = fleet.add([young(work)], {}, { strictReplay: false })

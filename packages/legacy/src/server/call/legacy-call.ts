@@ -1,5 +1,5 @@
 import { Cancellation, isCancelled, offCancel, onCancel, withSignalOf } from '@x/core'
-import { type CallContext, clientRevisionKey, withContext } from '@x/exchange'
+import { type CallContext, olderRequestKey, withContext } from '@x/exchange'
 import {
   errorCodes,
   errorResponse,
@@ -40,8 +40,8 @@ export interface LegacyPeer {
  * run: (_, ctx) => legacyPeerOf(ctx)?.revision ?? 'this revision'
  */
 export function legacyPeerOf({ context }: { readonly context: CallContext }): LegacyPeer | undefined {
-  const revision = context.get(clientRevisionKey)
-  return revision === undefined ? undefined : { revision }
+  const older = context.get(olderRequestKey)
+  return older && { revision: older.revision }
 }
 
 /**
@@ -234,7 +234,7 @@ async function sendToExchange(
   onCancel(channel, cancelExchange)
   const { principal, context } = channel.caller
   const plainCall = withSignalOf({ principal, context, notify: notificationFilter.send }, cancellation)
-  const callWithPeer = withContext(plainCall, clientRevisionKey, client.revision)
+  const callWithPeer = withContext(plainCall, olderRequestKey, { revision: client.revision })
   try {
     const responsePromise = deps.exchange(request, callWithPeer)
     // An aborted handler may still fail later, when no code awaits its response.

@@ -1,5 +1,5 @@
 import { onCancel, randomId } from '@x/core'
-import { backPressureKey, createCall, withContext } from '@x/exchange'
+import { backPressureKey, createCall, olderRequestKey, withContext } from '@x/exchange'
 import { errorCodes, isJsonObject, McpError, type RpcNotification, type WireError } from '@x/schema'
 import { createClientMeta, type LegacyClient, toPlainNotification } from '../../translate/request.ts'
 import type { Caller, Deps } from './deps.ts'
@@ -74,7 +74,8 @@ export function listenToChanges(options: ChangeSubscriptionOptions, deps: Deps):
     }
     const { caller, whenDrained } = options
     const { principal, context } = caller
-    const basicCall = createCall({ signal: controller.signal, principal, context, notify })
+    const plainCall = createCall({ signal: controller.signal, principal, context, notify })
+    const basicCall = withContext(plainCall, olderRequestKey, { revision: options.client.revision })
     const call = whenDrained === undefined ? basicCall : withContext(basicCall, backPressureKey, whenDrained)
     deps.exchange(createListenRequest(options, uris), call).then(
       (response) => endSubscription('error' in response ? response.error : undefined),
@@ -136,7 +137,8 @@ export async function isKnownResource(
     const notifications = { resourceSubscriptions: [uri] }
     const params = { _meta: createClientMeta(client), notifications }
     const request = { jsonrpc: '2.0', id: `listen-${randomId()}`, method: 'subscriptions/listen', params } as const
-    deps.exchange(request, createCall({ signal: controller.signal, principal, context, notify })).then(
+    const plainCall = createCall({ signal: controller.signal, principal, context, notify })
+    deps.exchange(request, withContext(plainCall, olderRequestKey, { revision: client.revision })).then(
       (response) => ('error' in response ? reject(toMcpError(response.error)) : finish(false)),
       () => finish(false),
     )

@@ -1,4 +1,4 @@
-import { createCall } from '@x/exchange'
+import { createCall, type OlderRequest, olderRequestKey, withContext } from '@x/exchange'
 import {
   errorCodes,
   errorResponse,
@@ -42,7 +42,7 @@ export async function answerInitialize(
     findRevision(requestedVersion, deps.settings.revisions) ?? selectNewestRevision(deps.settings.revisions)
   const info = readImplementation(clientInfo)
   const client = { revision, info, capabilities: toClientCapabilities(capabilities) }
-  const discoverResponse = await requestDiscovery(client, caller, deps)
+  const discoverResponse = await requestDiscovery(client, { ...caller, method: request.method }, deps)
   if ('error' in discoverResponse)
     return { error: { jsonrpc: '2.0', id, ...toLegacyFailure(discoverResponse.error, request.method) } }
   const result = createInitializeResult(discoverResponse.result, revision, deps)
@@ -73,7 +73,7 @@ function createInitializeResult(
 /** Sends `server/discover` to the server on behalf of a client. */
 export async function requestDiscovery(
   client: LegacyClient,
-  { principal, context }: Caller,
+  { principal, context, method }: Caller & Pick<OlderRequest, 'method'>,
   { exchange, reportError }: Deps,
 ): Promise<RpcResponse> {
   const request: RpcRequest = {
@@ -83,7 +83,8 @@ export async function requestDiscovery(
     params: { _meta: createClientMeta(client) },
   }
   try {
-    return await exchange(request, createCall({ principal, context }))
+    const call = withContext(createCall({ principal, context }), olderRequestKey, { revision: client.revision, method })
+    return await exchange(request, call)
   } catch (error) {
     reportError(error)
     return errorResponse(request.id, error)

@@ -3,6 +3,7 @@ import { type Tool, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { accept, createFleet, createGate, type Fleet } from '../../testing/fleet.ts'
 import { tools } from '../../testing/tools.ts'
+import { digestTaskId } from '../task-digest.ts'
 
 function addObserved(fleet: Fleet, offered: readonly Tool[] = tools) {
   const events: ServerEvent[] = []
@@ -24,7 +25,7 @@ describe('The events of an attempt', () => {
     const taskId = await instance.start(name)
     await instance.reach(taskId, end)
     await expect.poll(() => events.length).toBe(2)
-    const subject = { taskId, tool: name, attempt: 1 }
+    const subject = { taskDigest: digestTaskId(taskId), tool: name, attempt: 1 }
     expect(events).toMatchObject([
       { type: 'attempt_started', ...subject, failures: 0, entryCount: 0 },
       { type: 'attempt_ended', ...subject, end },
@@ -54,7 +55,7 @@ describe('The events of an attempt', () => {
     await instance.result('tasks/cancel', { taskId })
     await instance.reach(taskId, 'cancelled')
     await expect.poll(() => events.length).toBe(2)
-    expect(events[1]).toMatchObject({ type: 'attempt_ended', taskId, end: 'cancelled' })
+    expect(events[1]).toMatchObject({ type: 'attempt_ended', taskDigest: digestTaskId(taskId), end: 'cancelled' })
   })
 
   test('of a task that another instance took over have a failure, and the end lost', async () => {

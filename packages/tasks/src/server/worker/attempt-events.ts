@@ -1,4 +1,5 @@
 import { isJsonObject } from '@x/schema'
+import { digestTaskId } from '../task-digest.ts'
 import type { Attempt, WorkerContext } from './attempt.ts'
 
 /** Emits the beginning of an attempt. Returns a function that emits its end. */
@@ -7,7 +8,7 @@ export function emitAttempt(attempt: Attempt, { emit, settings }: WorkerContext)
   const { task } = attempt
   const { params } = task.payload
   const tool = isJsonObject(params) ? String(params['name']) : ''
-  const subject = { taskId: task.id, tool, attempt: task.attempt }
+  const subject = { taskDigest: digestTaskId(task.id), tool, attempt: task.attempt }
   const startedAt = clock.monotonicNow()
   const { failures, waitedMs, entries } = task
   emit({ type: 'attempt_started', ...subject, failures, waitedMs, entryCount: entries.length })

@@ -3,6 +3,7 @@ import { createCall, journalKey, taskAttemptKey, withContext } from '@x/exchange
 import { errorCodes, isJsonObject, type JsonObject, type RpcResponse, toWire, type WireError } from '@x/schema'
 import { restoredPartsKey } from '@x/exchange/internal'
 import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
+import { digestTaskId } from '../task-digest.ts'
 import { readPayload, type RunnableCall } from '../task-payload.ts'
 import {
   type Attempt,
@@ -57,7 +58,8 @@ async function runAttempt(
   const { task, controller } = attempt
   const { method, params, principal, journal, extensionRecords } = runnableCall
   controller.signal.throwIfAborted()
-  const request = { jsonrpc: '2.0', id: task.id, method, params: withProgressToken(params, task.id) } as const
+  const digest = digestTaskId(task.id)
+  const request = { jsonrpc: '2.0', id: digest ?? 'task', method, params: withProgressToken(params, task.id) } as const
   const baseCall = createCall({
     signal: controller.signal,
     principal,
@@ -67,7 +69,7 @@ async function runAttempt(
       if (method === 'notifications/progress') setLastProgress(attempt, params, context)
     },
   })
-  const taskCall = withContext(baseCall, taskAttemptKey, { taskId: task.id, attempt: task.attempt })
+  const taskCall = withContext(baseCall, taskAttemptKey, { taskDigest: digest, attempt: task.attempt })
   const call = withContext(
     withContext(taskCall, restoredPartsKey, extensionRecords),
     journalKey,
@@ -127,7 +129,9 @@ async function applyResponse(
   const { inputRequests } = result
   if (isJsonObject(inputRequests) && Object.keys(inputRequests).length > 0)
     return suspendAttempt(attempt, inputRequests, context)
-  context.settings.onError(new Error(`The call of task ${attempt.task.id} returned input_required without a request`))
+  context.settings.onError(new Error('The call of a task returned input_required without a request'), {
+    taskId: attempt.task.id,
+  })
   return finishAttempt(attempt, failedEnd(toWire(undefined)), context)
 }
 
@@ -156,8 +160,9 @@ async function requeueTask(
   if (requeueCount === 0)
     settings.onError(
       new Error(
-        `Task ${attempt.task.id} is requeued for other instances, because this one does not know ${unmetCapability.description}`,
+        `A task is requeued for other instances, because this one does not know ${unmetCapability.description}`,
       ),
+      { taskId: attempt.task.id },
     )
   const leaseState = await writeClaimEnd(attempt, context, ({ statusMessage }) =>
     engine.release(attempt.task, {
@@ -269,7 +274,7 @@ function finishTooLargeTask(attempt: Attempt, error: WireError, context: WorkerC
 
 /** Returns the end of a task that fails with an error. Logs the error as well, for the author of the tool. */
 function reportFailure({ task }: Attempt, error: WireError, { settings }: WorkerContext): Omit<TaskEnd, 'lifetimeMs'> {
-  settings.onError(new Error(`Task ${task.id}: ${error.message}`), { taskId: task.id })
+  settings.onError(new Error(`A task failed: ${error.message}`), { taskId: task.id })
   return failedEnd(error)
 }
 
