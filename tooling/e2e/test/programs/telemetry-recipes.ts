@@ -1,6 +1,10 @@
-import { metrics } from '@opentelemetry/api'
+import { context, metrics, trace } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus'
-import { MeterProvider } from '@opentelemetry/sdk-metrics'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { createServer, type McpServer, type ServerDefinition } from '@x/server'
 import { callLog } from '@x/server/log'
 import { telemetry } from '@x/server/otel'
@@ -12,6 +16,25 @@ export function servePrometheus(port: number): PrometheusExporter {
   const exporter = new PrometheusExporter({ port })
   metrics.setGlobalMeterProvider(new MeterProvider({ readers: [exporter] }))
   return exporter
+}
+// #endregion
+
+// #region otlp
+/** Sends the spans and metrics of this process to a Collector, such as `http://localhost:4318`. Returns its end. */
+export function exportOtlp(url: string): () => Promise<void> {
+  const spans = new BasicTracerProvider({
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: `${url}/v1/traces` }))],
+  })
+  const reader = new PeriodicExportingMetricReader({
+    exporter: new OTLPMetricExporter({ url: `${url}/v1/metrics` }),
+    exportIntervalMillis: 60_000,
+  })
+  const meters = new MeterProvider({ readers: [reader] })
+  trace.setGlobalTracerProvider(spans)
+  metrics.setGlobalMeterProvider(meters)
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+  // The last spans and metrics are sent before the process ends.
+  return async () => void (await Promise.all([spans.shutdown(), meters.shutdown()]))
 }
 // #endregion
 

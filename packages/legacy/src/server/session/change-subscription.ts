@@ -161,7 +161,7 @@ export async function requestNotifiableKinds(
   caller: Caller,
   deps: Deps,
 ): Promise<NotifiableKinds> {
-  const response = await requestDiscovery(client, caller, deps)
+  const response = await requestDiscovery({ client }, caller, deps)
   if ('error' in response) throw new McpError(errorCodes.internal, response.error.message)
   const { tools, prompts, resources } = parseCapabilities(response.result)
   const canNotifyLists = [tools, prompts, resources].some((list) => isJsonObject(list) && list.listChanged === true)

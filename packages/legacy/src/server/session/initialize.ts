@@ -42,7 +42,7 @@ export async function answerInitialize(
     findRevision(requestedVersion, deps.settings.revisions) ?? selectNewestRevision(deps.settings.revisions)
   const info = readImplementation(clientInfo)
   const client = { revision, info, capabilities: toClientCapabilities(capabilities) }
-  const discoverResponse = await requestDiscovery(client, { ...caller, method: request.method }, deps)
+  const discoverResponse = await requestDiscovery({ client, method: request.method }, caller, deps)
   if ('error' in discoverResponse)
     return { error: { jsonrpc: '2.0', id, ...toLegacyFailure(discoverResponse.error, request.method) } }
   const result = createInitializeResult(discoverResponse.result, revision, deps)
@@ -72,8 +72,8 @@ function createInitializeResult(
 
 /** Sends `server/discover` to the server on behalf of a client. */
 export async function requestDiscovery(
-  client: LegacyClient,
-  { principal, context, method }: Caller & Pick<OlderRequest, 'method'>,
+  { client, method }: { readonly client: LegacyClient } & Pick<OlderRequest, 'method'>,
+  { principal, context }: Caller,
   { exchange, reportError }: Deps,
 ): Promise<RpcResponse> {
   const request: RpcRequest = {
