@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type JsonValue,
   McpError,
+  olderRequestKey,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,

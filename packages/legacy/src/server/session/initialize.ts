@@ -6,6 +6,8 @@ import {
   type JsonObject,
   McpError,
   metaKeys,
+  type OlderRequest,
+  olderRequestKey,
   type RpcRequest,
   type RpcResponse,
   type ServerCapabilities,
