@@ -38,6 +38,7 @@ const steps = [
   { name: 'limits', command: check('limits') },
   { name: 'collections', command: check('collections') },
   { name: 'platform-sources', command: check('platform-sources') },
+  { name: 'regular-expressions', command: check('regular-expressions') },
   { name: 'requirements', command: [...check('requirements'), '--quiet'] },
   {
     name: 'unused',

@@ -254,7 +254,7 @@ function normalizeAddress(address: string): string {
   const bareAddress = address
     .slice(0, maxAddressLength)
     .replace(/^\[/, '')
-    .replace(/[\]%].*$/s, '')
+    .replace(/[\]%].*/s, '')
   const isMapped = ipv4MappedPrefix.test(bareAddress)
   if (isMapped) return bareAddress.replace(ipv4MappedPrefix, '')
   // Removes the port of an IPv4 address.

@@ -7,7 +7,6 @@ import {
   type JsonObject,
   type JsonValue,
   McpError,
-  olderRequestKey,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,

@@ -6,8 +6,6 @@ import {
   type JsonObject,
   McpError,
   metaKeys,
-  type OlderRequest,
-  olderRequestKey,
   type RpcRequest,
   type RpcResponse,
   type ServerCapabilities,
