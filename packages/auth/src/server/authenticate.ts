@@ -1,4 +1,4 @@
-import { isLimitError } from '@x/core'
+import { isLimitError, isUnavailable } from '@x/core'
 import type { Principal } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
 import { type TokenBinding, type BindingOptions, parseTokenBinding, verifyBinding, isPlainBearer } from './binding.ts'
@@ -167,7 +167,7 @@ async function verifyToken(
     throw error
   })
   const binding = parseTokenBinding(claims)
-  const unboundedPrincipal = withImpliedScopes(state.toPrincipal(claims, issuer.issuer), state)
+  const unboundedPrincipal = withImpliedScopes(await toPrincipal(claims, issuer.issuer, state), state)
   const principal = freezePrincipal(withExpiry(unboundedPrincipal, claims))
   rememberToken(principal, token)
   const { createScopeChallenge } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
@@ -179,6 +179,20 @@ async function verifyToken(
     Math.min(cachedUntil, principal.expiresAt ?? cachedUntil),
   )
   return { authenticationResult, binding }
+}
+
+/** A database that cannot be reached says nothing about the token, so the client must not log in again. */
+async function toPrincipal(
+  claims: JsonObject,
+  issuer: string,
+  state: Pick<AuthenticationState, 'toPrincipal'>,
+): Promise<Principal> {
+  try {
+    return await state.toPrincipal(claims, issuer)
+  } catch (cause) {
+    if (isTokenError(cause) || !isUnavailable(cause)) throw cause
+    throw new TokenError('issuer_unavailable', 'toPrincipal cannot reach what it reads', { issuer, cause })
+  }
 }
 
 /** Limits the expiry of a principal to the expiry of its token. `toPrincipal` may have set a later one or none. */

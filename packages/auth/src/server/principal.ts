@@ -2,8 +2,11 @@ import type { Principal } from '@x/exchange'
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@x/schema'
 import { TokenError } from './token-error.ts'
 
-/** Creates the principal from the claims of a verified token. */
-export type ToPrincipal = (claims: JsonObject, issuer: string) => Principal
+/**
+ * Creates the principal from the claims of a verified token. It runs once for each token, and its result is cached with
+ * the token, for five minutes at most (30 seconds with introspection).
+ */
+export type ToPrincipal = (claims: JsonObject, issuer: string) => Principal | Promise<Principal>
 
 /**
  * Creates the principal of a token. `subject` is the claim `sub`, `client` is `client_id` or `azp`, and the scopes are

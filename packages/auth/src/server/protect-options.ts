@@ -28,8 +28,9 @@ export interface ProtectOptions {
   /** The scopes that each scope includes. A principal also gets the scopes that the scopes of its token include. */
   readonly impliedScopes?: ImpliedScopes | undefined
   /**
-   * Creates the principal from the claims of a verified token, if the default does not fit. It may throw a
-   * {@link TokenError} to reject the token.
+   * Creates the principal from the claims of a verified token, if the default does not fit. It may be async, to read the
+   * user's roles from a database: it runs once for each token. It may throw a {@link TokenError} to reject the token.
+   * Code `issuer_unavailable` is for a database that cannot be reached: the response is 503.
    */
   readonly toPrincipal?: ToPrincipal | undefined
   /**

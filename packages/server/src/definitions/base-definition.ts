@@ -64,6 +64,9 @@ export interface Completion {
 /**
  * Decides whether a caller may know of a definition and use it. `undefined` is a caller without authentication. The
  * context of the call contains the values that middleware and extensions set, such as the session.
+ *
+ * It is synchronous, because one list calls it for every definition of the server, and all answers of a list must belong
+ * to one moment. Read a database before: in `toPrincipal` of `protect`, or in middleware.
  */
 export type VisibleTo = (principal: Principal | undefined, call: CallView) => boolean
 

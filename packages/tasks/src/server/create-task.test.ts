@@ -1,6 +1,6 @@
 import { clientAddressKey, createCall, withContext } from '@x/exchange'
 import { errorCodes, McpError } from '@x/schema'
-import { createServer, sealedState, type TaskChoice, tool } from '@x/server'
+import { createServer, type TaskChoice, tool } from '@x/server'
 import { createTaskResult } from '@x/tasks/zod'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -233,15 +233,14 @@ describe('a tool that is hidden from the stored caller of a task', () => {
   const called = { name: 'paid', arguments: {} }
 
   test('does not become a task, because no worker could run it', async () => {
-    const { error, errors } = createFleet().add([paid], { runWorker: false })
-    const message = expect.stringContaining('The tool "paid" cannot run as a task: without the option `state`')
+    const { error, errors } = createFleet().add([paid], { runWorker: false }, { state: false })
+    const message = expect.stringContaining('The tool "paid" cannot run as a task: without a `state` of the server')
     expect(await error('tools/call', called, { principal })).toMatchObject({ code: errorCodes.internal, message })
     expect(errors).toMatchObject([{ message }])
   })
 
   test('becomes a task if the claims are stored with it', async () => {
-    const state = sealedState({ keys: ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'] })
-    const { start } = createFleet().add([paid], { runWorker: false, state })
+    const { start } = createFleet().add([paid], { runWorker: false })
     expect(await start('paid', {}, { principal })).toEqual(expect.any(String))
   })
 })

@@ -83,7 +83,7 @@ async function createTaskForCall(
   const owner = taskOwnerKeyOf(principal)
   const { callerLimit, engine } = settings
   const create = async (): Promise<TaskRow | 'full'> => {
-    const payload = await createPayload(callRecord, settings.state)
+    const payload = await createPayload(callRecord, settings.state, settings.ttlMs ?? undefined)
     const newTask = {
       id,
       owner,
@@ -127,7 +127,7 @@ async function checkToolVisible(
   if (!losesCallerState(callRecord, settings.state)) return
   if (await hasTool({ runnableCall: toRunnableCall(callRecord, settings.state), signal }, { innerExchange })) return
   const name = JSON.stringify(callRecord.request.params?.['name'])
-  const message = `The tool ${name} cannot run as a task: without the option \`state\` of tasks() a task keeps no claims of its caller, and the tool is hidden from callers without them`
+  const message = `The tool ${name} cannot run as a task: without a \`state\` of the server (or of tasks(), if tasks live longer than its tokens) a task keeps no claims of its caller, and the tool is hidden from callers without them`
   settings.onError(new Error(message))
   throw new McpError(errorCodes.internal, message)
 }

@@ -34,20 +34,30 @@ function watched() {
 const as = (instance: ReturnType<ReturnType<typeof createFleet>['add']>, taskId: string) =>
   instance.see(taskId, { principal })
 
-test('the identity of the caller is stored with a task, and its credentials are not', async () => {
-  const { fleet, payloads } = watched()
-  const instance = fleet.add([whoAmI])
-  const taskId = await instance.start('who', {}, { principal })
-  while (instance.server.tasks.running > 0) await new Promise(setImmediate)
-  const { result } = await as(instance, taskId)
-  const { claims: _claims, expiresAt: _expiresAt, ...named } = principal
-  expect(JSON.parse(String(textOf(result)))).toEqual(named)
-  expect(JSON.stringify(payloads)).not.toContain('topsecret')
-})
+test.each([
+  ['has no codec', {}, { state: false }],
+  ['has a codec whose tokens end before the task', { ttlMs: 2 * 86_400_000 }, {}],
+] as const)(
+  'the identity of the caller is stored with a task, and its claims are not if the server %s',
+  async (...row) => {
+    const [, options, definition] = row
+    const { fleet, payloads } = watched()
+    const instance = fleet.add([whoAmI], options, definition)
+    const taskId = await instance.start('who', {}, { principal })
+    while (instance.server.tasks.running > 0) await new Promise(setImmediate)
+    const { result } = await as(instance, taskId)
+    const { claims: _claims, expiresAt: _expiresAt, ...named } = principal
+    expect(JSON.parse(String(textOf(result)))).toEqual(named)
+    expect(JSON.stringify(payloads)).not.toContain('topsecret')
+  },
+)
 
-test('with a codec the claims are stored sealed, and the handler receives them', async () => {
+test.each([
+  ['tasks()', { state: sealedState({ keys }) }],
+  ['the server', {}],
+])('with the codec of %s the claims are stored sealed, and the handler receives them', async (_title, options) => {
   const { fleet, payloads } = watched()
-  const instance = fleet.add([whoAmI], { state: sealedState({ keys }) })
+  const instance = fleet.add([whoAmI], options)
   const taskId = await instance.start('who', {}, { principal })
   while (instance.server.tasks.running > 0) await new Promise(setImmediate)
   const { result } = await as(instance, taskId)
@@ -56,7 +66,7 @@ test('with a codec the claims are stored sealed, and the handler receives them',
 })
 
 test.each([
-  ['the codec is missing', undefined],
+  ['the codec of the server has other keys', undefined],
   ['the keys differ', sealedState({ keys: [keys[0]?.replace('6f', '7f') ?? ''] })],
 ])('a task whose credentials cannot be opened does not run, for example if %s', async (_title, state) => {
   const { fleet } = watched()

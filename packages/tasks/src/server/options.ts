@@ -59,8 +59,9 @@ export interface TaskOptions {
   readonly maxFailures?: number | undefined
   /**
    * The codec that encrypts the claims of a caller (`principal.claims`), which are stored with the task until it ends.
-   * It must be able to open the same token several times. Without a codec claims are not stored, and handlers of tasks
-   * run without claims.
+   * It must be able to open the same token several times. Default: the `state` of the server, if its tokens live as long
+   * as tasks (`maxAgeMs` of the codec, `ttlMs` here). Without a codec claims are not stored, and handlers of tasks run
+   * without claims.
    */
   readonly state?: StateCodec | undefined
   /**
@@ -168,14 +169,25 @@ export function createTaskContext(
   const bus = engine.notifications ?? host.bus ?? memoryBus()
   const { ledger } = host
   const { perCaller: callerLimit } = ledger.boundOf('tasks')
+  const state = options.state ?? findServerState(options, host)
   return {
     innerExchange: host.innerExchange,
     emit: (event) => host.emit(event),
-    settings: { ...options, engine, callerLimit, ledger, bus, onError, clock },
+    settings: { ...options, state, engine, callerLimit, ledger, bus, onError, clock },
     writeHealth: createWriteHealth(clock),
     taskChanges: createTaskChangeBus(bus, onError),
     dispatch: createDispatch(options.runner, clock, onError),
   }
+}
+
+/** A task whose claims no longer open must not run, so a codec of the server with a shorter life is not used. */
+function findServerState(
+  { ttlMs }: Pick<ResolvedTaskOptions, 'ttlMs'>,
+  { state }: Pick<ExtensionHost, 'state'>,
+): StateCodec | undefined {
+  const codec: StateCodec | undefined = state
+  const lifetimeMs = codec?.lifetimeMs ?? Number.POSITIVE_INFINITY
+  return ttlMs !== null && ttlMs <= lifetimeMs ? codec : undefined
 }
 
 const defaults = { concurrency: 16, pollIntervalMs: 1000, maxFailures: 5, ttlMs: 86_400_000 }

@@ -55,11 +55,15 @@ function principalFieldsOf(principal: Principal | undefined): JsonObject | undef
 }
 
 /** Creates the payload that a worker needs to run a call. With a codec, it contains the sealed claims of the caller. */
-export async function createPayload(callRecord: TaskCallRecord, codec: StateCodec | undefined): Promise<JsonObject> {
+export async function createPayload(
+  callRecord: TaskCallRecord,
+  codec: StateCodec | undefined,
+  ttlMs?: number | undefined,
+): Promise<JsonObject> {
   const { id, request, principal, journal } = callRecord
   const principalFields = principalFieldsOf(principal)
   const claims = principal?.claims
-  const credentials = codec && claims && (await codec.seal(claims, { purpose: credentialsPurpose, binding: id }))
+  const credentials = codec && claims && (await codec.seal(claims, { purpose: credentialsPurpose, binding: id, ttlMs }))
   return {
     v: payloadVersion,
     method: request.method,
@@ -67,19 +71,21 @@ export async function createPayload(callRecord: TaskCallRecord, codec: StateCode
     journal,
     ...(principalFields && { principal: principalFields }),
     ...(credentials !== undefined && { credentials }),
-    ...(await writeExtensionRecords(callRecord, codec)),
+    ...(await writeExtensionRecords(callRecord, codec, ttlMs)),
   }
 }
 
 async function writeExtensionRecords(
   { id, extensionRecords }: TaskCallRecord,
   codec: StateCodec | undefined,
+  ttlMs: number | undefined,
 ): Promise<JsonObject> {
   if (Object.keys(extensionRecords).length === 0) return {}
   const values = mapExtensionRecords(extensionRecords, ({ value }) => value)
   if (codec === undefined) return { parts: values }
   const secrets = mapExtensionRecords(extensionRecords, ({ secret }) => secret)
-  return { parts: values, sealedParts: await codec.seal(secrets, { purpose: extensionRecordsPurpose, binding: id }) }
+  const claims = { purpose: extensionRecordsPurpose, binding: id, ttlMs }
+  return { parts: values, sealedParts: await codec.seal(secrets, claims) }
 }
 
 function mapExtensionRecords(
