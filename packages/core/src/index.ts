@@ -95,3 +95,4 @@ export {
   startBackgroundTimer,
   withTimeout,
 } from './waiting.ts'
+export { stringifyWellFormed } from './well-formed-json.ts'

@@ -1,4 +1,5 @@
-import { expect, test, vi } from 'vitest'
+import type { Log } from '@x/core'
+import { describe, expect, test, vi } from 'vitest'
 import { encodeMessage, encodePieces, prepareResult } from './encode-message.ts'
 
 test.each([
@@ -68,4 +69,45 @@ test.each([
   ['a request', { jsonrpc: '2.0', id: 1, method: 'x' }],
 ] as const)('%s has no pieces', (_, message) => {
   expect(encodePieces(message)).toBeUndefined()
+})
+
+const half = '🛠'.slice(0, 1)
+
+describe('half of a surrogate pair', () => {
+  test.each([
+    ['text of a result', { jsonrpc: '2.0', id: 1, result: { text: `a${half}` } }],
+    ['a key', { jsonrpc: '2.0', id: 1, result: { [`a${half}`]: 1 } }],
+    ['the later half', { jsonrpc: '2.0', id: 1, result: { text: '🛠'.slice(1) } }],
+    ['two halves in the wrong order', { jsonrpc: '2.0', method: 'x', params: { text: '\uDE00\uD83D' } }],
+    ['an error', { jsonrpc: '2.0', error: { code: 1, message: half } }],
+    ['an id', { jsonrpc: '2.0', id: half, result: prepareResult({}) }],
+    ['a prepared result', { jsonrpc: '2.0', id: 1, result: prepareResult({ [half]: half }) }],
+    ['text behind a backslash', { jsonrpc: '2.0', method: 'x', params: { text: `\\${half}\\\\${half}` } }],
+  ] as const)('in %s becomes U+FFFD, which is logged once [ROB-005]', (_, message) => {
+    const log = vi.fn<Log>()
+    const expected = JSON.stringify(message).replaceAll(/(?<!\\)((?:\\\\)*)\\ud[89a-f]../g, '$1\uFFFD')
+    expect([encodeMessage(message, log), encodeMessage(message, log)]).toEqual([expected, expected])
+    expect(expected).toContain('\uFFFD')
+    expect(log.mock.calls).toMatchObject([[{ level: 'warn', code: 'lone_surrogate' }]])
+  })
+
+  test('makes no key occur twice', () => {
+    const message = { jsonrpc: '2.0', method: 'x', params: { '\uD800': 1, '\uD801': 2 } } as const
+    expect(encodeMessage(message, () => {})).toBe('{"jsonrpc":"2.0","method":"x","params":{"\uFFFD":2}}')
+  })
+
+  test('is not what whole pairs and text such as C:\\udemy are', () => {
+    const message = { jsonrpc: '2.0', method: 'x', params: { text: '🛠 C:\\ud83d \\\\ud800 \u0001' } } as const
+    const log = vi.fn<Log>()
+    expect(encodeMessage(message, log)).toBe(JSON.stringify(message))
+    expect(log).not.toHaveBeenCalled()
+  })
+
+  test('is written as U+FFFD in the pieces of a large result too', () => {
+    const result = prepareResult({ text: half + 'x'.repeat(20_000) })
+    const pieces = encodePieces({ jsonrpc: '2.0', id: half, result }, () => {})
+    const text = `${pieces?.head}${new TextDecoder().decode(pieces?.result)}${pieces?.tail}`
+    expect(JSON.parse(text)).toEqual({ jsonrpc: '2.0', id: '\uFFFD', result: { text: `\uFFFD${'x'.repeat(20_000)}` } })
+    expect(text).not.toMatch(/\\ud/)
+  })
 })

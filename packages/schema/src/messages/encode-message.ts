@@ -1,12 +1,33 @@
-import type { JsonObject } from '@x/core'
+import { createLog, type JsonObject, type Log, stringifyWellFormed } from '@x/core'
 import type { RequestId, RpcMessage } from '../basic/rpc.ts'
 
-/** Serializes a message as one line of JSON. The text of a result from {@link prepareResult} is cached and reused. */
-export function encodeMessage(message: RpcMessage): string {
-  if (!('result' in message)) return JSON.stringify(message)
-  const text = resultTextOf(message.result)
-  if (text === undefined) return JSON.stringify(message)
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${text}}`
+/**
+ * Serializes a message as one line of JSON. The text of a result from {@link prepareResult} is cached and reused. In
+ * place of half a surrogate pair it has U+FFFD, and the log has one warning of that. Default: a line on the standard
+ * error.
+ */
+export function encodeMessage(message: RpcMessage, log?: Log): string {
+  const onReplaced = (): void => warnOfReplacement(message, log)
+  const text = 'result' in message ? preparedTextOf(message.result, onReplaced)?.text : undefined
+  if (text === undefined || !('result' in message)) return stringifyWellFormed(message, onReplaced)
+  return `{"jsonrpc":"2.0","id":${stringifyWellFormed(message.id, onReplaced)},"result":${text}}`
+}
+
+const warnedLogs = new WeakSet<Log>()
+const defaultLog = createLog(undefined, '@x/schema')
+
+function warnOfReplacement(message: RpcMessage, log: Log = defaultLog): void {
+  if (warnedLogs.has(log)) return
+  warnedLogs.add(log)
+  log({
+    level: 'warn',
+    code: 'lone_surrogate',
+    message:
+      'A message has half of a surrogate pair, which other implementations refuse, so U+FFFD is sent in its place. Cut ' +
+      'text between characters, as Array.from(text) or Intl.Segmenter does. Further messages are not logged',
+    ...('method' in message && { method: message.method }),
+    ...('id' in message && message.id !== undefined && { requestId: message.id }),
+  })
 }
 
 /**
@@ -33,9 +54,9 @@ export interface MessagePieces {
  * Serializes a message with a large result from {@link prepareResult} into pieces, because joining the pieces would
  * copy the result for every request. Returns undefined for any other message.
  */
-export function encodePieces(message: RpcMessage): MessagePieces | undefined {
+export function encodePieces(message: RpcMessage, log?: Log): MessagePieces | undefined {
   if (!('result' in message)) return undefined
-  const cachedText = preparedTextOf(message.result)
+  const cachedText = preparedTextOf(message.result, () => warnOfReplacement(message, log))
   if (cachedText === undefined || cachedText.text.length < largeTextLength) return undefined
   cachedText.bytes ??= new TextEncoder().encode(cachedText.text)
   return { head: `{"jsonrpc":"2.0","id":${toAsciiJson(message.id)},"result":`, result: cachedText.bytes, tail: '}' }
@@ -51,20 +72,19 @@ interface PreparedText {
 
 const preparedTexts = new WeakMap<object, PreparedText | undefined>()
 
-function resultTextOf(result: JsonObject): string | undefined {
-  return preparedTextOf(result)?.text
-}
-
-function preparedTextOf(result: JsonObject): PreparedText | undefined {
+function preparedTextOf(result: JsonObject, onReplaced: () => void): PreparedText | undefined {
   const preparedText = preparedTexts.get(result)
   if (preparedText !== undefined || !preparedTexts.has(result)) return preparedText
-  const cachedText = { text: JSON.stringify(result), bytes: undefined }
+  const cachedText = { text: stringifyWellFormed(result, onReplaced), bytes: undefined }
   preparedTexts.set(result, cachedText)
   return cachedText
 }
 
 function toAsciiJson(id: RequestId): string {
-  return JSON.stringify(id).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return stringifyWellFormed(id).replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 function freezeDeeply(value: object): void {

@@ -1,4 +1,4 @@
-import { isCancelled, quoteName } from '@x/core'
+import { isCancelled, quoteName, stringifyWellFormed } from '@x/core'
 import { headerParamsKey } from '@x/exchange'
 import {
   type CallToolRequestParams,
@@ -123,7 +123,7 @@ function createStructuredResult(
 ): CallToolResult {
   let text: string | undefined
   try {
-    text = JSON.stringify(value)
+    text = stringifyWellFormed(value)
   } catch (cause) {
     return rejectUnusableReturn(
       `is not JSON: ${cause instanceof Error ? cause.message : 'it cannot be written'}`,

@@ -1,4 +1,4 @@
-import { copyJson, type JsonProblem, type JsonRules } from '@x/core'
+import { copyJson, type JsonProblem, type JsonRules, parseJson, stringifyWellFormed } from '@x/core'
 import { DefinitionError } from '@x/exchange'
 import type { JsonObject, JsonValue } from '@x/schema'
 
@@ -7,11 +7,15 @@ const recordedValueRules: JsonRules = { maxDepth: 100, acceptsObject: isPlainObj
 
 /**
  * Returns a copy of a value that is JSON, or the reason why the value is not JSON. Undefined members are left out, as
- * in JSON. No value is converted, so that this run and every later run receive the same value.
+ * in JSON. Half of a surrogate pair becomes U+FFFD. Nothing else is converted, so that this run and every later run
+ * receive the same value.
  */
 export function tryCopyJson(value: unknown): { readonly value: JsonValue } | { readonly reason: string } {
   const copy = copyJson(value, recordedValueRules)
-  return 'problem' in copy ? { reason: describeRecordedProblem(copy.problem) } : copy
+  if ('problem' in copy) return { reason: describeRecordedProblem(copy.problem) }
+  let isWellFormed = true
+  const text = stringifyWellFormed(copy.value, () => (isWellFormed = false))
+  return isWellFormed ? copy : { value: parseJson(text) ?? null }
 }
 
 /**

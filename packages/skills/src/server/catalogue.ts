@@ -1,4 +1,4 @@
-import type { JsonObject } from '@x/core'
+import { type JsonObject, stringifyWellFormed } from '@x/core'
 import type { Resource } from '@x/schema'
 import { digestOf } from '../wire/digest.ts'
 import { directoryMediaType, type Skill } from '../wire/skill.ts'
@@ -94,7 +94,7 @@ export function compareCatalogues(before: Catalogue, after: Catalogue): Catalogu
 }
 
 function listedText({ skills }: Catalogue): string {
-  return JSON.stringify([...skills].map(([uri, { frontmatter }]): JsonObject => ({ uri, frontmatter })))
+  return stringifyWellFormed([...skills].map(([uri, { frontmatter }]): JsonObject => ({ uri, frontmatter })))
 }
 
 /** Returns the resources of all `SKILL.md` files, which are the only files in `resources/list`. */

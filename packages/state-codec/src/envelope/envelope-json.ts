@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type JsonValue, parseJson } from '@x/core'
+import { isJsonArray, isJsonObject, type JsonValue, parseJson, stringifyWellFormed } from '@x/core'
 import { StateError } from '../state-error.ts'
 import type { Envelope, ReplacedValue } from './envelope.ts'
 
@@ -15,7 +15,7 @@ export function stringifyEnvelope(envelope: Envelope, memberNames: readonly stri
   // Concatenation costs half as much as `JSON.stringify`. It is safe here, because times are finite and a digest needs
   // no escapes.
   const bindingText = bind === undefined ? 'null' : `"${bind}"`
-  const valueText = JSON.stringify(packMembers(value, memberNames))
+  const valueText = stringifyWellFormed(packMembers(value, memberNames))
   const text = `[${at},${until - at},${at - since},${bindingText},${valueText}`
   if (aud === undefined && replaces === undefined) return `${text}]`
   const audienceText = JSON.stringify(aud ?? null)

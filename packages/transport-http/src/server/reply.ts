@@ -1,4 +1,4 @@
-import type { LimitError } from '@x/core'
+import type { LimitError, Log } from '@x/core'
 import { limitErrorToMcp } from '@x/exchange'
 import {
   encodeMessage,
@@ -20,6 +20,7 @@ export interface Reply<Target = unknown> {
   /** The headers of the answer, as alternating names and values, for plain JSON and for an event stream. */
   headers: readonly string[]
   readonly maxQueuedBytes: number
+  readonly log: Log
   phase: 'waiting' | 'streaming' | 'ended'
 }
 
@@ -29,7 +30,7 @@ export interface Reply<Target = unknown> {
  */
 export function sendNotification(reply: Reply, message: RpcNotification): boolean {
   if (reply.phase === 'ended') return true
-  const eventText = encodeEvent(encodeMessage(message))
+  const eventText = encodeEvent(encodeMessage(message, reply.log))
   startStream(reply)
   // The number of characters approximates the number of bytes, which is sufficient to limit memory.
   const { writer, target, maxQueuedBytes } = reply
@@ -46,14 +47,14 @@ export function sendNotification(reply: Reply, message: RpcNotification): boolea
  */
 export function sendResponse(reply: Reply, response: RpcResponse, status = statusOf(response)): void {
   if (reply.phase === 'ended') return
-  const { phase, writer, target, headers } = reply
+  const { phase, writer, target, headers, log } = reply
   if (phase === 'streaming') {
-    const eventText = encodeEvent(encodeMessage(response))
+    const eventText = encodeEvent(encodeMessage(response, log))
     reply.phase = 'ended'
     writer.end(target, eventText)
     return
   }
-  const body = encodePieces(response) ?? encodeMessage(response)
+  const body = encodePieces(response, log) ?? encodeMessage(response, log)
   reply.phase = 'ended'
   writer.send(target, {
     status,

@@ -77,7 +77,7 @@ export function runHttpCall<Source, Target>(
 
 function createRunningCall<Source, Target>(
   { request, target, headers }: HttpCallRequest<Source, Target>,
-  { httpAdapter, settings }: HandlerContext<Source, Target>,
+  { httpAdapter, settings, server }: HandlerContext<Source, Target>,
 ): RunningCall<Target> {
   return {
     id: request.id,
@@ -86,6 +86,7 @@ function createRunningCall<Source, Target>(
     target,
     headers,
     maxQueuedBytes: settings.maxQueuedBytes,
+    log: server.log,
     phase: 'waiting',
     cancellation: new Cancellation(),
     elapsedMs: 0,

@@ -182,7 +182,7 @@ function handleCall(
   // The adapter for earlier revisions creates complete messages, which are sent unchanged.
   const streamCall = createStreamCall(registryState, call, (message) => message)
   return handler(request, streamCall, (peerRequest) => {
-    if (!call.isEnded) writer.write(encodeMessage(peerRequest))
+    if (!call.isEnded) writer.write(encodeMessage(peerRequest, registryState.settings.log))
   })
 }
 
@@ -204,7 +204,7 @@ function toCallError({ isStopping, settings }: RegistryState, { cancellation }: 
 function writeNotification(registryState: RegistryState, call: RunningCall, message: RpcNotification): void {
   if (call.isEnded) return
   const { writer, settings } = registryState
-  const text = encodeMessage(message)
+  const text = encodeMessage(message, settings.log)
   if (writer.getQueuedBytes() + text.length <= settings.maxQueuedBytes) {
     call.hasNotified = true
     if (message.method === 'notifications/progress') call.lastProgressAt = settings.clock.monotonicNow()
@@ -225,7 +225,7 @@ function endSlowStream(registryState: RegistryState, call: RunningCall): void {
  */
 function writeResponse(registryState: RegistryState, call: RunningCall, response: RpcResponse): void {
   if (call.isEnded) return
-  const text = encodeMessage(response)
+  const text = encodeMessage(response, registryState.settings.log)
   removeCall(registryState, call)
   writeResponseText(registryState, call, text)
   // basic/patterns/cancellation: a server ends a subscription by sending a cancellation. The response alone does not

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { checkedNumber, checkOptions, type Clock, errorRecord, platformRuntime } from '@x/core'
+import { checkedNumber, checkOptions, type Clock, errorRecord, type Log, platformRuntime } from '@x/core'
 import type { Principal, Server } from '@x/exchange'
 import { defaultBounds, type ParseBounds } from '@x/schema'
 
@@ -43,6 +43,7 @@ export interface ServiceSettings extends Readonly<typeof defaults> {
   readonly maxQueuedBytes: number
   readonly principal: Principal | undefined
   readonly onError: (error: unknown) => void
+  readonly log: Log
   readonly clock: Clock
 }
 
@@ -85,6 +86,7 @@ export function resolveServiceSettings(
     graceMs: checkedNumber('graceMs', options.graceMs ?? defaults.graceMs, { min: 0, isWhole: false }),
     principal: options.principal,
     onError: (error) => log(errorRecord(error, { method: 'stdio' })),
+    log,
     clock: options.runtime ?? platformRuntime,
   }
 }

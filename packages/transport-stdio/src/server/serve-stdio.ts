@@ -148,9 +148,9 @@ interface LineTargets {
 
 /** Creates the functions with which the adapter for earlier revisions writes to the client. */
 function createStreamPeer(writer: MessageWriter, settings: ServiceSettings, context: CallContext): StreamPeer {
-  const { principal, clock, onError, maxQueuedBytes } = settings
+  const { principal, clock, onError, maxQueuedBytes, log } = settings
   const notify = (message: RpcNotification): boolean => {
-    const text = encodeMessage(message)
+    const text = encodeMessage(message, log)
     if (writer.getQueuedBytes() + text.length > maxQueuedBytes) return false
     writer.write(text)
     return true
