@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createMessageWriter } from './message-writer.ts'
 
 const line = 'x'.repeat(100)
@@ -81,4 +81,21 @@ test('a message after a pause is part of an earlier flush, and is written once',
   expect(chunks).toEqual(['other\nresponse\n'])
   writer.writeAfterPause('late', 1)
   await expect.poll(() => chunks).toEqual(['other\nresponse\n', 'late\n'])
+})
+
+test('a pause begins when the messages before it are written, however late that is', async () => {
+  const { writer, output } = writerTo()
+  const chunks: string[] = []
+  output.on('data', (chunk: Buffer) => chunks.push(String(chunk)))
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  using _ = { [Symbol.dispose]: () => void vi.useRealTimers() }
+  writer.write('progress')
+  writer.writeAfterPause('response', 5)
+  // A handler blocks the event loop here, so that timers are due before anything is written.
+  vi.runAllTimers()
+  await setImmediate()
+  expect(chunks).toEqual(['progress\n'])
+  vi.runAllTimers()
+  await setImmediate()
+  expect(chunks).toEqual(['progress\n', 'response\n'])
 })

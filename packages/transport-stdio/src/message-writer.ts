@@ -5,10 +5,12 @@ export interface MessageWriter {
   /** Writes a message, which must be one line of JSON. Does nothing after the stream has failed or ended. */
   write(line: string): void
   /**
-   * Writes a message after a pause, or at the next flush if that is earlier. Other messages are written in the
-   * meantime.
+   * Writes a message after a pause, or at the next flush if that is earlier. The pause begins when the stream has taken
+   * the messages before, so that they never share a chunk. Other messages are written in the meantime.
    */
   writeAfterPause(line: string, pauseMs: number): void
+  /** Returns true if the stream has not yet taken the messages of this tick. */
+  hasPendingText(): boolean
   /**
    * Returns the length of the waiting output in characters. This approximates the number of bytes, which is sufficient
    * to limit memory.
@@ -46,12 +48,14 @@ export function createMessageWriter(
   let pendingText = ''
   let isScheduled = false
   let hasFailed = false
+  const beginPauses: (() => void)[] = []
   const backlog = createBacklog()
 
   const flushNow = (onDone: () => void): void => {
     isScheduled = false
     const text = pendingText
     pendingText = ''
+    for (const beginPause of beginPauses.splice(0)) beginPause()
     if (hasFailed || output.destroyed || output.writableEnded) {
       backlog.clear()
       return onDone()
@@ -84,7 +88,12 @@ export function createMessageWriter(
   })
   return {
     write,
-    writeAfterPause: pausedLines.add,
+    writeAfterPause: (line, pauseMs) => {
+      const beginPause = pausedLines.add(line, pauseMs)
+      if (isScheduled) beginPauses.push(beginPause)
+      else beginPause()
+    },
+    hasPendingText: () => isScheduled,
     waitForDrain: () => {
       if (hasFailed || output.destroyed || output.writableEnded) return undefined
       // The output of one tick is written at its end. This check limits the output that is collected until then.
@@ -101,9 +110,12 @@ export function createMessageWriter(
   }
 }
 
-/** Creates a set of lines. Each line is written after its pause, or earlier when all lines are released. */
+/**
+ * Creates a set of lines. Each line is written after its pause, which the function that `add` returns begins, or earlier
+ * when all lines are released.
+ */
 function createPausedLines(write: (line: string) => void): {
-  add(line: string, pauseMs: number): void
+  add(line: string, pauseMs: number): () => void
   releaseAll(): void
 } {
   const lines = new Set<string>()
@@ -113,7 +125,7 @@ function createPausedLines(write: (line: string) => void): {
   return {
     add: (line, pauseMs) => {
       lines.add(line)
-      setTimeout(releaseLine, pauseMs, line)
+      return () => void setTimeout(releaseLine, pauseMs, line)
     },
     releaseAll: () => {
       for (const line of lines) releaseLine(line)

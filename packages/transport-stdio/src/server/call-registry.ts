@@ -243,7 +243,9 @@ const progressGapMs = 5
 function writeResponseText({ writer, settings }: RegistryState, { lastProgressAt }: RunningCall, text: string): void {
   // Nearly every call sends no progress, so the clock need not be read.
   if (lastProgressAt === Number.NEGATIVE_INFINITY) return writer.write(text)
-  const pauseMs = progressGapMs - (settings.clock.monotonicNow() - lastProgressAt)
+  // A handler that blocks the event loop keeps its progress from being written, however long ago it was reported.
+  const elapsedMs = writer.hasPendingText() ? 0 : settings.clock.monotonicNow() - lastProgressAt
+  const pauseMs = progressGapMs - elapsedMs
   if (pauseMs > 0) writer.writeAfterPause(text, pauseMs)
   else writer.write(text)
 }
