@@ -102,7 +102,8 @@ function addressOf({ source }: RequestView<IncomingMessage>): string | undefined
 
 /** Creates the view of a request of node:http. */
 export function createNodeRequestView(request: IncomingMessage): RequestView<IncomingMessage> {
-  const { headers, method = '', url = '' } = request
+  const { headers, rawHeaders } = readHeaders(request)
+  const { method = '', url = '' } = request
   return {
     method,
     url,
@@ -111,10 +112,25 @@ export function createNodeRequestView(request: IncomingMessage): RequestView<Inc
       const value = headers[name]
       return typeof value === 'string' ? value : undefined
     },
-    headerValues: (name) => headerValuesOf(request.rawHeaders, name),
+    headerValues: (name) => headerValuesOf(rawHeaders, name),
     forEachHeader(visit) {
       for (const [name, value] of Object.entries(headers)) if (typeof value === 'string') visit(value, name)
     },
+  }
+}
+
+/**
+ * Returns the headers of a request. Over HTTP/2, `:authority` is the `Host`, and no other field that begins with a colon
+ * is a header (RFC 9113, section 8.3.1). A `Host` beside it counts only if it differs, as a second one.
+ */
+function readHeaders({ headers, rawHeaders }: IncomingMessage): Pick<IncomingMessage, 'headers' | 'rawHeaders'> {
+  const authority = headers[':authority']
+  if (typeof authority !== 'string') return { headers, rawHeaders }
+  const ownHeaders = Object.entries(headers).filter(([name]) => !name.startsWith(':'))
+  const hosts = headers.host === undefined || headers.host === authority ? [] : ['host', authority]
+  return {
+    headers: { ...Object.fromEntries(ownHeaders), host: headers.host ?? authority },
+    rawHeaders: headers.host === undefined ? ['host', authority, ...rawHeaders] : [...hosts, ...rawHeaders],
   }
 }
 
