@@ -31,7 +31,10 @@ export function createLoginResult(
   const capabilities = requestMetaIn(request)[metaKeys.clientCapabilities]
   const elicitation = isJsonObject(capabilities) ? capabilities['elicitation'] : undefined
   if (isJsonObject(elicitation) && elicitation['url'] !== undefined) {
-    const question = { method: 'elicitation/create', params: { mode: 'url', message, url: loginUrl } }
+    const question = {
+      method: 'elicitation/create',
+      params: { mode: 'url', message, url: loginUrl, elicitationId: loginUrl },
+    }
     // A call that has already asked continues from its state after the login.
     const requestState = request.params?.['requestState']
     const kept = typeof requestState === 'string' ? { requestState } : {}

@@ -91,14 +91,15 @@ async function rewriteResult(
   return { ...rewritten, taskId: target.taskId ?? (await parts.state.sealTaskId(name, taskId, call)) }
 }
 
-/** Names the gateway as the server of a result. */
-export function withServerInfo(result: JsonObject, { parts: { info } }: HostRequest): JsonObject {
+/**
+ * Names the gateway as the server of a result. Only `server/discover` describes it (`isWhole`), because some hosts show
+ * `_meta` to the model.
+ */
+export function withServerInfo(result: JsonObject, { parts: { info } }: HostRequest, isWhole = false): JsonObject {
   const { _meta } = result
   const { name, version, ...others } = info
-  return {
-    ...result,
-    _meta: { ...(isJsonObject(_meta) && _meta), [metaKeys.serverInfo]: { name, version, ...others } },
-  }
+  const serverInfo = { name, version, ...(isWhole && others) }
+  return { ...result, _meta: { ...(isJsonObject(_meta) && _meta), [metaKeys.serverInfo]: serverInfo } }
 }
 
 /** Adds the upstream to the data of an internal error without data. */

@@ -40,12 +40,12 @@ async function answer(host: HostRequest): Promise<RpcResponse> {
   const row = findMethodRow(request.method)
   if (row?.isStreaming === true) return listenToUpstreams(host)
   // The remaining method of the protocol describes the server.
-  if (row !== undefined) return succeed(request, complete(await mergeDescriptions(host), host))
+  if (row !== undefined) return succeed(request, complete(await mergeDescriptions(host), host, true))
   throw new McpError(errorCodes.methodNotFound, `Method ${JSON.stringify(request.method.slice(0, 100))} is not served`)
 }
 
-function complete(result: object, host: HostRequest): ReturnType<typeof withServerInfo> {
-  return withServerInfo({ resultType: 'complete', ...result }, host)
+function complete(result: object, host: HostRequest, isDescription = false): ReturnType<typeof withServerInfo> {
+  return withServerInfo({ resultType: 'complete', ...result }, host, isDescription)
 }
 
 /** Checks the params that the gateway reads. The upstream checks the others, which may be of an extension. */

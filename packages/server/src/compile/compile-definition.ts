@@ -50,7 +50,7 @@ export function compileDefinition(definition: ServerDefinition, warn: CompileCon
   return {
     capabilities,
     resultMeta,
-    discoverResult: buildDiscoverResult(definition, capabilities, resultMeta),
+    discoverResult: buildDiscoverResult(definition, capabilities),
     tools: buildListing('tools', tools),
     prompts: buildListing('prompts', prompts),
     resources: buildListing('resources', resources),
@@ -98,8 +98,10 @@ export function requireServerInfo(definition: ServerDefinition): Implementation 
   return { ...freezeJsonObject({ title, description, icons, websiteUrl }, 'server'), name, version }
 }
 
+/** Every result names the server. Only `server/discover` describes it, because some hosts show `_meta` to the model. */
 function resultMetaOf(definition: ServerDefinition): JsonObject {
-  return freezeJsonObject({ [metaKeys.serverInfo]: requireServerInfo(definition) }, 'server')
+  const { name, version } = requireServerInfo(definition)
+  return freezeJsonObject({ [metaKeys.serverInfo]: { name, version } }, 'server')
 }
 
 /** The capabilities of lists and of resources, first with change notifications, then without. */
@@ -146,11 +148,7 @@ function buildExtensionCapabilities(extensions: readonly ServerExtension[], tool
   )
 }
 
-function buildDiscoverResult(
-  definition: ServerDefinition,
-  capabilities: ServerCapabilities,
-  meta: JsonObject,
-): JsonObject {
+function buildDiscoverResult(definition: ServerDefinition, capabilities: ServerCapabilities): JsonObject {
   const { ttlMs, scope } = compileCacheHints(definition.cache, defaultListCacheHints, 'server')
   const result = {
     resultType: 'complete',
@@ -159,7 +157,7 @@ function buildDiscoverResult(
     instructions: definition.instructions,
     ttlMs,
     cacheScope: scope,
-    _meta: meta,
+    _meta: { [metaKeys.serverInfo]: requireServerInfo(definition) },
   }
   return prepareResult(freezeJsonObject(result, 'server'))
 }

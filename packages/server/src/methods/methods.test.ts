@@ -23,6 +23,8 @@ test('a server says what it speaks, has and is [DIS-001 DIS-002 DIS-005 VER-003 
     _meta: { [metaKeys.serverInfo]: { ...about, ...description } },
   })
   expect(await resultOf(server, 'server/discover')).toBe(result)
+  // Some hosts show the model what is in _meta, so other results name the server and do not describe it.
+  expect((await resultOf(server, 'tools/list'))['_meta']).toEqual({ [metaKeys.serverInfo]: about })
 })
 
 const list = { listChanged: true }

@@ -16,6 +16,7 @@ import {
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { type CompiledTool, mergeResultMeta, findVisibleEntry, readPage } from '../compile/catalog.ts'
 import { type Context, type TaskChoice, isInputDeclined } from '../definitions/context.ts'
+import { isUnanswered } from '../replay/ask-client.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import { replayCall } from '../replay/replay.ts'
 import { reportServerError, logContextOf } from '../request/report.ts'
@@ -168,12 +169,15 @@ function createInvalidArgumentsResult(
 
 /**
  * Converts a thrown error into a result that the model reads. Rethrows an `McpError`, and any error of a cancelled
- * call. The model receives the message of an `InputDeclined` or a `ToolError`. Any other error is logged, and the model
+ * call. The model receives the message of an `InputDeclined`, of a question without a valid answer, and of a
+ * `ToolError`. Any other error is logged, and the model
  * receives only that the tool failed.
  */
 function handleToolError(error: unknown, tool: CompiledTool, request: ServedRequest): CallToolResult {
-  if (isMcpError(error) || isCancelled(request.call)) throw error
-  if (isInputDeclined(error) || isToolError(error)) return createErrorResult(error.message, request)
+  if (isCancelled(request.call)) throw error
+  if (isInputDeclined(error) || isToolError(error) || isUnanswered(error))
+    return createErrorResult(error.message, request)
+  if (isMcpError(error)) throw error
   reportServerError(error, logContextOf(request, tool.key), request.settings)
   // The error's message may contain a connection string or a path, so it is only logged.
   return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)

@@ -1,6 +1,13 @@
 import { cloneJson, quoteName } from '@x/core'
 import type { ServerEvents } from '@x/exchange'
-import { type ClientCapabilities, errorCodes, type InputRequest, type JsonObject, McpError } from '@x/schema'
+import {
+  type ClientCapabilities,
+  errorCodes,
+  type InputRequest,
+  isJsonObject,
+  type JsonObject,
+  McpError,
+} from '@x/schema'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { requireCapabilities } from './served-request.ts'
 import { fingerprintOf } from './call-identity.ts'
@@ -71,17 +78,23 @@ function actionOf(answer: object, { action }: JsonObject): ServerEvents['answer'
 /** The counts of a question that was not asked yet. */
 const newQuestion = { response: undefined, wireKeyCount: 1, invalidAnswerCount: 0, changeCount: 0 }
 
-type RepeatReason =
-  | { readonly changeCount: number }
-  | { readonly invalidAnswerCount: number; readonly reason: string }
-  | { readonly pendingReason: string }
+type RepeatReason = { readonly changeCount: number } | InvalidAnswer | { readonly pendingReason: string }
+
+interface InvalidAnswer {
+  readonly invalidAnswerCount: number
+  readonly reason: string
+  /** A digest of the answer. */
+  readonly invalidAnswer: string
+  /** True if the question is not asked again, because a client that cannot answer it would answer the same. */
+  readonly isLast: boolean
+}
 
 /**
  * Reads an answer. Returns its value, or the reason to ask again. Returns a promise only if the platform's digest or
  * the question's `parseResponse` is asynchronous.
  */
 function parseAnswer<T>(
-  { parseResponse }: ClientQuestion<T>,
+  { parseResponse, request }: ClientQuestion<T>,
   record: QuestionRecord,
   response: JsonObject,
   text: string,
@@ -91,8 +104,20 @@ function parseAnswer<T>(
     // differs in every run.
     if (fingerprint !== record.fingerprint) return { changeCount: record.changeCount + 1 }
     // Reads a copy, so that a handler that changes the answer does not change the journal.
-    return mapAwaitable(parseResponse(cloneJson(response)), (answer) =>
-      'problem' in answer ? { invalidAnswerCount: record.invalidAnswerCount + 1, reason: answer.problem } : answer,
+    return mapAwaitable(
+      parseResponse(cloneJson(response)),
+      (answer): Awaitable<{ readonly value: T } | RepeatReason> => {
+        if (!('problem' in answer)) return answer
+        return mapAwaitable(fingerprintOf(JSON.stringify(response)), (invalidAnswer) => ({
+          invalidAnswerCount: record.invalidAnswerCount + 1,
+          reason: answer.problem,
+          invalidAnswer,
+          isLast:
+            record.invalidAnswerCount >= maxInvalidAnswers ||
+            invalidAnswer === record.invalidAnswer ||
+            isEmptyForm(request, response),
+        }))
+      },
     )
   })
 }
@@ -107,9 +132,25 @@ function rejectEndlessQuestion(run: Run, key: string, text: string, repeatReason
     const message = `${quoteName(run.name)} ${reason}. Now it asks: ${text.slice(0, 500)}`
     throw run.fail(new HandlerError('question', message))
   }
-  if ('invalidAnswerCount' in repeatReason && repeatReason.invalidAnswerCount > maxInvalidAnswers) {
-    throw new McpError(errorCodes.invalidParams, `The answer to "${key}" does not fit: ${repeatReason.reason}`)
+  if ('invalidAnswerCount' in repeatReason && repeatReason.isLast) {
+    const message = `The question "${key}" got no valid answer. ${repeatReason.reason}`
+    const error = new McpError(errorCodes.invalidParams, message)
+    unansweredErrors.add(error)
+    throw error
   }
+}
+
+const unansweredErrors = new WeakSet<object>()
+
+/** Returns true for the error of a question that got no valid answer. The model can read it, as it reads a refusal. */
+export function isUnanswered(error: unknown): error is McpError {
+  return typeof error === 'object' && error !== null && unansweredErrors.has(error)
+}
+
+// Hosts accept a form that they cannot show with no content.
+function isEmptyForm({ method, params }: InputRequest, { action, content = {} }: JsonObject): boolean {
+  const isForm = method === 'elicitation/create' && params !== undefined && 'requestedSchema' in params
+  return isForm && action === 'accept' && isJsonObject(content) && Object.keys(content).length === 0
 }
 
 /** Returns the question that is asked again under a new key, for the given reason. */
@@ -123,8 +164,8 @@ function askAgain<T>(
   if ('changeCount' in repeatReason) return { ...counts, request, text, changeCount: repeatReason.changeCount }
   if ('pendingReason' in repeatReason)
     return { ...counts, request: withReason(request, repeatReason.pendingReason), text }
-  const { reason, invalidAnswerCount: newCount } = repeatReason
-  return { ...counts, request: withReason(request, reason), text, invalidAnswerCount: newCount }
+  const { reason, invalidAnswerCount: newCount, invalidAnswer } = repeatReason
+  return { ...counts, request: withReason(request, reason), text, invalidAnswerCount: newCount, invalidAnswer }
 }
 
 /** Returns the request with the reason appended to the message that the user reads. Only elicitations have one. */

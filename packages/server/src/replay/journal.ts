@@ -62,6 +62,8 @@ export interface QuestionRecord {
   readonly wireKeyCount: number
   /** The number of invalid answers so far. */
   readonly invalidAnswerCount: number
+  /** A digest of the last invalid answer, which is not asked for again if it comes once more. */
+  readonly invalidAnswer?: string | undefined
   /** The number of times that the text of the question has changed. */
   readonly changeCount: number
   /** The client's answer as it arrived. It is checked in every run. */
@@ -283,10 +285,13 @@ function serializeQuestion({
   wireKeyCount,
   invalidAnswerCount,
   changeCount,
+  invalidAnswer,
   response,
 }: QuestionRecord): JsonValue {
   const shortFingerprint = shortenDigest(fingerprint)
   const answer = response === undefined ? null : serializeResponse(response)
+  if (invalidAnswer !== undefined)
+    return [shortFingerprint, answer, wireKeyCount, invalidAnswerCount, changeCount, shortenDigest(invalidAnswer)]
   if (wireKeyCount > 1 || invalidAnswerCount > 0 || changeCount > 0)
     return [shortFingerprint, answer, wireKeyCount, invalidAnswerCount, changeCount]
   return answer === null ? [shortFingerprint] : [shortFingerprint, answer]
@@ -294,11 +299,13 @@ function serializeQuestion({
 
 function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
   if (!Array.isArray(value)) return undefined
-  const [fingerprint, answer, wireKeyCount = 1, invalidAnswerCount = 0, changeCount = 0] = value
+  const [fingerprint, answer, wireKeyCount = 1, invalidAnswerCount = 0, changeCount = 0, invalidAnswer] = value
   if (typeof fingerprint !== 'string' || typeof wireKeyCount !== 'number') return undefined
   if (typeof invalidAnswerCount !== 'number' || typeof changeCount !== 'number') return undefined
   const response = parseResponse(answer)
-  return { fingerprint: expandDigest(fingerprint), wireKeyCount, invalidAnswerCount, changeCount, response }
+  const counts = { wireKeyCount, invalidAnswerCount, changeCount }
+  const lastInvalidAnswer = typeof invalidAnswer === 'string' ? expandDigest(invalidAnswer) : undefined
+  return { fingerprint: expandDigest(fingerprint), ...counts, response, invalidAnswer: lastInvalidAnswer }
 }
 
 /**

@@ -69,6 +69,7 @@ export interface AskedQuestion {
   readonly text: string
   readonly wireKeyCount: number
   readonly invalidAnswerCount: number
+  readonly invalidAnswer?: string | undefined
   readonly changeCount: number
 }
 

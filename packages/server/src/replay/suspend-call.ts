@@ -3,7 +3,7 @@ import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { HandlerError } from './handler-error.ts'
 import { checkHandlerKey, formatExplicitKey, formatWireKey } from './run-journal.ts'
 import type { InputRequiredReturn } from '../definitions/context.ts'
-import { formatInputRequired, createInputRequiredResult } from './input-required-result.ts'
+import { formatInputRequired, createInputRequiredResult, withElicitationIds } from './input-required-result.ts'
 import { tryCopyJson } from '../request/json-copy.ts'
 import { mergeMissingCapabilities } from './input-capabilities.ts'
 import type { AskedQuestion, Run } from './run.ts'
@@ -44,7 +44,7 @@ export function suspendForExplicitRound(run: Run, { requests, state }: InputRequ
   // a first request.
   const { journalStore, settings } = run.request
   if (state === undefined && settings.stateCodec === undefined && journalStore === undefined) {
-    return formatInputRequired(run, undefined, entries)
+    return mapAwaitable(withElicitationIds(entries), (asked) => formatInputRequired(run, undefined, asked))
   }
   const methodsByKey = new Map(entries.map(([key, { method }]) => [key, method]))
   return mapAwaitable(recordPastEffects(run), () => {
@@ -107,8 +107,8 @@ function recordAskedQuestion(run: Run, key: string, askedQuestion: AskedQuestion
       previousRecord.fingerprint !== fingerprint
     const wireKeyCount = isChanged ? askedQuestion.wireKeyCount + 1 : askedQuestion.wireKeyCount
     const changeCount = isChanged ? askedQuestion.changeCount + 1 : askedQuestion.changeCount
-    const { invalidAnswerCount } = askedQuestion
-    run.journal.recordQuestion(key, { fingerprint, wireKeyCount, invalidAnswerCount, changeCount })
+    const { invalidAnswerCount, invalidAnswer } = askedQuestion
+    run.journal.recordQuestion(key, { fingerprint, wireKeyCount, invalidAnswerCount, changeCount, invalidAnswer })
     return [formatWireKey(key, wireKeyCount), askedQuestion.request]
   })
 }

@@ -20,7 +20,7 @@ import type { LegacySettings } from '../options.ts'
 import { declaredCapabilitiesOf } from './capabilities.ts'
 import { createStatefulResponse, parseQuestion } from './question.ts'
 import type { LegacyRunningCall, LegacySession } from './session.ts'
-import { toLegacyRequest, toModernResponse } from './translate.ts'
+import { toLegacyRequest, toModernResponse, toServerName } from './translate.ts'
 import { parseRequiredUrls, watchUrlCompletion } from './url-required.ts'
 
 /** The dependencies of a {@link CallRun}. */
@@ -296,7 +296,8 @@ export class CallRun implements LegacyRunningCall {
     unref(this.#answerTimer)
     const giveUp = (reason: unknown): void => this.#giveUp(reason)
     this.#stopWatchingClient = this.#client?.onRoundAbandoned(requestState, giveUp) ?? (() => {})
-    const _meta = session.peer.info === undefined ? {} : { _meta: { [metaKeys.serverInfo]: session.peer.info } }
+    const { info } = session.peer
+    const _meta = info === undefined ? {} : { _meta: { [metaKeys.serverInfo]: toServerName(info) } }
     // Input requests are JSON, but their readonly types are not assignable to `JsonObject`.
     const inputRequiredFields = { inputRequests: inputRequests as unknown as JsonObject, requestState, ..._meta }
     waitingRequest.resolve({

@@ -4,6 +4,7 @@ import {
   type JsonObject,
   type JsonValue,
   findMethodRow,
+  type Implementation,
   metaKeys,
   projectMetaKeys,
   type RpcRequest,
@@ -33,6 +34,11 @@ function omitTask(method: string, params: JsonObject): JsonObject {
   return members
 }
 
+/** Returns the part of a server's description that every result has. `server/discover` has the rest. */
+export function toServerName({ name, version }: Implementation): Pick<Implementation, 'name' | 'version'> {
+  return { name, version }
+}
+
 /** Converts the response of an older server into a response to a request of 2026-07-28. */
 export function toModernResponse(
   response: RpcResponse,
@@ -42,7 +48,8 @@ export function toModernResponse(
   if ('error' in response) return { jsonrpc: '2.0', id, error: response.error }
   const { result } = response
   const { info } = session.peer
-  const _meta = info === undefined ? {} : { _meta: { ...omitReservedMeta(result._meta), [metaKeys.serverInfo]: info } }
+  const meta = { ...omitReservedMeta(result._meta), [metaKeys.serverInfo]: info && toServerName(info) }
+  const _meta = info === undefined ? {} : { _meta: meta }
   const cacheFields = findMethodRow(method)?.isCacheable === true ? { ttlMs: 0, cacheScope: 'private' } : {}
   const filteredResult = method === 'tools/list' ? omitKeyedEffects(omitTaskTools(result, session, settings)) : result
   // Older revisions have only complete results, and ignore other result types (basic/index, result responses). But an
