@@ -21,7 +21,8 @@ const columns: readonly Column<UpstreamReport>[] = [
   { title: 'FOUND', text: ({ problem, tools }) => problem ?? (tools === null ? notAsked : `${tools} tools`) },
 ]
 
-/** Connects to each upstream of a file, and lists its tools. The exit code is 1 if one of them gives no answer. */
+/** Connects to each upstream of a file, and lists its tools. The exit code is 1 if one of them gives no answer, or has a rule
+ * that matches no tool. */
 export async function checkGateway(
   { io, printer }: CommandContext,
   { config }: { readonly config: string },
@@ -64,8 +65,8 @@ async function listStarted(upstream: string, options: GatewayOptions): Promise<U
   let problem: string | null = null
   const server = gateway({
     ...options,
-    log: ({ level, message }) => {
-      if (level === 'error') problem ??= message
+    log: ({ level, code, message }) => {
+      if (level === 'error' || code === 'tool_rule_unmatched') problem ??= message
     },
   })
   try {

@@ -40,7 +40,8 @@ test.each([[['gateway']], [['gateway', 'start']]])('%j serves the upstreams of a
 })
 
 test('gateway check names each upstream with its tools, or with what is wrong', async () => {
-  const config = await writeConfig({}, { hr: { url: 'http://127.0.0.1:1/mcp' } })
+  const misspelt = { url: upstream.url, tools: { deny: ['ad'] } }
+  const config = await writeConfig({}, { hr: { url: 'http://127.0.0.1:1/mcp' }, misspelt })
   const { code, json } = await runCommand(['gateway', 'check', '--config', config, '--json'], { env })
   expect([code, json()]).toEqual([
     1,
@@ -48,6 +49,7 @@ test('gateway check names each upstream with its tools, or with what is wrong', 
       upstreams: [
         { upstream: 'crm', tools: 1, problem: null },
         { upstream: 'hr', tools: 0, problem: expect.stringContaining('ECONNREFUSED') },
+        { upstream: 'misspelt', tools: 1, problem: 'These rules match no tool of misspelt: deny "ad"' },
       ],
     },
   ])

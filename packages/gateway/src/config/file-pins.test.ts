@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -22,6 +22,25 @@ test('a file has the first digest of each tool of each upstream, also of tools t
   const again = openPinFile(path)
   for (const name of names) expect(await again.storeOf('files').get(name)).toBe(digest('b'))
   expect(Object.keys(JSON.parse(await readFile(path, 'utf8')))).toEqual(['crm', 'files'])
+})
+
+test('an upstream has 10,000 tools in the file, and the file is read and written once for a list', async () => {
+  const pins = openPinFile(path)
+  const crm = pins.storeOf('crm')
+  const names = Array.from({ length: 10_001 }, (_, index) => `tool-${index}`)
+  const added = await Promise.all(names.map((name) => crm.add(name, digest('a'))))
+  expect([new Set(added.slice(0, -1)), added.at(-1)]).toEqual([new Set([digest('a')]), ''])
+  const { mtimeMs } = await stat(path)
+  expect(await Promise.all(names.slice(0, -1).map((name) => crm.get(name)))).toEqual(added.slice(0, -1))
+  expect((await stat(path)).mtimeMs).toBe(mtimeMs)
+  expect(await pins.storeOf('files').add('read', digest('b'))).toBe(digest('b'))
+})
+
+test('an edit of a person counts at once', async () => {
+  const crm = openPinFile(path).storeOf('crm')
+  await crm.add('read', digest('a'))
+  await writeFile(path, JSON.stringify({ crm: { read: digest('b') } }))
+  expect(await crm.get('read')).toBe(digest('b'))
 })
 
 test('the next definition of a removed tool is accepted', async () => {

@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { isJsonObject, type JsonObject, parseJsonObject, randomId } from '@x/core'
 import type { PinStore } from '../upstream/tool-rules.ts'
 
@@ -16,40 +16,83 @@ export interface PinFile {
  * Nothing is read yet: the functions of the result reject with a `SyntaxError` for a file that is no JSON object.
  */
 export function openPinFile(path: string): PinFile {
-  let writing: Promise<unknown> = Promise.resolve()
-  const change = <T>(edit: (pins: Pins) => T): Promise<T> => {
-    const changed = writing.then(() => changeFile(path, edit))
-    writing = changed.catch(() => {})
-    return changed
-  }
+  const file = new PinsOnDisk(path)
   return {
     storeOf: (upstream) => ({
-      get: async (tool) => (await readPins(path)).get(upstream)?.get(tool),
+      get: async (tool) => (await file.read()).get(upstream)?.get(tool),
       add: (tool, digest) =>
-        change((pins) => {
+        file.change((pins) => {
           const own = pins.get(upstream) ?? new Map<string, string>()
-          const accepted = own.get(tool) ?? digest
-          pins.set(upstream, own.set(tool, accepted))
+          const accepted = own.get(tool) ?? (own.size < maxTools ? digest : '')
+          if (accepted !== '') pins.set(upstream, own.set(tool, accepted))
           return accepted
         }),
     }),
-    remove: (upstream, tool) => change((pins) => pins.get(upstream)?.delete(tool) === true),
+    remove: (upstream, tool) => file.change((pins) => pins.get(upstream)?.delete(tool) === true),
   }
 }
+
+/** The number of tools of an upstream that the file has room for. An upstream may list any number. */
+const maxTools = 10_000
 
 /** The digests, by upstream and tool. */
 type Pins = Map<string, Map<string, string>>
 
-async function changeFile<T>(path: string, edit: (pins: Pins) => T): Promise<T> {
-  const pins = await readPins(path)
-  const before = toText(pins)
-  const result = edit(pins)
-  const text = toText(pins)
-  if (text === before) return result
-  const newPath = `${path}.${randomId()}`
-  await writeFile(newPath, text)
-  await rename(newPath, path)
-  return result
+/** The file, which is read once after each change of it, and written once for all changes of the same moment. */
+class PinsOnDisk {
+  readonly #path: string
+  /** The pins, with the version of the file that has them. */
+  #known: { readonly version: string; readonly pins: Pins } | undefined
+  #reading: Promise<Pins> | undefined
+  #edits: ((pins: Pins) => void)[] = []
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  read(): Promise<Pins> {
+    this.#reading ??= this.#readFile().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async change<T>(edit: (pins: Pins) => T): Promise<T> {
+    let result: { readonly value: T } | undefined
+    this.#edits.push((pins) => {
+      result = { value: edit(pins) }
+    })
+    if (this.#edits.length === 1) this.#writing = this.#writing.catch(() => {}).then(() => this.#writeEdits())
+    await this.#writing
+    if (result === undefined) throw new Error('The change of the pins was not made')
+    return result.value
+  }
+
+  async #writeEdits(): Promise<void> {
+    const edits = this.#edits
+    this.#edits = []
+    const pins = await this.#readFile()
+    const before = toText(pins)
+    for (const edit of edits) edit(pins)
+    const text = toText(pins)
+    if (text === before) return
+    this.#known = undefined
+    const newPath = `${this.#path}.${randomId()}`
+    await writeFile(newPath, text)
+    await rename(newPath, this.#path)
+  }
+
+  async #readFile(): Promise<Pins> {
+    const version = await versionOf(this.#path)
+    if (this.#known?.version !== version) this.#known = { version, pins: await readPins(this.#path) }
+    return this.#known.pins
+  }
+}
+
+async function versionOf(path: string): Promise<string> {
+  const found = await stat(path, { bigint: true }).catch(() => undefined)
+  return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeNs}`
 }
 
 function toText(pins: Pins): string {

@@ -23,10 +23,14 @@ export class SecretReader {
 
   /** Returns a secret without the whitespace around it. Returns an empty text, and keeps the problem, if there is none. */
   async read(place: string, reference: SecretReference): Promise<string> {
-    const text = 'env' in reference ? this.#environment[reference.env] : await this.#readFile(place, reference.file)
+    const text = 'env' in reference ? this.#readVariable(reference.env) : await this.#readFile(place, reference.file)
     const secret = text?.trim() ?? ''
     if (secret === '' && 'env' in reference) this.problems.push(`${place}: the variable ${reference.env} is not set`)
     return secret
+  }
+
+  #readVariable(name: string): string | undefined {
+    return Object.hasOwn(this.#environment, name) ? this.#environment[name] : undefined
   }
 
   async #readFile(place: string, file: string): Promise<string> {

@@ -28,7 +28,7 @@ export async function mergeDescriptions({ request, call, parts }: HostRequest): 
     if (!('result' in answer)) continue
     descriptions.push(answer.result)
     const { instructions: text } = answer.result
-    if (typeof text === 'string' && text !== '') instructions.push(`# ${upstream.name}\n\n${text}`)
+    if (typeof text === 'string' && text !== '') instructions.push(`# ${upstream.name}\n\n${fence(text)}`)
   }
   return {
     supportedVersions: [protocolVersion],
@@ -40,6 +40,13 @@ export async function mergeDescriptions({ request, call, parts }: HostRequest): 
     ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
     ...caching.toMembers(),
   }
+}
+
+/** Encloses a text, so that a heading in it does not read as the beginning of another upstream's instructions. */
+function fence(text: string): string {
+  const [longest = ''] = (text.match(/`{3,}/g) ?? []).toSorted((one, other) => other.length - one.length)
+  const marks = longest === '' ? '```' : `${longest}\``
+  return `${marks}text\n${text}\n${marks}`
 }
 
 /** Lists change when an upstream becomes unreachable, or reachable again. So the gateway always notifies of changes. */

@@ -1,8 +1,8 @@
 import { isCancelled, isJsonObject, type JsonObject } from '@x/core'
-import { createLoginTool, loginTool } from './login.ts'
+import { createLoginTool } from './login.ts'
 import type { Upstream, UpstreamAnswer } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
-import { encodeName } from '../names/names.ts'
+import { encodeName, isToolName } from '../names/names.ts'
 import { type UpstreamCursor, invalidCursorError } from '../names/state.ts'
 import { rewriteSkill, rewriteUiMeta, rewriteUri } from '../names/rewrite.ts'
 
@@ -17,15 +17,22 @@ export interface MergedList {
   /** The member of the result with the items. */
   readonly items: string
   readonly rewriteItem: RewriteItem
-  /** The items of an upstream at which the caller has to log in. */
-  readonly createLoginItems?: ((upstream: string) => readonly JsonObject[]) | undefined
+  /** The item of the gateway for an upstream at which the caller has to log in. */
+  readonly createLoginItem?: ((upstream: string) => JsonObject) | undefined
+  /** Called after the last page of an upstream. */
+  readonly onEnd?: ((upstream: Upstream) => void) | undefined
 }
 
 /** The methods whose results are merged. */
 export const mergedLists: ReadonlyMap<string, MergedList> = new Map<string, MergedList>([
   [
     'tools/list',
-    { items: 'tools', rewriteItem: rewriteTool, createLoginItems: (upstream) => [createLoginTool(upstream)] },
+    {
+      items: 'tools',
+      rewriteItem: rewriteTool,
+      createLoginItem: createLoginTool,
+      onEnd: (upstream) => upstream.reportUnmatchedRules(),
+    },
   ],
   ['prompts/list', { items: 'prompts', rewriteItem: rewritePrompt }],
   ['resources/list', { items: 'resources', rewriteItem: (item, { name }) => rewriteUri(item, name) }],
@@ -105,27 +112,29 @@ function pageAfter(answer: UpstreamAnswer, { name }: Upstream): UpstreamCursor |
 
 async function rewriteItems(
   answer: UpstreamAnswer,
-  { items, rewriteItem, createLoginItems }: MergedList,
+  { items, rewriteItem, createLoginItem, onEnd }: MergedList,
   upstream: Upstream,
 ): Promise<readonly JsonObject[]> {
-  const found = 'result' in answer ? answer.result[items] : 'login' in answer && createLoginItems?.(upstream.name)
-  const rewritten: JsonObject[] = []
-  for (const item of Array.isArray(found) ? found.filter(isJsonObject) : []) {
-    const offered = await rewriteItem(item, upstream)
-    if (offered !== undefined) rewritten.push(offered)
-  }
-  return rewritten
+  if ('login' in answer) return createLoginItem === undefined ? [] : [createLoginItem(upstream.name)]
+  const found = 'result' in answer ? answer.result[items] : undefined
+  const listed = Array.isArray(found) ? found.filter(isJsonObject) : []
+  // Together, so that a store of pins can read and write once for a list.
+  const offered = await Promise.all(listed.map((item) => rewriteItem(item, upstream)))
+  if ('result' in answer && typeof answer.result['nextCursor'] !== 'string') onEnd?.(upstream)
+  return offered.filter((item) => item !== undefined)
 }
 
 async function rewriteTool(tool: JsonObject, upstream: Upstream): Promise<JsonObject | undefined> {
   const { name } = tool
   if (typeof name !== 'string') return undefined
-  const offered = upstream.credential !== undefined && name === loginTool ? name : upstream.toolNames.offeredName(name)
+  const offered = upstream.toolNames.offeredName(name)
   if (offered === undefined || (await upstream.pins?.check(tool)) === false) return undefined
   return { ...rewriteUiMeta(tool, upstream.name), name: await encodeName(upstream.name, offered) }
 }
 
 async function rewritePrompt(prompt: JsonObject, upstream: Upstream): Promise<JsonObject | undefined> {
   const { name } = prompt
-  return typeof name === 'string' ? { ...prompt, name: await encodeName(upstream.name, name) } : undefined
+  // The characters of a lookalike name are not those of a tool either.
+  if (typeof name !== 'string' || !isToolName(name)) return undefined
+  return { ...prompt, name: await encodeName(upstream.name, name) }
 }

@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 import { metaKeys } from '@x/schema'
 import { requestMetaIn } from '../hop/host-identity.ts'
+import { loginTool } from '../upstream/tool-rules.ts'
 import type { HostRequest } from './host-request.ts'
 import type { LoginRequired } from '../hop/upstream-error.ts'
 
-/** The name of the tool that an upstream offers until the caller has logged in. */
-export const loginTool = 'login'
 /** The key of the question with the page of the login. */
 const loginKey = 'gateway.login'
 
 export function createLoginTool(upstream: string): JsonObject {
   return {
-    name: loginTool,
+    // The name of an upstream is short enough that this name is never shortened.
+    name: `${upstream}__${loginTool}`,
     description: `Logs in to ${upstream}, so that its tools become available.`,
     inputSchema: { type: 'object' },
   }
@@ -53,7 +53,7 @@ function createDeclinedResult(upstream: string): JsonObject {
 }
 
 /** The answer of the user to the question with the page. Undefined if the request has none. */
-type LoginAnswer = 'accepted' | 'declined' | undefined
+export type LoginAnswer = 'accepted' | 'declined' | undefined
 
 /** Takes the answer to the question of the gateway, which no upstream expects, out of the params. */
 export function takeLoginAnswer(params: JsonObject): {

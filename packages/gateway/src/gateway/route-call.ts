@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 import { type Call, withHeader, withNotify } from '@x/exchange'
 import { errorCodes, metaKeys, type RpcRequest, type RpcResponse } from '@x/schema'
-import { createLoggedInResult, createLoginResult, loginTool, takeLoginAnswer } from './login.ts'
+import { createLoggedInResult, createLoginResult, type LoginAnswer, takeLoginAnswer } from './login.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
 import type { Route, Target } from './routes.ts'
 import { invalidStateError, type TaggedState } from '../names/state.ts'
-import { findNeededLogin, lostCallError } from '../hop/upstream-error.ts'
+import { findNeededLogin, lostCallError, noAnswerError } from '../hop/upstream-error.ts'
 
 /** The number of requests that may reach another instance than that of their call. Hosts accept about ten rounds. */
 const maxMisses = 8
@@ -22,13 +22,23 @@ export async function routeCall(route: Route, host: HostRequest): Promise<RpcRes
   const credential = await upstream.findCredential(request, call)
   const { params, answer } = takeLoginAnswer(withState(found.params, state))
   if ('loginUrl' in credential) return succeed(request, createLoginResult(upstream.name, credential, { host, answer }))
-  if (answer !== undefined && upstream.credential !== undefined && params['name'] === loginTool)
-    return succeed(request, createLoggedInResult(upstream.name))
+  if (found.isLogin === true) return succeed(request, await checkLogin(host, upstream, answer))
   const response = await upstream.exchange({ ...request, params }, callOf(found, call), credential)
   const login = findNeededLogin(response)
   if (login !== undefined) return succeed(request, createLoginResult(upstream.name, login, { host, answer }))
   if ('error' in response) return nameUpstream(response, upstream)
   return succeed(request, await rewriteResult(response.result, { route, target: found, host }))
+}
+
+/** Answers a call of the tool of the gateway: a list of the upstream shows whether the login is valid. */
+async function checkLogin(host: HostRequest, upstream: Upstream, answer: LoginAnswer): Promise<JsonObject> {
+  const { request, call } = host
+  const { _meta } = request.params ?? {}
+  const params = isJsonObject(_meta) ? { _meta } : {}
+  const listed = await upstream.ask({ ...request, method: 'tools/list', params }, call)
+  if ('login' in listed) return createLoginResult(upstream.name, listed.login, { host, answer })
+  if ('isAway' in listed && listed.isAway) throw noAnswerError(upstream.name)
+  return createLoggedInResult(upstream.name)
 }
 
 async function openState(host: HostRequest, upstream: Upstream): Promise<TaggedState | undefined> {

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, quoteName } from '@x/core'
 import { errorCodes, McpError } from '@x/schema'
 import { findInnerName, hasAcceptedDefinition } from './find-item.ts'
-import { loginTool } from './login.ts'
+import { loginTool } from '../upstream/tool-rules.ts'
 import type { Upstream, UpstreamAnswer } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
-import { decodeName, type PrefixedName } from '../names/names.ts'
+import { decodeName, isToolName, type PrefixedName } from '../names/names.ts'
 import {
   rewriteContent,
   type Rewrite,
@@ -22,6 +22,8 @@ export interface Target {
   readonly params: JsonObject
   /** The value of the header `Mcp-Name`, for a method of an extension. Absent for other methods. */
   readonly headerName?: string | undefined
+  /** True for the tool of the gateway itself, which no upstream receives. */
+  readonly isLogin?: boolean | undefined
   /** The id of a task as the host knows it. Absent for other methods. */
   readonly taskId?: string | undefined
 }
@@ -57,8 +59,7 @@ async function findTool(host: HostRequest): Promise<Target> {
   const target = findUpstream(decodeName(name), host)
   if (target !== undefined) {
     const { upstream, inner } = target
-    if (upstream.credential !== undefined && inner === loginTool)
-      return { upstream, params: { ...params, name: inner } }
+    if (upstream.credential !== undefined && inner === loginTool) return { upstream, params, isLogin: true }
     const tool = upstream.toolNames.toolOf(await findInnerName({ inner, name }, { upstream, items: 'tools' }, host))
     if (tool !== undefined && (await hasAcceptedDefinition(upstream, tool, host)))
       return { upstream, params: { ...params, name: tool } }
@@ -73,6 +74,7 @@ async function findPrompt(host: HostRequest, params = host.request.params ?? {})
   if (target === undefined) throw unknownError('prompt', name)
   const { upstream, inner } = target
   const innerName = await findInnerName({ inner, name }, { upstream, items: 'prompts' }, host)
+  if (!isToolName(innerName)) throw unknownError('prompt', name)
   return { upstream, params: { ...params, name: innerName } }
 }
 

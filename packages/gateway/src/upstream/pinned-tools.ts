@@ -33,14 +33,17 @@ export class PinnedTools {
     const accepted = (await this.#pins.get(name)) ?? (await this.#pins.add(name, digest))
     this.#checkedAt.delete(name)
     if (accepted === digest) remember(this.#checkedAt, name, this.#deps.runtime.monotonicNow())
-    else this.#reportWithheld(name, digest)
+    else this.#reportWithheld(name, digest, accepted)
     return accepted === digest
   }
 
-  #reportWithheld(name: string, digest: string): void {
+  #reportWithheld(name: string, digest: string, accepted: string): void {
     if (this.#withheld.get(name) === digest) return
     remember(this.#withheld, name, digest)
-    const message = `The definition of the tool ${name} has changed, so it is withheld until its digest is removed`
+    const message =
+      accepted === ''
+        ? `The store of digests has no room for the tool ${name}, so it is withheld`
+        : `The definition of the tool ${name} has changed, so it is withheld until its digest is removed`
     this.#deps.log({ level: 'warn', code: 'tool_withheld', name: this.#deps.name, message })
   }
 }

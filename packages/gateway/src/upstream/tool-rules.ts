@@ -5,7 +5,10 @@ import { isToolName } from '../names/names.ts'
 export interface PinStore {
   /** Returns the accepted digest of a tool. Undefined for a tool that was never seen. */
   get(tool: string): string | undefined | Promise<string | undefined>
-  /** Stores the digest of a tool that was never seen. Returns the digest that is stored then. */
+  /**
+   * Stores the digest of a tool that was never seen. Returns the digest that is stored then, and an empty text if the
+   * store has no room for the tool, which is then withheld.
+   */
   add(tool: string, digest: string): string | Promise<string>
 }
 
@@ -27,14 +30,19 @@ export interface ToolNames {
   offeredName(tool: string): string | undefined
   /** Returns the tool with an offered name. Undefined if no tool can have it. */
   toolOf(offeredName: string): string | undefined
+  /** Returns the rules that no tool has matched so far, such as `deny "drop"`. Each is returned once. */
+  takeUnmatched(): readonly string[]
 }
 
+/** The tool of the gateway itself, at which a caller logs in. An upstream cannot offer a tool of this name. */
+export const loginTool = 'login'
+
 /**
- * Creates the {@link ToolNames} of an upstream.
+ * Creates the {@link ToolNames} of an upstream. With `hasLogin`, the name `login` belongs to the gateway.
  *
  * @throws TypeError for a name that two tools would have, or that no tool can have.
  */
-export function createToolNames({ allow, deny, rename = {} }: ToolRules): ToolNames {
+export function createToolNames({ allow, deny, rename = {} }: ToolRules, hasLogin = false): ToolNames {
   const allowed = allow && new Set(allow)
   const denied = new Set(deny)
   const offeredNames = new Map(Object.entries(rename))
@@ -45,25 +53,37 @@ export function createToolNames({ allow, deny, rename = {} }: ToolRules): ToolNa
       throw new TypeError(
         `tools.rename has the name ${JSON.stringify(name)}, which is not 1 to 128 of the characters A-Z a-z 0-9 _ . -`,
       )
+  if (hasLogin && tools.has(loginTool))
+    throw new TypeError(`tools.rename has the name ${loginTool}, which is the tool of the gateway at this upstream`)
+  const unmatched = new Map<string, readonly string[]>()
+  for (const [kind, names] of Object.entries({ allow, deny, rename: Object.keys(rename) }))
+    for (const name of names ?? [])
+      unmatched.set(name, [...(unmatched.get(name) ?? []), `${kind} ${JSON.stringify(name)}`])
   const isOffered = (tool: string): boolean => (allowed?.has(tool) ?? true) && !denied.has(tool) && isToolName(tool)
   const toolOf = (name: string): string | undefined => {
+    if (hasLogin && name === loginTool) return undefined
     const tool = tools.get(name) ?? (offeredNames.has(name) ? undefined : name)
     return tool !== undefined && isOffered(tool) ? tool : undefined
   }
   const offeredName = (tool: string): string | undefined => {
+    unmatched.delete(tool)
     const name = offeredNames.get(tool) ?? tool
     return toolOf(name) === tool ? name : undefined
   }
-  return { offeredName, toolOf }
+  const takeUnmatched = (): readonly string[] => {
+    const rules = [...unmatched.values()].flat()
+    unmatched.clear()
+    return rules
+  }
+  return { offeredName, toolOf, takeUnmatched }
 }
 
-/** The members of a tool that its digest covers: everything that a model or a host reads. */
-const pinnedMembers = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations']
-
-/** Returns the SHA-256 of the definition of a tool, in 64 hexadecimal digits. The order of members has no effect. */
+/**
+ * Returns the SHA-256 of the definition of a tool, in 64 hexadecimal digits. It covers every member, because a host may
+ * read any: `_meta` names the page that a tool opens. The order of members has no effect.
+ */
 export function digestTool(tool: JsonObject): string | Promise<string> {
-  const pinned = Object.fromEntries(pinnedMembers.map((member) => [member, tool[member] ?? null]))
-  return sha256Hex(JSON.stringify(sortMembers(pinned)))
+  return sha256Hex(JSON.stringify(sortMembers(tool)))
 }
 
 function sortMembers(value: JsonValue | undefined): JsonValue | undefined {

@@ -71,7 +71,7 @@ export class Upstream {
     const { credential, tools = {}, timeoutMs, required = false } = own
     const hopOptions = { ...deps, ...report, timeoutMs, hasCredentials: credential !== undefined }
     this.name = deps.name
-    this.toolNames = createToolNames(tools)
+    this.toolNames = createToolNames(tools, credential !== undefined)
     this.hop = 'exchange' in options ? serverHop(options, hopOptions) : new ConnectedHop(options, hopOptions)
     this.pins = tools.pins && new PinnedTools(tools.pins, deps)
     this.availability = availability
@@ -81,6 +81,14 @@ export class Upstream {
     availability.onChange(() => {
       if (availability.state === 'away') this.hop.replaceProcess()
     })
+  }
+
+  /** Logs the rules of tools that match nothing, after a complete list. A misspelt `deny` would deny nothing unnoticed. */
+  reportUnmatchedRules(): void {
+    const rules = this.toolNames.takeUnmatched()
+    if (rules.length === 0) return
+    const message = `These rules match no tool of ${this.name}: ${rules.join(', ')}`
+    this.#deps.log({ level: 'warn', code: 'tool_rule_unmatched', name: this.name, message })
   }
 
   /** Sends a request, unless the upstream is unreachable and does not answer a probe. */
