@@ -1,19 +1,11 @@
-/** Returns true for a name or an address of this machine, in the form of the `hostname` of a URL. */
-export function isLoopbackHost(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
-  )
-}
+import { isThisMachine } from '@x/core'
 
 /**
  * Returns true for a URL that is safe for credentials and keys: https, or http on this machine (OAuth 2.1, section
  * 1.5).
  */
 export function isSecureUrl({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))
+  return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname))
 }
 
 /**

@@ -79,6 +79,7 @@ export {
   sha256HexSync,
   unref,
 } from './runtime.ts'
+export { isThisMachine } from './this-machine.ts'
 export { isUnavailable } from './unavailable.ts'
 export {
   type AbortScope,

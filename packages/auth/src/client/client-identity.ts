@@ -1,6 +1,7 @@
+import { isThisMachine } from '@x/core'
 import type { AuthorizationServer } from 'oauth4webapi'
 import { AuthError, isAuthError, quoteText } from './auth-error.ts'
-import { isLoopbackHost, isSameIssuer } from '../oauth-urls.ts'
+import { isSameIssuer } from '../oauth-urls.ts'
 import { registerClient, type AuthServerContext } from './server-requests.ts'
 import { withLock } from './store.ts'
 import type { AuthRecords, StoredClient, StoredToken } from './stored.ts'
@@ -186,7 +187,7 @@ function isUsableRegistration(client: StoredClient, { uri }: RedirectTarget, now
 function acceptsRedirectUri({ redirectUris }: StoredClient, uri: string): boolean {
   const url = new URL(uri)
   const portlessUri = new URL(uri)
-  if (url.protocol === 'http:' && isLoopbackHost(url.hostname)) portlessUri.port = ''
+  if (url.protocol === 'http:' && isThisMachine(url.hostname)) portlessUri.port = ''
   return redirectUris.some((registeredUri) => registeredUri === uri || registeredUri === portlessUri.href)
 }
 

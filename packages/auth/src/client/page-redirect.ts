@@ -1,4 +1,5 @@
-import { isLoopbackHost, isSecureUrl } from '../oauth-urls.ts'
+import { isThisMachine } from '@x/core'
+import { isSecureUrl } from '../oauth-urls.ts'
 import { AuthError } from './auth-error.ts'
 import type { Redirect } from './code-flow.ts'
 
@@ -26,7 +27,7 @@ export function pageRedirect({ uri, assign }: PageRedirectOptions): Redirect {
     throw new TypeError('The redirect URI must be https, or http on this machine')
   }
   return {
-    applicationType: isLoopbackHost(redirectUrl.hostname) ? 'native' : 'web',
+    applicationType: isThisMachine(redirectUrl.hostname) ? 'native' : 'web',
     open: async () => ({
       uri: redirectUri,
       visit: async (url) => {

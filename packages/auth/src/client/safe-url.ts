@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../oauth-urls.ts'
+import { isThisMachine } from '@x/core'
 import { AuthError, quoteText } from './auth-error.ts'
 
 /**
@@ -16,10 +16,10 @@ export function parseSafeUrl(text: string, sourceUrl: URL, label: string): URL {
 }
 
 function findUrlProblem(url: URL, sourceUrl: URL): string | undefined {
-  const isLoopbackUrl = isLoopbackHost(url.hostname)
+  const isLoopbackUrl = isThisMachine(url.hostname)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'which is not https'
   if (url.username !== '' || url.password !== '') return 'which holds credentials'
-  if (isLoopbackUrl && !isLoopbackHost(sourceUrl.hostname)) return `a loopback address, named by ${sourceUrl.origin}`
+  if (isLoopbackUrl && !isThisMachine(sourceUrl.hostname)) return `a loopback address, named by ${sourceUrl.origin}`
   return url.protocol === 'http:' && !isLoopbackUrl ? 'which is not https' : undefined
 }
 

@@ -1,3 +1,4 @@
+import { isThisMachine } from '@x/core'
 import type { HttpAuthorizer, Principal } from '@x/exchange'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { AuthError, isAuthError } from '../client/auth-error.ts'
@@ -12,7 +13,6 @@ import {
 } from '../client/code-authorizer.ts'
 import type { Redirect } from '../client/code-flow.ts'
 import { withoutFragment } from '../client/safe-url.ts'
-import { isLoopbackHost } from '../oauth-urls.ts'
 import type { Protection } from '../server/protect.ts'
 import { type BegunLogin, type LoginTickets, type LoginUser, userKeyOf } from './login-tickets.ts'
 
@@ -156,7 +156,7 @@ export class LoginFlow {
   #createRedirect(onVisit: (visit: Visit) => void): Redirect {
     const { callbackUrl } = this.#options
     return {
-      applicationType: isLoopbackHost(callbackUrl.hostname) ? 'native' : 'web',
+      applicationType: isThisMachine(callbackUrl.hostname) ? 'native' : 'web',
       open: async () => ({
         uri: callbackUrl.href,
         visit: async (url, state) => {

@@ -60,7 +60,7 @@ test('Plain http is not asked [AUS-007]', async () => {
 
 test('A host that is allowed is connected to', async () => {
   // Nothing listens there: the refusal of the connection shows that it was tried.
-  await expect(guardedFetch({ allowedHosts: ['127.0.0.1'] })('https://127.0.0.1:1/', {})).rejects.toThrow(
+  await expect(guardedFetch({ allowedOrigins: ['https://127.0.0.1:1'] })('https://127.0.0.1:1/', {})).rejects.toThrow(
     'ECONNREFUSED',
   )
 })

@@ -6,8 +6,8 @@ import type { FetchFunction } from '../bounded-fetch.ts'
 
 /** Options of {@link guardedFetch}. */
 export interface GuardedFetchOptions {
-  /** Hosts that may have a private address. */
-  readonly allowedHosts?: readonly string[] | undefined
+  /** Origins that may have a private address, such as `https://login.internal:8443`. Another port is another origin. */
+  readonly allowedOrigins?: readonly string[] | undefined
 }
 
 /**
@@ -15,12 +15,12 @@ export interface GuardedFetchOptions {
  * hosts whose address belongs to this machine or to a private network, after it has resolved their names. Pass it to
  * `oauth` as `fetch`.
  */
-export function guardedFetch({ allowedHosts = [] }: GuardedFetchOptions = {}): FetchFunction {
+export function guardedFetch({ allowedOrigins = [] }: GuardedFetchOptions = {}): FetchFunction {
   return async (address, { method = 'GET', headers, body, signal }) => {
     const url = new URL(address)
     if (url.protocol !== 'https:') throw new TypeError(`Only https is allowed, not ${url.protocol}`)
-    const isAllowedHost = allowedHosts.includes(url.hostname)
-    if (!isAllowedHost && isPrivateAddress(url.hostname.replace(/^\[|\]$/g, '')))
+    const isAllowed = allowedOrigins.includes(url.origin)
+    if (!isAllowed && isPrivateAddress(url.hostname.replace(/^\[|\]$/g, '')))
       throw createPrivateAddressError(url.hostname)
     const bodyText = body === undefined || body === null ? undefined : await new Response(body).text()
     return new Promise((resolve, reject) => {
@@ -28,7 +28,7 @@ export function guardedFetch({ allowedHosts = [] }: GuardedFetchOptions = {}): F
         method,
         headers: Object.fromEntries(new Headers(headers)),
         // The connection uses the checked address, so that the name cannot resolve to another address after the check.
-        ...(isAllowedHost ? {} : { lookup: lookupPublicAddress }),
+        ...(isAllowed ? {} : { lookup: lookupPublicAddress }),
         ...(signal ? { signal } : {}),
       })
       request.once('error', reject)

@@ -1,3 +1,4 @@
+import { isThisMachine } from '@x/core'
 import {
   type CallToolResult,
   checkInputRequest,
@@ -91,12 +92,9 @@ export function describeUnsafeUrl(text: string): string | undefined {
   if (/[\p{C}\p{Z}]/u.test(text)) return 'it has spaces or invisible characters'
   if (!URL.canParse(text)) return 'it is not an absolute URL'
   const { protocol, hostname, username, password } = new URL(text)
-  if (protocol !== 'https:' && !(protocol === 'http:' && loopbackHostPattern.test(hostname)))
+  if (protocol !== 'https:' && !(protocol === 'http:' && isThisMachine(hostname)))
     return 'it starts with neither https: nor http: of this machine'
   return username !== '' || password !== '' ? 'it has credentials before its host' : undefined
 }
 
 const maxUrlLength = 8192
-
-// Matches the hosts of this machine. The URL parser has normalized every notation of an IP address.
-const loopbackHostPattern = /^(?:127(?:\.\d+){3}|\[::1\]|localhost)$/

@@ -1,4 +1,4 @@
-import { guardedFetch, loginPages } from '@x/auth/node'
+import { loginPages } from '@x/auth/node'
 import { type UserLogin, userLogin, type UserLoginOptions } from '@x/auth/login'
 import type { Protection } from '@x/auth/server'
 import { type KeyInput, memoryStore, type StateStore } from '@x/state-codec'
@@ -6,6 +6,7 @@ import { redisStore } from '@x/state-codec/redis'
 import type { ServerExtension } from '@x/exchange'
 import type { ServeHttpOptions } from '@x/transport-http/node'
 import { readAccount, type UpstreamSource } from './create-upstream.ts'
+import { createFetch } from './create-fetch.ts'
 import type { GatewayFile } from './file-schema.ts'
 import { RedisConnection } from './redis-connection.ts'
 
@@ -33,7 +34,7 @@ export async function createLogins(
   if (protection === undefined || secrets.problems.length > 0) return undefined
   const client = { name, metadataUrl, registrations: registration && [registration] }
   const logins = openLogins(
-    { url, protection, client, store: createStore(redis), keys, fetch: createLoginFetch(file) },
+    { url, protection, client, store: createStore(redis), keys, fetch: createFetch(addressesOf(file)) },
     secrets,
   )
   if (logins === undefined) return undefined
@@ -42,6 +43,17 @@ export async function createLogins(
     onRequest: loginPages(logins),
     extensions: redis === undefined ? [] : [closeWithServer(redis)],
   }
+}
+
+/** The addresses of the logins that the file names. They share one `fetch`, because they share one account. */
+function addressesOf({ listen, login, upstreams }: GatewayFile): readonly (string | undefined)[] {
+  const issuers = [...(listen.protect?.issuers ?? []), login?.client?.issuer]
+  const ofUpstreams = Object.values(upstreams).flatMap((upstream) =>
+    'url' in upstream && upstream.auth?.userLogin !== undefined
+      ? [upstream.url, upstream.auth.userLogin.client?.issuer]
+      : [],
+  )
+  return [...issuers, ...ofUpstreams]
 }
 
 function openLogins(options: UserLoginOptions, { problems }: UpstreamSource['secrets']): UserLogin | undefined {
@@ -64,26 +76,6 @@ async function openRedis(url: string, { problems }: UpstreamSource['secrets']): 
     problems.push(`login.store.redis: ${problem}`)
     return undefined
   }
-}
-
-/**
- * Returns the `fetch` of the logins. A host that the file names may have a private address. An upstream may name any
- * other host, which must have a public one, so that no upstream makes the gateway call servers inside your network.
- */
-export function createLoginFetch({
-  listen,
-  login,
-  upstreams,
-}: Pick<GatewayFile, 'listen' | 'login' | 'upstreams'>): NonNullable<UserLoginOptions['fetch']> {
-  const addresses = [...(listen.protect?.issuers ?? []), login?.client?.issuer]
-  for (const upstream of Object.values(upstreams))
-    if ('url' in upstream) addresses.push(upstream.url, upstream.auth?.userLogin?.client?.issuer)
-  const named = addresses.filter((address) => address !== undefined).map((address) => new URL(address))
-  const guarded = guardedFetch({ allowedHosts: named.map(({ hostname }) => hostname) })
-  // http is valid on this machine only, for an origin that the file names.
-  const local = new Set(named.filter(({ protocol }) => protocol === 'http:').map(({ origin }) => origin))
-  return (address, request) =>
-    local.has(new URL(address).origin) ? fetch(address, request) : guarded(address, request)
 }
 
 function createStore(redis: RedisConnection | undefined): StateStore {

@@ -7,6 +7,7 @@ import type { HttpAuthorizer } from '@x/exchange'
 import type { ToolRules } from '../upstream/tool-rules.ts'
 import type { CredentialSource } from '../upstream/credential.ts'
 import type { GatewayUpstreamOptions } from '../upstream/upstream.ts'
+import { createFetch } from './create-fetch.ts'
 import { openPinFile } from './file-pins.ts'
 import type { CommandUpstream, UrlUpstream } from './file-schema.ts'
 import type { SecretReader, SecretReference } from './secret-reader.ts'
@@ -52,19 +53,20 @@ async function connectUrl(
   const entries: [string, string][] = []
   for (const [header, reference] of Object.entries(headers ?? {}))
     entries.push([header, await source.secrets.read(`${place}.headers.${header}`, reference)])
-  const own = await createAuthorizer(`${place}.auth`, auth, source)
+  const own = await createAuthorizer(`${place}.auth`, { url, auth }, source)
   const credential =
-    (await createExchange(`${place}.auth.tokenExchange`, auth, source)) ??
+    (await createExchange(`${place}.auth.tokenExchange`, { url, auth }, source)) ??
     (await createLogin(`${place}.auth.userLogin`, url, auth, source))
   const http = { headers: Object.fromEntries(entries) }
   return { connect: (caller) => connectAny(url, { http: { ...http, auth: own ?? caller.auth } }), credential }
 }
 
 type UpstreamAuth = NonNullable<UrlUpstream['auth']>
+type UpstreamAddress = { readonly url: string; readonly auth: UpstreamAuth }
 
 async function createAuthorizer(
   place: string,
-  { bearer, clientCredentials: account }: UpstreamAuth,
+  { url, auth: { bearer, clientCredentials: account } }: UpstreamAddress,
   { secrets }: UpstreamSource,
 ): Promise<HttpAuthorizer | undefined> {
   if (bearer !== undefined) {
@@ -75,18 +77,22 @@ async function createAuthorizer(
   const { issuer, id, secret: reference } = account
   const secret = await secrets.read(`${place}.clientCredentials.secret`, reference)
   // An empty secret is a problem that the reader has kept.
-  return secret === '' ? undefined : clientCredentials({ issuer, client: { id, secret } })
+  return secret === ''
+    ? undefined
+    : clientCredentials({ issuer, client: { id, secret }, fetch: createFetch([url, issuer]) })
 }
 
 async function createExchange(
   place: string,
-  { tokenExchange: exchange }: UpstreamAuth,
+  { url, auth: { tokenExchange: exchange } }: UpstreamAddress,
   { secrets }: UpstreamSource,
 ): Promise<CredentialSource | undefined> {
   if (exchange === undefined) return undefined
   const { id, secret: reference, ...options } = exchange
   const secret = await secrets.read(`${place}.secret`, reference)
-  return secret === '' ? undefined : tokenExchange({ ...options, client: { id, secret } })
+  return secret === ''
+    ? undefined
+    : tokenExchange({ ...options, client: { id, secret }, fetch: createFetch([url, options.issuer]) })
 }
 
 async function createLogin(
