@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@x/core'
-import { type Call, withHeader, withNotify } from '@x/exchange'
+import { type Call, withNotify } from '@x/exchange'
 import { errorCodes, metaKeys, type RpcRequest, type RpcResponse } from '@x/schema'
 import { createLoggedInResult, createLoginResult, type LoginAnswer, takeLoginAnswer } from './login.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -71,15 +71,14 @@ function withState(params: JsonObject, tagged: TaggedState | undefined): JsonObj
   return { ...params, requestState, ...(tag.answers !== undefined && { inputResponses: tag.answers }) }
 }
 
-/** Returns the call for an upstream: log messages begin with its name, and headers name the target at the upstream. */
-function callOf({ upstream, headerName }: Target, call: Call): Call {
-  const named = withNotify(call, (notification) => {
+/** Returns the call for an upstream, whose log messages begin with its name. */
+function callOf({ upstream }: Target, call: Call): Call {
+  return withNotify(call, (notification) => {
     if (notification.method !== 'notifications/message') return call.notify(notification)
     const { logger } = notification.params ?? {}
     const name = typeof logger === 'string' ? `${upstream.name}/${logger}` : upstream.name
     call.notify({ ...notification, params: { ...notification.params, logger: name } })
   })
-  return headerName === undefined ? named : withHeader(named, 'Mcp-Name', headerName)
 }
 
 async function rewriteResult(

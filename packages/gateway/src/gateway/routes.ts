@@ -20,8 +20,6 @@ import { decodeUri } from '../names/uris.ts'
 export interface Target {
   readonly upstream: Upstream
   readonly params: JsonObject
-  /** The value of the header `Mcp-Name`, for a method of an extension. Absent for other methods. */
-  readonly headerName?: string | undefined
   /** True for the tool of the gateway itself, which no upstream receives. */
   readonly isLogin?: boolean | undefined
   /** The id of a task as the host knows it. Absent for other methods. */
@@ -81,7 +79,7 @@ async function findPrompt(host: HostRequest, params = host.request.params ?? {})
 async function findUri(host: HostRequest): Promise<Target> {
   const { params = {} } = host.request
   const { upstream, inner } = requireUri(params['uri'], host)
-  return { upstream, params: { ...params, uri: inner }, headerName: inner }
+  return { upstream, params: { ...params, uri: inner } }
 }
 
 async function findReference(host: HostRequest): Promise<Target> {
@@ -102,7 +100,7 @@ async function findTask({ request, call, parts }: HostRequest): Promise<Target> 
   const opened = await parts.state.openTaskId(taskId, call)
   const upstream = parts.upstreams.get(opened.upstream)
   if (upstream === undefined) throw unknownError('task', taskId)
-  return { upstream, params: { ...params, taskId: opened.taskId }, headerName: opened.taskId, taskId }
+  return { upstream, params: { ...params, taskId: opened.taskId }, taskId }
 }
 
 /** Sessions of the data layer name no upstream, so only one upstream can have them. */

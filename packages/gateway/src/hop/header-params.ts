@@ -6,6 +6,7 @@ import {
   type HeaderParam,
   isJsonObject,
   type JsonObject,
+  McpError,
   parseHeaderParams,
   type RpcRequest,
   type RpcResponse,
@@ -44,6 +45,7 @@ export class HeaderParamTools {
     if (headerParams === undefined) return call
     const args = params?.['arguments']
     const headers = encodeHeaderArguments(headerParams, isJsonObject(args) ? args : {})
+    checkHeaderParams(headers)
     return withContext(call, headerParamsKey, headers)
   }
 
@@ -52,6 +54,18 @@ export class HeaderParamTools {
     if (this.#paramsByTool.size >= maxRememberedTools && oldest !== undefined) this.#paramsByTool.delete(oldest)
     this.#paramsByTool.set(name, params)
   }
+}
+
+/** Common servers and proxies refuse a line of more than 8 KiB, and 16 KiB of headers together. */
+const maxHeaderParamsLength = 6 * 1024
+
+/** Throws if the parameters of a tool are too long for the headers of a request. */
+export function checkHeaderParams(headers: ReadonlyMap<string, string>): void {
+  let length = 0
+  for (const [name, value] of headers) length += name.length + value.length
+  if (length <= maxHeaderParamsLength) return
+  const message = `The parameters that headers repeat have ${length} characters together: send at most ${maxHeaderParamsLength}`
+  throw new McpError(errorCodes.invalidParams, message)
 }
 
 function toolNameOf({ method, params }: RpcRequest): string | undefined {

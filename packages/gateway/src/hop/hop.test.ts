@@ -1,5 +1,5 @@
 import { type Call, clientSessionKey, createCall, withContext } from '@x/exchange'
-import type { RpcResponse } from '@x/schema'
+import { metaKeys, type RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { proxy, type ProxyOptions } from '../index.ts'
 import { proxyWithLogin } from '../gateway/proxy.ts'
@@ -106,6 +106,28 @@ describe('an older server behind one connection never serves two hosts [GWY-006]
     await server.close()
   })
 })
+
+test.each([olderOverStdio, olderOverHttp])(
+  'a host has one connection, whatever its requests declare [GWY-025]',
+  async (peer) => {
+    const { upstream, server } = create({ peer })
+    const declare = (method: string, capabilities: object) => {
+      const request = createRequest(method, { name: 'greet', arguments: {} })
+      const _meta = { ...Object(request.params?.['_meta']), [metaKeys.clientCapabilities]: capabilities }
+      return server.exchange({ ...request, params: { ...request.params, _meta } }, createCall())
+    }
+    const elicitation = { form: {}, url: {} }
+    await declare('resources/list', { elicitation })
+    await declare('tools/call', { elicitation, extensions: { 'io.modelcontextprotocol/tasks': {} } })
+    await declare('tools/list', {})
+    await declare('tools/call', { elicitation: { form: {} }, extensions: { 'io.modelcontextprotocol/ui': {} } })
+    expect(upstream.opened()).toBe(1)
+    // The handshake has promised fewer kinds of questions than this request can answer.
+    await declare('tools/call', { elicitation, sampling: {} })
+    expect(upstream.opened()).toBe(2)
+    await server.close()
+  },
+)
 
 test.each([
   ['another principal', callOf('grace')],

@@ -3,6 +3,7 @@ import { type Call, callerKeyOf, type Connection, createCall, limitErrorToMcp, w
 import {
   errorResponse,
   findMethodRow,
+  isMcpError,
   protocolVersion,
   type RpcNotification,
   type RpcRequest,
@@ -10,14 +11,7 @@ import {
 } from '@x/schema'
 import { type CallingClient, callingClientKey } from '@x/exchange/internal'
 import { invalidStateError } from '../names/state.ts'
-import {
-  type CallerCredential,
-  canBeAsked,
-  type HostIdentity,
-  identityOf,
-  noCredential,
-  identityMetaIn,
-} from './host-identity.ts'
+import { type CallerCredential, type HostIdentity, identityOf, noCredential, identityMetaIn } from './host-identity.ts'
 import { ConnectionPool, isHttp, type PooledConnection, type UpstreamOptions } from './pool.ts'
 import { createProbe, type Hop, isOfExtension, probeCall } from './server-hop.ts'
 import type { HopOptions } from './hop-options.ts'
@@ -67,9 +61,9 @@ export class ConnectedHop implements Hop {
   }
 
   async exchange(request: RpcRequest, call: Call, credential: CallerCredential = noCredential): Promise<RpcResponse> {
-    const shared = this.#findShared()
-    if (shared !== undefined) return this.#shared.send(shared, request, createForwardedCall(call))
     try {
+      const shared = this.#findShared()
+      if (shared !== undefined) return await this.#shared.send(shared, request, createForwardedCall(call))
       const identity = identityOf(request, call, credential)
       const failure = this.#sharing === undefined ? await this.#detect(request, call, identity) : undefined
       if (failure !== undefined) return { ...failure, id: request.id }
@@ -77,6 +71,7 @@ export class ConnectedHop implements Hop {
       if (detected !== undefined) return await this.#shared.send(detected, request, createForwardedCall(call))
       return await this.#exchangeAlone(request, call, identity)
     } catch (error) {
+      if (isMcpError(error)) return errorResponse(request.id, error)
       if (!isLimitError(error)) throw error
       return errorResponse(request.id, limitErrorToMcp(error))
     }
@@ -135,10 +130,10 @@ export class ConnectedHop implements Hop {
 
   async #exchangeAlone(request: RpcRequest, call: Call, identity: HostIdentity): Promise<RpcResponse> {
     const requestState = request.params?.['requestState']
-    const isAlone = this.#sharing === 'call' && mayAsk(request)
+    const mayAsk = this.#sharing === 'call' && findMethodRow(request.method)?.canRequireInput === true
     const pooled =
       requestState === undefined || !this.#isOlder
-        ? this.#pool.acquire(identity, isAlone)
+        ? this.#pool.acquire(identity, mayAsk)
         : this.#waitingCalls.resume(requestState, identity.key)
     if (pooled === undefined) return errorResponse(request.id, invalidStateError())
     if (request.method !== 'server/discover') pooled.isFresh = false
@@ -150,7 +145,7 @@ export class ConnectedHop implements Hop {
     } finally {
       const state = this.#isOlder ? stateIn(response) : undefined
       if (state === undefined) {
-        if (isAlone) pooled.isAsked = false
+        if (mayAsk) pooled.isAsked = false
         this.#pool.release(pooled)
       } else this.#waitingCalls.hold(state, pooled)
     }
@@ -235,10 +230,6 @@ export class ConnectedHop implements Hop {
       this.#shared.use(pooled.connection)
     }
   }
-}
-
-function mayAsk(request: RpcRequest): boolean {
-  return findMethodRow(request.method)?.canRequireInput === true && canBeAsked(request)
 }
 
 function stateIn(response: RpcResponse | undefined): string | undefined {

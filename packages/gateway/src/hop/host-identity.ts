@@ -24,8 +24,10 @@ export const noCredential: CallerCredential = { id: '', caller: { principal: und
 export interface HostIdentity {
   /** The key under which quotas count the caller. */
   readonly callerKey: string
-  /** The caller, and the name and the capabilities of its client in the handshake. */
+  /** The caller, and the name of its client in the handshake. */
   readonly client: string
+  /** The kinds of questions that the host can be asked, as the request declares them. */
+  readonly questions: readonly string[]
   /** The session and the client. Requests with the same key may share a connection to an older server. */
   readonly key: string
   /** The caller, as an argument of the function that opens connections. */
@@ -34,7 +36,9 @@ export interface HostIdentity {
 
 /**
  * Returns the identity of the host that sends a request. An older server takes the name and the capabilities of its
- * client from the handshake, so hosts that differ in them cannot share a connection.
+ * client from the handshake. A request of this revision may declare less than its host can do, and extensions that
+ * concern this request alone. So extensions are no part of the identity, and a request with fewer kinds of questions is
+ * still one of the same host.
  */
 export function identityOf(
   request: RpcRequest,
@@ -45,15 +49,23 @@ export function identityOf(
   const info = meta[metaKeys.clientInfo]
   const callerKey = callerKeyOf(call)
   const clientName = isJsonObject(info) ? info['name'] : undefined
-  const client = JSON.stringify([callerKey, id, clientName, meta[metaKeys.clientCapabilities]])
-  return { callerKey, client, caller, key: JSON.stringify([call.context.get(clientSessionKey), client]) }
+  const client = JSON.stringify([callerKey, id, clientName])
+  const questions = questionsOf(request)
+  return { callerKey, client, questions, caller, key: JSON.stringify([call.context.get(clientSessionKey), client]) }
 }
 
-/** Returns true if the host has declared that a server may ask it. */
-export function canBeAsked(request: RpcRequest): boolean {
+/** Returns true if a connection of one request serves another: of the same host, with at least its kinds of questions. */
+export function servesHost(own: HostIdentity, { key, questions }: HostIdentity): boolean {
+  return own.key === key && questions.every((kind) => own.questions.includes(kind))
+}
+
+function questionsOf(request: RpcRequest): readonly string[] {
   const capabilities = requestMetaIn(request)[metaKeys.clientCapabilities]
-  if (!isJsonObject(capabilities)) return false
-  return ['elicitation', 'sampling', 'roots'].some((name) => capabilities[name] !== undefined)
+  if (!isJsonObject(capabilities)) return []
+  const { elicitation } = capabilities
+  const modes = isJsonObject(elicitation) ? Object.keys(elicitation).map((mode) => `elicitation ${mode}`) : []
+  const kinds = ['elicitation', 'roots', 'sampling'].filter((name) => capabilities[name] !== undefined)
+  return [...kinds, ...modes]
 }
 
 /** Returns what the `_meta` of a request says about its host. Only this is sent on to describe an upstream. */

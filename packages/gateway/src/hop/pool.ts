@@ -2,7 +2,7 @@ import { errorRecord, startBackgroundTimer } from '@x/core'
 import type { Connection } from '@x/exchange'
 import type { CallingClient } from '@x/exchange/internal'
 import { findAddressProblem } from './address.ts'
-import type { HostIdentity, UpstreamCaller } from './host-identity.ts'
+import { type HostIdentity, servesHost, type UpstreamCaller } from './host-identity.ts'
 import type { Deps } from './hop-options.ts'
 
 /** Milliseconds after which a connection that is not used is closed. */
@@ -75,12 +75,15 @@ export class ConnectionPool {
     return [...this.#connections].find(({ identity }) => identity.callerKey === callerKey)?.connection
   }
 
-  /** Returns a connection of a host. With `isAlone`, no other call that may ask uses it until its release. */
-  acquire(identity: HostIdentity, isAlone: boolean): PooledConnection {
-    const own = [...this.#connections].filter(({ identity: { key } }) => key === identity.key)
-    const isUsable = ({ isAsked }: PooledConnection): boolean => !isAlone || !isAsked
+  /**
+   * Returns a connection of a host. With `mayAsk`, no other call that may be asked uses it until its release. The
+   * handshake decides whether a server may ask, not the request.
+   */
+  acquire(identity: HostIdentity, mayAsk: boolean): PooledConnection {
+    const own = [...this.#connections].filter((pooled) => servesHost(pooled.identity, identity))
+    const isUsable = ({ isAsked }: PooledConnection): boolean => !mayAsk || !isAsked
     const pooled = own.find(isUsable) ?? this.#adoptFresh(identity) ?? this.open(identity)
-    if (isAlone) pooled.isAsked = true
+    if (mayAsk) pooled.isAsked = pooled.identity.questions.length > 0
     pooled.uses += 1
     this.#stopIdle(pooled)
     return pooled
@@ -160,9 +163,13 @@ export class ConnectionPool {
    */
   #adoptFresh(identity: HostIdentity): PooledConnection | undefined {
     const fresh = [...this.#connections].find(
-      (pooled) => pooled.isFresh && pooled.uses === 0 && pooled.identity.client === identity.client,
+      (pooled) =>
+        pooled.isFresh &&
+        pooled.uses === 0 &&
+        servesHost({ ...pooled.identity, key: identity.key }, identity) &&
+        pooled.identity.client === identity.client,
     )
-    if (fresh !== undefined) fresh.identity = identity
+    if (fresh !== undefined) fresh.identity = { ...identity, questions: fresh.identity.questions }
     return fresh
   }
 

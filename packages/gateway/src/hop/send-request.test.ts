@@ -177,6 +177,29 @@ test('headers that repeat arguments are created for a host that sends none, afte
   await server.close()
 })
 
+test('the parameters that headers repeat are bounded together, so that no upstream refuses the request', async () => {
+  const { upstream, server } = create({})
+  const params = new Map(Array.from({ length: 7 }, (_, index) => [`P${index}`, 'x'.repeat(1000)] as const))
+  const response = await server.exchange(createToolCall(), withContext(createCall(), headerParamsKey, params))
+  expect(response).toMatchObject({ error: { code: -32602, message: expect.stringContaining('send at most 6144') } })
+  expect(upstream.arrived).toEqual([])
+  await server.close()
+})
+
+test.each([
+  ['tasks/get', { taskId: 'task-1' }, 'task-1'],
+  ['tasks/update', { taskId: 'task-1' }, 'task-1'],
+  ['tasks/cancel', { taskId: 'täsk' }, '=?base64?dMOkc2s=?='],
+  ['skills/get', { uri: 'skill://a/SKILL.md' }, 'skill://a/SKILL.md'],
+  ['resources/directory/read', { uri: 'skill://a/' }, 'skill://a/'],
+  ['com.example/moon', { name: 'ix' }, undefined],
+])('%s of a host without headers gets the header that names its target', async (method, params, name) => {
+  const { upstream, server } = create({})
+  await server.exchange(createRequest(method, params), createCall())
+  expect(upstream.arrived[0]?.call.context.get(callHeadersKey)?.get('Mcp-Name')).toBe(name)
+  await server.close()
+})
+
 describe('a server in the same process', () => {
   const greet = tool('greet', { description: 'Greets', run: (_, ctx) => `Hello, ${ctx.principal?.subject ?? 'you'}!` })
 

@@ -7,10 +7,12 @@ import {
   type Exchange,
   headerParamsKey,
   withContext,
+  withHeader,
 } from '@x/exchange'
 import {
   checkInputRequests,
   checkResult,
+  encodeHeaderValue,
   errorResponse,
   findMethodRow,
   isMcpError,
@@ -19,7 +21,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { HeaderParamTools } from './header-params.ts'
+import { checkHeaderParams, HeaderParamTools } from './header-params.ts'
 import type { Deps, HopOptions } from './hop-options.ts'
 import { RunningCalls } from './running-calls.ts'
 import {
@@ -53,7 +55,7 @@ export class RequestSender {
    */
   async send(exchange: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> {
     const { name, log, onAnswer } = this.#options
-    const limited = this.#running.begin(call, findMethodRow(request.method)?.isStreaming !== true)
+    const limited = this.#running.begin(nameTarget(request, call), findMethodRow(request.method)?.isStreaming !== true)
     try {
       const response = await this.#headerParams.send(exchange, request, limited.call)
       limited.end()
@@ -85,6 +87,21 @@ export class RequestSender {
     onFailure?.()
     return noAnswerError(name, isSilent ? this.timeoutMs : undefined)
   }
+}
+
+/** The methods of extensions whose target the header `Mcp-Name` repeats, with the param that has it. */
+const targetParams: ReadonlyMap<string, string> = new Map([
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+  ['skills/get', 'uri'],
+  ['resources/directory/read', 'uri'],
+])
+
+/** A host over stdio has sent no headers, and one of a gateway has another name for the target. */
+function nameTarget({ method, params }: RpcRequest, call: Call): Call {
+  const target = params?.[targetParams.get(method) ?? '']
+  return typeof target === 'string' ? withHeader(call, 'Mcp-Name', encodeHeaderValue(target)) : call
 }
 
 /** Replaces a result that is not of the type of its method with an error, so that no later function checks it again. */
@@ -124,6 +141,7 @@ export function createForwardedCall(call: Call): Call {
   }
   const plain: Call = withSignalOf({ principal: undefined, context: noContext, notify }, call)
   const headerParams = copyHeaders(call.context.get(headerParamsKey), () => true)
+  if (headerParams !== undefined) checkHeaderParams(headerParams)
   const withParams = headerParams === undefined ? plain : withContext(plain, headerParamsKey, headerParams)
   const headers = copyHeaders(call.context.get(callHeadersKey), (name) => forwardedHeaders.has(name.toLowerCase()))
   return headers === undefined ? withParams : withContext(withParams, callHeadersKey, headers)
