@@ -8,10 +8,15 @@ export type ListChange = 'toolsListChanged' | 'promptsListChanged' | 'resourcesL
 /** An event of a subscription (basic/patterns/subscriptions, receiving notifications). */
 export type SubscriptionEvent =
   /**
-   * A stream is open. The server will report the changes in `notifications`, which may be fewer than requested. If
-   * `mayHaveMissedChanges` is true, every earlier result may be stale.
+   * A stream is open. The server will report the changes in `notifications`, and none of those in `refused`, which is
+   * absent if it has accepted all. If `mayHaveMissedChanges` is true, every earlier result may be stale.
    */
-  | { readonly type: 'opened'; readonly notifications: SubscriptionFilter; readonly mayHaveMissedChanges: boolean }
+  | {
+      readonly type: 'opened'
+      readonly notifications: SubscriptionFilter
+      readonly refused?: SubscriptionFilter | undefined
+      readonly mayHaveMissedChanges: boolean
+    }
   /** The list has changed. */
   | { readonly type: ListChange }
   /** A subscribed resource, or a part of one, has changed. */
@@ -82,6 +87,13 @@ export function acceptedChangesFrom(acknowledgedFilter: JsonObject, wantedChange
     [...wantedChanges.listChanges].filter((change) => acknowledgedFilter[change] === true),
     uris.filter((uri) => typeof uri === 'string').filter((uri) => wantedChanges.uris.has(uri)),
   )
+}
+
+/** Returns the part of the requested filter that the server has left out. Undefined if there is none. */
+export function refusedFilterOf(wanted: WantedChanges, accepted: WantedChanges): SubscriptionFilter | undefined {
+  const lists = [...wanted.listChanges].filter((change) => !accepted.listChanges.has(change))
+  const uris = [...wanted.uris].filter((uri) => !accepted.uris.has(uri))
+  return lists.length + uris.length === 0 ? undefined : subscriptionFilterOf(createWantedChanges(lists, uris))
 }
 
 function createWantedChanges(listChanges: readonly ListChange[], uris: readonly string[]): WantedChanges {

@@ -5,6 +5,7 @@ import { ClientError, isClientError } from '../request/client-error.ts'
 import { type ClientState, errorContextOf } from '../request/client-state.ts'
 import type { SendOnce } from '../request/request.ts'
 import {
+  refusedFilterOf,
   subscriptionFilterOf,
   stalePredicateAfterGap,
   stalePredicateOf,
@@ -145,9 +146,11 @@ async function followStream(
       openedAt = clock.monotonicNow()
       clientState.events.emit?.({ type: 'subscription', state: isFirst ? 'opened' : 'reopened' })
       if (!isFirst) partition.removeStaleEntries(stalePredicateAfterGap(wantedChanges))
+      const refused = refusedFilterOf(wantedChanges, acceptedChanges)
       queue.put({
         type: 'opened',
         notifications: subscriptionFilterOf(acceptedChanges),
+        ...(refused !== undefined && { refused }),
         mayHaveMissedChanges: !isFirst,
       })
     },

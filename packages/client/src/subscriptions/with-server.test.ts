@@ -45,6 +45,7 @@ describe('With a real server, a client', () => {
       {
         type: 'opened',
         notifications: { toolsListChanged: true, resourceSubscriptions: ['file:///a'] },
+        refused: { promptsListChanged: true, resourceSubscriptions: ['file:///hidden', 'file:///unknown'] },
         mayHaveMissedChanges: false,
       },
     ])
