@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { plantFault, type plantedFaults } from './planted-faults.ts'
 
 /** The output of one run of the simulation. */
 interface FleetRun {
@@ -16,8 +17,11 @@ export interface FleetProgram {
   run(args: readonly string[]): Promise<FleetRun>
 }
 
-/** Builds the program as the script `fleet` does. */
-export async function buildFleetProgram(name: string): Promise<FleetProgram> {
+/** Builds the program as the script `fleet` does, with a fault in the code of a package if one is given. */
+export async function buildFleetProgram(
+  name: string,
+  plantedFault?: keyof typeof plantedFaults,
+): Promise<FleetProgram> {
   const outdir = join(import.meta.dirname, '../../.results', name)
   await build({
     entryPoints: ['main.ts', 'run-seed.ts'].map((file) => join(import.meta.dirname, file)),
@@ -27,6 +31,7 @@ export async function buildFleetProgram(name: string): Promise<FleetProgram> {
     format: 'cjs',
     target: 'node20',
     outExtension: { '.js': '.cjs' },
+    plugins: plantedFault === undefined ? [] : [plantFault(plantedFault)],
   })
   return {
     run: (args) =>

@@ -9,6 +9,8 @@ interface OperationDeps {
   readonly faults: Faults
   readonly fleet: Fleet
   readonly services: Services
+  /** True if services return from an outage with an earlier state, as after a fail-over. */
+  readonly losesWrites: boolean
 }
 
 /**
@@ -19,10 +21,13 @@ const freezes = { minMs: 200, maxMs: 9000 }
 const outages = { minMs: 100, maxMs: 7000 }
 const replacements = { minMs: 100, maxMs: 3000 }
 
+/** The most that a service loses in an outage, in milliseconds before the outage ends. */
+const maxLostMs = 9000
+
 /**
  * Schedules operations until the faults end: instances are killed, stopped and frozen, and services become unavailable.
  */
-export function scheduleOperations({ time, faults, fleet, services }: OperationDeps): void {
+export function scheduleOperations({ time, faults, fleet, services, losesWrites }: OperationDeps): void {
   const pickDuration = ({ minMs, maxMs }: { minMs: number; maxMs: number }): number =>
     minMs + faults.random() * (maxMs - minMs)
   const pick = <T>(values: readonly T[]): T | undefined => values[Math.floor(faults.random() * values.length)]
@@ -32,7 +37,8 @@ export function scheduleOperations({ time, faults, fleet, services }: OperationD
     const availability = faults.random() < 0.5 ? 'unavailable' : 'silent'
     faults.record(service.host.name, availability)
     service.availability = availability
-    time.schedule(undefined, pickDuration(outages), () => services.restore(service))
+    const lostMs = losesWrites ? faults.random() * maxLostMs : undefined
+    time.schedule(undefined, pickDuration(outages), () => void services.restore(service, lostMs))
   }
   const operate = (): void => {
     if (!faults.isActive) return
