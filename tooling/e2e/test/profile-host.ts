@@ -47,16 +47,11 @@ export function playOverHttp(profile: HostProfile, server: Server): Promise<Play
   const handler = httpHandler(server)
   let session: string | undefined
   const post = async (message: JsonObject): Promise<void> => {
-    const { method, params } = message
-    const isModern = profile.revision === '2026-07-28'
-    const name = isJsonObject(params) ? params['name'] : undefined
     const headers = {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
-      ...((isModern || session !== undefined) && { 'mcp-protocol-version': profile.revision }),
-      ...(session !== undefined && { 'mcp-session-id': session }),
-      ...(isModern && typeof method === 'string' && { 'mcp-method': method }),
-      ...(isModern && typeof name === 'string' && { 'mcp-name': encodeHeaderValue(name) }),
+      ...(session !== undefined && { 'mcp-session-id': session, 'mcp-protocol-version': profile.revision }),
+      ...(profile.revision === '2026-07-28' && modernHeadersOf(message)),
     }
     const init = { method: 'POST', headers, body: JSON.stringify(message) }
     const response = await handler(new Request('http://localhost/mcp', init))
@@ -65,6 +60,15 @@ export function playOverHttp(profile: HostProfile, server: Server): Promise<Play
   }
   const link: Link = { send: (message) => void post(message), receive: () => {} }
   return play(profile, link)
+}
+
+function modernHeadersOf({ method, params }: JsonObject): Record<string, string> {
+  const name = isJsonObject(params) ? params['name'] : undefined
+  return {
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': String(method),
+    ...(typeof name === 'string' && { 'mcp-name': encodeHeaderValue(name) }),
+  }
 }
 
 async function readReply(response: Response, receive: (message: JsonObject) => void): Promise<void> {

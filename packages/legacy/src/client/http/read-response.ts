@@ -96,7 +96,7 @@ async function readErrorResponse(
 }
 
 /** The code with which servers of the official SDK reject a session id that they do not know. */
-const badRequestCode = -32000
+const lostSessionError = { code: -32_000 }
 
 /**
  * Returns true if a server does not know a session, for example after its restart. The specification wants 404 (basic/
@@ -107,7 +107,7 @@ function isLostSession(
   { status }: HttpClientResponse,
   rpcError: RpcError | undefined,
 ): boolean {
-  return status === 400 && sessionId !== undefined && rpcError?.error.code === badRequestCode
+  return status === 400 && sessionId !== undefined && rpcError?.error.code === lostSessionError.code
 }
 
 function sessionEndedError(session: HttpSession, response?: RpcError): LegacyError {

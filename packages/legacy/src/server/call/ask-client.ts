@@ -1,7 +1,14 @@
 import { isCancelled, randomId } from '@x/core'
 import { callerKeyOf } from '@x/exchange'
-import { findMissingCapabilities, type InputRequest, type JsonObject, type JsonValue } from '@x/schema'
+import {
+  type ClientCapabilities,
+  findMissingCapabilities,
+  type InputRequest,
+  type JsonObject,
+  type JsonValue,
+} from '@x/schema'
 import { requiredCapabilitiesOf, toLegacyInputRequest } from '../../translate/input-request.ts'
+import type { LegacyClient } from '../../translate/request.ts'
 import type { CallDeps } from './call-deps.ts'
 import { type AnswerCollector, collectAnswers } from './answer-collector.ts'
 import { CallHandedOffError, type LegacyCall } from './call-channel.ts'
@@ -135,9 +142,7 @@ function prepareQuestion(
   if (repeated !== undefined) return { repeated }
   const elicitationId = url === undefined ? '' : urlPages.getElicitationId(url)
   if (channel.owner === undefined) return { failure: { message: 'This client cannot be asked: it has no session' } }
-  const { method, params } = { params: undefined, ...request }
-  // A server behind a proxy may ask what the client has not declared (client/elicitation, client/sampling).
-  const missingCapabilities = findMissingCapabilities(client.capabilities, requiredCapabilitiesOf(method, params) ?? {})
+  const missingCapabilities = findMissing(request, client)
   if (missingCapabilities !== undefined) return { failure: { missingCapabilities } }
   const question = toLegacyInputRequest(request, client.revision, elicitationId)
   if ('unsupported' in question)
@@ -145,7 +150,13 @@ function prepareQuestion(
   // The id of a question begins with the id of its stream. Any instance can therefore find the call to which an answer
   // belongs.
   const id = channel.stream.id === '' ? randomId() : `${channel.stream.id}.${randomId().slice(0, 8)}`
-  return { key, id, method, params: question.request.params }
+  return { key, id, method: request.method, params: question.request.params }
+}
+
+/** A server behind a proxy may ask what the client has not declared (client/elicitation, client/sampling). */
+function findMissing(request: InputRequest, { capabilities }: LegacyClient): ClientCapabilities | undefined {
+  const params = 'params' in request ? request.params : undefined
+  return findMissingCapabilities(capabilities, requiredCapabilitiesOf(request.method, params) ?? {})
 }
 
 interface SentRound {

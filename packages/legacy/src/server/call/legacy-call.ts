@@ -1,6 +1,7 @@
 import { Cancellation, isCancelled, offCancel, onCancel, withSignalOf } from '@x/core'
 import { type CallContext, olderRequestKey, withContext } from '@x/exchange'
 import {
+  clientRevisionKey,
   errorCodes,
   errorResponse,
   isJsonObject,
