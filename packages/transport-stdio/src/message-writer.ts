@@ -48,14 +48,13 @@ export function createMessageWriter(
   let pendingText = ''
   let isScheduled = false
   let hasFailed = false
-  const beginPauses: (() => void)[] = []
   const backlog = createBacklog()
 
   const flushNow = (onDone: () => void): void => {
     isScheduled = false
     const text = pendingText
     pendingText = ''
-    for (const beginPause of beginPauses.splice(0)) beginPause()
+    pausedLines.beginPauses()
     if (hasFailed || output.destroyed || output.writableEnded) {
       backlog.clear()
       return onDone()
@@ -73,14 +72,13 @@ export function createMessageWriter(
       if (isScheduled) flushNow(noop)
     })
   }
-  const pausedLines = createPausedLines(write)
+  const pausedLines = createPausedLines(write, () => isScheduled)
   output.on('drain', () => {
     backlog.clear()
     events.onDrain()
   })
   output.on('close', backlog.clear)
-  // The listener is never removed. An error of the last write may arrive later, and would end the process if there were
-  // no listener.
+  // The listener stays: without one, a late error of the last write would end the process.
   output.on('error', (error) => {
     hasFailed = true
     backlog.clear()
@@ -88,11 +86,7 @@ export function createMessageWriter(
   })
   return {
     write,
-    writeAfterPause: (line, pauseMs) => {
-      const beginPause = pausedLines.add(line, pauseMs)
-      if (isScheduled) beginPauses.push(beginPause)
-      else beginPause()
-    },
+    writeAfterPause: pausedLines.add,
     hasPendingText: () => isScheduled,
     waitForDrain: () => {
       if (hasFailed || output.destroyed || output.writableEnded) return undefined
@@ -111,22 +105,32 @@ export function createMessageWriter(
 }
 
 /**
- * Creates a set of lines. Each line is written after its pause, which the function that `add` returns begins, or earlier
- * when all lines are released.
+ * Creates a set of lines. Each line is written after its pause, or earlier when all lines are released. While
+ * `hasPendingText` returns true, pauses begin with `beginPauses`.
  */
-function createPausedLines(write: (line: string) => void): {
-  add(line: string, pauseMs: number): () => void
+function createPausedLines(
+  write: (line: string) => void,
+  hasPendingText: () => boolean,
+): {
+  add(line: string, pauseMs: number): void
+  beginPauses(): void
   releaseAll(): void
 } {
   const lines = new Set<string>()
+  const addedPauses: [line: string, pauseMs: number][] = []
+  const beginPauses = (): void => {
+    for (const [line, pauseMs] of addedPauses.splice(0)) setTimeout(releaseLine, pauseMs, line)
+  }
   const releaseLine = (line: string): void => {
     if (lines.delete(line)) write(line)
   }
   return {
     add: (line, pauseMs) => {
       lines.add(line)
-      return () => void setTimeout(releaseLine, pauseMs, line)
+      addedPauses.push([line, pauseMs])
+      if (!hasPendingText()) beginPauses()
     },
+    beginPauses,
     releaseAll: () => {
       for (const line of lines) releaseLine(line)
     },
