@@ -1,3 +1,4 @@
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createGate } from '@tooling/vitest/gate'
 import { describeNeeding } from '@tooling/vitest/needs'
@@ -9,7 +10,7 @@ import express from 'express'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { keys, stateWith } from './asking.ts'
-import { compressingCaddy, compressingNginx, freePort, type ProxyKind, startProxy } from './proxies.ts'
+import { compressingCaddy, compressingNginx, type ProxyKind, startProxy } from './proxies.ts'
 
 // A tool that ends only when the client has read its progress. Behind a front that holds it back, the call never ends.
 function createWaitingServer() {
@@ -43,7 +44,7 @@ const behindMiddleware: Front = async (server) => {
   const app = express()
   app.use(compression({ threshold: 0 }))
   app.all('/mcp', nodeHandler(server))
-  const port = await freePort()
+  const port = await findFreePort()
   const http = app.listen(port, '127.0.0.1')
   const dispose = async (): Promise<void> => {
     http.closeAllConnections()

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { createClient, type Client } from '@x/client'
+import type { CallToolResult } from '@x/schema'
 import { connectHttp } from '@x/transport-http/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
@@ -20,7 +21,7 @@ async function start(mode: 'gateway' | 'proxy'): Promise<{
   readonly ended: Promise<unknown[]>
   readonly client: Client
   readonly toolPrefix: string
-  readonly running: Promise<unknown>
+  readonly running: Promise<CallToolResult>
 }> {
   // The upstream inherits stderr, so `close` says that no process of the gateway runs any more.
   const child = spawn(process.execPath, [program.path, mode], { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -1,5 +1,6 @@
 import { connect, createServer as createTcpServer } from 'node:net'
 import { PassThrough } from 'node:stream'
+import { findFreePort } from '@tooling/real-servers/free-port'
 import { createClient } from '@x/client'
 import { createServer, form, type Log, prompt, resource, tool, ToolError } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
@@ -8,7 +9,6 @@ import { serveStdio } from '@x/transport-stdio'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { keys, stateWith } from './asking.ts'
-import { freePort } from './proxies.ts'
 
 // The first half of a pair, as text has that was cut in the middle of a character.
 const half = '🛠'.slice(0, 1)
@@ -57,7 +57,7 @@ test('no message of a client and a server over HTTP has half of a surrogate pair
   const log = vi.fn<Log>()
   await using http = await serveHttp(createCutServer(log))
   let seen = ''
-  const port = await freePort()
+  const port = await findFreePort()
   const recorder = createTcpServer((socket) => {
     const upstream = connect(http.port, '127.0.0.1')
     for (const [from, to] of [

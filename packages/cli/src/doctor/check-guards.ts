@@ -115,6 +115,9 @@ export async function checkCors(target: Target): Promise<Finding> {
 }
 
 function missingHeaders({ headers }: Reply): readonly string[] {
-  const allowed = (headers['access-control-allow-headers'] ?? '').toLowerCase().split(',').map((name) => name.trim())
+  const allowed = (headers['access-control-allow-headers'] ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
   return allowed.includes('*') ? [] : pageHeaders.filter((name) => !allowed.includes(name))
 }

@@ -44,11 +44,11 @@ test('a tool that has never succeeded has its name once the server has listed it
 })
 
 test('spans and metrics have the revision of the server, as soon as it is known [ROB-016]', async () => {
-  let revision: string | undefined
+  let revision: '2025-06-18' | undefined
   const connection = {
     exchange: (...args: Parameters<Exchange>) => ((revision = '2025-06-18'), server.exchange(...args)),
     get peer() {
-      return revision === undefined ? undefined : { revision: 'older' as const, revision, namesCalls: true }
+      return revision === undefined ? undefined : { revision, namesCalls: true }
     },
   }
   await createClient(connection, { ...hostInfo, extensions: [telemetry()] }).callTool('greet')

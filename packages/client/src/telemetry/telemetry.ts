@@ -59,7 +59,7 @@ function startTelemetry(host: ClientExtensionHost): ClientExtensionInstance {
     knownNames: createKnownNames(),
     serverAttributes: serverAttributesOf(url),
     getRevision: () => ({
-      [conventions.attributes.protocolVersion]: host.peer?.era === 'legacy' ? host.peer.revision : protocolVersion,
+      [conventions.attributes.protocolVersion]: host.peer?.revision ?? protocolVersion,
     }),
     now: () => (options.runtime ?? performanceClock).monotonicNow(),
     // The program may register its meter provider after it has created the client, but before the first call.

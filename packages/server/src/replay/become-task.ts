@@ -42,8 +42,7 @@ function tasksUnavailableError({ name }: Run): McpError {
  * an older client runs as an ordinary one, whatever its tool says (seps/2663-tasks-extension).
  */
 export function shouldBeginAsTask(choice: TaskChoice, { call, journalStore }: ServedRequest): boolean {
-  if (choice === 'never' || journalStore !== undefined || call.context.get(olderRequestKey) !== undefined)
-    return false
+  if (choice === 'never' || journalStore !== undefined || call.context.get(olderRequestKey) !== undefined) return false
   return choice === 'required' || call.context.get(backgroundKey)?.accepted === true
 }
 

@@ -1,6 +1,14 @@
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { AlwaysOffSampler, type ReadableSpan } from '@opentelemetry/sdk-trace-base'
-import { clientSessionKey, type ContextKey, createCall, olderRequestKey, taskAttemptKey, transportKey, withContext } from '@x/exchange'
+import {
+  clientSessionKey,
+  type ContextKey,
+  createCall,
+  olderRequestKey,
+  taskAttemptKey,
+  transportKey,
+  withContext,
+} from '@x/exchange'
 import { type JsonObject, McpError } from '@x/schema'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { randomKey, sealedState } from '@x/state-codec'

@@ -27,7 +27,7 @@ function serveUpstream(): void {
   }
   const tools = [
     tool('wait', { description: 'Waits', run }),
-    tool('release', { description: 'Releases', run: () => void release() }),
+    tool('release', { description: 'Releases', run: () => (release(), 'released') }),
   ]
   serveStdio(createServer({ name: 'upstream', version: '1.0.0', tools }))
 }

@@ -1,7 +1,6 @@
 import { Cancellation, isCancelled, offCancel, onCancel, withSignalOf } from '@x/core'
 import { type CallContext, olderRequestKey, withContext } from '@x/exchange'
 import {
-  clientRevisionKey,
   errorCodes,
   errorResponse,
   isJsonObject,

@@ -1,4 +1,11 @@
-import { type ClientCapabilities, type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcRequest } from '@x/schema'
+import {
+  type ClientCapabilities,
+  type InputRequest,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type RpcRequest,
+} from '@x/schema'
 
 /** A page that the user of a call has agreed to visit. */
 export interface AcceptedPage {
