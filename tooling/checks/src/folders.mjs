@@ -66,6 +66,7 @@ export const folderLayers = new Map([
         'bus',
         'ledger.ts',
         'log.ts',
+        'callback.ts',
         'waiting.ts',
         'cancellation.ts',
         'checked-number.ts',
