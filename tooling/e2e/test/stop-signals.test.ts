@@ -53,7 +53,7 @@ test('a second signal ends a gateway and its child processes at once, with the s
   const { child, ended, running } = await start('gateway')
   child.kill('SIGTERM')
   child.kill('SIGINT')
-  await expect(running).rejects.toThrow()
+  await expect(running).rejects.toBeInstanceOf(Error)
   expect(await ended).toEqual([null, 'SIGINT'])
 })
 

@@ -40,7 +40,7 @@ test('an upstream cannot send the account of the gateway to an address of its ch
   const upstream = { url: `${origin}/mcp`, auth: { clientCredentials } }
   const { connect } = await createUpstream('crm', upstream, { folder: '.', secrets })
   const connection = connect({ principal: undefined, auth: undefined })
-  await expect(connection.exchange(createRequest('tools/list'), createCall())).rejects.toThrow()
+  await expect(connection.exchange(createRequest('tools/list'), createCall())).rejects.toBeInstanceOf(Error)
   expect(calls).toBe(0)
   await connection.close()
   inside.close()

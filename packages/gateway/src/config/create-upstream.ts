@@ -5,7 +5,6 @@ import { clientCredentials } from '@x/auth/machine'
 import { connectAny } from '@x/legacy/client'
 import type { HttpAuthorizer } from '@x/exchange'
 import type { ToolRules } from '../upstream/tool-rules.ts'
-import type { CredentialSource } from '../upstream/credential.ts'
 import type { GatewayUpstreamOptions } from '../upstream/upstream.ts'
 import { createFetch } from './create-fetch.ts'
 import { openPinFile } from './file-pins.ts'
@@ -43,6 +42,7 @@ function createToolRules(
 }
 
 type Connect = GatewayUpstreamOptions['connect']
+type CredentialSource = NonNullable<GatewayUpstreamOptions['credential']>
 
 async function connectUrl(
   name: string,

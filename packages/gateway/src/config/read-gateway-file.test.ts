@@ -126,11 +126,7 @@ describe('a file is rejected with all problems at once', () => {
     ['that is a list', [], ['it is no JSON object']],
     ['without members', {}, ['name: Invalid input: expected string, received undefined', 'state: ', 'upstreams: ']],
     ['with an unknown member', { ...minimal, upstream: {} }, ['Unrecognized key: "upstream"']],
-    [
-      'with a variable that every object has',
-      { ...minimal, state: { keys: { env: 'constructor' } } },
-      ['state.keys: the variable constructor is not set'],
-    ],
+    ['named by a method', { ...minimal, state: { keys: { env: 'toString' } } }, ['the variable toString is']],
     ['without upstreams', { ...minimal, upstreams: {} }, ['upstreams: must have an upstream']],
     [
       'with a name that no upstream can have',

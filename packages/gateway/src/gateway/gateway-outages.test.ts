@@ -1,4 +1,4 @@
-import { type RpcNotification, type RpcResponse } from '@x/schema'
+import type { RpcNotification, RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import type { GatewayUpstreamOptions } from '../index.ts'
 import { callOf, createGateway, createNotes, errorOf, namesIn, openStream, resultOf } from '../testing/gateway-kit.ts'

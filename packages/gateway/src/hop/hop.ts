@@ -16,7 +16,7 @@ import { ConnectionPool, isHttp, type PooledConnection, type UpstreamOptions } f
 import { createProbe, type Hop, isOfExtension, probeCall } from './server-hop.ts'
 import type { HopOptions } from './hop-options.ts'
 import { createForwardedCall, RequestSender } from './send-request.ts'
-import { SharedConnection } from './shared-connection.ts'
+import { ConnectionForAll } from './connection-for-all.ts'
 import { isOfOneCaller, noAnswerError } from './upstream-error.ts'
 import { WaitingCalls } from './waiting-calls.ts'
 
@@ -39,7 +39,7 @@ export class ConnectedHop implements Hop {
   readonly #sender: RequestSender
   readonly #pool: ConnectionPool
   readonly #waitingCalls: WaitingCalls<PooledConnection>
-  readonly #shared: SharedConnection
+  readonly #shared: ConnectionForAll
   #sharing: Sharing | undefined
   #isOlder = false
   #detection: Promise<RpcResponse | undefined> | undefined
@@ -48,7 +48,7 @@ export class ConnectedHop implements Hop {
     this.#options = options
     this.#sender = new RequestSender(options)
     this.#pool = new ConnectionPool(upstream, options)
-    this.#shared = new SharedConnection(this.#sender, (connection) => this.#pool.closeConnection(connection))
+    this.#shared = new ConnectionForAll(this.#sender, (connection) => this.#pool.closeConnection(connection))
     this.#waitingCalls = new WaitingCalls(options, (pooled, state) => {
       pooled.client.abandon(state)
       pooled.isAsked = false
@@ -137,18 +137,21 @@ export class ConnectedHop implements Hop {
         : this.#waitingCalls.resume(requestState, identity.key)
     if (pooled === undefined) return errorResponse(request.id, invalidStateError())
     if (request.method !== 'server/discover') pooled.isFresh = false
-    let response: RpcResponse | undefined
+    let state: string | undefined
     try {
       const forwarded = withContext(createForwardedCall(call), callingClientKey, pooled.client.client)
-      response = await this.#sender.send(pooled.connection.exchange, request, forwarded)
+      const response = await this.#sender.send(pooled.connection.exchange, request, forwarded)
+      if (this.#isOlder) state = stateIn(response)
       return response
     } finally {
-      const state = this.#isOlder ? stateIn(response) : undefined
-      if (state === undefined) {
-        if (mayAsk) pooled.isAsked = false
-        this.#pool.release(pooled)
-      } else this.#waitingCalls.hold(state, pooled)
+      if (state !== undefined) this.#waitingCalls.hold(state, pooled)
+      else this.#releaseCall(pooled, mayAsk)
     }
+  }
+
+  #releaseCall(pooled: PooledConnection, mayAsk: boolean): void {
+    if (mayAsk) pooled.isAsked = false
+    this.#pool.release(pooled)
   }
 
   /**
@@ -232,8 +235,8 @@ export class ConnectedHop implements Hop {
   }
 }
 
-function stateIn(response: RpcResponse | undefined): string | undefined {
-  if (response === undefined || 'error' in response) return undefined
+function stateIn(response: RpcResponse): string | undefined {
+  if ('error' in response) return undefined
   const { resultType, requestState } = response.result
   return resultType === 'input_required' && typeof requestState === 'string' ? requestState : undefined
 }

@@ -42,23 +42,15 @@ export const loginTool = 'login'
  *
  * @throws TypeError for a name that two tools would have, or that no tool can have.
  */
-export function createToolNames({ allow, deny, rename = {} }: ToolRules, hasLogin = false): ToolNames {
+export function createToolNames(rules: ToolRules, hasLogin = false): ToolNames {
+  const { allow, deny, rename = {} } = rules
   const allowed = allow && new Set(allow)
   const denied = new Set(deny)
   const offeredNames = new Map(Object.entries(rename))
   const tools = new Map(Array.from(offeredNames, ([tool, name]) => [name, tool]))
   if (tools.size < offeredNames.size) throw new TypeError('tools.rename gives two tools the same name')
-  for (const name of tools.keys())
-    if (!isToolName(name))
-      throw new TypeError(
-        `tools.rename has the name ${JSON.stringify(name)}, which is not 1 to 128 of the characters A-Z a-z 0-9 _ . -`,
-      )
-  if (hasLogin && tools.has(loginTool))
-    throw new TypeError(`tools.rename has the name ${loginTool}, which is the tool of the gateway at this upstream`)
-  const unmatched = new Map<string, readonly string[]>()
-  for (const [kind, names] of Object.entries({ allow, deny, rename: Object.keys(rename) }))
-    for (const name of names ?? [])
-      unmatched.set(name, [...(unmatched.get(name) ?? []), `${kind} ${JSON.stringify(name)}`])
+  for (const name of tools.keys()) checkNewName(name, hasLogin)
+  const unmatched = rulesByTool(rules)
   const isOffered = (tool: string): boolean => (allowed?.has(tool) ?? true) && !denied.has(tool) && isToolName(tool)
   const toolOf = (name: string): string | undefined => {
     if (hasLogin && name === loginTool) return undefined
@@ -71,11 +63,27 @@ export function createToolNames({ allow, deny, rename = {} }: ToolRules, hasLogi
     return toolOf(name) === tool ? name : undefined
   }
   const takeUnmatched = (): readonly string[] => {
-    const rules = [...unmatched.values()].flat()
+    const unmatchedRules = [...unmatched.values()].flat()
     unmatched.clear()
-    return rules
+    return unmatchedRules
   }
   return { offeredName, toolOf, takeUnmatched }
+}
+
+function checkNewName(name: string, hasLogin: boolean): void {
+  if (!isToolName(name))
+    throw new TypeError(
+      `tools.rename has the name ${JSON.stringify(name)}, which is not 1 to 128 of the characters A-Z a-z 0-9 _ . -`,
+    )
+  if (hasLogin && name === loginTool)
+    throw new TypeError(`tools.rename has the name ${loginTool}, which is the tool of the gateway at this upstream`)
+}
+
+function rulesByTool({ allow = [], deny = [], rename = {} }: ToolRules): Map<string, readonly string[]> {
+  const rules = new Map<string, readonly string[]>()
+  for (const [kind, names] of Object.entries({ allow, deny, rename: Object.keys(rename) }))
+    for (const name of names) rules.set(name, [...(rules.get(name) ?? []), `${kind} ${JSON.stringify(name)}`])
+  return rules
 }
 
 /**

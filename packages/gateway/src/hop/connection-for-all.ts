@@ -6,7 +6,7 @@ import type { RequestSender } from './send-request.ts'
 const maxReplaced = 4
 
 /** The connection of all hosts to a server of revision 2026-07-28, and the earlier ones whose calls still run. */
-export class SharedConnection {
+export class ConnectionForAll {
   readonly #sender: RequestSender
   readonly #close: (connection: Connection) => Promise<void>
   /** The connections in the order of their use, with the numbers of their running calls. */
