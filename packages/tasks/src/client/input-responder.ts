@@ -57,16 +57,6 @@ export function createInputResponder(task: OpenTask, { options, onFailure }: Inp
       batches.delete(batch)
     }
   }
-  const sendLostAnswers = async (answers: InputResponses): Promise<void> => {
-    if (Object.keys(answers).length === 0) return
-    try {
-      await sendAnswers(task, answers, options)
-    } catch (error) {
-      if (!options.signal.aborted) onFailure(error)
-    } finally {
-      requestTracker.markAnswered(answers)
-    }
-  }
   const cancelBatch = (batch: InputRequestBatch): void => {
     requestTracker.release(batch.requests.keys())
     batches.delete(batch)
@@ -76,10 +66,10 @@ export function createInputResponder(task: OpenTask, { options, onFailure }: Inp
   // then ask something else.
   const isOutdated = ({ requests: askedRequests }: InputRequestBatch, requests: InputRequests): boolean => {
     const keys = [...askedRequests.keys()].filter((key) => Object.hasOwn(requests, key))
-    return keys.length === 0 || keys.some((key) => isRequestReplaced(key, requests[key]))
+    const isReplaced = ([key, request]: [string, InputRequest]): boolean =>
+      keys.includes(key) && requestTracker.isReplaced(key, request)
+    return keys.length === 0 || Object.entries(requests).some(isReplaced)
   }
-  const isRequestReplaced = (key: string, request: InputRequest | undefined): boolean =>
-    request !== undefined && requestTracker.isReplaced(key, request)
   return {
     handleState: (state) => {
       const requests = openRequestsOf(state)
@@ -87,7 +77,7 @@ export function createInputResponder(task: OpenTask, { options, onFailure }: Inp
       requestTracker.observe(requests)
       for (const batch of batches) if (isOutdated(batch, requests)) cancelBatch(batch)
       const { newRequests, lostAnswers } = requestTracker.takeRequests(requests)
-      void sendLostAnswers(lostAnswers)
+      void sendLostAnswers(task, lostAnswers, { options, onFailure })
       if (newRequests.size === 0) return
       requestTracker.roundCount += 1
       const batch = { requests: newRequests, round: requestTracker.roundCount, controller: new AbortController() }
@@ -97,6 +87,22 @@ export function createInputResponder(task: OpenTask, { options, onFailure }: Inp
     close: () => {
       for (const batch of batches) cancelBatch(batch)
     },
+  }
+}
+
+/** Sends answers again that the server has lost. */
+async function sendLostAnswers(
+  task: OpenTask,
+  answers: InputResponses,
+  { options, onFailure }: InputResponderContext,
+): Promise<void> {
+  if (Object.keys(answers).length === 0) return
+  try {
+    await sendAnswers(task, answers, options)
+  } catch (error) {
+    if (!options.signal.aborted) onFailure(error)
+  } finally {
+    task.requestTracker.markAnswered(answers)
   }
 }
 

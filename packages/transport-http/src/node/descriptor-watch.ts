@@ -1,3 +1,4 @@
+import { keepProcessWithoutStderr } from '@x/core'
 import { close, open } from 'node:fs'
 import { devNull } from 'node:os'
 import type { Server } from 'node:http'
@@ -11,6 +12,8 @@ const advice = 'raise the limit of the process (ulimit -n)'
  * connections without an event. So the check opens a descriptor one second after each burst of connections.
  */
 export function watchDescriptors(server: Server): void {
+  // The application's own log may write to the standard error too.
+  keepProcessWithoutStderr()
   let timer: NodeJS.Timeout | undefined
   const check = (): void => {
     open(devNull, 'r', (error, descriptor) => {

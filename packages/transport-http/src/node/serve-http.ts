@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http'
-import { keepProcessWithoutStderr } from '@x/core'
 import type { Server } from '@x/exchange'
 import { checkHandlerOptions, type HandlerInternals, setPlatformTimer } from '../server/handler-settings.ts'
 import { checkBindAddress, formatUrlHost, loopbackHostsOf } from './bind-address.ts'
@@ -128,8 +127,6 @@ export async function startHttpServer(
     const serve = (): void => serveUnclaimed(request, response, hasPipelineRoom)
     void runOnRequest({ onRequest, request, response, context }, serve)
   })
-  // The application's own log may write there too.
-  keepProcessWithoutStderr()
   const boundPort = await listenOnAddress(server, host, port)
   const { schedule = setPlatformTimer } = internals
   const { activeCalls, adapterRequests } = context

@@ -92,10 +92,7 @@ export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: Ins
   const { reportError } = deps
   const messageWaiters = createMessageWaiters(deps.schedule)
   const instanceId = randomId()
-  let lastGapAt = Number.NEGATIVE_INFINITY
-  const noteGap = (): void => {
-    lastGapAt = deps.now()
-  }
+  const gaps = createGapMemory(bus, deps.now)
   let listenPromise: Promise<() => void> | undefined
   let isClosed = false
   const receive = (data: JsonObject | undefined): void => {
@@ -104,14 +101,7 @@ export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: Ins
     const isOwn = data?.['from'] === instanceId
     if (isOwn === (message.kind === 'probe')) messageWaiters.meet(message)
     if (isOwn) return
-    void runReporting(() => handlers[message.kind]?.(message))
-  }
-  const runReporting = async (work: () => void | Promise<void>): Promise<void> => {
-    try {
-      await work()
-    } catch (error) {
-      reportError(error)
-    }
+    void runReporting(reportError, () => handlers[message.kind]?.(message))
   }
   const startListening = async (): Promise<() => void> => {
     try {
@@ -120,8 +110,8 @@ export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: Ins
           if (change.topic === topic && !isClosed) receive(change.data)
         },
         onGap: () => {
-          noteGap()
-          if (!isClosed) void runReporting(onGap)
+          gaps.note()
+          if (!isClosed) void runReporting(reportError, onGap)
         },
       })
       if (isClosed) stop()
@@ -133,42 +123,61 @@ export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: Ins
   }
   const publish: InstanceBus['publish'] = (kind, { id = '', session = '' }) => {
     bus.publish({ topic, data: { from: instanceId, kind, id, session } }).catch((error: unknown) => {
-      noteGap()
+      gaps.note()
       reportError(error)
     })
-  }
-  let lastReconnectAt = Number.NEGATIVE_INFINITY
-  /** Makes a bus connect now that waits for its next attempt, because it adds a listener. */
-  const reconnect = (): void => {
-    const now = deps.now()
-    if (now - lastGapAt >= gapMemoryMs || now - lastReconnectAt < reconnectIntervalMs) return
-    lastReconnectAt = now
-    bus.listen({ onChange() {}, onGap() {} }).then(
-      (stop) => stop(),
-      () => {},
-    )
   }
   return {
     async listen() {
       if (isClosed) return
       listenPromise ??= startListening()
-      await runReporting(async () => void (await listenPromise))
-      reconnect()
+      await runReporting(reportError, async () => void (await listenPromise))
+      gaps.reconnect()
     },
     publish,
     waitForMessage: (kinds, id, ms) => messageWaiters.expect(kinds, id, ms),
-    noteGap,
+    noteGap: gaps.note,
     async mayHaveLostMessages() {
-      if (deps.now() - lastGapAt < gapMemoryMs) return true
+      if (gaps.isRecent()) return true
       const id = randomId()
       const probe = messageWaiters.expect(['probe'], id, probeTimeoutMs)
       publish('probe', { id })
-      if ((await probe) === undefined) noteGap()
-      return deps.now() - lastGapAt < gapMemoryMs
+      if ((await probe) === undefined) gaps.note()
+      return gaps.isRecent()
     },
     close() {
       isClosed = true
       listenPromise?.then((stop) => stop()).catch(reportError)
+    },
+  }
+}
+
+async function runReporting(reportError: Deps['reportError'], work: () => void | Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    reportError(error)
+  }
+}
+
+/** Remembers the last gap for `gapMemoryMs`. */
+function createGapMemory(bus: ChangeBus, now: () => number) {
+  let lastGapAt = Number.NEGATIVE_INFINITY
+  let lastReconnectAt = Number.NEGATIVE_INFINITY
+  const isRecent = (): boolean => now() - lastGapAt < gapMemoryMs
+  return {
+    isRecent,
+    note(): void {
+      lastGapAt = now()
+    },
+    /** After a gap, makes a bus connect now that waits for its next attempt, because it gets a listener. */
+    reconnect(): void {
+      if (!isRecent() || now() - lastReconnectAt < reconnectIntervalMs) return
+      lastReconnectAt = now()
+      bus.listen({ onChange() {}, onGap() {} }).then(
+        (stop) => stop(),
+        () => {},
+      )
     },
   }
 }

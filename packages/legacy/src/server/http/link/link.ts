@@ -6,9 +6,11 @@ import type { CallDeps } from '../../call/call-deps.ts'
 import { adoptRound } from '../adopt-round.ts'
 import type { HttpDeps, InstanceLink, SessionPeer } from '../http-deps.ts'
 import type { LegacyLink } from '../../session/options.ts'
-import { createInstanceBus } from './instance-bus.ts'
+import type { CallStream } from '../call-stream.ts'
+import { createInstanceBus, type InstanceMessage } from './instance-bus.ts'
+import type { LinkContext } from './link-context.ts'
 import { createLinkStore } from './link-store.ts'
-import { createLinkedRounds } from './linked-rounds.ts'
+import { createLinkedRounds, type LinkedRounds } from './linked-rounds.ts'
 import { createLinkedSessions } from './linked-sessions.ts'
 import { createRemoteReaders } from './remote-readers.ts'
 
@@ -34,13 +36,7 @@ export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => 
         if (rounds.hasQuestion(session, id)) bus.publish('waiting', { id })
       },
       adopted: ({ id }) => rounds.handOffRound(id),
-      cancelled: ({ session, id }) => {
-        // `cancelRequest` of the other instance made this JSON from a `RequestId`.
-        getHttpDeps()
-          .sessionStates.find({ key: session })
-          ?.calls.get(JSON.parse(id) as RequestId)
-          ?.cancel()
-      },
+      cancelled: (message) => cancelCall(message, getHttpDeps()),
       looking: ({ session, id }) => readers.onLooking(id, session),
       asked: ({ id }) => readers.onAsked(id),
       finished: ({ id }) => readers.onFinished(id),
@@ -53,35 +49,15 @@ export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => 
   const context = { store, bus, deps, getHttpDeps }
   const sessions = createLinkedSessions(context)
   const rounds = createLinkedRounds(context)
-  const adopt = (round: WaitingRound, peer: SessionPeer, lastEventNumber?: number) => {
-    const stream = adoptRound(round, peer, { http: getHttpDeps(), lastEventNumber })
-    if (stream === undefined) return undefined
-    rounds.announceAdoption(round)
-    // Another instance may have claimed the round before this instance began to watch the round. The message about the
-    // claim was missed in that case, so the store is checked.
-    const leaveClaimedRound = async (): Promise<void> => {
-      if (await store.isClaimedElsewhere(round.id)) rounds.handOffRound(round.id)
-    }
-    leaveClaimedRound().catch(deps.reportError)
-    return stream
-  }
+  const adopt = (round: WaitingRound, peer: SessionPeer, lastEventNumber?: number) =>
+    adoptFromLink(round, peer, { lastEventNumber, rounds, context })
   const readers = createRemoteReaders(context, rounds, adopt)
-  let markPromise: Promise<void> | undefined
-  const markStore = async (): Promise<void> => {
-    try {
-      // This instance did not see the outage of a store that was emptied before.
-      if (await store.mark()) bus.noteGap()
-    } catch {
-      // The request that follows meets the same failure and reports it.
-      markPromise = undefined
-    }
-  }
+  const markStore = createMarkFunction(context)
   deps.rounds = deps.stateRounds === undefined ? rounds : joinRoundStores(rounds, deps.stateRounds)
   return {
     async listen() {
       await bus.listen()
-      markPromise ??= markStore()
-      await markPromise
+      await markStore()
     },
     watchRound: (round, callerKey, handOff) => rounds.watch(round, callerKey, handOff),
     shareAnswer: (response) => rounds.shareAnswer(response),
@@ -131,4 +107,48 @@ function createCatchUp(
       isRunning = false
     }
   }
+}
+
+function cancelCall({ session, id }: InstanceMessage, { sessionStates }: HttpDeps): void {
+  // `cancelRequest` of the other instance made this JSON from a `RequestId`.
+  const requestId = JSON.parse(id) as RequestId
+  sessionStates.find({ key: session })?.calls.get(requestId)?.cancel()
+}
+
+interface LinkAdoption {
+  readonly lastEventNumber: number | undefined
+  readonly rounds: LinkedRounds
+  readonly context: LinkContext
+}
+
+function adoptFromLink(
+  round: WaitingRound,
+  peer: SessionPeer,
+  { lastEventNumber, rounds, context: { store, deps, getHttpDeps } }: LinkAdoption,
+): CallStream | undefined {
+  const stream = adoptRound(round, peer, { http: getHttpDeps(), lastEventNumber })
+  if (stream === undefined) return undefined
+  rounds.announceAdoption(round)
+  // Another instance may have claimed the round before this instance began to watch the round. The message about the
+  // claim was missed in that case, so the store is checked.
+  const leaveClaimedRound = async (): Promise<void> => {
+    if (await store.isClaimedElsewhere(round.id)) rounds.handOffRound(round.id)
+  }
+  leaveClaimedRound().catch(deps.reportError)
+  return stream
+}
+
+/** Returns a function that marks the store, until it has succeeded once. */
+function createMarkFunction({ store, bus }: LinkContext): () => Promise<void> {
+  let markPromise: Promise<void> | undefined
+  const mark = async (): Promise<void> => {
+    try {
+      // This instance did not see the outage of a store that was emptied before.
+      if (await store.mark()) bus.noteGap()
+    } catch {
+      // The request that follows meets the same failure and reports it.
+      markPromise = undefined
+    }
+  }
+  return () => (markPromise ??= mark())
 }

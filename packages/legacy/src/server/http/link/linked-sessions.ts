@@ -1,5 +1,5 @@
 import { isUnavailable } from '@x/core'
-import { createBoundedMap, type Session } from '../../session/session.ts'
+import { type BoundedMap, createBoundedMap, type Session } from '../../session/session.ts'
 import type { LinkContext } from './link-context.ts'
 import type { StoredSession } from './link-store.ts'
 
@@ -66,21 +66,12 @@ export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkCont
     // Other instances may have read the older record meanwhile.
     bus.publish('session', { session: known.key })
   }
-  const read = async (key: string): Promise<StoredSession> => {
-    try {
-      return await store.getSession(key)
-    } catch (error) {
-      const earlierSession = earlierSessions.get(key)
-      if (earlierSession === undefined || !isUnavailable(error)) throw error
-      return earlierSession.record
-    }
-  }
   return {
     async open(session, callerKey) {
       const { sessionStates } = getHttpDeps()
       const knownSession = knownSessions.get(session.key)
       const changeCountBefore = changeCount
-      const storedSession = knownSession?.record ?? (await read(session.key))
+      const storedSession = knownSession?.record ?? (await readSession(store, session.key, earlierSessions))
       if (changeCount === changeCountBefore) remember(session, callerKey, storedSession)
       if (storedSession.isEnded) return false
       const hasNoSettings = storedSession.level === undefined && storedSession.uris.length === 0
@@ -103,5 +94,20 @@ export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkCont
       knownSessions = createBoundedMap(maxSessions)
       for (const key of Array.from(getHttpDeps().sessionStates.listStates(), (state) => state.key)) await reload(key)
     },
+  }
+}
+
+/** Reads the record of a session. While the store is unreachable, returns the record from before the last gap. */
+async function readSession(
+  store: LinkContext['store'],
+  key: string,
+  earlierSessions: BoundedMap<KnownSession>,
+): Promise<StoredSession> {
+  try {
+    return await store.getSession(key)
+  } catch (error) {
+    const earlierSession = earlierSessions.get(key)
+    if (earlierSession === undefined || !isUnavailable(error)) throw error
+    return earlierSession.record
   }
 }
