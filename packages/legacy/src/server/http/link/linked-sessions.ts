@@ -55,8 +55,7 @@ export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkCont
     owner: string,
     change: (storedSession: StoredSession) => StoredSession,
   ): Promise<StoredSession> => store.changeSession({ key, ttlMs: Math.max(1, expiresAt - deps.now()), owner }, change)
-  const restore = async (known: KnownSession): Promise<void> => {
-    const { record } = known
+  const restore = async ({ record, ...known }: KnownSession): Promise<void> => {
     if ((await store.getSession(known.key)).version >= record.version) return
     await write(known, known.owner, (storedSession) =>
       storedSession.version >= record.version
