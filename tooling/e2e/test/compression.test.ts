@@ -1,4 +1,3 @@
-import { findFreePort } from '@tooling/real-servers/free-port'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createGate } from '@tooling/vitest/gate'
 import { describeNeeding } from '@tooling/vitest/needs'
@@ -44,8 +43,10 @@ const behindMiddleware: Front = async (server) => {
   const app = express()
   app.use(compression({ threshold: 0 }))
   app.all('/mcp', nodeHandler(server))
-  const port = await findFreePort()
-  const http = app.listen(port, '127.0.0.1')
+  const http = app.listen(0, '127.0.0.1')
+  await new Promise((resolve) => http.once('listening', resolve))
+  const address = http.address()
+  const port = typeof address === 'object' ? address?.port : undefined
   const dispose = async (): Promise<void> => {
     http.closeAllConnections()
     await new Promise((resolve) => http.close(resolve))

@@ -8,6 +8,8 @@ import {
   type JsonObject,
   McpError,
 } from '@x/schema'
+import { isInputDeclined } from '../definitions/context.ts'
+import { isToolError } from '../definitions/tool.ts'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { requireCapabilities } from './served-request.ts'
 import { fingerprintOf } from './call-identity.ts'
@@ -142,8 +144,9 @@ function rejectEndlessQuestion(run: Run, key: string, text: string, repeatReason
 
 const unansweredErrors = new WeakSet<object>()
 
-/** Returns true for the error of a question that got no valid answer. The model can read it, as it reads a refusal. */
-export function isUnanswered(error: unknown): error is McpError {
+/** Returns true for an error whose message the model may read: a refusal, no valid answer, or what the tool threw for it. */
+export function isForModel(error: unknown): error is Error {
+  if (isInputDeclined(error) || isToolError(error)) return true
   return typeof error === 'object' && error !== null && unansweredErrors.has(error)
 }
 

@@ -7,8 +7,7 @@ import type { Run } from './run.ts'
 import { startUse } from './started-uses.ts'
 import { askForm, elicit, elicitUrl, requestRoots, sample, sampleText } from './questions.ts'
 import { openCheckpoint, runStep, recordUuid } from './record-work.ts'
-import { publishTopic } from './publish-topic.ts'
-import { resourceTopic } from '../subscriptions/topics.ts'
+import { publishResourceUpdate, publishTopic } from './publish-topic.ts'
 import type { ClientFeature, ClientView, Context, RequestContext } from '../definitions/context.ts'
 import type { ServedRequest } from './served-request.ts'
 
@@ -63,7 +62,7 @@ export function openContext(run: Run): Context {
     step: (key, work) => startUse(run, 'ctx.step', key, runStep(run, key, work)),
     checkpoint: (key, initialValue) => openCheckpoint(run, key, initialValue),
     continueAsTask: (choice = 'allowed') => becomeTask(run, choice),
-    notifyResourceUpdated: (uri) => publishTopic(resourceTopic(uri), request.settings),
+    notifyResourceUpdated: (uri) => publishResourceUpdate(uri, request.settings),
     notifyListChanged: (kind) => publishTopic(kind, request.settings),
     now: () => run.journal.startedAt,
     uuid: (key) => recordUuid(run, key),

@@ -1,6 +1,6 @@
 import type { ServerSettings } from '../compile/settings.ts'
 import { reportServerError } from '../request/report.ts'
-import { createChangeNotice, toTopicKey } from '../subscriptions/topics.ts'
+import { createChangeNotice, resourceTopic, toTopicKey } from '../subscriptions/topics.ts'
 
 /**
  * Notifies subscribers that a topic has changed. A failure of the bus is logged instead of thrown, because the change
@@ -12,4 +12,9 @@ export async function publishTopic(topic: string, settings: ServerSettings): Pro
   } catch (error) {
     reportServerError(error, { method: createChangeNotice(toTopicKey(topic)).method }, settings)
   }
+}
+
+/** Notifies the subscribers of a resource that it has changed. */
+export function publishResourceUpdate(uri: string, settings: ServerSettings): Promise<void> {
+  return publishTopic(resourceTopic(uri), settings)
 }

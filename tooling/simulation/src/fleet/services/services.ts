@@ -1,8 +1,6 @@
 import type { ChangeBus } from '@x/core'
 import { memoryStore, type StateStore } from '@x/state-codec'
-import type { TaskEngine } from '@x/tasks'
-import { memoryEngine } from '@x/tasks/memory'
-import { type TaskObservations, watchEngine } from '../invariants/watched-engine.ts'
+import type { TaskObservations } from '../invariants/watched-engine.ts'
 import type { Host } from '../platform/virtual-time.ts'
 import type { SimulationContext } from '../simulation-context.ts'
 import { createEffectLog, type EffectLog } from './effects.ts'
@@ -10,7 +8,8 @@ import type { RemoteService } from './remote.ts'
 import { createBroker } from './remote-bus.ts'
 import { remoteEngine } from './remote-engine.ts'
 import { remoteStore } from './remote-store.ts'
-import { restorableEngine, restorableStore } from './restorable.ts'
+import { restorableStore } from './restorable.ts'
+import { createWatchedTasks } from './watched-tasks.ts'
 
 /** The services that all instances share. */
 export interface Services {
@@ -20,7 +19,7 @@ export interface Services {
   /** Returns the bus of an instance. */
   busOf(host: Host): ChangeBus
   /** Returns the engine of the current instance. */
-  engineOf(bus: ChangeBus): TaskEngine
+  engineOf(bus: ChangeBus): ReturnType<typeof remoteEngine>
   /** Returns the store of the current instance. */
   storeOf(): StateStore
   /** Returns the items to which a call of a session adds. */
@@ -34,15 +33,12 @@ export interface Services {
   readonly hasStoreLostWrites: boolean
 }
 
-/** The lease of a task, in milliseconds. */
-const leaseMs = 3000
-
 /**
  * Creates the services of one simulation: an engine of tasks, a store, a message broker, and an external system with
  * effects.
  */
 export function createServices(context: SimulationContext): Services {
-  const { time, trace, report, defects, faults } = context
+  const { time, defects, faults } = context
   const createService = (name: string, clockOffsetMs = 0): RemoteService => ({
     host: time.addHost(name, clockOffsetMs),
     availability: 'available',
@@ -53,21 +49,8 @@ export function createServices(context: SimulationContext): Services {
     createService('broker'),
     createService('effects'),
   ]
-  let isRepeating = false
   let hasStoreLostWrites = false
-  // The model of the tasks returns to the earlier state with the engine.
-  let observations: TaskObservations = { endedAt: new Map(), ids: [] }
-  const tasks = restorableEngine((wallClock) => {
-    const storedTasks = memoryEngine({ leaseMs, wallClock })
-    const watched = watchEngine({
-      engine: defects.engine?.(storedTasks) ?? storedTasks,
-      report: (...violation) => void (isRepeating || report(...violation)),
-      trace: { ...trace, add: (...line) => void (isRepeating || trace.add(...line)) },
-      now: time.now,
-    })
-    observations = watched.observations
-    return watched.engine
-  })
+  const tasks = createWatchedTasks(context)
   const values = restorableStore((now) => {
     const storedValues = memoryStore({ runtime: { now } })
     return defects.store?.(storedValues) ?? storedValues
@@ -77,9 +60,7 @@ export function createServices(context: SimulationContext): Services {
   const loseWrites = async (service: RemoteService, lostMs: number): Promise<void> => {
     faults.record(service.host.name, 'returns_older', `${Math.round(lostMs)} ms`)
     if (service === store) hasStoreLostWrites = true
-    isRepeating = true
     await (service === engine ? tasks : values).returnTo(Date.now() - lostMs)
-    isRepeating = false
   }
   return {
     effects: {
@@ -88,7 +69,7 @@ export function createServices(context: SimulationContext): Services {
       begin: (step) => void (hasStoreLostWrites || effects.begin(step)),
     },
     get tasks() {
-      return observations
+      return tasks.observations
     },
     get hasStoreLostWrites() {
       return hasStoreLostWrites

@@ -1,4 +1,4 @@
-import { type ChangeBus, randomId } from '@x/core'
+import { type ChangeBus, type ChangeListener, randomId } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { Deps } from '../../session/deps.ts'
 
@@ -103,17 +103,18 @@ export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: Ins
     if (isOwn) return
     void runReporting(reportError, () => handlers[message.kind]?.(message))
   }
+  const listener: ChangeListener = {
+    onChange: (change) => {
+      if (change.topic === topic && !isClosed) receive(change.data)
+    },
+    onGap: () => {
+      gaps.note()
+      if (!isClosed) void runReporting(reportError, onGap)
+    },
+  }
   const startListening = async (): Promise<() => void> => {
     try {
-      const stop = await bus.listen({
-        onChange: (change) => {
-          if (change.topic === topic && !isClosed) receive(change.data)
-        },
-        onGap: () => {
-          gaps.note()
-          if (!isClosed) void runReporting(reportError, onGap)
-        },
-      })
+      const stop = await bus.listen(listener)
       if (isClosed) stop()
       return stop
     } catch (error) {
@@ -138,11 +139,7 @@ export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: Ins
     waitForMessage: (kinds, id, ms) => messageWaiters.expect(kinds, id, ms),
     noteGap: gaps.note,
     async mayHaveLostMessages() {
-      if (gaps.isRecent()) return true
-      const id = randomId()
-      const probe = messageWaiters.expect(['probe'], id, probeTimeoutMs)
-      publish('probe', { id })
-      if ((await probe) === undefined) gaps.note()
+      if (!gaps.isRecent() && !(await returnsOwnMessage(publish, messageWaiters))) gaps.note()
       return gaps.isRecent()
     },
     close() {
@@ -150,6 +147,17 @@ export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: Ins
       listenPromise?.then((stop) => stop()).catch(reportError)
     },
   }
+}
+
+/** Sends a message that only this instance receives. Resolves with false if it does not return. */
+async function returnsOwnMessage(
+  publish: InstanceBus['publish'],
+  waiters: ReturnType<typeof createMessageWaiters>,
+): Promise<boolean> {
+  const id = randomId()
+  const returned = waiters.expect(['probe'], id, probeTimeoutMs)
+  publish('probe', { id })
+  return (await returned) !== undefined
 }
 
 async function runReporting(reportError: Deps['reportError'], work: () => void | Promise<void>): Promise<void> {

@@ -1,18 +1,15 @@
 import { callerKeyOf } from '@x/exchange'
-import type { RequestId } from '@x/schema'
 import { joinRoundStores } from '../../call/round-store.ts'
-import type { WaitingRound } from '../../call/waiting-round.ts'
 import type { CallDeps } from '../../call/call-deps.ts'
-import { adoptRound } from '../adopt-round.ts'
-import type { HttpDeps, InstanceLink, SessionPeer } from '../http-deps.ts'
+import type { HttpDeps, InstanceLink } from '../http-deps.ts'
 import type { LegacyLink } from '../../session/options.ts'
-import type { CallStream } from '../call-stream.ts'
-import { createInstanceBus, type InstanceMessage } from './instance-bus.ts'
-import type { LinkContext } from './link-context.ts'
+import { createInstanceBus } from './instance-bus.ts'
+import { createCatchUp, createMarkFunction } from './catch-up.ts'
 import { createLinkStore } from './link-store.ts'
-import { createLinkedRounds, type LinkedRounds } from './linked-rounds.ts'
+import { createLinkedRounds } from './linked-rounds.ts'
 import { createLinkedSessions } from './linked-sessions.ts'
-import { createRemoteReaders } from './remote-readers.ts'
+import { createMessageHandlers } from './message-handlers.ts'
+import { createAdopt, createRemoteReaders } from './remote-readers.ts'
 
 /** Connects this instance with the others that have the same store and bus. */
 export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => HttpDeps): InstanceLink {
@@ -30,27 +27,14 @@ export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => 
   const store = createLinkStore(link.store, { ...deps.settings, sleep, onUnavailable })
   const bus = createInstanceBus(link.bus, {
     // The constants below are initialized before the first message arrives.
-    handlers: {
-      answered: ({ session, id }) => rounds.takeStoredAnswer(session, id),
-      offered: ({ session, id }) => {
-        if (rounds.hasQuestion(session, id)) bus.publish('waiting', { id })
-      },
-      adopted: ({ id }) => rounds.handOffRound(id),
-      cancelled: (message) => cancelCall(message, getHttpDeps()),
-      looking: ({ session, id }) => readers.onLooking(id, session),
-      asked: ({ id }) => readers.onAsked(id),
-      finished: ({ id }) => readers.onFinished(id),
-      session: ({ session }) => sessions.reload(session),
-      listening: ({ session }) => getHttpDeps().sessionStates.find({ key: session })?.listeningStream?.end(),
-    },
+    handlers: createMessageHandlers(() => ({ bus, rounds, readers, sessions }), getHttpDeps),
     onGap: catchUp,
     deps,
   })
   const context = { store, bus, deps, getHttpDeps }
   const sessions = createLinkedSessions(context)
   const rounds = createLinkedRounds(context)
-  const adopt = (round: WaitingRound, peer: SessionPeer, lastEventNumber?: number) =>
-    adoptFromLink(round, peer, { lastEventNumber, rounds, context })
+  const adopt = createAdopt(rounds, context)
   const readers = createRemoteReaders(context, rounds, adopt)
   const markStore = createMarkFunction(context)
   deps.rounds = deps.stateRounds === undefined ? rounds : joinRoundStores(rounds, deps.stateRounds)
@@ -78,77 +62,4 @@ export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => 
       bus.close()
     },
   }
-}
-
-/**
- * Returns a function that runs `catchUp` until it succeeds, because the store may be unreachable or have lost records.
- * A call during a run causes one more run.
- */
-function createCatchUp(
-  { retryUnavailable, reportError }: Pick<CallDeps, 'retryUnavailable' | 'reportError'>,
-  signal: AbortSignal,
-  catchUp: () => Promise<void>,
-): () => Promise<void> {
-  let isRunning = false
-  let isDue = false
-  const runOnce = async (): Promise<void> => {
-    isDue = false
-    await catchUp()
-  }
-  return async () => {
-    isDue = true
-    if (isRunning) return
-    isRunning = true
-    try {
-      while (isDue && !signal.aborted) await retryUnavailable(runOnce, { signal })
-    } catch (error) {
-      if (!signal.aborted) reportError(error)
-    } finally {
-      isRunning = false
-    }
-  }
-}
-
-function cancelCall({ session, id }: InstanceMessage, { sessionStates }: HttpDeps): void {
-  // `cancelRequest` of the other instance made this JSON from a `RequestId`.
-  const requestId = JSON.parse(id) as RequestId
-  sessionStates.find({ key: session })?.calls.get(requestId)?.cancel()
-}
-
-interface LinkAdoption {
-  readonly lastEventNumber: number | undefined
-  readonly rounds: LinkedRounds
-  readonly context: LinkContext
-}
-
-function adoptFromLink(
-  round: WaitingRound,
-  peer: SessionPeer,
-  { lastEventNumber, rounds, context: { store, deps, getHttpDeps } }: LinkAdoption,
-): CallStream | undefined {
-  const stream = adoptRound(round, peer, { http: getHttpDeps(), lastEventNumber })
-  if (stream === undefined) return undefined
-  rounds.announceAdoption(round)
-  // Another instance may have claimed the round before this instance began to watch the round. The message about the
-  // claim was missed in that case, so the store is checked.
-  const leaveClaimedRound = async (): Promise<void> => {
-    if (await store.isClaimedElsewhere(round.id)) rounds.handOffRound(round.id)
-  }
-  leaveClaimedRound().catch(deps.reportError)
-  return stream
-}
-
-/** Returns a function that marks the store, until it has succeeded once. */
-function createMarkFunction({ store, bus }: LinkContext): () => Promise<void> {
-  let markPromise: Promise<void> | undefined
-  const mark = async (): Promise<void> => {
-    try {
-      // This instance did not see the outage of a store that was emptied before.
-      if (await store.mark()) bus.noteGap()
-    } catch {
-      // The request that follows meets the same failure and reports it.
-      markPromise = undefined
-    }
-  }
-  return () => (markPromise ??= mark())
 }

@@ -1,5 +1,6 @@
 import { callerKeyOf, type HttpReply } from '@x/exchange'
 import type { WaitingRound } from '../../call/waiting-round.ts'
+import { adoptRound } from '../adopt-round.ts'
 import type { CallStream } from '../call-stream.ts'
 import { rejectLostCall } from '../errors.ts'
 import type { ParsedEventId } from '../event-id.ts'
@@ -40,7 +41,7 @@ const maxTries = 10
 const lookIntervalMs = 2000
 
 /** Continues a round at this instance, for a client that reads its stream here. */
-type Adopt = (round: WaitingRound, peer: SessionPeer, lastEventNumber: number) => CallStream | undefined
+type Adopt = (round: WaitingRound, peer: SessionPeer, lastEventNumber?: number) => CallStream | undefined
 
 /** Creates {@link RemoteReaders} without a reader. */
 export function createRemoteReaders(context: LinkContext, rounds: LinkedRounds, adopt: Adopt): RemoteReaders {
@@ -207,4 +208,20 @@ function writeStoredResponse(reply: HttpReply, storedResponse: StoredResponse): 
   // A client that resumes has not received the response, so it is always sent.
   reply.write(storedResponse.text)
   reply.end()
+}
+
+/** Returns the function that continues at this instance a round that another one kept, and tells that one. */
+export function createAdopt(rounds: LinkedRounds, { store, deps, getHttpDeps }: LinkContext): Adopt {
+  return (round, peer, lastEventNumber) => {
+    const stream = adoptRound(round, peer, { http: getHttpDeps(), lastEventNumber })
+    if (stream === undefined) return undefined
+    rounds.announceAdoption(round)
+    // Another instance may have claimed the round before this instance began to watch the round. The message about the
+    // claim was missed in that case, so the store is checked.
+    const leaveClaimedRound = async (): Promise<void> => {
+      if (await store.isClaimedElsewhere(round.id)) rounds.handOffRound(round.id)
+    }
+    leaveClaimedRound().catch(deps.reportError)
+    return stream
+  }
 }

@@ -1,0 +1,128 @@
+import { isCancelled, quoteName, stringifyWellFormed } from '@x/core'
+import { type CallToolResult, type ContentBlock, isJsonObject, isMcpError, type JsonValue } from '@x/schema'
+import { type CompiledTool, mergeResultMeta } from '../compile/catalog.ts'
+import { isFullToolResult, type ToolContent } from '../definitions/tool.ts'
+import { formatIssues, type RejectedValue } from '../json-schema/rejected-value.ts'
+import { isForModel } from '../replay/ask-client.ts'
+import type { ServedRequest } from '../replay/served-request.ts'
+import { reportServerError, logContextOf } from '../request/report.ts'
+import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
+
+/**
+ * Converts the return value of a tool into a result. Structured content that the output schema rejects is not sent. The
+ * reason is logged, and the model receives only that the tool failed (server/tools, output schema).
+ */
+export function toToolResult(
+  toolReturn: unknown,
+  tool: CompiledTool,
+  request: ServedRequest,
+): Awaitable<CallToolResult> {
+  const { checkOutput } = tool
+  if (checkOutput === undefined) return toPlainResult(toolReturn, tool, request)
+  const toolContent: Partial<ToolContent> = isFullToolResult(toolReturn) ? toolReturn : {}
+  const structuredValue = isFullToolResult(toolReturn) ? toolReturn.structuredContent : toolReturn
+  // A failed call may omit structured content. Every other result of a tool with an output schema must have it.
+  if (toolContent.isError === true && structuredValue === undefined)
+    return createToolResult(toolContent, undefined, request)
+  return mapAwaitable(checkOutput(structuredValue), (checkedOutput) => {
+    if (checkedOutput.issues === undefined)
+      return createStructuredResult(toolContent, checkedOutput.value, { tool, request })
+    return rejectUnusableReturn(`breaks its output schema:\n${formatIssues(checkedOutput)}`, tool, request)
+  })
+}
+
+function toPlainResult(toolReturn: unknown, tool: CompiledTool, request: ServedRequest): CallToolResult {
+  if (typeof toolReturn === 'string') return createToolResult({ content: [textBlock(toolReturn)] }, undefined, request)
+  if (!isToolContent(toolReturn)) {
+    return rejectUnusableReturn(
+      'is neither text nor { content: [...] }; declare output to return structured content',
+      tool,
+      request,
+    )
+  }
+  if (toolReturn.structuredContent === undefined) return createToolResult(toolReturn, undefined, request)
+  return createStructuredResult(toolReturn, toolReturn.structuredContent, { tool, request })
+}
+
+function isToolContent(value: unknown): value is Partial<ToolContent> {
+  return isFullToolResult(value) || (isJsonObject(value) && Array.isArray(value['content']))
+}
+
+/** Repeats structured content as text, for clients that read only text (server/tools, structured content). */
+function createStructuredResult(
+  toolContent: Partial<ToolContent>,
+  value: unknown,
+  { tool, request }: { tool: CompiledTool; request: ServedRequest },
+): CallToolResult {
+  let text: string | undefined
+  try {
+    text = stringifyWellFormed(value)
+  } catch (cause) {
+    return rejectUnusableReturn(
+      `is not JSON: ${cause instanceof Error ? cause.message : 'it cannot be written'}`,
+      tool,
+      request,
+    )
+  }
+  if (text === undefined) return rejectUnusableReturn(`is not JSON but ${typeof value}`, tool, request)
+  const content = toolContent.content ?? [textBlock(text)]
+  // The cast is safe, because `JSON.stringify` has just accepted the value.
+  return createToolResult({ ...toolContent, content }, value as JsonValue, request)
+}
+
+function createToolResult(
+  { content = [], isError, _meta }: Partial<ToolContent>,
+  structuredContent: JsonValue | undefined,
+  { catalog }: ServedRequest,
+): CallToolResult {
+  const meta = mergeResultMeta(_meta, catalog)
+  return {
+    resultType: 'complete',
+    content,
+    ...(structuredContent !== undefined && { structuredContent }),
+    ...(isError === true && { isError }),
+    ...(meta && { _meta: meta }),
+  }
+}
+
+/**
+ * Returns a result that names each invalid argument, so that the model can correct them (server/tools, error handling).
+ */
+export function createInvalidArgumentsResult(
+  tool: CompiledTool,
+  rejectedValue: RejectedValue,
+  request: ServedRequest,
+): CallToolResult {
+  return createErrorResult(
+    `Invalid arguments for tool ${quoteName(tool.key)}:\n${formatIssues(rejectedValue)}`,
+    request,
+  )
+}
+
+/**
+ * Converts a thrown error into a result that the model reads. Rethrows an `McpError`, and any error of a cancelled
+ * call. The model receives the message of an error that is for it. Any other error is logged, and the model receives
+ * only that the tool failed.
+ */
+export function handleToolError(error: unknown, tool: CompiledTool, request: ServedRequest): CallToolResult {
+  if (isCancelled(request.call)) throw error
+  if (isForModel(error)) return createErrorResult(error.message, request)
+  if (isMcpError(error)) throw error
+  reportServerError(error, logContextOf(request, tool.key), request.settings)
+  // The error's message may contain a connection string or a path, so it is only logged.
+  return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)
+}
+
+function rejectUnusableReturn(reason: string, tool: CompiledTool, request: ServedRequest): CallToolResult {
+  const error = new Error(`What tool ${quoteName(tool.key)} returned ${reason}`)
+  reportServerError(error, logContextOf(request, tool.key), request.settings)
+  return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)
+}
+
+function createErrorResult(text: string, request: ServedRequest): CallToolResult {
+  return createToolResult({ content: [textBlock(text)], isError: true }, undefined, request)
+}
+
+function textBlock(text: string): ContentBlock {
+  return { type: 'text', text }
+}
