@@ -130,7 +130,11 @@ describe('what one caller sends takes nothing from another [GWY-020]', () => {
     ['a body beyond the limit', withMembers({ code: 'status', status: 413 }), 'answered with HTTP 413'],
     ['headers beyond the limit', withMembers({ code: 'protocol', status: 431 }), 'answered with HTTP 431'],
     ['too many requests', withMembers({ code: 'status', status: 429 }), 'answered with HTTP 429'],
-    ['an answer beyond the limit', withMembers({ code: 'too_large' }), 'gave an answer that cannot be read'],
+    [
+      'an answer beyond the limit',
+      withMembers({ code: 'too_large', status: 200 }),
+      'gave an answer that cannot be read',
+    ],
     ['a connection that the upstream resets', withMembers({ code: 'closed' }), 'gave no answer'],
     ['a balancer without an instance', withMembers({ code: 'status', status: 503 }), 'gave no answer'],
   ])('%s', async (_, error, message) => {

@@ -34,8 +34,9 @@ const refusedReason = 'refused'
 
 /** Creates the error for a request that the upstream has answered, but not in the protocol. Other requests may succeed. */
 export function refusedError(name: string, cause: unknown): McpError {
-  const problem =
-    statusIn(cause) === undefined ? 'gave an answer that cannot be read' : `answered with HTTP ${statusIn(cause)}`
+  const status = statusIn(cause) ?? 0
+  // A status below 300 says nothing: the body is too large, or no JSON-RPC.
+  const problem = status < 300 ? 'gave an answer that cannot be read' : `answered with HTTP ${status}`
   return upstreamError(name, problem, { more: { reason: refusedReason } })
 }
 
