@@ -114,6 +114,21 @@ function selectDpop(server: AuthorizationServer, dpop: Dpop | undefined): Dpop |
   throw new AuthError('dpop_unsupported', message, { issuer })
 }
 
+/**
+ * Returns the context for a bearer token if an endpoint refuses tokens that are bound to a key. Throws {@link AuthError}
+ * `dpop_unsupported` if bound tokens are required.
+ */
+export function withoutRefusedDpop(
+  serverContext: TokenRequirements['serverContext'],
+  refusesDpop: boolean,
+  { origin }: URL,
+): TokenRequirements['serverContext'] {
+  if (!refusesDpop || serverContext.dpop === undefined) return serverContext
+  if (!serverContext.dpop.isRequired) return { ...serverContext, dpop: undefined }
+  const message = `${origin} refuses tokens that are bound to a key: leave out \`required\` of dpop(). logout forgets this`
+  throw new AuthError('dpop_unsupported', message, { issuer: serverContext.issuer })
+}
+
 /** A search for the token of an endpoint that has answered with a challenge. */
 export interface TokenQuery {
   readonly endpoint: URL
@@ -142,7 +157,8 @@ export async function authorize(
   const metadata = await discoverResourceMetadata({ endpoint, metadataUrl: challenge.metadataUrl, fetch, signal })
   const lastEndpoint = await storedCredentials.loadEndpoint(endpoint)
   const issuer = await chooseIssuer(deps, metadata, lastEndpoint)
-  const serverContext = await resolveServerContext(issuer, endpoint, signal)
+  const refusesDpop = lastEndpoint?.refusesDpop === true
+  const serverContext = withoutRefusedDpop(await resolveServerContext(issuer, endpoint, signal), refusesDpop, endpoint)
   const { resource } = metadata
   const isSameResource = lastEndpoint?.issuer === issuer && lastEndpoint.resource === resource
   const requestedScopes = isSameResource ? lastEndpoint.requested : []
@@ -157,7 +173,8 @@ export async function authorize(
     scopes,
     requiredScopes: demandedScopes,
   })
-  if (tokenResult !== undefined) await storedCredentials.store(endpoint, { issuer, resource }, tokenResult.token)
+  if (tokenResult !== undefined)
+    await storedCredentials.store(endpoint, { issuer, resource, refusesDpop }, tokenResult.token)
   return tokenResult
 }
 

@@ -20,7 +20,7 @@ import {
   type AuthServerContextResolver,
   createAuthServerContextResolver,
 } from './authorize.ts'
-import { findDpopError, mayAskForToken, parseTokenChallenge, type TokenChallenge } from './challenges.ts'
+import { acceptsDpop, findDpopError, mayAskForToken, parseTokenChallenge, type TokenChallenge } from './challenges.ts'
 import { createSharedRequests, type SharedRequests } from './coalesced-requests.ts'
 import type { DpopBinding } from './dpop-binding.ts'
 import { type AuthStore, memoryAuthStore } from './store.ts'
@@ -239,6 +239,12 @@ async function handleUnauthorized(
   // Another call has obtained a newer token since this call was sent.
   if (credential !== undefined && credential.token.access !== callState.lastSentToken) return 'retry'
   if (callState.obtainedBy === 'grant') {
+    // A server that accepts no bound tokens says no more than that the token is invalid, and would say so for ever.
+    const mayRefuseBinding = credential?.token.thumbprint !== undefined && !acceptsDpop(header)
+    if (mayRefuseBinding) {
+      await state.storedCredentials.markDpopRefused(target.url)
+      return answerChallenge(state, target, parseTokenChallenge(header), { canRefresh: false })
+    }
     const message = `${target.url.origin} refuses the token that was issued for it a moment ago`
     throw new AuthError('token_refused', message, { issuer: credential?.endpoint.issuer })
   }

@@ -134,6 +134,11 @@ export function findDpopError(header: string | undefined): string | undefined {
     ?.params.get('error')
 }
 
+/** Returns true if a header has a DPoP challenge, so that the server accepts tokens that are bound to a key. */
+export function acceptsDpop(header: string | undefined): boolean {
+  return parseChallenges(header).some(({ scheme }) => scheme === 'dpop')
+}
+
 /** Splits a list of scopes at its spaces. Entries that are not valid scopes are left out (RFC 6749, section 3.3). */
 function parseScopeList(scopeList: string | undefined): readonly string[] | undefined {
   const scopes = scopeList?.split(' ').filter(isScope) ?? []

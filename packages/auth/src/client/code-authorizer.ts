@@ -1,6 +1,6 @@
 import { type Authorizer, createAuthorizer, type AuthorizerOptions, resolveAuthorizerDeps } from './authorizer.ts'
 import type { AuthError } from './auth-error.ts'
-import type { AuthServerSettings, AuthorizerDeps } from './authorize.ts'
+import { type AuthServerSettings, type AuthorizerDeps, withoutRefusedDpop } from './authorize.ts'
 import { type ClientIdentity, findClientOf } from './client-identity.ts'
 import { type CodeFlowOptions, createCodeFlow, finishLogin, type Redirect } from './code-flow.ts'
 import { matchesBinding } from './dpop-binding.ts'
@@ -79,12 +79,14 @@ export function createCodeAuthorizer(options: OAuthOptions): CodeAuthorizer {
       const answeredLogin = await takePendingLogin(codeFlowOptions, answerUrl)
       const { issuer, resource } = answeredLogin
       const endpoint = new URL(answeredLogin.endpoint)
-      const serverContext = await authorizer.resolveServerContext(issuer, endpoint, new AbortController().signal)
+      const refusesDpop = (await authorizer.storedCredentials.loadEndpoint(endpoint))?.refusesDpop === true
+      const resolvedContext = await authorizer.resolveServerContext(issuer, endpoint, new AbortController().signal)
+      const serverContext = withoutRefusedDpop(resolvedContext, refusesDpop, endpoint)
       const token = await finishLogin(codeFlowOptions, serverContext, answeredLogin)
       const key = records.tokens.toKey(issuer, resource)
       const store = async (): Promise<void> => {
         await withLock(records.store, key, () => records.tokens.write(key, token))
-        await authorizer.storedCredentials.store(endpoint, answeredLogin, token)
+        await authorizer.storedCredentials.store(endpoint, { issuer, resource, refusesDpop }, token)
       }
       return { endpoint, token, store }
     },

@@ -16,7 +16,9 @@ export interface StoredCredentials {
   /** Returns the authorization server and the resource of an endpoint, even if there is no token. */
   loadEndpoint(endpoint: URL): Promise<StoredEndpoint | undefined>
   /** Puts the token of an endpoint into memory, and writes the issuer and the resource of the endpoint to the store. */
-  store(endpoint: URL, endpointFields: Pick<StoredEndpoint, 'issuer' | 'resource'>, token: StoredToken): Promise<void>
+  store(endpoint: URL, endpointFields: Omit<StoredEndpoint, 'requested'>, token: StoredToken): Promise<void>
+  /** Remembers that an endpoint refuses tokens that are bound to a key. `logout` forgets it. */
+  markDpopRefused(endpoint: URL): Promise<void>
   /**
    * Deletes the token of an endpoint from memory and from the store, also one that another process has stored. Returns
    * it.
@@ -54,8 +56,14 @@ export function createStoredCredentials({
     peek: ({ href }) => credentials.get(href),
     load: getCredential,
     loadEndpoint: async (url) => credentials.get(url.href)?.endpoint ?? records.endpoints.read(toEndpointKey(url)),
-    store: async (url, { issuer, resource }, token) => {
-      const endpoint = { issuer, resource, requested: token.requested }
+    markDpopRefused: async (url) => {
+      const endpoint = await records.endpoints.read(toEndpointKey(url))
+      if (endpoint !== undefined) await records.endpoints.write(toEndpointKey(url), { ...endpoint, refusesDpop: true })
+      credentials.delete(url.href)
+      pendingReads.delete(url.href)
+    },
+    store: async (url, { issuer, resource, refusesDpop }, token) => {
+      const endpoint = { issuer, resource, requested: token.requested, refusesDpop }
       await records.endpoints.write(toEndpointKey(url), endpoint)
       credentials.set(url.href, { endpoint, token })
     },

@@ -39,6 +39,8 @@ export interface StoredEndpoint {
   readonly resource: string
   /** The scopes that the logins at this endpoint have requested. */
   readonly requested: readonly string[]
+  /** True if the endpoint refused a token because it is bound to a key. Its logins then request bearer tokens. */
+  readonly refusesDpop?: boolean | undefined
 }
 
 /** A client that is registered at one issuer. */
@@ -112,9 +114,9 @@ const keyRecordKind: RecordKind<StoredKey> = {
 
 const endpointRecordKind: RecordKind<StoredEndpoint> = {
   name: 'endpoint',
-  parse: ({ issuer, resource, requested }) =>
+  parse: ({ issuer, resource, requested, refusesDpop }) =>
     isNonEmptyText(issuer) && isNonEmptyText(resource)
-      ? { issuer, resource, requested: stringsOf(requested) ?? [] }
+      ? { issuer, resource, requested: stringsOf(requested) ?? [], refusesDpop: refusesDpop === true }
       : undefined,
 }
 

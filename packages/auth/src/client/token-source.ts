@@ -70,7 +70,9 @@ export function acquireToken(source: TokenSource, request: TokenRequest): Promis
   const key = records.tokens.toKey(request.serverContext.issuer, request.resource)
   return withLock(records.store, key, async () => {
     const foundToken = await records.tokens.read(key)
-    const storedToken = foundToken && (await source.isUsable(foundToken)) ? foundToken : undefined
+    const isBoundInVain = foundToken?.thumbprint !== undefined && request.serverContext.dpop === undefined
+    const isUsable = foundToken !== undefined && !isBoundInVain && (await source.isUsable(foundToken))
+    const storedToken = isUsable ? foundToken : undefined
     return (
       (storedToken && (await reuseStoredToken(source, request, storedToken))) ??
       requestNewToken(source, request, storedToken)
