@@ -11,7 +11,8 @@ export async function startIssuer({ port, resource, scope }) {
   const provider = new Provider(issuer, {
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: randomUUID(), use: 'sig', alg: 'RS256' }] },
     cookies: { keys: [randomUUID()] },
-    scopes: ['openid', 'offline_access'],
+    // Some clients register with the scope of the resource.
+    scopes: ['openid', 'offline_access', scope],
     findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
     ttl: { AccessToken: 300, Grant: 3600, IdToken: 300, Interaction: 600, RefreshToken: 3600, Session: 3600 },
     pkce: { required: () => true },
@@ -31,7 +32,7 @@ export async function startIssuer({ port, resource, scope }) {
   const logIn = async (request, response) => {
     const { params } = await provider.interactionDetails(request, response)
     const grant = new provider.Grant({ accountId: 'ada', clientId: params.client_id })
-    grant.addOIDCScope('offline_access')
+    grant.addOIDCScope(`offline_access ${params.scope}`)
     grant.addResourceScope(resource, params.scope)
     const consent = { grantId: await grant.save() }
     await provider.interactionFinished(request, response, { login: { accountId: 'ada' }, consent })

@@ -1,0 +1,143 @@
+import { createRequire } from 'node:module'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer as createSocket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import {
+  Client,
+  type OAuthClientInformationMixed,
+  type OAuthClientProvider,
+  type OAuthTokens,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client'
+import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { oauth } from '@x/auth/client'
+import { protect } from '@x/auth/server'
+import { createClient } from '@x/client'
+import { legacy } from '@x/legacy'
+import { createServer, tool } from '@x/server'
+import { connectHttp } from '@x/transport-http/client'
+import { serveHttp } from '@x/transport-http/node'
+import { beforeEach, expect, test, vi } from 'vitest'
+
+const scope = 'items:read'
+const callback = 'http://127.0.0.1:33419/callback'
+
+// oidc-provider warns of its store in memory, and at its import of Node 20.
+beforeEach(() => void vi.spyOn(console, 'warn').mockImplementation(() => {}))
+
+/** The issuer and the server of the guide on OAuth from end to end. The server also serves older clients. */
+async function serveExample(): Promise<{ url: string; [Symbol.asyncDispose](): Promise<void> }> {
+  const [port, issuerPort] = [await freePort(), await freePort()]
+  const resource = `http://localhost:${port}/mcp`
+  const { startIssuer } = await import('@tooling/examples/oauth/issuer')
+  const { issuer, close } = await startIssuer({ port: issuerPort, resource, scope })
+  const whoAmI = tool('who_am_i', {
+    description: 'Names the caller',
+    run: (_, ctx) => ctx.principal?.subject ?? 'nobody',
+  })
+  const server = createServer({ name: 'items', version: '1.0.0', tools: [whoAmI], extensions: [legacy()] })
+  const auth = protect({ resource, issuers: [issuer], scopes: [scope] })
+  const http = await serveHttp(server, { port, host: 'localhost', auth })
+  return {
+    url: resource,
+    [Symbol.asyncDispose]: async () => {
+      await http.close({ graceMs: 0 })
+      close()
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createSocket().listen(0, 'localhost')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** Plays the browser of a user, up to the redirect URI. Twenty redirects are a loop. */
+async function browse(url: URL, redirectUri: string): Promise<URL> {
+  const cookies = new Map<string, string>()
+  let next = url
+  for (let redirects = 0; redirects < 20; redirects += 1) {
+    if (next.href.startsWith(redirectUri)) return next
+    const cookie = Array.from(cookies, (pair) => pair.join('=')).join('; ')
+    const response = await fetch(next, { redirect: 'manual', headers: { cookie } })
+    for (const line of response.headers.getSetCookie()) {
+      const [name = '', value = ''] = (line.split(';')[0] ?? '').split(/=(.*)/)
+      cookies.set(name, value)
+    }
+    const location = response.headers.get('location')
+    if (location === null) throw new Error(`${next} answered ${response.status}: ${await response.text()}`)
+    next = new URL(location, next)
+  }
+  throw new Error(`The login does not end: ${next}`)
+}
+
+const answer = { content: [{ type: 'text', text: 'ada' }] }
+
+test('our client logs in at the example of the guide', async () => {
+  await using example = await serveExample()
+  const listener = { uri: callback, visit: (url: URL) => browse(url, callback), close: async () => {} }
+  const auth = oauth({ client: { name: 'ours' }, redirect: { applicationType: 'native', open: async () => listener } })
+  await using client = createClient(connectHttp(example.url, { auth }), { name: 'ours', version: '1.0.0' })
+  expect(await client.callTool('who_am_i')).toMatchObject(answer)
+})
+
+test('the official client logs in at the example of the guide', async () => {
+  await using example = await serveExample()
+  const kept: { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; page?: URL } = {}
+  const authProvider: OAuthClientProvider = {
+    redirectUrl: callback,
+    clientMetadata: { redirect_uris: [callback], client_name: 'official', scope, token_endpoint_auth_method: 'none' },
+    clientInformation: () => kept.client,
+    saveClientInformation: (client) => void (kept.client = client),
+    tokens: () => kept.tokens,
+    saveTokens: (tokens) => void (kept.tokens = tokens),
+    redirectToAuthorization: (page) => void (kept.page = page),
+    saveCodeVerifier: (verifier) => void (kept.verifier = verifier),
+    codeVerifier: () => kept.verifier ?? '',
+  }
+  const connect = async (): Promise<Client> => {
+    const client = new Client({ name: 'official', version: '1.0.0' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(example.url), { authProvider }))
+    return client
+  }
+  await expect(connect()).rejects.toThrow(UnauthorizedError)
+  const response = await browse(kept.page ?? new URL(callback), callback)
+  const transport = new StreamableHTTPClientTransport(new URL(example.url), { authProvider })
+  await transport.finishAuth(response.searchParams)
+  const client = await connect()
+  expect(await client.callTool({ name: 'who_am_i', arguments: {} })).toMatchObject(answer)
+  await client.close()
+})
+
+test('mcp-remote, which registers with the scope of the server, logs in at the example of the guide', async () => {
+  await using example = await serveExample()
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-remote-'))
+  const program = join(dirname(createRequire(import.meta.url).resolve('mcp-remote/package.json')), 'dist/proxy.js')
+  const port = await freePort()
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [program, example.url, String(port), '--transport', 'http-only', '--host', '127.0.0.1'],
+    env: { PATH: dirname(process.execPath), HOME: folder, MCP_REMOTE_CONFIG_DIR: folder },
+    stderr: 'pipe',
+  })
+  let printed = ''
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    printed += chunk.toString()
+    const page = /https?:\/\/localhost:\d+\/auth\?\S+(?=\s)/.exec(printed)?.[0]
+    if (page === undefined) return
+    printed = ''
+    const redirectUri = new URL(page).searchParams.get('redirect_uri') ?? ''
+    void browse(new URL(page), redirectUri).then(fetch)
+  })
+  const client = new OlderClient({ name: 'older', version: '1.0.0' })
+  await client.connect(transport)
+  expect(await client.callTool({ name: 'who_am_i', arguments: {} })).toMatchObject(answer)
+  await client.close()
+  await rm(folder, { recursive: true, force: true })
+})
