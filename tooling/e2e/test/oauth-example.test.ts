@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer as createSocket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import {
@@ -14,68 +13,15 @@ import {
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { oauth } from '@x/auth/client'
-import { protect } from '@x/auth/server'
 import { createClient } from '@x/client'
-import { legacy } from '@x/legacy'
-import { createServer, tool } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
-import { serveHttp } from '@x/transport-http/node'
 import { beforeEach, expect, test, vi } from 'vitest'
+import { browse, freePort, scope, serveExample } from './oauth-example.ts'
 
-const scope = 'items:read'
 const callback = 'http://127.0.0.1:33419/callback'
 
 // oidc-provider warns of its store in memory, and at its import of Node 20.
 beforeEach(() => void vi.spyOn(console, 'warn').mockImplementation(() => {}))
-
-/** The issuer and the server of the guide on OAuth from end to end. The server also serves older clients. */
-async function serveExample(): Promise<{ url: string; [Symbol.asyncDispose](): Promise<void> }> {
-  const [port, issuerPort] = [await freePort(), await freePort()]
-  const resource = `http://localhost:${port}/mcp`
-  const { startIssuer } = await import('@tooling/examples/oauth/issuer')
-  const { issuer, close } = await startIssuer({ port: issuerPort, resource, scope })
-  const whoAmI = tool('who_am_i', {
-    description: 'Names the caller',
-    run: (_, ctx) => ctx.principal?.subject ?? 'nobody',
-  })
-  const server = createServer({ name: 'items', version: '1.0.0', tools: [whoAmI], extensions: [legacy()] })
-  const auth = protect({ resource, issuers: [issuer], scopes: [scope] })
-  const http = await serveHttp(server, { port, host: 'localhost', auth })
-  return {
-    url: resource,
-    [Symbol.asyncDispose]: async () => {
-      await http.close({ graceMs: 0 })
-      close()
-    },
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createSocket().listen(0, 'localhost')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
-
-/** Plays the browser of a user, up to the redirect URI. Twenty redirects are a loop. */
-async function browse(url: URL, redirectUri: string): Promise<URL> {
-  const cookies = new Map<string, string>()
-  let next = url
-  for (let redirects = 0; redirects < 20; redirects += 1) {
-    if (next.href.startsWith(redirectUri)) return next
-    const cookie = Array.from(cookies, (pair) => pair.join('=')).join('; ')
-    const response = await fetch(next, { redirect: 'manual', headers: { cookie } })
-    for (const line of response.headers.getSetCookie()) {
-      const [name = '', value = ''] = (line.split(';')[0] ?? '').split(/=(.*)/)
-      cookies.set(name, value)
-    }
-    const location = response.headers.get('location')
-    if (location === null) throw new Error(`${next} answered ${response.status}: ${await response.text()}`)
-    next = new URL(location, next)
-  }
-  throw new Error(`The login does not end: ${next}`)
-}
 
 const answer = { content: [{ type: 'text', text: 'ada' }] }
 

@@ -238,18 +238,26 @@ async function handleUnauthorized(
   }
   // Another call has obtained a newer token since this call was sent.
   if (credential !== undefined && credential.token.access !== callState.lastSentToken) return 'retry'
-  if (callState.obtainedBy === 'grant') {
-    // A server that accepts no bound tokens says no more than that the token is invalid, and would say so for ever.
-    const mayRefuseBinding = credential?.token.thumbprint !== undefined && !acceptsDpop(header)
-    if (mayRefuseBinding) {
-      await state.storedCredentials.markDpopRefused(target.url)
-      return answerChallenge(state, target, parseTokenChallenge(header), { canRefresh: false })
-    }
-    const message = `${target.url.origin} refuses the token that was issued for it a moment ago`
-    throw new AuthError('token_refused', message, { issuer: credential?.endpoint.issuer })
-  }
+  if (callState.obtainedBy === 'grant') return handleRefusedGrant(state, head, target)
   const canRefresh = callState.obtainedBy !== 'refresh'
   return answerChallenge(state, target, parseTokenChallenge(header), { canRefresh })
+}
+
+/** Handles a 401 for a token that was issued for this call a moment ago. */
+async function handleRefusedGrant(
+  state: AuthorizerState,
+  head: HttpResponseHead,
+  target: HttpTarget,
+): Promise<'retry' | undefined> {
+  const header = head.header('www-authenticate')
+  const credential = state.storedCredentials.peek(target.url)
+  // A server that accepts no bound tokens says no more than that the token is invalid, and would say so for ever.
+  if (credential?.token.thumbprint !== undefined && !acceptsDpop(header)) {
+    await state.storedCredentials.markDpopRefused(target.url)
+    return answerChallenge(state, target, parseTokenChallenge(header), { canRefresh: false })
+  }
+  const message = `${target.url.origin} refuses the token that was issued for it a moment ago`
+  throw new AuthError('token_refused', message, { issuer: credential?.endpoint.issuer })
 }
 
 /**

@@ -28,47 +28,6 @@ const received = (w: TestEnvironment, path: string): readonly ReceivedRequest[] 
 const jtisOf = (requests: readonly ReceivedRequest[]): readonly unknown[] =>
   requests.flatMap(({ headers }) => (headers.dpop === undefined ? [] : [decodeJwt(String(headers.dpop)).jti]))
 
-describe('An endpoint that refuses bound tokens and accepts bearer tokens', () => {
-  async function bearerWorld(): Promise<TestEnvironment> {
-    const w = await dpopWorld()
-    const mcp = w.resource.routes.get('/mcp')
-    w.resource.routes.set('/mcp', (one) =>
-      one.headers.authorization?.startsWith('DPoP ') || !mcp
-        ? { status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' }, body: 'no' }
-        : mcp(one),
-    )
-    return w
-  }
-
-  test('is logged in at with a bearer token by the same call, and remembered by every process', async () => {
-    await using w = await bearerWorld()
-    const store = memoryAuthStore()
-    const auth = w.createOAuth({ dpop: dpop(), store })
-    for (let calls = 0; calls < 2; calls += 1)
-      expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
-    expect(w.browser.visited.map((url) => url.searchParams.has('dpop_jkt'))).toEqual([true, false])
-    w.authorizationServer.expireTokens()
-    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
-    w.authorizationServer.expireTokens()
-    w.authorizationServer.expireLogins()
-    expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: dpop(), store }))).toMatchObject(completeResponse)
-    expect(w.browser.visited.map((url) => url.searchParams.has('dpop_jkt'))).toEqual([true, false, false])
-    await auth.logout(w.resource.url)
-    await callWithAuth(w.resource.url, auth)
-    expect(w.browser.visited[3]?.searchParams.has('dpop_jkt')).toBe(true)
-  })
-
-  test('opens the browser once if bound tokens are required, and the error names the option', async () => {
-    await using w = await bearerWorld()
-    const auth = w.createOAuth({ dpop: dpop({ required: true }) })
-    for (let calls = 0; calls < 3; calls += 1) {
-      const error = await rejectionOf(callWithAuth(w.resource.url, auth))
-      expect(error).toMatchObject({ code: 'dpop_unsupported', message: expect.stringContaining('`required`') })
-    }
-    expect(w.browser.visited).toHaveLength(1)
-  })
-})
-
 describe('A token that is bound to a key', () => {
   test('is presented with the scheme DPoP and a fresh proof on every request [AUE-014]', async () => {
     await using w = await dpopWorld()
