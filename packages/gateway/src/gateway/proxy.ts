@@ -1,7 +1,7 @@
 import { checkOptions, createLedger, createLog, type KnownOptions, type Log, type Runtime, runtimeOf } from '@x/core'
 import { type HostStateCodec, type Middleware, type Server, type ServerExtension, serverOf } from '@x/exchange'
 import { ConnectedHop } from '../hop/hop.ts'
-import type { UpstreamOptions } from '../hop/pool.ts'
+import type { UpstreamOptions } from '../hop/hop-options.ts'
 
 /**
  * The server behind a proxy: a server in this process, or a function that opens connections to one. Closing the proxy

@@ -1,4 +1,6 @@
 import type { Ledger, Log, Runtime } from '@x/core'
+import type { Connection } from '@x/exchange'
+import type { UpstreamCaller } from './host-identity.ts'
 
 /** What the parts of a proxy or gateway share. */
 export interface Deps {
@@ -21,4 +23,16 @@ export interface HopOptions extends Deps {
   readonly onAnswer?: () => void
   /** Called for a request that the upstream has not answered. */
   readonly onFailure?: () => void
+}
+
+/** An upstream outside of this process, as a function that opens connections to it. */
+export interface UpstreamOptions {
+  /**
+   * Opens one more connection, such as `connectAny(url)` of `@x/legacy/client`. The proxy closes its connections. A
+   * connection to a server of an older revision serves one host, so it is a function and not a connection. An address
+   * is `https:`, or `http:` on this machine, without user, password and fragment. Another one is closed at once: the
+   * log has the reason, and calls get the error that the upstream gave no answer. A connection that serves one host or
+   * caller is closed after 10 minutes without use.
+   */
+  readonly connect: (caller: UpstreamCaller) => Connection
 }

@@ -10,15 +10,14 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { type CallingClient, callingClientKey } from '@x/exchange/internal'
-import { invalidStateError } from '../names/state.ts'
 import { type CallerCredential, type HostIdentity, identityOf, noCredential, identityMetaIn } from './host-identity.ts'
-import { ConnectionPool, isHttp, type PooledConnection, type UpstreamOptions } from './pool.ts'
+import { ConnectionPool, isHttp, type PooledConnection } from './pool.ts'
 import { createProbe, type Hop, isOfExtension, probeCall } from './server-hop.ts'
-import type { HopOptions } from './hop-options.ts'
+import type { HopOptions, UpstreamOptions } from './hop-options.ts'
 import { createForwardedCall, RequestSender } from './send-request.ts'
 import { ConnectionForAll } from './connection-for-all.ts'
 import { isOfOneCaller, noAnswerError } from './upstream-error.ts'
-import { WaitingCalls } from './waiting-calls.ts'
+import { rejectLostRetry, WaitingCalls } from './waiting-calls.ts'
 
 /**
  * The hosts that share a connection to the upstream.
@@ -135,7 +134,7 @@ export class ConnectedHop implements Hop {
       requestState === undefined || !this.#isOlder
         ? this.#pool.acquire(identity, mayAsk)
         : this.#waitingCalls.resume(requestState, identity.key)
-    if (pooled === undefined) return errorResponse(request.id, invalidStateError())
+    if (pooled === undefined) return rejectLostRetry(request.id)
     if (request.method !== 'server/discover') pooled.isFresh = false
     let state: string | undefined
     try {

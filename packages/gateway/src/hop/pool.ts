@@ -3,22 +3,10 @@ import type { Connection } from '@x/exchange'
 import type { CallingClient } from '@x/exchange/internal'
 import { findAddressProblem } from './address.ts'
 import { type HostIdentity, servesHost, type UpstreamCaller } from './host-identity.ts'
-import type { Deps } from './hop-options.ts'
+import type { Deps, UpstreamOptions } from './hop-options.ts'
 
 /** Milliseconds after which a connection that is not used is closed. */
 const idleMs = 10 * 60_000
-
-/** An upstream outside of this process, as a function that opens connections to it. */
-export interface UpstreamOptions {
-  /**
-   * Opens one more connection, such as `connectAny(url)` of `@x/legacy/client`. The proxy closes its connections. A
-   * connection to a server of an older revision serves one host, so it is a function and not a connection. An address
-   * is `https:`, or `http:` on this machine, without user, password and fragment. Another one is closed at once: the
-   * log has the reason, and calls get the error that the upstream gave no answer. A connection that serves one host or
-   * caller is closed after 10 minutes without use.
-   */
-  readonly connect: (caller: UpstreamCaller) => Connection
-}
 
 /** A connection with the host that it serves. */
 export interface PooledConnection {

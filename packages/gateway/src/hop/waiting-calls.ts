@@ -1,4 +1,6 @@
 import { startBackgroundTimer } from '@x/core'
+import { errorResponse, type RequestId, type RpcError } from '@x/schema'
+import { invalidStateError } from '../names/state.ts'
 import type { HostIdentity } from './host-identity.ts'
 import type { Deps } from './hop-options.ts'
 
@@ -53,4 +55,9 @@ export class WaitingCalls<T extends { readonly identity: HostIdentity }> {
     waiting?.release()
     return waiting?.connection
   }
+}
+
+/** Answers a retry whose call does not wait here any more. */
+export function rejectLostRetry(id: RequestId): RpcError {
+  return errorResponse(id, invalidStateError())
 }

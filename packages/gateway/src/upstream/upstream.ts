@@ -4,8 +4,7 @@ import { errorCodes, errorResponse, type RpcRequest, type RpcResponse } from '@x
 import { type CallerCredential, noCredential } from '../hop/host-identity.ts'
 import { ConnectedHop } from '../hop/hop.ts'
 import { type Hop, serverHop } from '../hop/server-hop.ts'
-import type { UpstreamOptions } from '../hop/pool.ts'
-import type { Deps } from '../hop/hop-options.ts'
+import type { Deps, UpstreamOptions } from '../hop/hop-options.ts'
 import {
   awayError,
   credentialError,
