@@ -9,6 +9,7 @@ const ofOthers = {
   'options of Ajv, and what it exports': 'Ajv2020 allErrors strict',
   'options of the redis client': 'socketTimeout reconnectStrategy',
   'exported by undici': 'ProxyAgent',
+  'a metric as a Collector writes it': 'mcp_server_operation_duration_seconds_count',
   'an option of the SDK of Restate': 'services',
   'exported by the official package for Apps': 'App AppBridge',
   packages: 'pg redis re2js',

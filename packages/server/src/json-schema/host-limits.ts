@@ -148,5 +148,13 @@ function patternsOf({ pattern, patternProperties }: JsonObject): readonly string
 
 // A parenthesis that is escaped, or in a character class, opens no group.
 function hasLookAround(pattern: string): boolean {
-  return /\(\?<?[=!]/.test(pattern.replaceAll(/\\.|\[(?:\\.|[^\]\\])*\]/gs, ''))
+  let isInClass = false
+  for (let index = 0; index < pattern.length; index += 1) {
+    const character = pattern[index]
+    if (character === '\\') index += 1
+    else if (character === '[') isInClass = true
+    else if (character === ']') isInClass = false
+    else if (!isInClass && /^\(\?<?[=!]/.test(pattern.slice(index, index + 4))) return true
+  }
+  return false
 }
