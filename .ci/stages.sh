@@ -29,11 +29,13 @@ install_programs() {
   if [ "$(id -u)" != 0 ]; then as_root=(sudo -n); fi
   # dpkg asks policy-rc.d before it starts a service: 101 forbids it. The tests start their own, on their own ports.
   local policy=/usr/sbin/policy-rc.d made=no code=0
+  local programs=(redis-server haproxy nginx caddy systemd chromium)
+  if [ -n "${NIGHT:-}" ]; then programs+=(prometheus); fi
   if [ ! -e "$policy" ]; then
     printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null && "${as_root[@]}" chmod +x "$policy" && made=yes
   fi
   "${as_root[@]}" apt-get update -qq >/dev/null &&
-    "${as_root[@]}" apt-get install -y -qq --no-install-recommends redis-server haproxy nginx caddy systemd chromium >/dev/null || code=$?
+    "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${programs[@]}" >/dev/null || code=$?
   if [ "$made" = yes ]; then "${as_root[@]}" rm -f "$policy"; fi
   return "$code"
 }
