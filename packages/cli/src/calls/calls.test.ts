@@ -16,7 +16,7 @@ describe('list', () => {
   test('writes what the server offers', async () => {
     const { code, out } = await runCommand(['list', http.url])
     expect(code).toBe(0)
-    expect(out).toMatch(/^offering 1\.2\.3\nCall greet first\.\n/)
+    expect(out).toMatch(/^offering 1\.2\.3\n  Call greet first\.\n/)
     expect(out).toMatch(/^TOOL$/m)
     expect(out).toMatch(/^greet {2}Greets the person at the terminal$/m)
     expect(out).toMatch(/^review +Reviews code$/m)

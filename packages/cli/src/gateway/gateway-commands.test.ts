@@ -97,7 +97,7 @@ test('a file with problems is wrong usage, and all of them are named without a s
   const config = await writeConfig({ version: 7, extra: true })
   const { code, err } = await runCommand(['gateway', '--config', config], { env })
   expect(code).toBe(2)
-  expect(err).toMatch(/cannot be used:\n- version: .*\n- Unrecognized key: "extra"/)
+  expect(err).toMatch(/cannot be used:\n  - version: .*\n  - Unrecognized key: "extra"/)
   expect(err).not.toContain(' at ')
   const missing = await runCommand(['gateway', '--config', await writeConfig()], { env: {} })
   expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('the variable STATE_KEYS is not set')])
@@ -109,7 +109,7 @@ test('an address for other machines without a verification of callers is a probl
   const config = await writeConfig({ listen: { host: '0.0.0.0', allowedHosts: ['mcp.example.com'] } })
   for (const command of ['check', 'start']) {
     const { code, err } = await runCommand(['gateway', command, '--config', config], { env })
-    expect([code, err]).toEqual([2, expect.stringMatching(/cannot be used:\n- listen: .* add protect, .*\n$/)])
+    expect([code, err]).toEqual([2, expect.stringMatching(/cannot be used:\n  - listen: .* add protect, .*\n$/)])
   }
 })
 
