@@ -148,9 +148,10 @@ describe('hostile names', () => {
     expect(refusalOf('{"jsonrpc":"2.0","__proto__":{"id":1,"method":"x"}}').message).toContain('exactly one of')
   })
 
-  test('half a surrogate pair is kept as it came', () => {
-    const text = createCallText(',"params":{"a":"\\ud800"}')
-    expect(encodeMessage(parseMessage(text))).toBe(text)
+  test('half a surrogate pair is read as it came, and leaves as U+FFFD [ROB-005]', () => {
+    const message = parseMessage(createCallText(',"params":{"a":"\\ud800"}'))
+    expect(message).toMatchObject({ params: { a: '\ud800' } })
+    expect(encodeMessage(message)).toBe(createCallText(',"params":{"a":"\ufffd"}'))
   })
 })
 
