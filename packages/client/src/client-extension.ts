@@ -41,7 +41,7 @@ export interface ClientExtensionHost extends ClientCallSteps {
   readonly request: ExtensionRequest
   /** The name and version of the server, as in {@link Client.serverInfo}. */
   readonly server: Client['serverInfo']
-  /** The revision of the server, as in {@link Connection.peer}. */
+  /** The revision of the server, as `peer` of its connection has it. */
   readonly peer: ConnectionPeer | undefined
   /**
    * Calls a tool, or reads a prompt or a resource, through all its rounds. For a `resultType` that the client does not

@@ -145,14 +145,14 @@ overEveryTransport('a task that starts in a session', (serve) => {
     expect(await session.callTool('change')).toMatchObject({ isError: true })
   })
 
-  test('has the id of its session if tasks store claims, sealed', async () => {
-    await using shop = await openShop(serve, sealedState({ keys: [randomKey()] }))
+  test.each([
+    ['a codec of the tasks', sealedState({ keys: [randomKey()] })],
+    ['the codec of the server', undefined],
+  ])('has the id of its session, sealed by %s', async (_, state) => {
+    await using shop = await openShop(serve, state)
     const session = await shop.begin()
     expect(textOf(await session.callTool('name'))).toBe(session.id)
     expect(shop.payloads.join()).not.toContain(session.id)
-    await using plain = await openShop(serve)
-    const other = await plain.begin()
-    expect(await other.callTool('name')).toMatchObject({ isError: true })
   })
 
   test('runs a tool that is visible only in sessions', async () => {

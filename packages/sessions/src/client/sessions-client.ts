@@ -19,7 +19,7 @@ import {
 import { createClientSessionMiddleware } from './session-middleware.ts'
 import { toSessionMetadata, createRecord, type SessionRecord } from './session-state.ts'
 
-/** The options of {@link sessions}. */
+/** The options of {@link sessionsClient}. */
 export interface SessionsClientOptions {
   /** The name of the server in serialized sessions. Default: the `url` of the connection. */
   readonly target?: string | undefined
