@@ -44,17 +44,17 @@ export const bundles: readonly BundleRow[] = [
   {
     name: 'server, a tool with zod',
     source: server(zodTool),
-    ceiling: 104.1 * kilobyte,
-    startCeiling: 97.2 * kilobyte,
+    ceiling: 107.4 * kilobyte,
+    startCeiling: 100.4 * kilobyte,
   },
   {
     name: 'server, a tool with JSON Schema',
     source: server(plainTool),
-    ceiling: 79.2 * kilobyte,
-    startCeiling: 72.2 * kilobyte,
+    ceiling: 82.7 * kilobyte,
+    startCeiling: 75.6 * kilobyte,
   },
   // The events of calls, which extensions observe, take 0.5 KB.
-  { name: 'client, in a browser', source: client, ceiling: 37.9 * kilobyte, startCeiling: 37.9 * kilobyte },
+  { name: 'client, in a browser', source: client, ceiling: 38.8 * kilobyte, startCeiling: 38.8 * kilobyte },
 ]
 
 /** The size of a bundle in bytes, and the bytes of each package in it before gzip. */

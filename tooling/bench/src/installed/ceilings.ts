@@ -17,15 +17,15 @@ export const ceilings: readonly InstallRow[] = [
   {
     title: 'a stdio server',
     names: ['@x/server', '@x/transport-stdio', 'zod'],
-    packages: 8,
+    packages: 9,
     bytes: 9.2 * megabyte,
   },
   {
     title: 'an HTTP server',
     names: ['@x/server', '@x/transport-http', 'zod'],
-    packages: 10,
+    packages: 11,
     // The handlers for Lambda take 0.1 MB.
     bytes: 11.6 * megabyte,
   },
-  { title: 'a client', names: ['@x/client', '@x/transport-http'], packages: 8, bytes: 10.5 * megabyte },
+  { title: 'a client', names: ['@x/client', '@x/transport-http'], packages: 9, bytes: 10.5 * megabyte },
 ]
