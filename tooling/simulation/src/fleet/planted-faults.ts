@@ -13,7 +13,7 @@ interface PlantedFault {
 export const plantedFaults = {
   'round-used-without-claim': {
     file: 'legacy/src/server/call/ask-client.ts',
-    code: 'if (!kept.isShared && kept.mayBeShared !== true) return true',
+    code: 'if (!storedRound.isShared && storedRound.mayBeShared !== true) return true',
     fault: 'if (round.id) return true',
   },
   'every-request-repeated': {
