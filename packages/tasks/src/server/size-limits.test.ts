@@ -123,7 +123,7 @@ describe.each([
       { code: errorCodes.internal, message: expect.stringMatching(expected) },
       expect.stringMatching(expected),
     ])
-    expect(errors.map(String)).toContainEqual(expect.stringMatching(/Error: Task [0-9a-f]+: .* and may have /))
+    expect(errors.map(String)).toContainEqual(expect.stringMatching(/Error: A task failed: .* and may have /))
     expect(store.longest()).toBeLessThan(300_000)
     await server.close()
   })
