@@ -11,7 +11,7 @@ import { startProcessFleet } from './process-fleet.ts'
 
 // `TASKS_CHAOS_SEED=… npm test -- e2e tasks-redis-chaos` repeats a run. The exact times of the faults differ.
 const seed = Number(process.env['TASKS_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
-const count = sizeOf({ change: 30, night: 200 })
+const count = sizeOf({ change: 60, night: 200 })
 
 const parts = startChaosParts()
 
