@@ -205,6 +205,7 @@ test.each<[string, Options]>([
   ['allowedOrigins', { allowedOrigins: ['example.com'] }],
   ['allowedOrigins', { allowedOrigins: ['https://example.com/'] }],
   ['allowedOrigins', { allowedOrigins: ['null'] }],
+  ['allowedOrigins', { allowedOrigins: ['https://*.example.com'] }],
   ['timeoutMs', { timeoutMs: -1 }],
   ['keepAliveMs', { keepAliveMs: Number.NaN }],
   ['maxBodyBytes', { maxBodyBytes: -1 }],

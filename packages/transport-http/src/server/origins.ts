@@ -12,15 +12,15 @@ const originPattern = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,]+$/
 /**
  * Compiles the option `allowedOrigins`.
  *
- * @throws TypeError for an entry that no browser would send, such as one with a path. Also throws for `null`, because
+ * @throws TypeError for an entry that no browser would send, such as one with a path or a wildcard. Also throws for `null`, because
  * every sandboxed page sends it.
  */
 export function compileOrigins(origins: readonly string[] | '*' | undefined): OriginRule {
   if (origins === undefined || origins === '*') return origins
   for (const origin of origins) {
-    if (isWellFormed(origin)) continue
+    if (isWellFormed(origin) && !origin.includes('*')) continue
     throw new TypeError(
-      `allowedOrigins has "${origin}": give scheme, host and port alone, as "https://app.example.com"`,
+      `allowedOrigins has "${origin}": give scheme, host and port alone, as "https://app.example.com", without a wildcard`,
     )
   }
   return new Set(origins)
