@@ -18,8 +18,9 @@ const slowestFiles = 20
  * @returns {Times}
  */
 export function measureTimes(results, { scope, seconds }) {
-  /** @type {[string, number][]} */
-  const files = results.flatMap(({ folder, files: own }) => own.map((one) => [`${folder}/${one.file}`, one.seconds]))
+  const files = results.flatMap(({ folder, files: own }) =>
+    own.map((one) => /** @type {[string, number]} */ ([`${folder}/${one.file}`, one.seconds])),
+  )
   const stages = { ...readStages(process.env['CI_STAGES'] ?? ''), tests: Math.round(seconds) }
   return {
     scope,
