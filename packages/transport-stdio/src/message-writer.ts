@@ -119,6 +119,7 @@ function createPausedLines(
   const lines = new Set<string>()
   const addedPauses: [line: string, pauseMs: number][] = []
   const beginPauses = (): void => {
+    if (addedPauses.length === 0) return
     for (const [line, pauseMs] of addedPauses.splice(0)) setTimeout(releaseLine, pauseMs, line)
   }
   const releaseLine = (line: string): void => {
