@@ -2,7 +2,7 @@ import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres
 import { platformRuntime } from '@x/core'
 import { errorCodes, isJsonObject, McpError } from '@x/schema'
 import { tool, toolResult } from '@x/server'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import type { TaskEngine } from '../engines/engine.ts'
 import { postgresEngine } from '../engines/postgres/postgres-engine.ts'
@@ -117,6 +117,8 @@ describe.each([
       return engine
     })
     const { server, start, reach, errors } = fleet.add([greedyTool], options, { strictReplay })
+    // A worker that a failure leaves running would take the tasks of the next test.
+    onTestFinished(() => server.close())
     const { status, error, statusMessage } = await reach(await start('greedy'), ({ status }) => status !== 'working')
     expect([status, error, statusMessage]).toEqual([
       'failed',
@@ -125,7 +127,6 @@ describe.each([
     ])
     expect(errors.map(String)).toContainEqual(expect.stringMatching(/Error: A task failed: .* and may have /))
     expect(store.longest()).toBeLessThan(300_000)
-    await server.close()
   })
 })
 

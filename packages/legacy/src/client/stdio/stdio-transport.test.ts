@@ -53,7 +53,7 @@ test.each(['exits', 'breaks'])(
 )
 
 test('a server that does not answer the probe receives initialize in the same process [LEG-085 LEX-004]', async () => {
-  const { connection, client, methods } = connect(['silent', '2024-11-05'], { probeTimeoutMs: 300 })
+  const { connection, client, methods } = connect(['silent', '2024-11-05'], { probeTimeoutMs: 1000 })
   await client.listTools()
   await expect.poll(methods).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
   expect(connection.peer).toMatchObject({ revision: '2024-11-05' })
