@@ -70,10 +70,9 @@ const unionCases: [string, UnionCase][] = [
     },
   ],
   [
-    'an object in JSON Schema that requires one of two members',
+    'a schema without a type that requires one of two members',
     {
       input: {
-        type: 'object',
         title: 'Find',
         properties: { a: string, b: string },
         oneOf: [{ required: ['a'] }, { required: ['b'] }],
@@ -121,6 +120,19 @@ test.each(unionCases)('%s is listed as one object, and checked as a union [ROB-0
   expect(await callTool(server, 'find', row.bad)).toMatchObject({ isError: true })
 })
 
+test('an object in JSON Schema keeps its conditions, and is checked by them', async () => {
+  const input = {
+    type: 'object',
+    properties: { a: string, b: string },
+    oneOf: [{ required: ['a'] }, { required: ['b'] }],
+  }
+  const find = tool('find', { description: 'Finds.', input, run: () => 'found' })
+  const server = createServer({ name: 'demo', version: '1.0.0', tools: [find] })
+  expect((await resultOf(server, 'tools/list'))['tools']).toMatchObject([{ description: 'Finds.', inputSchema: input }])
+  expect(textOf(await callTool(server, 'find', { a: 'x' }))).toBe('found')
+  expect(await callTool(server, 'find', { a: 'x', b: 'x' })).toMatchObject({ isError: true })
+})
+
 const described = z.object({ text: z.string() }).meta({ id: 'Args' }).describe('What to say')
 const tree = z
   .object({
@@ -160,7 +172,7 @@ test('combinations of many unions are combined, so that the schema stays small',
   const unions = Array.from({ length: 20 }, (_, index) => ({
     anyOf: [{ required: [`a${index}`] }, { properties: { [`b${index}`]: string } }],
   }))
-  const find = tool('find', { description: 'Finds', input: { type: 'object', allOf: unions }, run: () => 'x' })
+  const find = tool('find', { description: 'Finds', input: { allOf: unions }, run: () => 'x' })
   const server = createServer({ name: 'demo', version: '1.0.0', tools: [find] })
   expect(JSON.stringify(await resultOf(server, 'tools/list')).length).toBeLessThan(3000)
 })

@@ -10,7 +10,8 @@ export interface ObjectInput {
 }
 
 /**
- * Writes a schema of arguments as one object. Model APIs refuse a union at the root, with every tool of the session.
+ * Writes a schema of arguments as one object. Model APIs refuse a union at the root, with every tool of the session. A
+ * root that says `type: object` itself is served as it is.
  * The object has the properties of all members, and requires what all members require. It accepts more than the schema,
  * by which the server still validates.
  *
@@ -19,7 +20,8 @@ export interface ObjectInput {
  */
 export function toObjectInput(schema: JsonObject, errorSubject: string): ObjectInput {
   const root = withoutRootReference(schema)
-  if (!compositionKeywords.some((keyword) => Object.hasOwn(root, keyword)))
+  // The author of an object with conditions beside its properties means it so, and hosts keep them (SEP-2106).
+  if (root['type'] === 'object' || !compositionKeywords.some((keyword) => Object.hasOwn(root, keyword)))
     return { jsonSchema: requireObjectType(root, errorSubject), alternatives: undefined }
   const alternatives = alternativesOf(root, { root: schema, errorSubject, isObject: false })
   const jsonSchema = { ...annotationsOf(root), type: 'object', ...toSchemaMembers(unionOf(alternatives)) }
