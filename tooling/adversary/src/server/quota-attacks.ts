@@ -22,7 +22,8 @@ const withTasks = {
   _meta: { [metaKeys.clientCapabilities]: { extensions: { 'io.modelcontextprotocol/tasks': {} } } },
 }
 const yes = { sure: { action: 'accept', content: { sure: true } } }
-const wrong = { action: 'accept', content: { sure: 'perhaps' } }
+/** A wrong answer. The same one twice would not be asked again. */
+const guessOf = (sure: string) => ({ action: 'accept', content: { sure } })
 const twoDays = 48 * 60 * 60 * 1000
 
 const listen = (filter: object): Message => request('subscriptions/listen', { notifications: filter })
@@ -112,7 +113,7 @@ export const quotaAttacks: readonly Attack<Attacker>[] = [
     run: async (peer) => {
       const { once } = peer.urls
       const caller = newCaller()
-      const inputResponses = { sure: wrong, 'sure~2': wrong, 'sure~3': wrong }
+      const inputResponses = { sure: guessOf('a'), 'sure~2': guessOf('b'), 'sure~3': guessOf('c') }
       const states = [await askedState(peer, fromCaller(caller, callOf('remove', {})), once)]
       let accepted = 0
       for (let guess = 0; guess < 20; guess += 1) {
