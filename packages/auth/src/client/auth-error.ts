@@ -41,8 +41,8 @@ export type AuthErrorCode =
   /** More scopes are needed than one login may request. */
   | 'too_many_scopes'
   /**
-   * A login is open in the browser, at `url`. A call that timed out meanwhile has this error as its cause, and so has
-   * the state of its connection.
+   * A login is open in the browser, at `url`, or in another process, without `url`. A call that timed out meanwhile has
+   * this error as its cause, and so has the state of its connection.
    */
   | 'login_pending'
   /** The login ended before its response arrived, because it timed out or the connection was closed. */
@@ -52,7 +52,7 @@ export type AuthErrorCode =
 export interface AuthErrorDetails {
   /** The issuer of the authorization server, if it is known. */
   readonly issuer?: string | undefined
-  /** The URL that the person has to visit. Set with the codes `authorization_needed` and `login_pending`. */
+  /** The URL that the person has to visit. Set with `authorization_needed`, and with the `login_pending` of a page. */
   readonly url?: URL | undefined
   /** The `error` that the authorization server sent (RFC 6749, sections 4.1.2.1 and 5.2). */
   readonly error?: string | undefined

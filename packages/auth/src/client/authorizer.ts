@@ -43,7 +43,7 @@ export interface AuthorizerOptions {
 /** Creates the dependencies of an authorizer from its options. */
 export function resolveAuthorizerDeps(
   options: AuthorizerOptions,
-): Pick<AuthorizerDeps, 'records' | 'fetch' | 'now' | 'dpop'> {
+): Pick<AuthorizerDeps, 'records' | 'fetch' | 'now' | 'dpop' | 'openLogins'> {
   const { store, fetch = platformFetch, runtime } = options
   const now = runtime?.now ?? Date.now
   const records = openRecords(store ?? memoryAuthStore())
@@ -51,6 +51,7 @@ export function resolveAuthorizerDeps(
     records,
     fetch,
     now,
+    openLogins: new Map(),
     dpop: options.dpop?.createDpop({ store: records.store, isStored: store !== undefined, now }),
   }
 }

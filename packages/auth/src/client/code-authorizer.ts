@@ -67,8 +67,7 @@ export interface CodeAuthorizer extends Authorizer {
 export function createCodeAuthorizer(options: OAuthOptions): CodeAuthorizer {
   const { redirect, ...personOptions } = options
   const deps = resolveAuthorizerDeps(options)
-  const { records, now } = deps
-  const openLogins = new Map<string, AuthError>()
+  const { records, now, openLogins } = deps
   const codeFlowOptions: CodeFlowOptions = { identity: options.client, redirect, records, now, openLogins }
   const authorizer = createPersonAuthorizer(personOptions, createCodeFlow(codeFlowOptions), deps)
   return {

@@ -14,7 +14,7 @@ import { requireEndpoint } from './server-metadata.ts'
 import { toAuthenticatedClient, pushAuthorizationRequest } from './server-requests.ts'
 import type { AuthRecords, PendingLogin, StoredClient, StoredToken } from './stored.ts'
 import { exchangeCode, type TokenGrant, toStoredToken } from './token-requests.ts'
-import type { TokenRequirements, RequestGrant } from './token-source.ts'
+import type { GrantRequest, RequestGrant, TokenRequirements, TokenSource } from './token-source.ts'
 
 /** Sends a person to the authorization server, and receives the response. */
 export interface Redirect {
@@ -52,8 +52,7 @@ export interface CodeFlowOptions {
   readonly redirect: Redirect
   readonly records: AuthRecords
   readonly now: () => number
-  /** The logins that are open in a browser, by the URL of their endpoint. */
-  readonly openLogins: Map<string, AuthError>
+  readonly openLogins: TokenSource['openLogins']
 }
 
 const loginTimeoutMs = 600_000
@@ -75,14 +74,14 @@ export function createCodeFlow(options: CodeFlowOptions): RequestGrant {
       const currentRegistration = await readRegistration()
       // A client of the options stays, and a server that refuses it would refuse it again.
       if (currentRegistration?.id === registration.id) throw error
-      return runLogin(options, requirements, currentRegistration)
+      return runLogin(options, { ...requirements, lastClientId: registration.id }, currentRegistration)
     }
   }
 }
 
 async function runLogin(
   options: CodeFlowOptions,
-  requirements: TokenRequirements,
+  requirements: GrantRequest,
   registration: StoredClient | undefined,
 ): Promise<StoredToken> {
   const { serverContext } = requirements
@@ -108,12 +107,15 @@ interface BegunLogin {
 /** Waits for the response of a login. After a login without one, the next login registers the client again. */
 async function visitLoginPage(
   { records, now, openLogins }: CodeFlowOptions,
-  { serverContext, endpoint }: TokenRequirements,
+  { serverContext, endpoint, lastClientId }: GrantRequest,
   context: { readonly redirectListener: RedirectListener; readonly begunLogin: BegunLogin },
 ): Promise<URL> {
   const { url, state, client } = context.begunLogin
   const { issuer, signal } = serverContext
-  const message = `A login is open in the browser, at ${url.origin}${url.pathname}`
+  // The person wonders why a login that worked yesterday is asked for again.
+  const isNewClient = lastClientId !== undefined && lastClientId !== client.id
+  const reason = isNewClient ? ': the program has a new client id there, so its earlier login has ended' : ''
+  const message = `A login is open in the browser, at ${url.origin}${url.pathname}${reason}`
   openLogins.set(endpoint.href, new AuthError('login_pending', message, { issuer, url }))
   try {
     return await raceWithCancellation(context.redirectListener.visit(url, state), signal)

@@ -1,10 +1,14 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createGate } from '@tooling/vitest/gate'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { createClient } from '@x/client'
 import { connectAny } from '@x/legacy/client'
 import { connectHttp } from '@x/transport-http/client'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createTestEnvironment } from '../testing/world.ts'
+import { fileStore } from '../node/file-store.ts'
 import { authErrorOf } from './auth-error.ts'
 
 test.each([
@@ -51,4 +55,31 @@ test('A login that failed is no longer open', async () => {
   const auth = w.createOAuth()
   await expect(auth.login(w.resource.url)).rejects.toThrow('The person closed the page')
   expect(auth.pendingLogin(w.resource.url)).toBeUndefined()
+})
+
+test('A call that waits for the login of another process says so, and opens no page once its caller has gone', async () => {
+  await using w = await createTestEnvironment()
+  const folder = await mkdtemp(join(tmpdir(), 'pending-login-'))
+  const [visited, mayReturn] = [createGate(), createGate()]
+  w.browser.transformAnswer = async () => {
+    visited.open()
+    await mayReturn.opened
+    throw new Error('The person closed the page')
+  }
+  const [first, second] = [1, 2].map(() => w.createOAuth({ store: fileStore('caller', { folder }) }))
+  if (first === undefined || second === undefined) throw new Error('two programs')
+  const failed = first.login(w.resource.url).catch(String)
+  await visited.opened
+  const caller = new AbortController()
+  const gone = second.login(w.resource.url, { signal: caller.signal }).catch(() => 'gone')
+  await vi.waitFor(() => expect(second.pendingLogin(w.resource.url)).toBeDefined())
+  const { issuer } = w.authorizationServer
+  const message = `Waiting for another login at "${issuer}", which may be open in the browser of another process`
+  expect(second.pendingLogin(w.resource.url)).toMatchObject({ code: 'login_pending', issuer, message, url: undefined })
+  caller.abort()
+  mayReturn.open()
+  expect([await failed, await gone]).toEqual(['Error: The person closed the page', 'gone'])
+  await vi.waitFor(() => expect(second.pendingLogin(w.resource.url)).toBeUndefined())
+  expect(w.browser.visited).toHaveLength(1)
+  await rm(folder, { recursive: true, force: true })
 })

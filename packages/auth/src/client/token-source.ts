@@ -1,4 +1,4 @@
-import { type AuthError, isAuthError } from './auth-error.ts'
+import { AuthError, isAuthError, quoteText } from './auth-error.ts'
 import { forgetUnknownClient, isUnknownClient } from './client-identity.ts'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import type { AuthenticatedClient, AuthServerContext } from './server-requests.ts'
@@ -20,6 +20,8 @@ export interface TokenSource {
   readonly records: AuthRecords
   readonly fetch: FetchFunction
   readonly now: () => number
+  /** The logins that calls wait for, by the URL of their endpoint. */
+  readonly openLogins: Map<string, AuthError>
   readonly requestGrant: RequestGrant
   /** Returns the client to which a token was issued. Returns undefined if the client can no longer authenticate. */
   findClient(serverContext: AuthServerContext, token: StoredToken): AuthenticatedClient | undefined
@@ -46,7 +48,13 @@ export interface TokenRequest extends TokenRequirements {
  * Obtains a new token by an OAuth grant. The authorizers for persons, machines, workloads and enterprises differ only in
  * this function.
  */
-export type RequestGrant = (request: TokenRequest) => Promise<StoredToken>
+export type RequestGrant = (request: GrantRequest) => Promise<StoredToken>
+
+/** A request for a new token. */
+export interface GrantRequest extends TokenRequest {
+  /** The client of the token that the new one replaces. */
+  readonly lastClientId?: string | undefined
+}
 
 /** A token, and the way in which it was obtained. */
 export interface TokenResult {
@@ -67,8 +75,13 @@ export function isRenewalDue({ renewAt }: StoredToken, now: number): boolean {
  */
 export function acquireToken(source: TokenSource, request: TokenRequest): Promise<TokenResult | undefined> {
   const { records } = source
-  const key = records.tokens.toKey(request.serverContext.issuer, request.resource)
-  return withLock(records.store, key, async () => {
+  const { issuer, signal } = request.serverContext
+  const key = records.tokens.toKey(issuer, request.resource)
+  const endWait = announceWait(source, request)
+  const acquisition = withLock(records.store, key, async () => {
+    endWait()
+    // Whoever waited for this token is gone, so no page opens for them.
+    signal.throwIfAborted()
     const foundToken = await records.tokens.read(key)
     const isBoundInVain = foundToken?.thumbprint !== undefined && request.serverContext.dpop === undefined
     const isUsable = foundToken !== undefined && !isBoundInVain && (await source.isUsable(foundToken))
@@ -78,6 +91,22 @@ export function acquireToken(source: TokenSource, request: TokenRequest): Promis
       requestNewToken(source, request, storedToken)
     )
   })
+  // A store may also fail to lock.
+  return acquisition.finally(endWait)
+}
+
+/**
+ * Says, in `openLogins`, that a call waits for the lock of a token. Another process may hold it while a person logs in
+ * there. Returns the function that ends this.
+ */
+function announceWait({ openLogins }: TokenSource, { endpoint, serverContext }: TokenRequest): () => void {
+  const { issuer } = serverContext
+  const message = `Waiting for another login at ${quoteText(issuer)}, which may be open in the browser of another process`
+  const wait = new AuthError('login_pending', message, { issuer })
+  if (!openLogins.has(endpoint.href)) openLogins.set(endpoint.href, wait)
+  return () => {
+    if (openLogins.get(endpoint.href) === wait) openLogins.delete(endpoint.href)
+  }
 }
 
 /** Returns the stored token or refreshes it. Returns undefined if only a new authorization would help. */
@@ -103,7 +132,7 @@ async function requestNewToken(
   const { records } = source
   // basic/authorization, step-up flow: a new authorization also requests the scopes of earlier ones.
   const scopes = [...new Set([...(storedToken?.requested ?? []), ...request.scopes])]
-  const token = await source.requestGrant({ ...request, scopes })
+  const token = await source.requestGrant({ ...request, scopes, lastClientId: storedToken?.clientId })
   // A logout that ended this login has already removed what is stored.
   request.serverContext.signal.throwIfAborted()
   await records.tokens.write(records.tokens.toKey(request.serverContext.issuer, request.resource), token)
