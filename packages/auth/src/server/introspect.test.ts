@@ -26,15 +26,16 @@ test('a JWT of that issuer is asked about as well, since it may have been revoke
 const seconds = Math.floor(Date.now() / 1000)
 test.each([
   ['inactive', { active: false }, 'inactive'],
+  ['inactive, by a 401 of the demo of the official SDK', { active: false, error: 'Unauthorized' }, 'inactive', 401],
   ['without an audience', { ...good, aud: undefined }, 'wrong_audience'],
   ['for another', { ...good, aud: `${resource}/` }, 'wrong_audience'],
   ['for others', { ...good, aud: [`${resource}/`, 'x'] }, 'wrong_audience'],
   ['over', { ...good, exp: seconds - 60 }, 'expired'],
   ['not valid yet', { ...good, nbf: seconds + 60 }, 'not_yet_valid'],
   ['of another issuer', { ...good, iss: 'https://evil.example' }, 'invalid_claim'],
-])('a token that is %s is refused [AUE-010]', async (_, json, code) => {
+])('a token that is %s is refused [AUE-010]', async (_, json, code, status = 200) => {
   await using server = await createProtectedServer(options)
-  server.issuer.answer('/introspect', { json })
+  server.issuer.answer('/introspect', { json, status })
   expect((await server.send('opaque')).status).toBe(401)
   expect([server.listErrorCodes(), server.principals]).toEqual([[code], []])
 })

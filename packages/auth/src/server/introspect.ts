@@ -1,4 +1,4 @@
-import { captureAsyncContext } from '@x/core'
+import { captureAsyncContext, parseJsonObject } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { CryptoKey } from 'jose'
 import * as oauth from 'oauth4webapi'
@@ -159,7 +159,14 @@ async function introspectToken(
     // The URL was checked before. It is http only for a loopback address.
     [oauth.allowInsecureRequests]: true,
   })
+  // The demo of the official SDK rejects a token that it does not know, in place of our credentials.
+  if (response.status === 401 && (await isInactive(response.clone()))) return { active: false }
   return oauth.processIntrospectionResponse(server, client, response)
+}
+
+async function isInactive(response: Response): Promise<boolean> {
+  const answer = parseJsonObject(await response.text())
+  return answer?.['active'] === false
 }
 
 // The response confirms that the issuer made the token. The audience and the times are checked here in any case.
