@@ -9,6 +9,7 @@ import { loginPage } from './login-page.mjs'
 
 const options = JSON.parse(process.argv[2] ?? '{}')
 const {
+  port = 0,
   clients = [],
   resources = [],
   trusted = {},
@@ -30,7 +31,7 @@ const jwk = { ...rsa.privateKey.export({ format: 'jwk' }), kid: randomUUID(), us
 const publicJwk = { ...rsa.publicKey.export({ format: 'jwk' }), kid: jwk.kid, use: 'sig', alg: 'RS256' }
 
 const server = createServer()
-await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
+await new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve(undefined)))
 const issuer = `http://127.0.0.1:${server.address().port}`
 
 const provider = new Provider(issuer, {

@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url'
 
 /** Initial state of an authorization server. */
 export interface AuthServerOptions {
+  /** Default: a free port. A server that starts again at its port has forgotten everything. */
+  readonly port?: number
   /** Registered clients, with the metadata of RFC 7591. */
   readonly clients?: readonly Readonly<Record<string, unknown>>[]
   /** The resources for which the server issues tokens. Any other is `invalid_target`. */

@@ -1,6 +1,7 @@
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { describeNeeding } from '@tooling/vitest/needs'
+import { type IssuerOptions, protect } from '@x/auth/server'
 import { createServer, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { build } from 'esbuild'
@@ -8,6 +9,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createGate } from '@tooling/vitest/gate'
+import { freePort } from './oauth-example.ts'
 
 const args = [
   '--no-sandbox',
@@ -66,13 +68,22 @@ describeNeeding('chromium', 'a page in a browser, from another origin', (executa
 
   test('logs in with its origin as the redirect URI, and says that an authorization server allows no pages [AUT-103]', async () => {
     const issuer = await serveIssuer()
+    const server = createServer({ name: 'e2e-server', version: '1.0.0', tools: [count] })
+    const auth = protect({ resource: issuer.resource, issuers: [issuer.options] })
+    await using http = await serveHttp(server, { auth, allowedOrigins: [site.origin], port: issuer.resourcePort })
     const page = await openPage()
-    const logIn = (): Promise<string> =>
-      page.evaluate(`logInFromPage(${JSON.stringify(issuer.url)}, ${JSON.stringify(site.origin)})`)
-    expect(new URL(await logIn()).searchParams.get('redirect_uri')).toBe(site.origin)
+    const call = `callWithLogin(${JSON.stringify(http.url)})`
+    const returned = page.waitForURL((url) => url.origin === site.origin && url.searchParams.has('code'))
+    // The call ends with its page.
+    await page.evaluate(call).catch(() => undefined)
+    await returned
+    expect(await page.evaluate(call)).toContain('counted to 1 in Zürich')
+    expect(issuer.redirectUris).toEqual([site.origin])
     issuer.allowsPages = false
+    await page.evaluate('sessionStorage.clear()')
+    await page.goto(site.origin)
     const question = `could not be reached; in a page: does it allow the origin ${site.origin} (CORS)?`
-    expect(await logIn()).toContain(question)
+    expect(await page.evaluate(call)).toContain(question)
     issuer.server.close()
   })
 
@@ -94,35 +105,60 @@ describeNeeding('chromium', 'a page in a browser, from another origin', (executa
   })
 })
 
-/** Serves an MCP endpoint that requires a login, and the metadata of its authorization server. */
-async function serveIssuer(): Promise<{ url: string; server: HttpServer; allowsPages: boolean }> {
+interface Issuer {
+  /** As `protect` takes it. */
+  readonly options: IssuerOptions
+  readonly server: HttpServer
+  /** The MCP server that it issues tokens for, and its port. */
+  readonly resource: string
+  readonly resourcePort: number
+  readonly redirectUris: readonly (string | null)[]
+  allowsPages: boolean
+}
+
+/** Serves an authorization server whose user agrees at once. */
+async function serveIssuer(): Promise<Issuer> {
+  const resourcePort = await freePort()
+  const resource = `http://127.0.0.1:${resourcePort}/mcp`
+  const redirectUris: (string | null)[] = []
   const server = createHttpServer((request, response) => {
-    const origin = `http://${request.headers.host}`
-    const documents: Record<string, object> = {
-      '/.well-known/oauth-protected-resource/mcp': { resource: `${origin}/mcp`, authorization_servers: [origin] },
-      '/.well-known/oauth-authorization-server': {
-        issuer: origin,
-        authorization_endpoint: `${origin}/authorize`,
-        token_endpoint: `${origin}/token`,
-        registration_endpoint: `${origin}/register`,
-        code_challenge_methods_supported: ['S256'],
-      },
-      '/register': { client_id: 'page' },
-    }
-    const document = documents[request.url ?? '']
+    const url = new URL(request.url ?? '/', issuer.options.issuer)
     const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
+    if (url.pathname === '/authorize') {
+      const redirectUri = url.searchParams.get('redirect_uri')
+      redirectUris.push(redirectUri)
+      const answer = new URLSearchParams({ code: 'code', state: url.searchParams.get('state') ?? '' })
+      return response.writeHead(302, { location: `${redirectUri}?${answer}` }).end()
+    }
+    const document = createIssuerDocuments(issuer.options.issuer, resource)[url.pathname]
     response.writeHead(document === undefined ? 404 : 200, {
       'content-type': 'application/json',
       ...(issuer.allowsPages && cors),
     })
-    response.end(JSON.stringify(document ?? {}))
+    return response.end(JSON.stringify(document ?? {}))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const issuer = { url: `http://127.0.0.1:${port}/mcp`, server, allowsPages: true }
+  const introspection = { client: { id: 'e2e-server', secret: 'secret' } }
+  const options = { issuer: `http://127.0.0.1:${port}`, introspection }
+  const issuer: Issuer = { options, resource, resourcePort, server, redirectUris, allowsPages: true }
   return issuer
 }
+
+const createIssuerDocuments = (issuer: string, resource: string): Record<string, object> => ({
+  '/.well-known/oauth-authorization-server': {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    registration_endpoint: `${issuer}/register`,
+    introspection_endpoint: `${issuer}/introspect`,
+    code_challenge_methods_supported: ['S256'],
+  },
+  '/register': { client_id: 'page' },
+  '/token': { access_token: 'token', token_type: 'Bearer', expires_in: 3600 },
+  '/introspect': { active: true, aud: resource, sub: 'ada' },
+})
 
 async function bundlePage(): Promise<string> {
   const entry = fileURLToPath(new URL('./browser/page.ts', import.meta.url))

@@ -37,8 +37,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** Plays the browser of a user, up to the redirect URI. Twenty redirects are a loop. */
-export async function browse(url: URL, redirectUri: string): Promise<URL> {
-  const cookies = new Map<string, string>()
+export async function browse(url: URL, redirectUri: string, cookies = new Map<string, string>()): Promise<URL> {
   let next = url
   for (let redirects = 0; redirects < 20; redirects += 1) {
     if (next.href.startsWith(redirectUri)) return next

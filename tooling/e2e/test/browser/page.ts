@@ -1,6 +1,9 @@
-import { authErrorOf, isAuthError, oauth, pageRedirect } from '@x/auth/client'
+import { authErrorOf, isAuthError, oauth, pageRedirect, type WebStorage, webStorageStore } from '@x/auth/client'
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
+
+declare const location: { readonly href: string; assign(url: string): void }
+declare const sessionStorage: WebStorage
 
 /** Results of the calls from the page. */
 export interface PageReport {
@@ -38,11 +41,29 @@ async function cancelFromPage(url: string): Promise<string> {
   }
 }
 
-/** Begins a login and returns the URL of its page, or the message of the error. */
-async function logInFromPage(url: string, uri: string): Promise<string> {
-  const auth = oauth({ client: { name: 'Page' }, redirect: pageRedirect({ uri }) })
-  const error: unknown = await auth.login(url).then(() => 'logged in', authErrorOf)
-  return isAuthError(error) ? (error.url?.href ?? error.message) : String(error)
+/**
+ * Calls a tool that needs a login, as the guide describes it for pages, and returns its text or the message of the
+ * error. The first call leaves the page, and the one after its return finishes the login.
+ */
+async function callWithLogin(url: string): Promise<string> {
+  const page = new URL(location.href)
+  const auth = oauth({
+    client: { name: 'Page' },
+    redirect: pageRedirect({ uri: page.origin, assign: ({ href }) => location.assign(href) }),
+    store: webStorageStore(sessionStorage),
+  })
+  const connection = connectHttp(url, { auth })
+  try {
+    if (page.searchParams.has('state')) await auth.finishLogin(page)
+    const client = createClient(connection, { name: 'page', version: '1.0.0' })
+    const { content } = await client.callTool('count', { to: 1, region: 'Zürich' })
+    return JSON.stringify(content)
+  } catch (error) {
+    const reason = authErrorOf(error)
+    return isAuthError(reason) ? reason.message : String(error)
+  } finally {
+    await connection.close()
+  }
 }
 
-Object.assign(globalThis, { callFromPage, cancelFromPage, logInFromPage })
+Object.assign(globalThis, { callFromPage, cancelFromPage, callWithLogin })
