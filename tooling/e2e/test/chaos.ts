@@ -72,39 +72,54 @@ export interface Chaos {
   readonly fleet: ProcessFleet
   readonly database: { kill(): Promise<void>; restart(): Promise<void> }
   readonly random: () => number
-  readonly isOver: () => boolean
 }
 
 /** The name of a database restart in the list of faults. */
 export const databaseRestart = 'restart the database'
 
 /**
- * Kills, stops and freezes instances and restarts the database until the run is over. The second fault is a restart of
- * the database, so that a short run has one.
+ * Runs a load while instances are killed, stopped and frozen and the database is restarted. The second fault is a
+ * restart of the database.
  */
-export async function injectFaults({ fleet, database, random, isOver }: Chaos): Promise<readonly string[]> {
-  const done: string[] = []
-  while (!isOver()) {
+export async function runUnderFaults({ fleet, database, random }: Chaos, load: Load): Promise<readonly string[]> {
+  return repeatFaults(load, async (faults) => {
     await setTimeout(300 + random() * 700)
     const index = Math.floor(random() * 3)
-    const kind = done.length === 1 ? 1 : random()
+    const kind = faults.length === 1 ? 1 : random()
     if (kind < 0.3) {
-      done.push(`kill ${index}`)
+      faults.push(`kill ${index}`)
       await fleet.replace(index)
     } else if (kind < 0.45) {
-      done.push(`stop ${index}`)
+      faults.push(`stop ${index}`)
       expect(await fleet.stop(index)).toBe(0)
       await fleet.replace(index)
     } else if (kind < 0.85) {
-      done.push(`freeze ${index}`)
+      faults.push(`freeze ${index}`)
       await fleet.freeze(index, leaseMs * (1.5 + random()))
     } else {
-      done.push(databaseRestart)
+      faults.push(databaseRestart)
       await database.kill()
       await database.restart()
     }
+  })
+}
+
+/** The load of a chaos run. It continues at least until `isHit` returns true, so that a fast machine meets its faults. */
+export type Load = (isHit: () => boolean) => Promise<void>
+
+/** Injects faults one after the other until the load ends, which is after the first two. Resolves to their names. */
+export async function repeatFaults(
+  load: Load,
+  inject: (faults: string[]) => Promise<void>,
+): Promise<readonly string[]> {
+  const faults: string[] = []
+  let isOver = false
+  const injectAll = async (): Promise<void> => {
+    while (!isOver) await inject(faults)
   }
-  return done
+  const loaded = load(() => faults.length > 2).finally(() => (isOver = true))
+  await Promise.all([loaded, injectAll()])
+  return faults
 }
 
 /** Expires every task, and rejects if any row of a task remains. */

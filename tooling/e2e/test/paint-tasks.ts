@@ -51,11 +51,15 @@ async function makeTask(
   }
 }
 
-/** Creates tasks concurrently and follows them. Each outcome is added to `ended`. */
-export async function driveTasks({ fleet, count, seed }: PaintRun, ended: TaskOutcome[]): Promise<void> {
-  let remaining = count
+/** Creates `count` tasks and more until `isHit`, concurrently, and follows them. Each outcome is added to `ended`. */
+export async function driveTasks(
+  { fleet, count, seed }: PaintRun,
+  ended: TaskOutcome[],
+  isHit: () => boolean,
+): Promise<void> {
+  let started = 0
   const drive = async (): Promise<void> => {
-    while (remaining > 0) ended.push(await driveTask(fleet, remaining--, seed))
+    while (started < count || !isHit()) ended.push(await driveTask(fleet, started++, seed))
   }
   await Promise.all(Array.from({ length: concurrency }, drive))
 }

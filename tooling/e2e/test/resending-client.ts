@@ -24,9 +24,10 @@ interface Counts {
   unavailable: number
 }
 
-/** The remaining jobs and the outcomes so far. */
+/** The jobs of a run and the outcomes so far. */
 export interface ResendRun {
-  readonly jobs: Job[]
+  /** Returns the next job, or undefined if the run is over. */
+  readonly nextJob: () => Job | undefined
   readonly counts: Counts
   readonly outcomes: Outcome[]
 }
@@ -35,7 +36,7 @@ export interface ResendRun {
 const concurrency = 5
 
 /** Runs jobs until none is left. Each client has its own connections and its own principal. */
-export async function runClient(url: string, caller: string, { jobs, counts, outcomes }: ResendRun): Promise<void> {
+export async function runClient(url: string, caller: string, { nextJob, counts, outcomes }: ResendRun): Promise<void> {
   await using connection = connectHttp(url, { headers: { 'x-caller': caller } })
   const exchange: typeof connection.exchange = async (request, call) => {
     if (request.method === 'subscriptions/listen') return connection.exchange(request, call)
@@ -60,7 +61,7 @@ export async function runClient(url: string, caller: string, { jobs, counts, out
   )
   await client.listTools()
   const work = async (): Promise<void> => {
-    for (let job = jobs.pop(); job !== undefined; job = jobs.pop()) {
+    for (let job = nextJob(); job !== undefined; job = nextJob()) {
       const { tool, name } = job
       const text = await client.callTool(tool, { name }).then(textOf, (error: unknown) => `failed: ${String(error)}`)
       outcomes.push({ ...job, text })
