@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { createClient, type ElicitAnswer, isClientError } from '@x/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,28 +7,11 @@ import { checkBuilt, endStarted, isRunning, start } from './testing/start-app.ts
 import { exampleRequest } from './walk-through/curl-example.ts'
 import { watchedExchange } from './walk-through/watched-exchange.ts'
 
-const folders: string[] = []
-
 beforeAll(checkBuilt)
-afterAll(() => {
-  endStarted()
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
-})
+afterAll(endStarted)
 
 // The runs mostly wait, so several run at once, each on its own ports.
 describe.concurrent('the walk-through', () => {
-  test('goes as expected with a Restate that decides which instance runs a task', async () => {
-    const { code, output } = await start(['--once', '--port', '0', '--runner', 'restate']).ended
-    for (const landmark of [
-      'Restate decides which instance runs a task',
-      'is killed with SIGKILL, in the middle of a change.',
-      '11 of 12 work items were changed: User Story #4601,',
-      'All 15 steps went as expected.',
-    ])
-      expect(output.replace(/\s+/g, ' ')).toContain(landmark)
-    expect(code).toBe(0)
-  })
-
   test('goes as expected on the emulator, by turns over all instances, and ends', async () => {
     const { code, output } = await start(['--once', '--port', '0']).ended
     expect(output).toContain('3 instances share http://127.0.0.1:')
@@ -78,15 +58,6 @@ describe.concurrent('the walk-through', () => {
     expect(code).toBe(0)
   })
 
-  test('only reads in a real organization', async () => {
-    await using service = await serveOrganization()
-    const { code, output } = await start(['--once', '--port', '0', '--instances', '1'], service.environment).ended
-    expect(output).toContain('this walk-through only reads')
-    expect(output).toContain('All 7 steps went as expected.')
-    expect(output).not.toContain('update_work_item {')
-    expect(code).toBe(0)
-  })
-
   test('says what went wrong, and ends with 1', async () => {
     await using service = await serveOrganization()
     const environment = { ...service.environment, AZURE_DEVOPS_TOKEN: 'wr0ng-token' }
@@ -115,29 +86,6 @@ describe.concurrent('with --auth', () => {
       expect(text).toContain(landmark)
     }
     expect(code).toBe(0)
-  })
-})
-
-describe.concurrent('a script', () => {
-  test('answers in the place of a person', async () => {
-    const answers = {
-      work_item: { workItemId: 4533 },
-      resolution: { resolution: 'Duplicate' },
-      duplicate_of: { duplicateOfId: 4517 },
-    }
-    const { code, output, errors } = await start(['--once', '--port', '0', '--answers', written(answers)]).ended
-    expect(errors).toBe('')
-    expect(output).toMatch(/round 1: instance \d asks, and leaves \d+ bytes of state with the client/)
-    expect(output).toContain('✔  Bug #4533 resolved as Duplicate of Bug #4517.')
-    expect(code).toBe(0)
-  })
-
-  test('reports missing answers, and ends with 1', async () => {
-    const answers = written({ work_item: { workItemId: 4533 } })
-    const { code, output } = await start(['--once', '--port', '0', '--answers', answers]).ended
-    expect(output).toContain('All 15 steps went as expected.')
-    expect(output).toMatch(/^✘ {2}\S+answers\.json has no answer to "resolution" \(Resolving Bug #4533/m)
-    expect(code).toBe(1)
   })
 })
 
@@ -218,15 +166,6 @@ test('--help says how it is used', async () => {
   expect(output).toMatch(/^Usage: npm start -- \[options]/)
   expect(code).toBe(0)
 })
-
-/** Writes these answers to a file and returns its path. */
-function written(answers: object): string {
-  const folder = mkdtempSync(join(tmpdir(), 'answers-'))
-  folders.push(folder)
-  const path = join(folder, 'answers.json')
-  writeFileSync(path, JSON.stringify(answers))
-  return path
-}
 
 /** Starts to resolve a bug, and returns the question of the server. */
 async function resolveWithoutAnswer(url: string, workItemId: number): Promise<string | undefined> {

@@ -15,7 +15,16 @@ const check = (file) => ['node', `tooling/checks/src/${file}.mjs`]
 // tooling/run is not a package, and private packages may list types in `dependencies`. A test that runs on several
 // versions of Node depends on several of them. TypeScript 7 compiles in a quarter of the time of 6, which stays where
 // its API is used.
-const sherifExceptions = ['-i', 'node', '-i', 'typescript', '-r', 'packages-without-package-json', '-r', 'types-in-dependencies']
+const sherifExceptions = [
+  '-i',
+  'node',
+  '-i',
+  'typescript',
+  '-r',
+  'packages-without-package-json',
+  '-r',
+  'types-in-dependencies',
+]
 
 const tsc = [...compilers].at(-1)?.[1] ?? ''
 

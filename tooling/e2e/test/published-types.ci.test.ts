@@ -81,10 +81,18 @@ async function errorsOf(compiler: string, name: keyof typeof programs): Promise<
 }
 
 test.each([...compilers])(
-  'TypeScript %s compiles the packed declarations of every entry (web entries without the types of Node), the issue tracker, and results as other SDKs write them',
+  'TypeScript %s compiles the packed declarations of every entry, the issue tracker, and results as other SDKs write them',
   async (_, compiler) => {
     expect(await errorsOf(compiler, 'node')).toEqual([])
-    expect(await errorsOf(compiler, 'web')).toEqual([])
+  },
+  5 * minute,
+)
+
+// What a declaration needs of Node does not depend on the compiler, so the fastest is enough.
+test(
+  'web entries compile without the types of Node',
+  async () => {
+    expect(await errorsOf(compilers.get('7.0') ?? '', 'web')).toEqual([])
   },
   5 * minute,
 )
