@@ -17,7 +17,7 @@ export type StdioErrorCode =
    * again.
    */
   | 'exited'
-  /** The process exited too often in a row, and is not started again. */
+  /** The process exited before it answered anything, or too often in a row, and is not started again. */
   | 'restarts'
   /** The connection was closed on this side, or its streams ended. The server may have processed the request. */
   | 'closed'

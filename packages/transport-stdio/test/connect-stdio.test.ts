@@ -106,11 +106,26 @@ describe('a process that ends', () => {
     expect(connection.process.restartCount).toBe(1)
   })
 
+  test('before it has answered is started once, and the error has its first lines', async () => {
+    const exits: ProcessExit[] = []
+    const onExit = (exit: ProcessExit): void => void exits.push(exit)
+    const source = `console.error('API_KEY is missing'); console.error('at line\\n'.repeat(200)); process.exit(7)`
+    await using connection = toScript(source, { onExit })
+    const client = createClient(connection, me)
+    const message = 'ended with code 7 before it answered anything, and is not started again; its first output: API_KEY'
+    for (let tries = 0; tries < 2; tries++)
+      await expect(client.discover()).rejects.toMatchObject({
+        message: expect.stringContaining(message),
+        cause: { code: 'restarts', exitCode: 7 },
+      })
+    expect(exits).toHaveLength(1)
+  })
+
   test('by itself gives its code and its last words, each time, until it is given up', async () => {
     const exits: ProcessExit[] = []
     const onExit = (exit: ProcessExit): void => void exits.push(exit)
     const source = `console.error('API_KEY is missing'); process.exitCode = 7; lines.close()`
-    await using connection = toScript(source, { onExit })
+    await using connection = toScript(source, { onExit, onStart: skipProbe })
     const codes: (string | undefined)[] = []
     for (let tries = 0; tries < 6; tries++) {
       const failure: unknown = await connection

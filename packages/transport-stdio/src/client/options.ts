@@ -91,8 +91,9 @@ export interface StdioConnectOptions extends ConnectionOptions {
    */
   readonly onStart?: ((process: StartedProcess, signal: AbortSignal) => Promise<void>) | undefined
   /**
-   * With `false`, a process that has failed is not started again, and calls reject with `StdioError` `restarts`. By
-   * default the next call starts it after a pause of 100 ms, doubled for each failure, until it has failed five times
+   * With `false`, a process that has failed is not started again, and calls reject with `StdioError` `restarts`. The
+   * same applies if the first process ends before it has answered anything. By default the next call starts a process
+   * that has failed after a pause of 100 ms, doubled for each failure, until it has failed five times
    * in a row. A failure after 60 seconds counts as the first one. An exit with code 0 while no call is pending is no
    * failure: the next call starts the process again, also with `false`.
    */

@@ -16,7 +16,7 @@ export interface RestartPolicy {
   recordExit(reason: StdioError, startedAt: number): void
   /**
    * Returns the delay before the next start in milliseconds. Throws {@link StdioError} `restarts` if no restart is
-   * allowed. If the server implements only earlier revisions, throws the error of its last exit.
+   * allowed. If the server implements only earlier revisions or never answered, throws the error of its last exit.
    */
   computePauseMs(): number
 }
@@ -36,8 +36,8 @@ export function createRestartPolicy(restart: false | undefined, clock: Clock): R
     },
     computePauseMs: () => {
       if (lastError === undefined) return 0
-      // A restart would start the same program again, which still implements only earlier revisions.
-      if (lastError.code === 'unsupported_version') throw lastError
+      // A restart would start the same program again, which implements only earlier revisions, or ends at once.
+      if (lastError.code === 'unsupported_version' || lastError.code === 'restarts') throw lastError
       if (exitCount >= maxExits) throw restartsExhaustedError(exitCount, lastError)
       return Math.max(0, resumeAt - clock.monotonicNow())
     },

@@ -11,6 +11,7 @@ import { readLines } from '../read-lines.ts'
 const maxStderrLineBytes = 8192
 const maxStderrLineCount = 20
 const maxStderrCharacterCount = 2000
+const maxFirstOutputLength = 600
 
 /**
  * The stderr output of a process. Any text is allowed there, and it does not indicate an error
@@ -19,13 +20,17 @@ const maxStderrCharacterCount = 2000
 interface StderrLines {
   /** Returns the last lines, at most 2,000 characters. */
   getLastLines(): string
+  /** Returns the first lines, at most 600 characters. */
+  getFirstLines(): string
 }
 
 /** Reads stderr line by line. Long lines are cut. The last lines are stored for the error that reports an exit. */
 function readStderr(stream: Readable, onLine: ((line: string) => void) | undefined): StderrLines {
   const lastLines: string[] = []
+  let firstLines = ''
   const addLine = (line: string): void => {
     lastLines.push(line)
+    if (firstLines.length < maxFirstOutputLength) firstLines += `${line}\n`
     if (lastLines.length > maxStderrLineCount) lastLines.shift()
     onLine?.(line)
   }
@@ -34,7 +39,10 @@ function readStderr(stream: Readable, onLine: ((line: string) => void) | undefin
     onSkipped: ({ head }) => addLine(`${head}…`),
     onEnd: () => {},
   })
-  return { getLastLines: () => lastLines.join('\n').slice(-maxStderrCharacterCount) }
+  return {
+    getLastLines: () => lastLines.join('\n').slice(-maxStderrCharacterCount),
+    getFirstLines: () => firstLines.slice(0, maxFirstOutputLength).trim(),
+  }
 }
 
 const posixVariableNames = 'HOME LANG LC_ALL LOGNAME PATH SHELL TERM TMPDIR TZ USER'.split(' ')
@@ -64,13 +72,18 @@ export function createEnvironment(
   return Object.fromEntries(definedVariables)
 }
 
+/** The end of a process, with the beginning of its stderr. */
+export interface EndedProcess extends Omit<ProcessExit, 'expected'> {
+  readonly firstOutput: string
+}
+
 /** A server that runs in a child process. */
 export interface ServerProcess {
   readonly pid: number | undefined
   /** The stdout and stdin of the process. */
   readonly streams: StreamPair
   /** Resolves when the process has exited and its output was read. Never rejects. */
-  readonly exitPromise: Promise<Omit<ProcessExit, 'expected'>>
+  readonly exitPromise: Promise<EndedProcess>
   /**
    * Ends the process and the processes that it has started (basic/transports/stdio, shutdown). Closes its stdin, and
    * waits for its exit, but at most `graceMs`. Then sends SIGTERM to all processes that still run, and SIGKILL after
@@ -151,7 +164,7 @@ async function awaitExit(
   child: ChildProcess,
   stderrLines: StderrLines | undefined,
   clock: Clock,
-): Promise<Omit<ProcessExit, 'expected'>> {
+): Promise<EndedProcess> {
   const { stdin, stdout, stderr } = child
   const pipeClosePromise = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve) => {
@@ -164,6 +177,7 @@ async function awaitExit(
     exitCode: exitCode ?? undefined,
     signal: signal ?? undefined,
     stderr: stderrLines?.getLastLines() ?? '',
+    firstOutput: stderrLines?.getFirstLines() ?? '',
   }
 }
 

@@ -11,7 +11,7 @@ import { StdioError } from '../stdio-error.ts'
 import { type ClientConnection, createClientConnection } from './client-connection.ts'
 import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './options.ts'
 import { createRestartPolicy, type RestartPolicy } from './restart-policy.ts'
-import { type ServerProcess, startProcess } from './server-process.ts'
+import { type EndedProcess, type ServerProcess, startProcess } from './server-process.ts'
 
 /** Keeps a server process available. */
 export interface Supervisor {
@@ -40,6 +40,8 @@ interface SupervisorState {
   readonly closeController: AbortController
   readonly runningProcesses: Set<RunningProcess>
   startCount: number
+  /** True once a process has answered. Until then, a process that ends is not started again. */
+  hasAnswered: boolean
   readyConnection: ClientConnection | undefined
 }
 
@@ -65,6 +67,7 @@ export function createSupervisor(options: StdioConnectOptions, settings: Connect
     closeController,
     runningProcesses: new Set(),
     startCount: 0,
+    hasAnswered: false,
     readyConnection: undefined,
   }
   let openPromise: Promise<ClientConnection> | undefined
@@ -106,6 +109,7 @@ async function startConnection(state: SupervisorState): Promise<ClientConnection
   try {
     closeController.signal.throwIfAborted()
     await initializeProcess(state, runningProcess.clientConnection)
+    state.hasAnswered = true
   } catch (error) {
     await stopRunningProcess(state, runningProcess, toStdioError(error))
     throw error
@@ -135,28 +139,41 @@ function registerProcess(state: SupervisorState, process: ServerProcess): Runnin
   return runningProcess
 }
 
-function handleExit(state: SupervisorState, runningProcess: RunningProcess, exit: Omit<ProcessExit, 'expected'>): void {
+function handleExit(state: SupervisorState, runningProcess: RunningProcess, exit: EndedProcess): void {
   const { clientConnection, stopError } = runningProcess
   state.runningProcesses.delete(runningProcess)
   if (state.readyConnection === clientConnection) state.readyConnection = undefined
   const isExpected = state.closeController.signal.aborted
-  const error = stopError ?? createExitError(state.options.command, exit)
+  const { options, hasAnswered } = state
+  const error = stopError ?? (hasAnswered ? createExitError : createStartError)(options.command, exit)
   // An exit with code 0 while no call is pending does not count as a failure. An idle process may exit in this way.
   const isOrderly = exit.exitCode === 0 && !clientConnection.isBusy() && stopError === undefined
   if (!isExpected && !isOrderly) state.restartPolicy.recordExit(error, runningProcess.startedAt)
   clientConnection.fail(error)
   const { onExit } = state.options
-  if (onExit !== undefined) callListener(onExit, { ...exit, expected: isExpected }, reportExitFailure(state))
+  const { firstOutput: _, ...publicExit } = exit
+  if (onExit !== undefined) callListener(onExit, { ...publicExit, expected: isExpected }, reportExitFailure(state))
 }
 
 function reportExitFailure({ settings }: SupervisorState): (error: unknown) => void {
   return (cause) => settings.onError(new StdioError('exited', 'onExit failed', { cause }))
 }
 
-function createExitError(command: string, { exitCode, signal, stderr }: Omit<ProcessExit, 'expected'>): StdioError {
-  const exitDescription = signal === undefined ? `with code ${exitCode}` : `by ${signal}`
+/** The error of a process that never answered. Another start would most likely end in the same way. */
+function createStartError(command: string, { exitCode, signal, stderr, firstOutput }: EndedProcess): StdioError {
+  // The reason comes first in the report of a runtime. The calls that led to it follow, and would fill the last lines.
+  const outputSuffix = firstOutput === '' ? ' and wrote nothing to stderr' : `; its first output: ${firstOutput}`
+  const message = `The server's process (${command}) ended ${describeEnd({ exitCode, signal })} before it answered anything, and is not started again${outputSuffix}`
+  return new StdioError('restarts', message, { exitCode, signal, stderr })
+}
+
+function describeEnd({ exitCode, signal }: Pick<ProcessExit, 'exitCode' | 'signal'>): string {
+  return signal === undefined ? `with code ${exitCode}` : `by ${signal}`
+}
+
+function createExitError(command: string, { exitCode, signal, stderr }: EndedProcess): StdioError {
   const outputSuffix = stderr === '' ? '' : `; its last output: ${stderr.slice(-300)}`
-  const message = `The server's process (${command}) ended ${exitDescription} before the response, and may have acted${outputSuffix}`
+  const message = `The server's process (${command}) ended ${describeEnd({ exitCode, signal })} before the response, and may have acted${outputSuffix}`
   return new StdioError('exited', message, { exitCode, signal, stderr })
 }
 

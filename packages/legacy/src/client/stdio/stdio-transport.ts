@@ -55,7 +55,7 @@ class StdioTransport implements Transport {
         return getProcess()
       },
       probeTimeoutMs: options.probeTimeoutMs,
-      isExit: (error) => isStdioError(error) && error.code === 'exited',
+      isExit: (error) => isStdioError(error) && mayBeProbeExit(error),
       replace: async () => {
         await this.#connection.close()
         this.#connection = this.#connect()
@@ -135,6 +135,18 @@ class StdioTransport implements Transport {
   close(): Promise<void> {
     return this.#connection.close()
   }
+}
+
+// A server that ends at an unknown first request says so in words of the protocol, or says nothing.
+const protocolWords = /initialize|discover|method|request|json|protocol/i
+
+/**
+ * Returns true if a process may have ended because of the probe. One that gives another reason has failed by itself, and
+ * would fail again.
+ */
+function mayBeProbeExit({ code, stderr = '' }: StdioError): boolean {
+  if (code !== 'exited' && code !== 'restarts') return false
+  return stderr === '' || protocolWords.test(stderr)
 }
 
 /** The port of a process. The lifetime of the process is one session (2025-11-25, basic/transports). */
