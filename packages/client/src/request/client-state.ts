@@ -17,6 +17,8 @@ export interface ClientState {
   readonly identity: ClientIdentity
   readonly events: ClientEventSource
   serverInfo: Pick<Implementation, 'name' | 'version'> | undefined
+  /** True once the log says that nothing listens at the address. */
+  isRefusalKnown: boolean
   /** Called when a response contains the name and version of the server software. */
   readonly onServerInfo: (server: ClientState['serverInfo']) => void
 }
@@ -34,6 +36,7 @@ export function createClientState(
     identity: createClientIdentity(options),
     events,
     serverInfo: undefined,
+    isRefusalKnown: false,
     onServerInfo,
   }
 }
@@ -48,10 +51,8 @@ export interface CallTarget {
 /** Returns the context of a call for its errors. */
 export function errorContextOf({ method, params, targetParam }: CallTarget, state: ClientState): CallErrorContext {
   const target = params[findMethodRow(method)?.targetParam ?? targetParam ?? '']
-  const serverLabels = [
-    state.serverInfo && `${state.serverInfo.name} ${state.serverInfo.version}`,
-    state.url && `(${state.url})`,
-  ]
-  const server = serverLabels.filter(Boolean).join(' ') || undefined
+  const { serverInfo, url } = state
+  const name = serverInfo && `${serverInfo.name} ${serverInfo.version}`
+  const server = name !== undefined && url ? `${name} (${url})` : (name ?? url) || undefined
   return { method, target: typeof target === 'string' ? target : undefined, server }
 }

@@ -1,4 +1,4 @@
-import { type Clock, platformRuntime } from '@x/core'
+import { type Clock, createLog, platformRuntime } from '@x/core'
 import { findMethodRow, type RpcResponse } from '@x/schema'
 import type { CallOptions } from './call-options.ts'
 import { type CallTarget, type ClientState, errorContextOf } from './client-state.ts'
@@ -28,6 +28,18 @@ interface ResendContext {
   readonly closed: AbortSignal | undefined
 }
 
+/**
+ * Says once that the client waits for a server that has never answered: nothing at the address may be an outage, and is
+ * as often a wrong port.
+ */
+function warnOfRefusal(state: ClientState, { log }: CoreClientOptions, maxResendMs: number): void {
+  if (state.serverInfo !== undefined || state.isRefusalKnown) return
+  state.isRefusalKnown = true
+  const waits = `requests are sent again for up to ${maxResendMs / 1000} s`
+  const message = `Nothing listens at ${state.url ?? 'the address'}: is the server running? ${waits}`
+  createLog(log, '@x/client')({ level: 'warn', message, code: 'ECONNREFUSED' })
+}
+
 /** Sends a request, and sends it again by the rules of its method and the options of its call. */
 export function sendWithResends(
   send: () => Promise<RpcResponse>,
@@ -44,7 +56,8 @@ export function sendWithResends(
     clock: clockOf(options),
     signal: callOptions.signal,
     closed,
-    onResend: (resend) => {
+    onResend: ({ isRefused, ...resend }) => {
+      if (isRefused) warnOfRefusal(state, options, maxResendMs)
       const { emit } = state.events
       if (emit === undefined) return
       const { method, target } = errorContextOf(call, state)

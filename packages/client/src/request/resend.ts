@@ -11,6 +11,8 @@ export interface Resend {
   readonly attempt: number
   /** Milliseconds before the request is sent again. */
   readonly pauseMs: number
+  /** True if nothing listens at the address of the server. */
+  readonly isRefused: boolean
 }
 
 /** Rules for sending a request again. */
@@ -50,6 +52,7 @@ interface ResendableFailure {
   readonly retryAfterMs: number
   /** True if the client may wait for less than `retryAfterMs`. */
   readonly canShorten: boolean
+  readonly isRefused: boolean
 }
 
 /**
@@ -75,7 +78,8 @@ export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy
     const pauseMs = computePauseMs(failure, failureCount)
     const endsAt = failedAt + pauseMs
     if (endsAt - outageStartedAt > maxResendMs || endsAt - startedAt > maxTotalMs) return outcomeOf(attempt)
-    policy.onResend({ reason: failure.reason, attempt: sentCount, pauseMs })
+    const { reason, isRefused } = failure
+    policy.onResend({ reason, attempt: sentCount, pauseMs, isRefused })
     await pause(pauseMs, policy)
     if (policy.closed?.aborted === true) return outcomeOf(attempt)
   }
@@ -156,7 +160,7 @@ function findServerFailure({
   if ((!canRefuse && reason !== 'unavailable') || typeof retryAfterMs !== 'number' || !(retryAfterMs >= 0))
     return undefined
   const isUnbegun = begun === false || (canRefuse && begun !== true)
-  return { reason: String(reason), isUnbegun, retryAfterMs, canShorten: !canRefuse }
+  return { reason: String(reason), isUnbegun, retryAfterMs, canShorten: !canRefuse, isRefused: false }
 }
 
 /** Status codes that a proxy sends if it lost the connection to the server or cannot reach it. */
@@ -171,9 +175,15 @@ function findTransportFailure(error: unknown): ResendableFailure | undefined {
   const { name } = error.cause
   const code: unknown = Reflect.get(error.cause, 'code')
   if (name === 'StdioError' && code === 'exited')
-    return { reason: code, isUnbegun: false, retryAfterMs: 0, canShorten: true }
+    return { reason: code, isUnbegun: false, retryAfterMs: 0, canShorten: true, isRefused: false }
   const mayPass = code === 'connect' || code === 'closed' || gatewayStatuses.has(Reflect.get(error.cause, 'status'))
   if (name !== 'HttpError' || !mayPass) return undefined
   const retryAfterMs = retryAfterMsOf(error)
-  return { reason: String(code), isUnbegun: code === 'connect', retryAfterMs, canShorten: true }
+  const isUnbegun = code === 'connect'
+  return { reason: String(code), isUnbegun, retryAfterMs, canShorten: true, isRefused: isRefusal(error.cause) }
+}
+
+/** Returns true if the platform found nothing that listens at the address. */
+function isRefusal({ message }: Error): boolean {
+  return message.includes('ECONNREFUSED')
 }

@@ -317,3 +317,21 @@ describe('the idempotency key', () => {
     expect(keyOf(exchange, 0)).toBeUndefined()
   })
 })
+
+test('a call of an unknown tool whose server has died fails after one look at the list', async () => {
+  const exchange = createScriptedExchange(() => {
+    throw lost
+  })
+  const client = createClient(exchange, quick)
+  await expect(client.callTool('hidden')).rejects.toMatchObject({ code: 'transport' })
+  expect(exchange.received.map(({ request }) => request.method)).toEqual(['tools/call', 'tools/list'])
+})
+
+test('a first connection that is refused is logged once, because its server may not run', async () => {
+  const records: unknown[] = []
+  const refused = Object.assign(new Error('no connection (ECONNREFUSED)'), { name: 'HttpError', code: 'connect' })
+  const client = createClient(() => Promise.reject(refused), { ...quick, log: (record) => records.push(record) })
+  await Promise.allSettled([client.callTool('pay'), client.discover()])
+  const message = expect.stringMatching(/^Nothing listens at .*: is the server running\? .* for up to 10 s$/)
+  expect(records).toEqual([expect.objectContaining({ level: 'warn', message })])
+})

@@ -85,7 +85,8 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCallFactory {
       const name = String(params.name)
       const isSafeToRepeat = async (): Promise<boolean> => {
         // If the list cannot be read, the tool stays unknown and its call is not repeated.
-        await lookUpTool(name, callOptions)?.catch(() => {})
+        // It is not sent again: the call itself waits for the server, if it may.
+        await lookUpTool(name, { ...callOptions, maxResendMs: 0 })?.catch(() => {})
         return isRepeatable(toolIndex.find(name))
       }
       const requestOf = (paramsWithInput: JsonObject): ClientRequest<'tools/call'> =>
@@ -162,6 +163,6 @@ function createOutputCheck(
 
 // Returns the options of a call that also apply when a list is read for the call. Progress and logs of the list are not
 // for the caller.
-function toReadOptions({ signal, timeoutMs, meta }: CallOptions): ReadOptions {
-  return { signal, timeoutMs, meta }
+function toReadOptions({ signal, timeoutMs, maxResendMs, meta }: CallOptions): ReadOptions {
+  return { signal, timeoutMs, maxResendMs, meta }
 }

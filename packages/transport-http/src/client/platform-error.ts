@@ -32,7 +32,8 @@ export function toHttpError(error: unknown, origin: string): HttpError {
       origin,
       cause: error,
     })
-  if (isUnsent(error)) return new HttpError('connect', `no connection${codeSuffix}`, { origin, cause: error })
+  if (isUnsent(error))
+    return new HttpError('connect', `no connection${codeSuffix}${adviceFor(code)}`, { origin, cause: error })
   if (code === 'UND_ERR_CONNECT_TIMEOUT') {
     return new HttpError('timeout', 'no connection in time', { origin, cause: error })
   }
@@ -43,6 +44,10 @@ export function toHttpError(error: unknown, origin: string): HttpError {
     origin,
     cause: error,
   })
+}
+
+function adviceFor(code: unknown): string {
+  return code === 'ECONNREFUSED' ? ': nothing listens at this address; is the server running?' : ''
 }
 
 // `fetch` throws a `TypeError` without details. Its cause is the error of the platform.
