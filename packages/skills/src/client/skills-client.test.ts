@@ -171,22 +171,26 @@ describe('client.skills.read', () => {
       '..',
       '/SKILL.md',
       '%2e%2e/SKILL.md',
-      'skill://triage/SKILL.md',
+      'skill://other/SKILL.md',
+      'skill://triage/../SKILL.md',
     ]) {
       await expect(client.skills.read(skill, path)).rejects.toMatchObject({ code: 'unlisted' })
     }
     expect(methods).toEqual(['skills/get'])
   })
 
-  test.each(['reference/codes.md', './reference/codes.md', 'reference/old/../codes.md', 'reference%2Fcodes.md'])(
-    'resolves the relative link %s',
-    async (path) => {
-      const server = createServer({ name: 'demo', version: '1.0.0', extensions: [skills({ files: exampleFiles })] })
-      const client = createClient(server, { name: 'host', version: '1.0.0', extensions: [skillsClient()] })
-      const skill = await client.skills.get(uri)
-      expect((await client.skills.read(skill, path)).text).toBe('# Codes\n')
-    },
-  )
+  test.each([
+    'reference/codes.md',
+    './reference/codes.md',
+    'reference/old/../codes.md',
+    'reference%2Fcodes.md',
+    'skill://triage/reference/codes.md',
+  ])('resolves %s, a relative link or the URI of a file', async (path) => {
+    const server = createServer({ name: 'demo', version: '1.0.0', extensions: [skills({ files: exampleFiles })] })
+    const client = createClient(server, { name: 'host', version: '1.0.0', extensions: [skillsClient()] })
+    const skill = await client.skills.get(uri)
+    expect((await client.skills.read(skill, path)).text).toBe('# Codes\n')
+  })
 
   test('reads a nested SKILL.md as any other file, with any frontmatter [SKI-009]', async () => {
     const nested = { path: 'triage/nested/SKILL.md', content: skillText('nested', ['allowed-tools: Bash']) }

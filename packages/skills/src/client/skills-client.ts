@@ -25,7 +25,8 @@ export interface SkillsClient {
    * verifies the frontmatter, too. After an error `size`, `digest` or `unlisted`, call {@link get} for the present entry.
    * A user's approval of the earlier entry then no longer holds.
    *
-   * @param path The path below the directory of the skill, as in a relative link. Default: `SKILL.md`.
+   * @param path The path below the directory of the skill, as in a relative link, or the URI of a file in
+   *   `skill.resources`. Default: `SKILL.md`.
    * @throws SkillError `entry` for a skill whose files are `dynamic`, because they have no digests. Read such a file with
    *   `client.readResource`, unverified.
    */
@@ -139,7 +140,9 @@ function findListedFile(skill: Skill, path: string): SkillResource {
   }
   const listedPath = resolvePath(path)
   const directory = directoryOf(uri)
-  const file = resources.find((each) => decodePath(each.uri.slice(directory.length)) === listedPath)
+  const file = resources.find(
+    (each) => each.uri === path || decodePath(each.uri.slice(directory.length)) === listedPath,
+  )
   if (file === undefined) throw new SkillError('unlisted', `${uri}: its entry does not list ${path}`)
   return file
 }
