@@ -58,7 +58,7 @@ async function listTools({ host, signal }: WalkThroughScope): Promise<readonly s
   check(names.join() === others.join(), 'The instances have different tools')
   return upstreams.map((upstream) => {
     const own = names.filter((name) => name.startsWith(`${upstream}__`))
-    return `${upstream}: ${own.length} tools, such as ${own[0]}`
+    return `${upstream}: ${own.length} ${own.length === 1 ? 'tool' : 'tools'}, such as ${own[0]}`
   })
 }
 

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { describeError, type ExitCode, exitCodeOf } from './cli-error.ts'
 import { type CliIo, hasColors, widthOf } from './cli-io.ts'
+import { joinTargetWords } from './calls/target.ts'
 import type { CommandHost } from './command.ts'
 import { createCommands } from './commands/create-commands.ts'
 import { readManifest } from './package-root.ts'
@@ -10,7 +11,7 @@ import { toDisplayJson, toDisplayText } from './terminal/display-text.ts'
 export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCode> {
   const host: CommandHost = { io, exitCode: 0 }
   try {
-    await createProgram(host).parseAsync(args, { from: 'user' })
+    await createProgram(host).parseAsync([...joinTargetWords(args)], { from: 'user' })
     return host.exitCode
   } catch (error) {
     // Commander has written its message.
@@ -39,6 +40,7 @@ function configure(command: Command, io: CliIo): void {
     getErrHelpWidth: () => widthOf(io) ?? defaultWidth,
     getOutHasColors: () => hasColors(io),
     getErrHasColors: () => hasColors(io),
+    outputError: (text, write) => write(text.replace(/^error: /, 'mcpx: ')),
   })
   for (const subcommand of command.commands) configure(subcommand, io)
 }

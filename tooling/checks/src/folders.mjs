@@ -136,8 +136,9 @@ export const folderLayers = new Map([
       order: [
         '.',
         'commands',
-        'calls',
+        'completion',
         'doctor',
+        'calls',
         'publish',
         'doctor/check.ts',
         'doctor/http-probe.ts',

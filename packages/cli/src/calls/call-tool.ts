@@ -1,11 +1,12 @@
 import { openBrowser } from '@x/auth/node'
-import type { CallOptions, InputHandlers } from '@x/client'
-import type { JsonObject } from '@x/schema'
-import type { ExitCode } from '../cli-error.ts'
+import { type CallOptions, type InputHandlers, isClientError } from '@x/client'
+import { errorCodes, type JsonObject } from '@x/schema'
+import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import type { CommandContext } from '../command.ts'
 import { readJsonOption } from '../json-option.ts'
 import { printToolResult } from '../output/tool-result.ts'
+import { answerHandlers, answersAdvice, readAnswers } from './answers.ts'
 import { type TargetOptions, withClient } from './connect-target.ts'
 import { createProgressLine, type ProgressLine } from './progress-line.ts'
 
@@ -13,25 +14,32 @@ import { createProgressLine, type ProgressLine } from './progress-line.ts'
 export interface CallCommandOptions extends TargetOptions {
   readonly args: string
   readonly timeout?: number
+  readonly answers?: string
 }
 
 /** Calls a tool, and follows it if it becomes a task. The exit code is 5 if the tool returns an error. */
 export async function callTool(
   { io, printer }: CommandContext,
-  { args, timeout, token }: CallCommandOptions,
+  options: CallCommandOptions,
   [target = '', name = '']: readonly string[],
 ): Promise<ExitCode> {
+  const { args, timeout, answers } = options
   const parsedArgs = readJsonOption('args', args)
   const progressLine = createProgressLine(io)
-  const handlers = await inputHandlers(io, progressLine)
-  const options = token === undefined ? {} : { token }
+  const asked = await inputHandlers(io, progressLine)
+  const handlers = answers === undefined ? asked : answerHandlers(await readAnswers(answers), asked)
   return withClient(target, { options, io, client: handlers }, async (client) => {
     const callOptions: CallOptions = {
       signal: io.signal,
       timeoutMs: timeout,
       onProgress: (progress) => progressLine.show(progress),
     }
-    const result = await client.callTool(name, parsedArgs, callOptions).finally(() => progressLine.clear())
+    const result = await client
+      .callTool(name, parsedArgs, callOptions)
+      .catch((error: unknown) => {
+        throw handlers.elicit === undefined ? withAnswersAdvice(error) : error
+      })
+      .finally(() => progressLine.clear())
     if (printer.isJson) {
       // A copy by way of JSON has the type of JSON: the interface of results has no index signature.
       const json: JsonObject = JSON.parse(JSON.stringify(result))
@@ -39,6 +47,12 @@ export async function callTool(
     } else printToolResult(printer, result)
     return result.isError === true ? 5 : 0
   })
+}
+
+/** Adds the advice to the error of a server that asks a client without the capability. */
+function withAnswersAdvice(error: unknown): unknown {
+  const isAsked = isClientError(error) && error.rpc?.code === errorCodes.missingRequiredClientCapability
+  return isAsked ? new CliError('failure', [error.message, answersAdvice].join('\n'), { cause: error }) : error
 }
 
 /** The person at the terminal answers questions. Without a terminal, the server is told of no such capability. */

@@ -3,7 +3,7 @@ import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOfferingServer } from '../testing/offering-server.ts'
 import { runCommand } from '../testing/run-command.ts'
-import { parseTarget } from './connect-target.ts'
+import { parseTarget } from './target.ts'
 import { formatProgress } from './progress-line.ts'
 
 let http: HttpServer
@@ -47,7 +47,7 @@ describe('call', () => {
   test('without a terminal, says that the tool asks', async () => {
     const { code, out, err } = await runCommand(['call', http.url, 'greet'])
     expect([code, out]).toEqual([1, ''])
-    expect(err).toMatch(/elicitation/)
+    expect(err).toMatch(/elicitation\n  Answer its questions with --answers FILE/)
     expect(err).not.toMatch(/\n\s+at /)
   })
 

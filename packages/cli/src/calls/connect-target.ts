@@ -1,30 +1,20 @@
-import { type Client, type ClientOptions, createClient } from '@x/client'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, type ClientOptions, createClient, isClientError } from '@x/client'
+import type { Middleware } from '@x/exchange'
 import { oauth } from '@x/auth/client'
 import { fileStore, loopbackRedirect } from '@x/auth/node'
 import { type AnyConnection, connectAny } from '@x/legacy/client'
 import { type TasksClient, tasksClient } from '@x/tasks/client'
-import { CliError } from '../cli-error.ts'
+import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
+import { createServerOutput, type ServerOutput } from './server-output.ts'
+import { parseTarget, type ServerTarget } from './target.ts'
 
-/** The option of commands that use a server. */
+/** The options of commands that use a server. */
 export interface TargetOptions {
   readonly token?: string
-}
-
-/** A server that a command uses: its URL, or the command that starts it. */
-export type ServerTarget = URL | { readonly command: string; readonly args: readonly string[] }
-
-/** Parses a URL, or a command line whose words may be in quotes, such as `npx -y "my server"`. */
-export function parseTarget(text: string): ServerTarget {
-  if (/^https?:\/\//i.test(text)) {
-    if (URL.canParse(text)) return new URL(text)
-    throw new CliError('usage', `"${text}" is no URL`)
-  }
-  const [command, ...args] = Array.from(text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g), ([, ...groups]) =>
-    groups.find((group) => group !== undefined),
-  ).filter((word) => word !== undefined)
-  if (command === undefined) throw new CliError('usage', 'Write the URL of a server, or the command that starts it')
-  return { command, args }
+  readonly verbose?: boolean
+  readonly wait?: boolean
 }
 
 const clientName = 'mcpx'
@@ -33,8 +23,12 @@ const clientName = 'mcpx'
  * Connects to a server of any revision. A person at a terminal logs in with a browser if the server requires it. The
  * tokens are stored in a folder of the user.
  */
-function connectTarget(target: ServerTarget, { token }: TargetOptions, { input }: CliIo): AnyConnection {
-  if (!(target instanceof URL)) return connectAny(target)
+function connectTarget(
+  target: ServerTarget,
+  { token }: TargetOptions,
+  { io: { input }, output }: { readonly io: CliIo; readonly output: ServerOutput },
+): AnyConnection {
+  if (!(target instanceof URL)) return connectAny(target, { stdio: { stderr: output.onLine } })
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const canLogIn = token === undefined && input.isTTY === true
   const auth = canLogIn
@@ -43,18 +37,30 @@ function connectTarget(target: ServerTarget, { token }: TargetOptions, { input }
   return connectAny(target, { http: { headers, auth } })
 }
 
-/** Runs a function with a client of a server, and closes the connection afterwards. */
-export async function withClient<T>(
+/**
+ * Runs a function with a client of a server, and closes the connection afterwards. If the function fails, writes what a
+ * server that is a command has written to its standard error.
+ */
+export async function withClient(
   text: string,
   { options, io, client: clientOptions = {} }: WithClientOptions,
-  run: (client: Client & { readonly tasks: TasksClient }) => Promise<T>,
-): Promise<T> {
-  const connection = connectTarget(parseTarget(text), options, io)
+  run: (client: Client & { readonly tasks: TasksClient }) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const output = createServerOutput(io, options.verbose === true)
+  const connection = connectTarget(parseTarget(text), options, { io, output })
+  let code: ExitCode | undefined
   try {
     const info = { name: clientName, version: '1.0.0' }
-    return await run(createClient(connection, { ...info, ...clientOptions, extensions: [tasksClient()] }))
+    const use = [failUnreachable()]
+    const client = createClient(connection, { ...info, use, ...clientOptions, extensions: [tasksClient()] })
+    if (options.wait === true) await waitForServer(client, text, io)
+    code = await run(client)
+    return code
+  } catch (error) {
+    throw output.shorten(error)
   } finally {
     await connection.close()
+    if (code !== 0) output.show()
   }
 }
 
@@ -62,4 +68,42 @@ interface WithClientOptions {
   readonly options: TargetOptions
   readonly io: CliIo
   readonly client?: Partial<Omit<ClientOptions, 'extensions'>>
+}
+
+const waitPauseMs = 200
+
+/** Waits until a server listens at its address. Any answer ends the wait, and so does any other failure. */
+async function waitForServer(client: Client, target: string, { errorOutput, signal }: CliIo): Promise<void> {
+  for (let tries = 0; !(await isReachable(client, signal)); tries += 1) {
+    if (tries === 0) errorOutput.write(`mcpx: waiting for ${target}\n`)
+    await sleep(waitPauseMs, undefined, { signal })
+  }
+}
+
+async function isReachable(client: Client, signal: AbortSignal): Promise<boolean> {
+  try {
+    await client.discover({ signal, maxResendMs: 0 })
+    return true
+  } catch (error) {
+    signal.throwIfAborted()
+    return !isClientError(error) || !(error.cause instanceof CliError)
+  }
+}
+
+/**
+ * Fails at once if nothing listens at the address and never did: a person has made a mistake, while a program would wait
+ * for a server that restarts.
+ */
+function failUnreachable(): Middleware {
+  let hasAnswered = false
+  return (next) => async (request, call) => {
+    try {
+      const response = await next(request, call)
+      hasAnswered = true
+      return response
+    } catch (error) {
+      if (hasAnswered || !(error instanceof Error) || !error.message.includes('ECONNREFUSED')) throw error
+      throw new CliError('failure', error.message, { cause: error })
+    }
+  }
 }

@@ -18,13 +18,13 @@ export async function listServer(
   options: TargetOptions,
   [target = '']: readonly string[],
 ): Promise<ExitCode> {
-  await withClient(target, { options, io }, async (client) => {
+  return withClient(target, { options, io }, async (client) => {
     const { lists, instructions, name } = await readLists(client, io.signal)
     if (printer.isJson) {
       // A copy by way of JSON has the type of JSON: the interfaces of lists have no index signature.
       const json: JsonObject = JSON.parse(JSON.stringify({ server: client.serverInfo, instructions, ...lists }))
       printer.json(json)
-      return
+      return 0
     }
     printer.line(printer.color('bold', toDisplayLine(name)))
     // Each line is indented, so that none looks like the head of a list below.
@@ -41,8 +41,8 @@ export async function listServer(
       'TEMPLATE',
       lists.resourceTemplates.map((one) => ({ ...entryOf(one), name: one.uriTemplate })),
     )
+    return 0
   })
-  return 0
 }
 
 /** Reads the lists that the capabilities of the server name. */

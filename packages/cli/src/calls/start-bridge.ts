@@ -2,7 +2,8 @@ import { bridge } from '@x/gateway/node'
 import type { Bridge } from '@x/gateway/node'
 import { CliError, type ExitCode, waitForListening } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
-import { parseTarget, type TargetOptions } from './connect-target.ts'
+import type { TargetOptions } from './connect-target.ts'
+import { parseTarget } from './target.ts'
 
 /** The options of the command. */
 export interface BridgeCommandOptions extends TargetOptions {

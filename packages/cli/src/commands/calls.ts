@@ -8,15 +8,21 @@ function withToken(command: Command): Command {
   return command.addOption(new Option('--token <token>', 'the access token to send').env('MCPX_TOKEN'))
 }
 
+function withTarget(command: Command): Command {
+  return withToken(command)
+    .option('--verbose', 'write what a server that is a command writes to its standard error')
+    .option('--wait', 'wait until a server listens at the URL')
+}
+
 /** Creates the command `list`. */
 export function listCommand(host: CommandHost): Command {
-  return withToken(
+  return withTarget(
     createCommand<TargetOptions>(
       host,
       {
         usage: 'list <target>',
         description:
-          'Lists the tools, prompts and resources of a server: its URL, or in quotes the command that starts it.',
+          'Lists the tools, prompts and resources of a server: its URL, or in quotes or after -- the command that starts it.',
         example: 'list "npx -y @modelcontextprotocol/server-everything"',
       },
       async () => (await import('../calls/list-server.ts')).listServer,
@@ -26,7 +32,7 @@ export function listCommand(host: CommandHost): Command {
 
 /** Creates the command `call`. */
 export function callCommand(host: CommandHost): Command {
-  return withToken(
+  return withTarget(
     createCommand<CallCommandOptions>(
       host,
       {
@@ -39,6 +45,7 @@ export function callCommand(host: CommandHost): Command {
     ),
   )
     .option('--args <json>', 'the arguments of the tool', '{}')
+    .option('--answers <file>', 'answers to questions: a JSON object by the key of each question')
     .option('--timeout <time>', 'the longest time for each request of the call, such as 90s', parseDuration)
 }
 

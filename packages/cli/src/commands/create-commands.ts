@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandHost } from '../command.ts'
 import { bridgeCommand, callCommand, listCommand } from './calls.ts'
+import { completionCommand } from './completion.ts'
 import { doctorCommand } from './doctor.ts'
 import { gatewayCommand } from './gateway.ts'
 import { initCommand } from './init.ts'
@@ -21,5 +22,6 @@ export function createCommands(host: CommandHost): readonly Command[] {
     keysCommand,
     stateCommand,
     replayCommand,
+    completionCommand,
   ].map((create) => create(host))
 }

@@ -1,4 +1,4 @@
-import { errorCodes, isJsonObject, type JsonObject } from '@x/schema'
+import { errorCodes, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { findHostProblems } from '@x/server'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
 import { isModern } from './check-revision.ts'
@@ -24,10 +24,7 @@ export async function checkLists(target: Target): Promise<Finding> {
   if (offered.length === 0) return skipped('The server offers no lists.')
   const problems: string[] = []
   for (const [, method] of offered) {
-    const reply = await sendRpc(target, { method })
-    const result = resultOf(reply)
-    if (result === undefined) problems.push(`${method} gives ${describeReply(reply)}`)
-    else problems.push(...listProblems(method, result))
+    problems.push(...(await checkList(target, method)))
   }
   if (problems.length === 0) return ok(`${offered.map(([, method]) => method).join(', ')} are complete.`)
   return wrong(
@@ -36,14 +33,34 @@ export async function checkLists(target: Target): Promise<Finding> {
   )
 }
 
-function listProblems(method: string, { ttlMs, cacheScope, tools }: JsonObject): readonly string[] {
-  const hints = typeof ttlMs === 'number' && typeof cacheScope === 'string' ? [] : [`${method} has no caching hints`]
-  const toolList = Array.isArray(tools) ? tools.filter(isJsonObject) : []
+const maxPages = 100
+
+/** Reads all pages of a list. The tools of all pages together must suit the hosts. */
+async function checkList(target: Target, method: string): Promise<readonly string[]> {
+  const problems: string[] = []
+  const allTools: JsonValue[] = []
+  let cursor: string | undefined
+  for (let pageCount = 0; pageCount < maxPages; pageCount += 1) {
+    const reply = await sendRpc(target, { method, params: cursor === undefined ? {} : { cursor } })
+    const result = resultOf(reply)
+    const page = pageCount === 0 ? '' : `page ${pageCount + 1} of `
+    if (result === undefined) return [...problems, `${page}${method} gives ${describeReply(reply)}`]
+    const { tools, nextCursor, ttlMs, cacheScope } = result
+    if (Array.isArray(tools)) allTools.push(...tools)
+    if (typeof ttlMs !== 'number' || typeof cacheScope !== 'string')
+      problems.push(`${page}${method} has no caching hints`)
+    if (typeof nextCursor !== 'string') return [...problems, ...toolListProblems(allTools.filter(isJsonObject))]
+    cursor = nextCursor
+  }
+  return [...problems, `${method} has more than ${maxPages} pages`]
+}
+
+function toolListProblems(toolList: readonly JsonObject[]): readonly string[] {
   const listedTools = toolList.flatMap(({ name, inputSchema }) =>
     typeof name === 'string' && isJsonObject(inputSchema) ? [{ name, inputSchema }] : [],
   )
   const hostProblems = findHostProblems(listedTools).map(({ message }) => message)
-  return [...hints, ...toolList.flatMap(toolProblems), ...hostProblems]
+  return [...toolList.flatMap(toolProblems), ...hostProblems]
 }
 
 function toolProblems({ name, inputSchema }: JsonObject): readonly string[] {

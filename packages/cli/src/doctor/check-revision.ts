@@ -6,6 +6,11 @@ import { discoverProbe, sendRpc } from './rpc-probe.ts'
 /** The endpoint answers, and with a message of the protocol. */
 export function checkReach(target: Target): Finding {
   const { url, discovered, served } = target
+  if (discovered.status === 0 && target.send !== undefined)
+    return wrong(
+      `The process gives no answer: ${describeReply(discovered)}.`,
+      'Check the command, what it writes to its standard error, and that it serves MCP over stdio.',
+    )
   if (discovered.status === 0)
     return wrong(
       `${url.origin} is not reached: ${describeReply(discovered)}.`,

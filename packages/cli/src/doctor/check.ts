@@ -35,9 +35,12 @@ export type Finding =
 
 /** The server under examination, and a request that it serves. */
 export interface Target {
+  /** The address, or for a command a URL of the scheme `stdio:` with the name of the program. */
   readonly url: URL
   readonly token: string | undefined
   readonly signal: AbortSignal
+  /** Sends a probe to a server that the doctor has started. Undefined for a server at a URL. */
+  readonly send?: ((probe: RpcProbe) => Promise<Reply>) | undefined
   /** The tool that asks, for the check of rounds. */
   readonly tool: { readonly name: string; readonly args: JsonObject } | undefined
   /** The reply to a `server/discover` without a fault. */

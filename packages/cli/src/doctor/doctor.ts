@@ -3,8 +3,11 @@ import type { CommandContext } from '../command.ts'
 import { readJsonOption } from '../json-option.ts'
 import { type Printer, wrapWords } from '../output/printer.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
-import { checkIds, type Finding } from './check.ts'
-import { runChecks } from './run-checks.ts'
+import { createServerOutput } from '../calls/server-output.ts'
+import { parseTarget, type ServerTarget } from '../calls/target.ts'
+import { type CheckId, checkIds, type Finding } from './check.ts'
+import { startCommandServer } from './command-probe.ts'
+import { type DoctorOptions, runChecks } from './run-checks.ts'
 
 /** The options of the command. */
 export interface DoctorCommandOptions {
@@ -12,15 +15,16 @@ export interface DoctorCommandOptions {
   readonly tool?: string
   readonly args: string
   readonly publish?: boolean
+  readonly verbose?: boolean
 }
 
 /** A finding, with the id of its check. */
 type IdentifiedFinding = Finding & { readonly id: string }
 
-/** Examines the server at an address, or a project before its publication. The exit code is 1 if there is a fault. */
+/** Examines a server, or a project before its publication. The exit code is 1 if there is a fault. */
 export async function examineServer(
   { printer, io }: CommandContext,
-  { token, tool, args, publish }: DoctorCommandOptions,
+  { token, tool, args, publish, verbose }: DoctorCommandOptions,
   [target = '']: readonly string[],
 ): Promise<ExitCode> {
   const findings: IdentifiedFinding[] = []
@@ -31,11 +35,39 @@ export async function examineServer(
   if (publish === true) {
     const { runPublishChecks } = await import('../publish/check-publish.ts')
     await runPublishChecks(target, onFinding)
-  } else {
-    const namedTool = tool === undefined ? undefined : { name: tool, args: readJsonOption('args', args) }
-    await runChecks({ url: readAddress(target), token, tool: namedTool, signal: io.signal }, onFinding)
+    return printTotals(printer, target, findings)
   }
+  const namedTool = tool === undefined ? undefined : { name: tool, args: readJsonOption('args', args) }
+  const options = { token, tool: namedTool, signal: io.signal }
+  const server = parseAddress(target)
+  if (server instanceof URL) await runChecks({ url: server, ...options }, onFinding)
+  else await checkCommand({ io, server, isVerbose: verbose === true }, options, onFinding)
   return printTotals(printer, target, findings)
+}
+
+interface CommandCheck {
+  readonly io: CommandContext['io']
+  readonly server: Exclude<ServerTarget, URL>
+  readonly isVerbose: boolean
+}
+
+/** Examines the server that a command starts. If a check fails, writes what the server has written. */
+async function checkCommand(
+  { io, server, isVerbose }: CommandCheck,
+  options: Omit<DoctorOptions, 'url' | 'send'>,
+  onFinding: (id: CheckId, finding: Finding) => void,
+): Promise<void> {
+  const output = createServerOutput(io, isVerbose)
+  let hasFault = false
+  {
+    await using process = startCommandServer(server, { signal: io.signal, onLine: output.onLine })
+    const url = new URL(`stdio:${encodeURIComponent(server.command)}`)
+    await runChecks({ url, send: process.send, ...options }, (id, finding) => {
+      hasFault ||= finding.status === 'wrong'
+      onFinding(id, finding)
+    })
+  }
+  if (hasFault) output.show()
 }
 
 function printTotals(printer: Printer, target: string, findings: readonly IdentifiedFinding[]): ExitCode {
@@ -46,10 +78,13 @@ function printTotals(printer: Printer, target: string, findings: readonly Identi
   return totals.wrong === 0 ? 0 : 1
 }
 
-function readAddress(address: string): URL {
-  const url = URL.canParse(address) ? new URL(address) : undefined
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
-  throw new CliError('usage', `"${address}" is no URL; write the address of a server, such as https://example.com/mcp`)
+/** Parses the target. An address without `http:` would otherwise be started as a program of that name. */
+function parseAddress(text: string): ServerTarget {
+  const target = text.trim() === '' ? undefined : parseTarget(text)
+  if (target instanceof URL) return target
+  const isAddress = target === undefined || /^[a-z]+:\/\/|^[^\s/]+\.[a-z]+(?::\d+)?(?:\/|$)|^localhost\b/i.test(text)
+  if (!isAddress) return target
+  throw new CliError('usage', `"${text}" is no URL; write https://example.com/mcp, or the command after --`)
 }
 
 const idWidth = Math.max(...checkIds.map((id) => id.length))

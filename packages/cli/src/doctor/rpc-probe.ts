@@ -3,7 +3,7 @@ import { olderInitializeRequest } from '@x/exchange/internal'
 import type { RpcProbe, Target } from './check.ts'
 import { type Reply, sendProbe } from './http-probe.ts'
 
-type Place = Pick<Target, 'url' | 'token' | 'signal'>
+type Place = Pick<Target, 'url' | 'token' | 'signal' | 'send'>
 
 /** The request that each server of revision 2026-07-28 serves. */
 export const discoverProbe: RpcProbe = { method: 'server/discover' }
@@ -17,6 +17,7 @@ export const initializeProbe: RpcProbe = {
 
 /** Sends a request, with the changes of the probe. */
 export function sendRpc(place: Place, probe: RpcProbe): Promise<Reply> {
+  if (place.send !== undefined) return place.send(probe)
   const headers = headersOf(place, { ...ordinaryHeaders(probe), ...probe.headers })
   const { url, signal } = place
   return sendProbe({ url, signal, headers, body: bodyOf(probe), ...probe.http })

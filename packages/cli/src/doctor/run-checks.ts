@@ -12,6 +12,7 @@ import { discoverProbe, initializeProbe, sendRpc } from './rpc-probe.ts'
 /** The address of a server, and what the checks may use. */
 export interface DoctorOptions {
   readonly url: URL
+  readonly send?: Target['send']
   readonly token?: string | undefined
   readonly tool?: { readonly name: string; readonly args: JsonObject } | undefined
   readonly signal: AbortSignal
@@ -41,15 +42,27 @@ const checks: Readonly<Record<Exclude<CheckId, 'stream' | 'heartbeat'>, Check>> 
   rounds: checkRounds,
 }
 
+/** The checks of what the messages contain. The others are of HTTP, or of the instances behind an address. */
+const stdioChecks: ReadonlySet<CheckId> = new Set([
+  'reach',
+  'discover',
+  'probe-shape',
+  'lists',
+  'unknown-method',
+  'unknown-tool',
+])
+
 /** Examines a server. Calls `onFinding` with the result of each check, in the order of the list of ids. */
 export async function runChecks(
   options: DoctorOptions,
   onFinding: (id: CheckId, finding: Finding) => void,
 ): Promise<void> {
   const target = await openTarget(options)
-  const streams = checkStreams(target)
+  const streams = target.send === undefined ? checkStreams(target) : undefined
   for (const id of checkIds) {
-    if (id === 'stream' || id === 'heartbeat') onFinding(id, (await streams)[id])
+    if (target.send !== undefined && !stdioChecks.has(id)) onFinding(id, skipped('Only for a server over HTTP.'))
+    else if (id === 'stream' || id === 'heartbeat')
+      onFinding(id, (await streams)?.[id] ?? skipped('There is no stream.'))
     else onFinding(id, await runCheck(checks[id], target))
   }
 }
@@ -61,8 +74,8 @@ async function runCheck(check: Check, target: Target): Promise<Finding> {
 }
 
 /** Finds a request that the server serves: each check changes one part of it. */
-async function openTarget({ url, token, tool, signal }: DoctorOptions): Promise<Target> {
-  const place = { url, token, signal }
+async function openTarget({ url, send, token, tool, signal }: DoctorOptions): Promise<Target> {
+  const place = { url, send, token, signal }
   const discovered = await sendRpc(place, discoverProbe)
   return { ...place, tool, discovered, served: await findServedProbe() }
 

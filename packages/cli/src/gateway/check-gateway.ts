@@ -3,7 +3,7 @@ import { gateway, type GatewayOptions } from '@x/gateway'
 import type { JsonObject } from '@x/schema'
 import type { ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
-import { type Column, printTable } from '../output/printer.ts'
+import { type Column, formatCount, printTable } from '../output/printer.ts'
 import { readSettings } from './read-settings.ts'
 
 /** The outcome for one upstream. */
@@ -18,7 +18,7 @@ const notAsked = 'not asked: each caller has a credential of its own'
 
 const columns: readonly Column<UpstreamReport>[] = [
   { title: 'UPSTREAM', text: ({ upstream }) => upstream },
-  { title: 'FOUND', text: ({ problem, tools }) => problem ?? (tools === null ? notAsked : `${tools} tools`) },
+  { title: 'FOUND', text: ({ problem, tools }) => problem ?? (tools === null ? notAsked : formatCount(tools, 'tool')) },
 ]
 
 /** Connects to each upstream of a file, and lists its tools. The exit code is 1 if one of them gives no answer, or has a rule

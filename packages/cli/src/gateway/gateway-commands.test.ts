@@ -54,7 +54,7 @@ test('gateway check names each upstream with its tools, or with what is wrong', 
     },
   ])
   const { out } = await runCommand(['gateway', 'check', '--config', config], { env })
-  expect(out).toMatch(/crm +1 tools\nhr +\S/)
+  expect(out).toMatch(/crm +1 tool\nhr +\S/)
 })
 
 test('gateway check waits for an upstream that starts slowly', async () => {

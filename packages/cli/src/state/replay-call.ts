@@ -14,7 +14,7 @@ import type { StateReport } from '@x/server/inspect'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { readJsonOption } from '../json-option.ts'
-import type { Printer } from '../output/printer.ts'
+import { formatCount, type Printer } from '../output/printer.ts'
 import { printToolResult } from '../output/tool-result.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
 import { loadServer } from './load-server.ts'
@@ -88,6 +88,7 @@ async function findOnlyTool(server: Server): Promise<string> {
   const tools = await createClient(server, { name: 'mcpx', version: '1.0.0' }).listTools()
   const [only, ...others] = tools.map(({ name }) => name)
   if (only !== undefined && others.length === 0) return only
+  if (tools.length === 0) throw new CliError('failure', 'The server has no tools, so that no call can be replayed')
   throw new CliError('usage', `The server has ${tools.length} tools; name the tool of the call with --tool`)
 }
 
@@ -123,7 +124,7 @@ function exitCodeFor(replayEnd: ReplayEnd): ExitCode {
 
 function printReplay(printer: Printer, { callId, startedAt, round, steps }: StateReport, replayEnd: ReplayEnd): void {
   printer.line(
-    `Call ${callId}, which began at ${new Date(startedAt).toISOString()}, after ${round} rounds of questions.`,
+    `Call ${callId}, which began at ${new Date(startedAt).toISOString()}, after ${formatCount(round, 'round')} of questions.`,
   )
   const recorded = Object.keys(steps).map((key) => `"${key}"`)
   printer.line(recorded.length === 0 ? 'No step is recorded.' : `Recorded steps: ${recorded.join(', ')}.`)

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises'
+import type { ElicitAnswer, InputContext, InputHandlers } from '@x/client'
+import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '@x/core'
+import type { ElicitRequestFormParams } from '@x/schema'
+import { CliError } from '../cli-error.ts'
+import { toDisplayLine } from '../terminal/display-text.ts'
+
+/** The advice of a call that asks where nobody can answer. */
+export const answersAdvice =
+  'Answer its questions with --answers FILE, a JSON object by the key of each question, such as {"name":{"name":"Ada"}}, or call it from a terminal'
+
+/** Reads the file of `--answers`: for each key, the fields of the form, or `{"action":"decline"}`. */
+export async function readAnswers(path: string): Promise<JsonObject> {
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new CliError('usage', cause.message, { cause })
+  })
+  const answers = parseJsonObject(text)
+  if (answers !== undefined) return answers
+  throw new CliError('usage', `--answers is not a JSON object, such as {"name":{"name":"Ada"}}`)
+}
+
+/** Returns handlers that answer from the file, and pass a question without an answer there to `others`. */
+export function answerHandlers(answers: JsonObject, others: InputHandlers): InputHandlers {
+  const find = ({ key }: InputContext): JsonValue | undefined =>
+    Object.hasOwn(answers, key) ? answers[key] : undefined
+  return {
+    elicit: (question, context) => {
+      const answer = find(context)
+      if (answer !== undefined) return answerForm(answer, question, context)
+      return others.elicit?.(question, context) ?? failUnanswered(context, question)
+    },
+    openUrl: (question, context) => {
+      const action = actionOf(find(context))
+      if (action !== undefined) return { action }
+      return others.openUrl?.(question, context) ?? failUnanswered(context, question)
+    },
+  }
+}
+
+function failUnanswered({ key, target = '' }: InputContext, question: object): never {
+  const { message, requestedSchema } = Object(question)
+  const fields = isJsonObject(requestedSchema) && isJsonObject(requestedSchema['properties'])
+  const names = fields ? Object.keys(Object(requestedSchema).properties) : []
+  const example = names.length === 0 ? { action: 'accept' } : Object.fromEntries(names.map((name) => [name, '…']))
+  const asks = `${target} asks "${key}": ${toDisplayLine(String(message))}`
+  const missing = JSON.stringify({ [key]: example })
+  throw new CliError('failure', `Add to --answers: ${missing}; ${asks}`)
+}
+
+const actions = ['accept', 'decline', 'cancel'] as const
+
+function actionOf(answer: JsonValue | undefined): ElicitAnswer['action'] | undefined {
+  if (!isJsonObject(answer)) return undefined
+  const { action, content, ...others } = answer
+  const isWhole = Object.keys(others).length === 0 && (content === undefined || isJsonObject(content))
+  return isWhole ? actions.find((name) => name === action) : undefined
+}
+
+/** A value that is no object is that of the only field. */
+function answerForm(answer: JsonValue, question: ElicitRequestFormParams, { key }: InputContext): ElicitAnswer {
+  const fields = Object.keys(question.requestedSchema.properties)
+  const action = fields.includes('action') ? undefined : actionOf(answer)
+  if (action !== undefined && isJsonObject(answer)) return { action, content: contentOf(answer['content'] ?? {}, key) }
+  if (isJsonObject(answer)) return { action: 'accept', content: contentOf(answer, key) }
+  const [only, ...others] = fields
+  if (only === undefined || others.length > 0)
+    throw new CliError(
+      'usage',
+      `The answer to "${key}" in --answers is not an object; its fields are ${fields.join(', ')}`,
+    )
+  return { action: 'accept', content: contentOf({ [only]: answer }, key) }
+}
+
+function contentOf(value: JsonValue, key: string): NonNullable<ElicitAnswer['content']> {
+  const entries = Object.entries(isJsonObject(value) ? value : {}).map(([name, field]) => {
+    if (typeof field === 'string' || typeof field === 'number' || typeof field === 'boolean') return [name, field]
+    if (Array.isArray(field) && field.every((item) => typeof item === 'string')) return [name, field]
+    throw new CliError('usage', `${name} of "${key}" in --answers is not a text, number, boolean or list of texts`)
+  })
+  return Object.fromEntries(entries)
+}

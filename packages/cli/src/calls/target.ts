@@ -1,0 +1,39 @@
+import { CliError } from '../cli-error.ts'
+
+/** A server that a command uses: its URL, or the command that starts it. */
+export type ServerTarget = URL | { readonly command: string; readonly args: readonly string[] }
+
+/** Parses a URL, or a command line whose words may be in quotes, such as `npx -y "my server"`. */
+export function parseTarget(text: string): ServerTarget {
+  if (/^https?:\/\//i.test(text)) {
+    if (URL.canParse(text)) return new URL(text)
+    throw new CliError('usage', `"${text}" is no URL`)
+  }
+  const [command, ...args] = Array.from(text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g), ([, ...groups]) =>
+    groups.find((group) => group !== undefined),
+  ).filter((word) => word !== undefined)
+  if (command === undefined) throw new CliError('usage', 'Write the URL of a server, or the command that starts it')
+  return { command, args }
+}
+
+const targetCommands: ReadonlySet<string> = new Set(['list', 'call', 'doctor', 'bridge'])
+
+/**
+ * Replaces the words after `--` by one target before the other arguments, for the commands that take one: the shell has
+ * then separated the words, and quotes are not needed.
+ */
+export function joinTargetWords(args: readonly string[]): readonly string[] {
+  const [name = '', ...others] = args
+  const end = others.indexOf('--')
+  if (!targetCommands.has(name) || end === -1) return args
+  const words = others.slice(end + 1)
+  const [only = ''] = words
+  const target = words.length === 1 ? only : words.map(quote).join(' ')
+  return [name, target, ...others.slice(0, end)]
+}
+
+function quote(word: string): string {
+  if (!word.includes('"')) return `"${word}"`
+  if (!word.includes("'")) return `'${word}'`
+  throw new CliError('usage', `A word after -- has both kinds of quotes: ${word}`)
+}

@@ -1,0 +1,48 @@
+import { createCall } from '@x/exchange'
+import { parseJsonObject } from '@x/core'
+import type { RpcResponse } from '@x/schema'
+import { connectStdio } from '@x/transport-stdio'
+import type { RpcProbe } from './check.ts'
+import type { Reply } from './http-probe.ts'
+import { bodyOf } from './rpc-probe.ts'
+
+/** A server that the doctor has started. */
+export interface CommandServer extends AsyncDisposable {
+  /** Sends a probe over stdio. It never rejects: a process that ends is a result of the check. */
+  send(probe: RpcProbe): Promise<Reply>
+}
+
+const timeoutMs = 10_000
+
+/** Starts the server of a command with the first probe. */
+export function startCommandServer(
+  target: { readonly command: string; readonly args: readonly string[] },
+  { signal, onLine }: { readonly signal: AbortSignal; readonly onLine: (line: string) => void },
+): CommandServer {
+  // The probes find the revision themselves.
+  const connection = connectStdio({ ...target, stderr: onLine, restart: false, onStart: async () => {} })
+  let lastId = 0
+  const send = async (probe: RpcProbe): Promise<Reply> => {
+    const startedAt = performance.now()
+    const { method, params } = { params: {}, ...parseJsonObject(bodyOf(probe)), method: probe.method }
+    lastId += 1
+    const late = AbortSignal.timeout(timeoutMs)
+    const call = createCall({ signal: AbortSignal.any([signal, late]) })
+    const reply = { headers: {}, localPort: undefined }
+    try {
+      const response = await connection.exchange({ jsonrpc: '2.0', id: lastId, method, params }, call)
+      return { ...reply, ...replyOf(response), failure: undefined, ms: performance.now() - startedAt }
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      const failure = late.aborted ? `there is no answer after ${timeoutMs / 1000} s` : message
+      return { ...reply, status: 0, text: '', message: undefined, failure, ms: performance.now() - startedAt }
+    }
+  }
+  return { send, [Symbol.asyncDispose]: () => connection.close() }
+}
+
+/** The status is the one that the response would have over HTTP, so that the checks read it in the same way. */
+function replyOf(response: RpcResponse): Pick<Reply, 'status' | 'text' | 'message'> {
+  const text = JSON.stringify(response)
+  return { status: 'error' in response ? 400 : 200, text, message: parseJsonObject(text) }
+}
