@@ -38,7 +38,7 @@ test('hosts over HTTP use a server that is a program, and its processes end with
   const url = String(line).replace('The server is at ', '')
   const hosts = ['ada', 'grace', 'joan', 'mary'].map((name) => {
     const connection = connectAny(url, { revision: name === 'mary' ? 'older' : '2026-07-28' })
-    return { name, connection, client: createHost(connection, name).client }
+    return { name, connection, client: createHost(connection, { name }).client }
   })
   const answers = await Promise.all(hosts.map(async ({ client }) => textOf(await client.callTool('ask-twice'))))
   for (const [index, { name }] of hosts.entries())

@@ -1,14 +1,21 @@
-import { connectAny, type ServerTarget } from '@x/legacy/client'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gateway, proxy } from '@x/gateway'
 import { legacy } from '@x/legacy'
-import { proxy } from '@x/gateway'
+import { type AnyConnection, connectAny, type ServerTarget } from '@x/legacy/client'
 import { sealedState } from '@x/state-codec'
-import { serveHttp } from '@x/transport-http/node'
+import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys } from './asking.ts'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { type Check, checks, createHost } from '../src/hop/checks.ts'
+import { checkOrdinaryCall, checkRefusedMethod, extensionChecks } from '../src/hop/extension-checks.ts'
 import { createFeatures } from '../src/hop/features.ts'
+import { bridge, serveSocket } from './test-transports-stdio.ts'
 
+type Kind = 'proxy' | 'gateway'
 type Revision = '2026-07-28' | 'older'
 type Transport = 'http' | 'stdio'
 interface End {
@@ -19,98 +26,150 @@ interface End {
 const ends: readonly End[] = (['2026-07-28', 'older'] as const).flatMap((revision) =>
   (['http', 'stdio'] as const).map((transport) => ({ revision, transport })),
 )
-const combinations = ends.flatMap((host) => ends.map((upstream) => ({ host, upstream })))
+const describeEnd = ({ revision, transport }: End): string =>
+  `${revision === 'older' ? '2025-11-25' : revision} over ${transport}`
+const cells = (['proxy', 'gateway'] as const).flatMap((kind) =>
+  ends.flatMap((host) =>
+    ends.map((upstream) => ({ kind, host, upstream, from: describeEnd(host), to: describeEnd(upstream) })),
+  ),
+)
+type Cell = (typeof cells)[number]
 
-/** Checks that fail if one end is of an older revision, with the reason. */
-const exceptions: Readonly<Record<string, string>> = {
-  'caching hints': 'revisions before 2026-07-28 have no ttlMs',
+/** A feature that does not pass in some cells: the sentence of a guide that says so, and a check that it is true. */
+interface Exception {
+  readonly feature: string
+  readonly isIn: (cell: Cell) => boolean
+  readonly guide: string
+  readonly sentence: string
+  readonly check?: Check
 }
 
-const table: string[] = []
+const exceptions: readonly Exception[] = [
+  {
+    feature: 'caching hints',
+    isIn: ({ host }) => host.revision === 'older',
+    guide: 'proxy.md',
+    sentence: 'an older host receives none',
+  },
+  {
+    feature: 'caching hints',
+    isIn: ({ upstream }) => upstream.revision === 'older',
+    guide: 'proxy.md',
+    sentence: "From an older server, a host of 2026-07-28 receives `ttlMs: 0` and `cacheScope: 'private'`",
+  },
+  {
+    feature: 'Tasks',
+    isIn: ({ host }) => host.revision === 'older',
+    guide: 'older-clients.md',
+    sentence: "run as ordinary calls, also if the tool says `task: 'required'`",
+    check: checkOrdinaryCall,
+  },
+  {
+    feature: 'Tasks',
+    isIn: ({ upstream }) => upstream.revision === 'older',
+    guide: 'older-servers.md',
+    sentence:
+      '**Calls never become tasks**, also with `tasksClient()`: `callTool` returns the result, and `tasks.start` a call that is complete.',
+    check: checkOrdinaryCall,
+  },
+  {
+    feature: 'methods and notifications of extensions',
+    isIn: ({ kind }) => kind === 'gateway',
+    guide: 'gateway.md',
+    sentence:
+      'It does not pass on methods of extensions other than [tasks](tasks.md), [pages](apps.md) and [skills](skills.md).',
+    check: checkRefusedMethod,
+  },
+]
+
+const upstreamName = 'features'
+const featureNames = (kind: Kind): Readonly<Record<string, Check>> =>
+  kind === 'proxy' ? { ...checks, ...extensionChecks } : extensionChecks
+
 let features: ChildProgram
-let hop: ChildProgram
+let upstreamHttp: HttpServer
+let folder: string
+const hops = new Map<string, Promise<Hop>>()
+const outcomes: string[] = []
 
 beforeAll(async () => {
-  ;[features, hop] = await Promise.all([
-    bundleProgram(new URL('programs/features.ts', import.meta.url)),
-    bundleProgram(new URL('programs/hop.ts', import.meta.url)),
-  ])
+  features = await bundleProgram(new URL('programs/features.ts', import.meta.url))
+  upstreamHttp = await serveHttp(createFeatures())
+  folder = await mkdtemp(join(tmpdir(), 'e2e-hop-'))
 })
 
 afterAll(async () => {
+  for (const hop of hops.values()) await (await hop).close()
+  await upstreamHttp.close()
   await features[Symbol.asyncDispose]()
-  await hop[Symbol.asyncDispose]()
-  const reasons = Object.entries(exceptions).map(
-    ([name, reason]) => `skipped if one end is older: ${name}, because ${reason}`,
-  )
-  process.stdout.write(`${['host -> upstream: checks that passed', ...table, ...reasons].join('\n')}\n`)
+  await rm(folder, { recursive: true, force: true })
+  process.stdout.write(`${outcomes.join('\n')}\n`)
 })
 
-const describeEnd = ({ revision, transport }: End): string =>
-  `${revision === 'older' ? '2025-11-25' : revision} over ${transport}`
-
-function expectedNames(host: End, upstream: End): readonly string[] {
-  const isModern = host.revision === '2026-07-28' && upstream.revision === '2026-07-28'
-  return Object.keys(checks).filter((name) => isModern || exceptions[name] === undefined)
+/** A proxy or gateway that serves hosts over HTTP, and over the pipes of a child process. */
+interface Hop {
+  readonly targets: Readonly<Record<Transport, ServerTarget>>
+  close(): Promise<void>
 }
 
-async function serveUpstream({ transport }: End): Promise<{ target: ServerTarget; close: () => Promise<void> }> {
-  if (transport === 'stdio')
-    return { target: { command: process.execPath, args: [features.path] }, close: () => Promise.resolve() }
-  const http = await serveHttp(createFeatures())
-  return { target: http.url, close: () => http.close() }
+/** Starts a hop, once for all its hosts. */
+function hopTo({ kind, upstream }: Cell): Promise<Hop> {
+  const key = `${kind} ${describeEnd(upstream)}`
+  const hop = hops.get(key) ?? startHop(kind, upstream, join(folder, `${hops.size}.sock`))
+  hops.set(key, hop)
+  return hop
 }
 
-async function serveHop(
-  host: End,
-  upstream: End,
-  target: ServerTarget,
-): Promise<{ target: ServerTarget; close: () => Promise<void> }> {
-  if (host.transport === 'stdio') {
-    const args = [hop.path, JSON.stringify({ target, revision: upstream.revision })]
-    return { target: { command: process.execPath, args }, close: () => Promise.resolve() }
-  }
-  const connect = () => connectAny(target, { revision: upstream.revision })
-  const state = sealedState({ keys: [keys.first] })
-  const http = await serveHttp(
-    proxy({ connect }, { name: 'features', version: '1.0.0', state, extensions: [legacy()] }),
-  )
-  return { target: http.url, close: () => http.close() }
-}
-
-async function runCheck(check: Check, host: Parameters<Check>[0]): Promise<true | unknown> {
-  try {
-    await check(host)
-    return true
-  } catch (error) {
-    return error
-  }
-}
-
-describe('every feature of both revisions crosses a hop [GWY-010]', () => {
-  test.each(
-    combinations.map(({ host, upstream }) => [describeEnd(host), describeEnd(upstream), host, upstream] as const),
-  )(
-    'from a host of %s to a server of %s',
-    async (hostName, upstreamName, host, upstream) => {
-      const server = await serveUpstream(upstream)
-      const served = await serveHop(host, upstream, server.target)
-      const connection = connectAny(served.target, { revision: host.revision })
-      try {
-        const hostOfHop = createHost(connection)
-        const outcomes: [string, unknown][] = []
-        for (const [name, check] of Object.entries(checks)) outcomes.push([name, await runCheck(check, hostOfHop)])
-        const passed = outcomes.filter(([, outcome]) => outcome === true).map(([name]) => name)
-        table.push(`${hostName} -> ${upstreamName}: ${passed.length} of ${outcomes.length}`)
-        const failures = outcomes.filter(([name, outcome]) => outcome !== true && exceptions[name] === undefined)
-        expect(failures).toEqual([])
-        expect(passed).toEqual(expectedNames(host, upstream))
-      } finally {
-        await connection.close()
-        await served.close()
-        await server.close()
-      }
+async function startHop(kind: Kind, { revision, transport }: End, path: string): Promise<Hop> {
+  const target = transport === 'http' ? upstreamHttp.url : { command: process.execPath, args: [features.path] }
+  const connect = (): AnyConnection => connectAny(target, { revision })
+  const options = { version: '1.0.0', state: sealedState({ keys: [keys.first] }), extensions: [legacy()] }
+  const server =
+    kind === 'proxy'
+      ? proxy({ connect }, { ...options, name: upstreamName })
+      : gateway({ ...options, name: 'company', upstreams: { [upstreamName]: { connect } } })
+  const http = await serveHttp(server)
+  const socket = await serveSocket(server, path)
+  return {
+    targets: { http: http.url, stdio: { command: process.execPath, args: [bridge, path] } },
+    async close() {
+      await socket[Symbol.asyncDispose]()
+      await http.close()
     },
-    120_000,
-  )
+  }
+}
+
+/** Returns `passes`, or the error. Where a feature should not pass, returns the sentence if the guide has it. */
+async function runFeature(feature: string, host: Parameters<Check>[0], cell: Cell): Promise<unknown> {
+  const exception = exceptions.find((each) => each.feature === feature && each.isIn(cell))
+  try {
+    await featureNames(cell.kind)[feature]?.(host)
+  } catch (error) {
+    if (exception === undefined) return error
+    await exception.check?.(host)
+    return exception.sentence
+  }
+  return 'passes'
+}
+
+const expectedOutcome = (feature: string, cell: Cell): string =>
+  exceptions.find((each) => each.feature === feature && each.isIn(cell))?.sentence ?? 'passes'
+
+describe('every feature of both revisions crosses a hop, or a guide says why not [GWY-010]', () => {
+  test.each(cells)('from a host of $from through a $kind to a server of $to', { timeout: 120_000 }, async (cell) => {
+    const { targets } = await hopTo(cell)
+    await using connection = connectAny(targets[cell.host.transport], { revision: cell.host.revision })
+    const host = createHost(connection, { upstream: cell.kind === 'gateway' ? upstreamName : '' })
+    const names = Object.keys(featureNames(cell.kind))
+    const found: Record<string, unknown> = {}
+    for (const name of names) found[name] = await runFeature(name, host, cell)
+    const passed = names.filter((name) => found[name] === 'passes').length
+    outcomes.push(`${cell.from} -> ${cell.kind} -> ${cell.to}: ${passed} of ${names.length}`)
+    expect(found).toEqual(Object.fromEntries(names.map((name) => [name, expectedOutcome(name, cell)])))
+  })
+
+  test.each(exceptions)('the guide $guide says: $sentence', ({ guide, sentence }) => {
+    const text = readFileSync(new URL(`../../../docs/guides/${guide}`, import.meta.url), 'utf8')
+    expect(text.replaceAll(/\s+/g, ' ')).toContain(sentence)
+  })
 })

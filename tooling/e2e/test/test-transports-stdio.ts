@@ -44,7 +44,7 @@ export async function openChildTransport(server: Server): Promise<StdioTestTrans
   const open: AsyncDisposable[] = []
   const exchangeFor = (principal: Principal | undefined): Exchange => {
     const path = join(folder, `${open.length}.sock`)
-    const listening = listen(server, path, principal)
+    const listening = serveSocket(server, path, principal)
     const connection = connectStdio({ command: process.execPath, args: [bridge, path] })
     open.push(connection, { [Symbol.asyncDispose]: async () => (await listening)[Symbol.asyncDispose]() })
     return async (request, call) => {
@@ -59,10 +59,11 @@ export async function openChildTransport(server: Server): Promise<StdioTestTrans
   return { exchangeFor, [Symbol.asyncDispose]: dispose }
 }
 
-async function listen(server: Server, path: string, principal: Principal | undefined): Promise<AsyncDisposable> {
+/** Serves each connection to a Unix socket as stdio. A child process that runs {@link bridge} connects its pipes to it. */
+export async function serveSocket(server: Server, path: string, principal?: Principal): Promise<AsyncDisposable> {
   const services: AsyncDisposable[] = []
   const sockets = createSocketServer((socket) => {
-    services.push(serveStdio(server, { input: socket, output: socket, principal }))
+    services.push(serveStdio(server, { input: socket, output: socket, ...(principal && { principal }) }))
   })
   sockets.listen(path)
   await once(sockets, 'listening')

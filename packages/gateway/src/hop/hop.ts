@@ -77,8 +77,8 @@ export class ConnectedHop implements Hop {
   }
 
   /**
-   * Forwards a notification of a host. It names neither its client nor its session, so it is sent over the oldest
-   * connection of the caller. A failure is logged, because a notification has no response.
+   * Forwards a notification of a host. It names neither its client nor its session, so it follows the caller's latest
+   * request to an older server. A failure is logged, because a notification has no response.
    */
   notify(notification: RpcNotification, call: Call): void {
     if (!isOfExtension(notification)) return

@@ -58,9 +58,10 @@ export class ConnectionPool {
     return this.#closeController.signal
   }
 
-  /** Returns the oldest connection of a caller. */
+  /** Returns the connection that a caller used last. */
   findOf(callerKey: string): Connection | undefined {
-    return [...this.#connections].find(({ identity }) => identity.callerKey === callerKey)?.connection
+    const own = [...this.#connections].filter(({ identity }) => identity.callerKey === callerKey)
+    return own.toSorted((one, other) => other.usedAt - one.usedAt)[0]?.connection
   }
 
   /**
@@ -73,6 +74,7 @@ export class ConnectionPool {
     const pooled = own.find(isUsable) ?? this.#adoptFresh(identity) ?? this.open(identity)
     if (mayAsk) pooled.isAsked = pooled.identity.questions.length > 0
     pooled.uses += 1
+    pooled.usedAt = this.#deps.runtime.monotonicNow()
     this.#stopIdle(pooled)
     return pooled
   }

@@ -14,6 +14,7 @@ import {
 import { internalSettings } from '@x/server/internals'
 import { sessions } from '@x/sessions/server'
 import { z } from 'zod'
+import { pageTool, paintTask, skillsAndPages, tasksInMemory } from './extensions.ts'
 
 /** All processes of the server share one key, so that each can open the request state of the others. */
 const key = '6d1f3c0a9be84725d0a1c7f2385e6b94fa07d3c85b1e624979c2ad10e8f3465b'
@@ -38,7 +39,7 @@ export function createFeatures(): McpServer {
     version: '1.2.3',
     instructions: 'Be kind.',
     state: sealedState({ keys: [key] }),
-    tools: [...plainTools(), ...askingTools(), ...cancelledTools(), touch],
+    tools: [...plainTools(), ...askingTools(), ...cancelledTools(), touch, pageTool, paintTask],
     prompts: [
       prompt('review', {
         description: 'Reviews code',
@@ -56,7 +57,7 @@ export function createFeatures(): McpServer {
     ],
     resourceTemplates: [resourceTemplate('note://{id}', { name: 'note', read: ({ id }) => `note ${id}` })],
     ...internalSettings({ pageSize: 5 }),
-    extensions: [countingExtension(seen), basket, legacy()],
+    extensions: [countingExtension(seen), basket, ...skillsAndPages(), tasksInMemory(), legacy()],
     log: (record) => {
       if (record.level === 'error') console.error(record.message, record.err)
     },
