@@ -10,7 +10,7 @@ import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys } from './asking.ts'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
-import { type Check, checks, createHost } from '../src/hop/checks.ts'
+import { type Check, checks, createHost, nameAt } from '../src/hop/checks.ts'
 import { checkOrdinaryCall, checkRefusedMethod, extensionChecks } from '../src/hop/extension-checks.ts'
 import { createFeatures } from '../src/hop/features.ts'
 import { bridge, serveSocket } from './test-transports-stdio.ts'
@@ -120,8 +120,8 @@ function hopTo({ kind, upstream }: Cell): Promise<Hop> {
   return hop
 }
 
-async function startHop(kind: Kind, { revision, transport }: End, path: string): Promise<Hop> {
-  const target = transport === 'http' ? upstreamHttp.url : { command: process.execPath, args: [features.path] }
+async function startHop(kind: Kind, { revision, transport }: End, path: string, url = upstreamHttp.url): Promise<Hop> {
+  const target = transport === 'http' ? url : { command: process.execPath, args: [features.path] }
   const connect = (): AnyConnection => connectAny(target, { revision })
   const options = { version: '1.0.0', state: sealedState({ keys: [keys.first] }), extensions: [legacy()] }
   const server =
@@ -167,6 +167,36 @@ describe('every feature of both revisions crosses a hop, or a guide says why not
     outcomes.push(`${cell.from} -> ${cell.kind} -> ${cell.to}: ${passed} of ${names.length}`)
     expect(found).toEqual(Object.fromEntries(names.map((name) => [name, expectedOutcome(name, cell)])))
   })
+
+  // A server that is stopping refuses a request on an open connection before it reads the id.
+  test.each(cells.filter(({ host, upstream }) => host.transport === 'stdio' && upstream.transport === 'http'))(
+    'a call of a host of $from through a $kind to a server of $to that is stopping gets an error [BAS-006]',
+    async ({ kind, host, upstream }) => {
+      const http = await serveHttp(createFeatures())
+      const hop = await startHop(
+        kind,
+        upstream,
+        join(folder, `${kind}-${host.revision}-${upstream.revision}`),
+        http.url,
+      )
+      await using connection = connectAny(hop.targets.stdio, { revision: host.revision })
+      await using busy = connectAny(http.url)
+      const { client } = createHost(connection)
+      const name = nameAt(kind === 'gateway' ? upstreamName : '', 'sum')
+      await client.callTool(name, { a: 1, b: 2 })
+      const controller = new AbortController()
+      let running: Promise<unknown> = Promise.resolve()
+      await new Promise<void>((resolve) => {
+        const options = { signal: controller.signal, onProgress: () => resolve() }
+        running = createHost(busy).client.callTool('wait', {}, options)
+      })
+      const closing = http.close({ graceMs: 60_000 })
+      await expect(client.callTool(name, { a: 1, b: 2 })).rejects.toThrow(/is stopping|gave no answer: the request/)
+      controller.abort()
+      await expect(running).rejects.toThrow('abort')
+      await Promise.all([closing, hop.close()])
+    },
+  )
 
   test.each(exceptions)('the guide $guide says: $sentence', ({ guide, sentence }) => {
     const text = readFileSync(new URL(`../../../docs/guides/${guide}`, import.meta.url), 'utf8')

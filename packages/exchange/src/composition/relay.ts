@@ -28,9 +28,18 @@ export function createRelay(
   return (request, call) => {
     const method = findMethod(request.method)
     if (method !== undefined) return serveExtensionMethod(method, request, { call, log })
-    if (request.method !== 'server/discover') return exchange(request, call)
-    return exchange(request, call).then((response) => announce(response, declared))
+    const responding = exchange(request, call).then((response) => withIdOf(request, response))
+    if (request.method !== 'server/discover') return responding
+    return responding.then((response) => announce(response, declared))
   }
+}
+
+/**
+ * Gives a response the id of its request. The exchange may pass on an error that says nothing about the id, because its
+ * server has not read the request. A client over stdio would wait forever for the response to its id.
+ */
+function withIdOf({ id }: RpcRequest, response: RpcResponse): RpcResponse {
+  return response.id === id ? response : { ...response, id }
 }
 
 /** Implements {@link ExtensionHost.offers}. The names of tools and prompts are those of another server, so unknown. */

@@ -33,6 +33,19 @@ test('a server in front of another one announces its own revision, and not those
   expect(await send('tools/list')).toMatchObject({ result: discovery })
 })
 
+test('an error without an id is the response to the request, so that a client over stdio does not wait forever [BAS-006]', async () => {
+  const error = { code: -32603, message: 'The server is stopping' }
+  const server = serverOf(async () => ({ jsonrpc: '2.0', error }), {
+    info: { name: 'proxy', version: '1.0.0' },
+    localOnly: undefined,
+  })
+  expect(await server.exchange({ jsonrpc: '2.0', id: 7, method: 'tools/call' }, createCall())).toEqual({
+    jsonrpc: '2.0',
+    id: 7,
+    error,
+  })
+})
+
 describe('an extension of a server in front of another one', () => {
   test('is announced beside the capabilities of the other, and serves its methods', async () => {
     const { send } = create({

@@ -98,11 +98,11 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
     expect(await connection.exchange(rpcRequest(), callWith())).toEqual(error)
   })
 
-  test('gives an error without an id, because the server could not read the request', async () => {
+  test('gives an error without an id that of its request, because the server has not read the request', async () => {
     const error = { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' } }
     await using server = await scriptedServer(createJsonAnswer(error, 400))
     await using connection = connect(server.url)
-    expect(await connection.exchange(rpcRequest(), callWith())).toEqual(error)
+    expect(await connection.exchange(rpcRequest(), callWith())).toEqual({ ...error, id: rpcRequest().id })
   })
 
   test.each([

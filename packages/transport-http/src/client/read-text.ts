@@ -75,8 +75,10 @@ export interface ReplyContext {
  * Some servers send a numeric id as a string, which is accepted.
  */
 export function requireMatchingId(response: RpcResponse, { request, origin }: ReplyContext): RpcResponse {
-  // An error response has no id if the server could not read the request (basic/index, error responses).
-  if (response.id === request.id || (response.id === undefined && 'error' in response)) return response
-  if (response.id === String(request.id)) return { ...response, id: request.id }
+  if (response.id === request.id) return response
+  // An error response has no id if the server has not read the request (basic/index, error responses). The answer of an
+  // HTTP request belongs to that request, and a proxy passes it on over stdio, where only the id says so.
+  const isUnread = response.id === undefined && 'error' in response
+  if (isUnread || response.id === String(request.id)) return { ...response, id: request.id }
   throw new HttpError('protocol', 'the response carries the id of another request', { origin })
 }
