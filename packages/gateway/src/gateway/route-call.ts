@@ -37,7 +37,7 @@ async function checkLogin(host: HostRequest, upstream: Upstream, answer: LoginAn
   const params = isJsonObject(_meta) ? { _meta } : {}
   const listed = await upstream.ask({ ...request, method: 'tools/list', params }, call)
   if ('login' in listed) return createLoginResult(upstream.name, listed.login, { host, answer })
-  if ('isAway' in listed && listed.isAway) throw noAnswerError(upstream.name)
+  if ('isAway' in listed && listed.isAway) throw noAnswerError(upstream.name, { begun: false })
   return createLoggedInResult(upstream.name)
 }
 

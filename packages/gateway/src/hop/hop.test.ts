@@ -252,7 +252,7 @@ describe('a server that does not describe itself', () => {
     const calls = [1, 2].map(() => server.exchange(createToolCall({ name: 'crm__greet' }), createCall()))
     await expect.poll(() => Array.from(timers.values(), ({ ms }) => ms)).toContain(limitMs)
     for (const { run, ms } of Array.from(timers.values())) if (ms === limitMs) run()
-    const message = `Upstream "crm" gave no answer within ${limitMs} ms`
+    const message = `Upstream "crm" gave no answer within ${limitMs} ms: the request has had no effect`
     for (const call of calls) expect(await call).toMatchObject({ error: { message } })
     expect([upstream.opened(), upstream.closed]).toEqual([1, [1]])
     await server.close()

@@ -181,7 +181,7 @@ export class ConnectedHop implements Hop {
     } catch (error) {
       if (isLimitError(error)) throw error
       log(errorRecord(error, { method: 'server/discover', name }))
-      return errorResponse(request.id, noAnswerError(name))
+      return errorResponse(request.id, noAnswerError(name, { begun: false }))
     }
     const { connection } = pooled
     const response =
@@ -211,7 +211,7 @@ export class ConnectedHop implements Hop {
     const { name, runtime, onFailure, ...options } = this.#options
     const timeoutMs = Math.min(options.describeTimeoutMs ?? describeTimeoutMs, this.#sender.timeoutMs)
     const discover: RpcRequest = { ...request, method: 'server/discover', params: { _meta: identityMetaIn(request) } }
-    const error = noAnswerError(name, timeoutMs)
+    const error = noAnswerError(name, { begun: false, limitMs: timeoutMs })
     const limits = { timeoutMs, clock: runtime, createTimeoutError: () => error, signal: this.#pool.closed }
     try {
       return await withTimeout(limits, (signal) =>

@@ -21,7 +21,11 @@ function create(script: UpstreamScript, more: Partial<ProxyOptions> = {}) {
   return { upstream, records, server: proxy(upstream, { name: 'crm', version: '1.0.0', log, ...more }) }
 }
 
-const noAnswer = { error: { code: -32603, message: 'Upstream "crm" gave no answer', data: { upstream: 'crm' } } }
+const noAnswerOf = (begun: boolean, effect: string) => ({
+  error: { code: -32603, message: `Upstream "crm" gave no answer: ${effect}`, data: { upstream: 'crm', begun } },
+})
+const noAnswer = noAnswerOf(true, 'the request may have had an effect')
+const notBegun = noAnswerOf(false, 'the request has had no effect')
 
 test('no principal, address, header or other value of a host is forwarded, except the headers that repeat the body [GWY-002 GWY-009]', async () => {
   const { upstream, server } = create({})
@@ -45,15 +49,17 @@ test('no principal, address, header or other value of a host is forwarded, excep
 
 describe('the error of a failed upstream contains its name, and the cause is in the log [GWY-003]', () => {
   const fail = (message: string) => (): Promise<never> => Promise.reject(new Error(message))
-  test.each<[string, UpstreamScript]>([
-    ['that gives no answer', { answer: fail('ECONNREFUSED https://user:secret@host') }],
-    ['that exits while it describes itself', { peer: olderOverStdio, answer: fail('exited with secret') }],
-    ['whose address is http: and not on this machine', { url: 'http://198.51.100.7/mcp' }],
-    ['whose address has a password', { url: 'https://ada:secret@mcp.example.com/mcp' }],
-  ])('%s', async (_, script) => {
+  const refuse = (): Promise<never> => Promise.reject(Object.assign(new Error('secret'), { code: 'connect' }))
+  test.each<[string, UpstreamScript, object]>([
+    ['that gives no answer', { answer: fail('reset by https://user:secret@host') }, noAnswer],
+    ['that receives nothing', { answer: refuse }, notBegun],
+    ['that exits while it runs the call', { peer: olderOverStdio, answer: fail('exited with secret') }, noAnswer],
+    ['whose address is http: and not on this machine', { url: 'http://198.51.100.7/mcp' }, notBegun],
+    ['whose address has a password', { url: 'https://ada:secret@mcp.example.com/mcp' }, notBegun],
+  ])('%s', async (_, script, expected) => {
     const { server, records } = create(script)
     const response = await server.exchange(createToolCall(), createCall())
-    expect(response).toMatchObject(noAnswer)
+    expect(response).toMatchObject(expected)
     expect(JSON.stringify(response)).not.toContain('secret')
     expect(records).toMatchObject([{ level: 'error', name: 'crm' }])
     await server.close()
@@ -68,7 +74,7 @@ describe('the error of a failed upstream contains its name, and the cause is in 
       return upstream.connect()
     }
     const server = proxy({ connect }, { name: 'crm', version: '1.0.0', log: () => {} })
-    expect(await server.exchange(createToolCall(), createCall())).toMatchObject(noAnswer)
+    expect(await server.exchange(createToolCall(), createCall())).toMatchObject(notBegun)
     expect(await server.exchange(createToolCall(), createCall())).toHaveProperty('result')
     await server.close()
   })
@@ -128,7 +134,7 @@ test('a call to an upstream that is silent for half an hour is cancelled, and a 
   calls[1]?.call.notify(progress)
   calls[1]?.call.notify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } })
   advance(10 * 60_000)
-  const message = 'Upstream "crm" gave no answer within 1800000 ms'
+  const message = 'Upstream "crm" gave no answer within 1800000 ms: the request may have had an effect'
   expect(await silent).toMatchObject({ error: { message, data: { upstream: 'crm' } } })
   expect([calls[1]?.call.signal.aborted, heard]).toEqual([false, ['notifications/progress']])
   advance(30 * 60_000)

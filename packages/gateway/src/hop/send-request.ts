@@ -29,6 +29,7 @@ import {
   findNeededLogin,
   invalidResultError,
   isAboutRequest,
+  mayHaveBegun,
   noAnswerError,
   refusedError,
 } from './upstream-error.ts'
@@ -64,7 +65,7 @@ export class RequestSender {
     } catch (error) {
       const isSilent = limited.end()
       if (isCancelled(call)) throw call.signal.reason
-      const response = errorResponse(request.id, this.#toError(error, isSilent))
+      const response = errorResponse(request.id, this.#toError(request.method, error, isSilent))
       // A user who has to log in again is not an error.
       if (findNeededLogin(response) === undefined) log(errorRecord(error, { method: request.method, name }))
       return response
@@ -75,7 +76,7 @@ export class RequestSender {
     this.#running.close()
   }
 
-  #toError(error: unknown, isSilent: boolean): McpError {
+  #toError(method: string, error: unknown, isSilent: boolean): McpError {
     const { name, onAnswer, onFailure } = this.#options
     const credentialError = findCredentialError(error)
     if (credentialError !== undefined) return credentialError
@@ -85,7 +86,7 @@ export class RequestSender {
       return refusedError(name, error)
     }
     onFailure?.()
-    return noAnswerError(name, isSilent ? this.timeoutMs : undefined)
+    return noAnswerError(name, { begun: mayHaveBegun(method, error), limitMs: isSilent ? this.timeoutMs : undefined })
   }
 }
 

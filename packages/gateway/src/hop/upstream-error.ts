@@ -1,5 +1,5 @@
 import { isJsonObject, isUnavailable, type JsonObject, quoteName } from '@x/core'
-import { errorCodes, isMcpError, McpError, type RpcResponse } from '@x/schema'
+import { errorCodes, findMethodRow, isMcpError, McpError, type RpcResponse } from '@x/schema'
 
 /** A page at which a caller logs in at an upstream. */
 export interface LoginRequired {
@@ -8,12 +8,26 @@ export interface LoginRequired {
 }
 
 /**
- * Creates the error for a request to which the upstream gave no answer. The cause goes to the log, because it may
- * contain addresses and secrets.
+ * Creates the error for a request to which the upstream gave no answer. It says whether the request may have had an
+ * effect. The cause goes to the log, because it may contain addresses and secrets.
  */
-export function noAnswerError(name: string, limitMs?: number): McpError {
+export function noAnswerError(
+  name: string,
+  { begun, limitMs }: { readonly begun: boolean; readonly limitMs?: number | undefined },
+): McpError {
   const limit = limitMs === undefined ? '' : ` within ${limitMs} ms`
-  return upstreamError(name, `gave no answer${limit}`)
+  const effect = begun ? 'the request may have had an effect' : 'the request has had no effect'
+  return upstreamError(name, `gave no answer${limit}: ${effect}`, { more: { begun } })
+}
+
+/** The codes of `HttpError` and `StdioError` for a request of which nothing was sent. */
+const unsentCodes: ReadonlySet<unknown> = new Set(['connect', 'certificate', 'spawn', 'probe'])
+
+/** Returns true if a request that failed may have had an effect. Methods of extensions may have one. */
+export function mayHaveBegun(method: string, error: unknown): boolean {
+  const row = findMethodRow(method)
+  if (row !== undefined && row.hasEffects !== true) return false
+  return !(error instanceof Error && 'code' in error && unsentCodes.has(error.code))
 }
 
 export function invalidResultError(name: string): McpError {

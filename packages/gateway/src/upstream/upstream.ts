@@ -119,7 +119,7 @@ export class Upstream {
    */
   async ask(request: RpcRequest, call: Call): Promise<UpstreamAnswer> {
     const { runtime, log } = this.#deps
-    const error = noAnswerError(this.name, listTimeoutMs)
+    const error = noAnswerError(this.name, { begun: false, limitMs: listTimeoutMs })
     const limits = { timeoutMs: listTimeoutMs, clock: runtime, createTimeoutError: () => error, signal: call.signal }
     try {
       const credential = await this.findCredential(request, call)
