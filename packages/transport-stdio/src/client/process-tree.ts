@@ -76,12 +76,17 @@ function killTreeOnWindows(pid: number, spawn: Spawn): void {
 }
 
 const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const stopSignals: ReadonlySet<NodeJS.Signals> = new Set(['SIGINT', 'SIGTERM'])
 const groupLeaderPids = new Set<number>()
+/** True once another part of this process has handled a signal that requests its end. */
+let isStopping = false
 
 /**
  * Forwards the signals that end this process to a process group, because a terminal sends the signal of Ctrl-C only to
  * the group of this process. The signal then ends this process as usual. If another part of this process handles the
- * signal, nothing is forwarded: calls may run in the group until that part closes the connection.
+ * signal, nothing is forwarded: calls may run in the group until that part closes the connection. A signal that ends
+ * this process after that ends the group at once, because a program that received its first signal would only begin to
+ * stop.
  *
  * Returns a function that stops the forwarding.
  */
@@ -95,8 +100,11 @@ export function forwardSignals(pid: number): () => void {
 }
 
 function forwardSignal(signal: NodeJS.Signals): void {
-  if (process.listenerCount(signal) > 1) return
-  for (const pid of groupLeaderPids) signalGroup(pid, signal)
+  if (process.listenerCount(signal) > 1) {
+    isStopping ||= stopSignals.has(signal)
+    return
+  }
+  for (const pid of groupLeaderPids) signalGroup(pid, isStopping ? 'SIGKILL' : signal)
   stopForwarding()
   process.kill(process.pid, signal)
 }
