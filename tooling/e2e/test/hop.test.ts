@@ -1,27 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { gateway, proxy } from '@x/gateway'
-import { legacy } from '@x/legacy'
-import { type AnyConnection, connectAny, type ServerTarget } from '@x/legacy/client'
-import { sealedState } from '@x/state-codec'
-import { type HttpServer, serveHttp } from '@x/transport-http/node'
+import { connectAny } from '@x/legacy/client'
+import { serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { keys } from './asking.ts'
-import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { type Check, checks, createHost, nameAt } from '../src/hop/checks.ts'
 import { checkOrdinaryCall, checkRefusedMethod, extensionChecks } from '../src/hop/extension-checks.ts'
 import { createFeatures } from '../src/hop/features.ts'
-import { bridge, serveSocket } from './test-transports-stdio.ts'
-
-type Kind = 'proxy' | 'gateway'
-type Revision = '2026-07-28' | 'older'
-type Transport = 'http' | 'stdio'
-interface End {
-  readonly revision: Revision
-  readonly transport: Transport
-}
+import { type End, type HopKind, type StartedHops, startHops, upstreamName } from './started-hops.ts'
 
 const ends: readonly End[] = (['2026-07-28', 'older'] as const).flatMap((revision) =>
   (['http', 'stdio'] as const).map((transport) => ({ revision, transport })),
@@ -82,62 +66,20 @@ const exceptions: readonly Exception[] = [
   },
 ]
 
-const upstreamName = 'features'
-const featureNames = (kind: Kind): Readonly<Record<string, Check>> =>
+const featureNames = (kind: HopKind): Readonly<Record<string, Check>> =>
   kind === 'proxy' ? { ...checks, ...extensionChecks } : extensionChecks
 
-let features: ChildProgram
-let upstreamHttp: HttpServer
-let folder: string
-const hops = new Map<string, Promise<Hop>>()
+let hops: StartedHops
 const outcomes: string[] = []
 
 beforeAll(async () => {
-  features = await bundleProgram(new URL('programs/features.ts', import.meta.url))
-  upstreamHttp = await serveHttp(createFeatures())
-  folder = await mkdtemp(join(tmpdir(), 'e2e-hop-'))
+  hops = await startHops()
 })
 
 afterAll(async () => {
-  for (const hop of hops.values()) await (await hop).close()
-  await upstreamHttp.close()
-  await features[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true, force: true })
+  await hops[Symbol.asyncDispose]()
   process.stdout.write(`${outcomes.join('\n')}\n`)
 })
-
-/** A proxy or gateway that serves hosts over HTTP, and over the pipes of a child process. */
-interface Hop {
-  readonly targets: Readonly<Record<Transport, ServerTarget>>
-  close(): Promise<void>
-}
-
-/** Starts a hop, once for all its hosts. */
-function hopTo({ kind, upstream }: Cell): Promise<Hop> {
-  const key = `${kind} ${describeEnd(upstream)}`
-  const hop = hops.get(key) ?? startHop(kind, upstream, join(folder, `${hops.size}.sock`))
-  hops.set(key, hop)
-  return hop
-}
-
-async function startHop(kind: Kind, { revision, transport }: End, path: string, url = upstreamHttp.url): Promise<Hop> {
-  const target = transport === 'http' ? url : { command: process.execPath, args: [features.path] }
-  const connect = (): AnyConnection => connectAny(target, { revision })
-  const options = { version: '1.0.0', state: sealedState({ keys: [keys.first] }), extensions: [legacy()] }
-  const server =
-    kind === 'proxy'
-      ? proxy({ connect }, { ...options, name: upstreamName })
-      : gateway({ ...options, name: 'company', upstreams: { [upstreamName]: { connect } } })
-  const http = await serveHttp(server)
-  const socket = await serveSocket(server, path)
-  return {
-    targets: { http: http.url, stdio: { command: process.execPath, args: [bridge, path] } },
-    async close() {
-      await socket[Symbol.asyncDispose]()
-      await http.close()
-    },
-  }
-}
 
 /** Returns `passes`, or the error. Where a feature should not pass, returns the sentence if the guide has it. */
 async function runFeature(feature: string, host: Parameters<Check>[0], cell: Cell): Promise<unknown> {
@@ -157,7 +99,7 @@ const expectedOutcome = (feature: string, cell: Cell): string =>
 
 describe('every feature of both revisions crosses a hop, or a guide says why not [GWY-010]', () => {
   test.each(cells)('from a host of $from through a $kind to a server of $to', { timeout: 120_000 }, async (cell) => {
-    const { targets } = await hopTo(cell)
+    const { targets } = await hops.get(cell.kind, cell.upstream)
     await using connection = connectAny(targets[cell.host.transport], { revision: cell.host.revision })
     const host = createHost(connection, { upstream: cell.kind === 'gateway' ? upstreamName : '' })
     const names = Object.keys(featureNames(cell.kind))
@@ -173,12 +115,7 @@ describe('every feature of both revisions crosses a hop, or a guide says why not
     'a call of a host of $from through a $kind to a server of $to that is stopping gets an error [BAS-006]',
     async ({ kind, host, upstream }) => {
       const http = await serveHttp(createFeatures())
-      const hop = await startHop(
-        kind,
-        upstream,
-        join(folder, `${kind}-${host.revision}-${upstream.revision}`),
-        http.url,
-      )
+      const hop = await hops.start(kind, upstream, http.url)
       await using connection = connectAny(hop.targets.stdio, { revision: host.revision })
       await using busy = connectAny(http.url)
       const { client } = createHost(connection)

@@ -5,12 +5,10 @@ import { createServer, type Server } from 'node:http'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createClient, type Client } from '@x/client'
-import type { CallToolResult } from '@x/schema'
 import { connectHttp } from '@x/transport-http/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { buildMcpx, type Mcpx } from './mcpx.ts'
-import { keys } from './asking.ts'
 import { textOf } from '../src/hop/checks.ts'
 
 let program: ChildProgram
@@ -53,7 +51,7 @@ interface Started {
   readonly ended: Promise<unknown[]>
   readonly client: Client
   readonly toolPrefix: string
-  readonly running: Promise<CallToolResult>
+  readonly running: ReturnType<Client['callTool']>
   /** Resolves when balancers and new calls see that the process stops. */
   readonly stopping: () => Promise<void>
 }
@@ -61,7 +59,7 @@ interface Started {
 /** Starts a gateway, proxy or bridge whose upstream is a child process, with a running call. */
 async function start(mode: Mode): Promise<Started> {
   // The upstream inherits stderr, so `close` says that no process of the gateway runs any more.
-  const env = { ...process.env, STATE_KEYS: keys.first }
+  const env = { ...process.env, STATE_KEYS: 'ab'.repeat(32) }
   const child = spawn(process.execPath, argumentsFor(mode), { stdio: ['ignore', 'pipe', 'pipe'], env })
   const ended = once(child, 'close')
   const [line] = await once(createInterface({ input: child.stdout }), 'line')
@@ -75,7 +73,10 @@ async function start(mode: Mode): Promise<Started> {
 }
 
 /** Resolves when the upstream runs the call. */
-async function startWaiting(client: Client, name: string): Promise<{ readonly running: Promise<CallToolResult> }> {
+async function startWaiting(
+  client: Client,
+  name: string,
+): Promise<{ readonly running: ReturnType<Client['callTool']> }> {
   const arrived = once(gate, 'request')
   const running = client.callTool(name, { url: gateUrl() })
   running.catch(() => {})
