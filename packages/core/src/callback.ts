@@ -24,6 +24,14 @@ export function requireSync<T>(name: string, result: T): T {
   throw new TypeError(`${name} returned a promise: it must return its result at once`)
 }
 
+/** Returns the part of a store that belongs to one owner: the store itself if it has no parts. */
+export function storeOfOwner<Store>(
+  store: Store & { readonly forOwner?: ((owner: string) => Store) | undefined },
+  owner: string,
+): Store {
+  return requireSync('forOwner', store.forOwner?.(owner)) ?? store
+}
+
 /** Returns true for a promise, also of another realm or library. */
 export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'

@@ -14,7 +14,7 @@ export {
   isBusError,
 } from './bus/change-bus.ts'
 export { decodeBase64, encodeBase64, encodeBase64url } from './base64.ts'
-export { callListener, isPromiseLike, requireSync } from './callback.ts'
+export { callListener, isPromiseLike, requireSync, storeOfOwner } from './callback.ts'
 export { memoryBus, type MemoryBusOptions } from './bus/memory-bus.ts'
 export {
   type Cancellable,

@@ -1,4 +1,4 @@
-import { type ClientOptions, createClient } from '@x/client'
+import { type ClientOptions, createClient, type InputHandlers } from '@x/client'
 import { createServer, type ServerDefinition, tool } from '@x/server'
 import { callLog } from '@x/server/log'
 import { telemetry } from '@x/server/otel'
@@ -6,26 +6,7 @@ import { randomKey, sealedState } from '@x/state-codec'
 import { connectStdio } from '@x/transport-stdio'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
-
-const failure = new Error('a function of an author failed')
-
-/** The ways in which a function fails. Its type is that of any callback, as TypeScript cannot exclude either. */
-const failing: readonly [string, () => never][] = [
-  [
-    'throws',
-    () => {
-      throw failure
-    },
-  ],
-  ['rejects', () => Promise.reject(failure) as never],
-]
-
-/** Runs each callback in each way. Vitest fails the run for a rejection that no code handles. */
-function eachFailing<Options>(rows: Readonly<Record<string, (fail: () => never) => Options>>): [string, Options][] {
-  return Object.entries(rows).flatMap(([name, create]) =>
-    failing.map(([way, fail]): [string, Options] => [`${name} ${way}`, create(fail)]),
-  )
-}
+import { eachFailing, failing, failure, isFromFailure } from './failing-function.ts'
 
 const info = { name: 'demo', version: '1.0.0' }
 
@@ -86,17 +67,49 @@ test.each(
   await server.close()
 })
 
+/** A server with a tool that asks every kind of question, and has an output schema. */
+function createAsking() {
+  const ask = tool('ask', {
+    description: 'Asks everything',
+    output: z.object({ name: z.string() }),
+    run: async (_args, ctx) => {
+      ctx.progress(1)
+      ctx.log('warning', 'a message')
+      await ctx.elicitUrl('page', { message: 'Open it', url: 'https://a.example/' })
+      await ctx.roots('roots')
+      await ctx.sampleText('text', { messages: [], maxTokens: 10 })
+      return ctx.elicit('name', { message: 'Your name?', schema: z.object({ name: z.string() }) })
+    },
+  })
+  return createServer({ ...info, log: () => {}, state: sealedState({ keys: [randomKey()] }), tools: [ask] })
+}
+
+const handlers: InputHandlers = {
+  elicit: answer,
+  openUrl: () => ({ action: 'accept' }),
+  roots: () => [],
+  sample: () => ({ role: 'assistant', model: 'a', content: { type: 'text', text: 'a' } }),
+}
+
 test.each(
   eachFailing<Partial<ClientOptions> & { readonly onProgress?: () => void; readonly onLog?: () => void }>({
     elicit: (elicit) => ({ elicit }),
+    openUrl: (openUrl) => ({ openUrl }),
+    sample: (sample) => ({ sample }),
+    roots: (roots) => ({ roots }),
+    outputSchemaCompiler: (compiler) => ({ outputSchemaCompiler: compiler }),
+    'the check of outputSchemaCompiler': (check) => ({ outputSchemaCompiler: () => check }),
+    'wrapCall of an extension': (wrapped) => ({
+      extensions: [{ extends: 'client' as const, name: 'w', start: () => ({ wrapCall: () => wrapped }) }],
+    }),
     onProgress: (onProgress) => ({ onProgress }),
     onLog: (onLog) => ({ onLog }),
     'middleware of use': (middleware) => ({ use: [() => middleware] }),
   }),
 )('if %s at a client, the call rejects with that error [ROB-003]', async (_, { onProgress, onLog, ...options }) => {
-  const client = createClient(createDemo({}), { ...info, elicit: answer, ...options })
-  const running = client.callTool('greet', {}, { onProgress, onLog, logLevel: 'debug' })
-  await expect(running).rejects.toSatisfy((error) => error === failure || error.cause === failure)
+  const client = createClient(createAsking(), { ...info, ...handlers, ...options })
+  const running = client.callTool('ask', {}, { onProgress, onLog, logLevel: 'debug' })
+  await expect(running).rejects.toSatisfy(isFromFailure)
 })
 
 test.each(
@@ -112,6 +125,7 @@ test.each(
 })
 
 const noisyServer = `
+  console.error('a line of stderr')
   console.log(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }))
   console.log(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }))
   process.stdin.once('data', () => process.exit(1))
@@ -119,11 +133,11 @@ const noisyServer = `
 
 test.each(failing)('if a callback of connectStdio %s, one line is logged for it [ROB-003]', async (_, fail) => {
   const log = vi.fn()
-  const callbacks = { onNotification: fail, onRequest: fail, onExit: fail }
+  const callbacks = { onNotification: fail, onRequest: fail, onExit: fail, stderr: fail }
   await using connection = connectStdio({ command: process.execPath, args: ['-e', noisyServer], log, ...callbacks })
   await expect(createClient(connection, { ...info, maxResendMs: 0 }).listTools()).rejects.toThrow('ended')
   await vi.waitFor(() => {
     const causes = log.mock.calls.map(([{ err }]) => err.cause).filter((cause) => cause === failure)
-    expect(causes).toHaveLength(3)
+    expect(causes).toHaveLength(4)
   })
 })

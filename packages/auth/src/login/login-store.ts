@@ -1,4 +1,4 @@
-import { isJsonObject, platformRuntime, randomId, sleep } from '@x/core'
+import { isJsonObject, platformRuntime, randomId, sleep, storeOfOwner } from '@x/core'
 import { isStateError, type StateCodec, StateError, type StateStore } from '@x/state-codec'
 import type { AuthStore } from '../client/store.ts'
 import { sha256 } from '../digest.ts'
@@ -51,7 +51,7 @@ function ttlOf(key: string): number {
 
 async function createOwnedStore({ store, codec }: LoginStoreOptions, user: string): Promise<OwnedStore> {
   const owner = `login:${await sha256(user)}`
-  return new OwnedStore(store.forOwner?.(owner) ?? store, codec, owner)
+  return new OwnedStore(storeOfOwner(store, owner), codec, owner)
 }
 
 /** A value in a slot, with the number of its write. */

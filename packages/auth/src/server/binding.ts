@@ -1,4 +1,4 @@
-import type { Ledger } from '@x/core'
+import { type Ledger, requireSync } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { AccessToken, HttpRequestHead } from './credentials.ts'
 import type { ProofVerifier } from './dpop.ts'
@@ -66,7 +66,8 @@ export async function verifyBinding(
   if ((scheme === 'dpop') !== (jkt !== undefined))
     throw new TokenError('wrong_scheme', `The token does not belong behind the scheme ${scheme}`)
   if (jkt === undefined && isProofRequired) throw new TokenError('wrong_scheme', 'The token is bound to no key')
-  if (certificateThumbprint !== undefined) await checkCertificate(certificateThumbprint, certificateOf?.(request))
+  if (certificateThumbprint !== undefined)
+    await checkCertificate(certificateThumbprint, requireSync('certificateOf', certificateOf?.(request)))
   if (jkt === undefined) return undefined
   if (proofVerifier === undefined)
     throw new TokenError('wrong_scheme', 'Tokens with a proof are not accepted: see the option dpop')

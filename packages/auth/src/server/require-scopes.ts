@@ -1,3 +1,4 @@
+import { requireSync } from '@x/core'
 import { type Call, type Principal, type ServerExtension, transportKey } from '@x/exchange'
 import { errorCodes, errorResponse, isJsonObject, type JsonObject, McpError, findMethodRow, methods } from '@x/schema'
 import { parseScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
@@ -92,7 +93,8 @@ function createMissingScopesError(scopes: Scopes): McpError {
 function compileRule(method: string, rule: ScopeRules[string]): ScopesOf {
   checkMethodName(method)
   if (typeof rule === 'function')
-    return (params, principal) => parseScopes(`The rule of ${method}`, rule(params, principal))
+    return (params, principal) =>
+      parseScopes(`The rule of ${method}`, requireSync(`The rule of ${method}`, rule(params, principal)))
   if (Array.isArray(rule)) {
     const scopes = parseScopes(`The rule of ${method}`, rule)
     return () => scopes

@@ -1,4 +1,4 @@
-import type { Log, LogRecord } from '@x/core'
+import { type Log, type LogRecord, requireSync } from '@x/core'
 import { findSchemaProblem, type CallToolResult, type JsonObject, type JsonSchemaCompiler, type Tool } from '@x/schema'
 import { type CallErrorContext, ClientError } from '../request/client-error.ts'
 
@@ -40,7 +40,7 @@ function compileOutputSchema(schema: JsonObject, compiler: JsonSchemaCompiler): 
   const schemaIssue = findSchemaProblem(schema)
   if (schemaIssue !== undefined) return { reason: schemaIssue }
   try {
-    const validate = compiler(schema)
+    const validate = requireSync('outputSchemaCompiler', compiler(schema))
     return { check: (result, errorContext) => checkStructuredContent(validate, result, errorContext) }
   } catch (error) {
     return { reason: error instanceof Error ? error.message : 'it does not compile' }
@@ -61,7 +61,7 @@ function checkStructuredContent(
       errorContext,
     )
   }
-  const [issue] = validate(result.structuredContent)
+  const [issue] = requireSync('The check of outputSchemaCompiler', validate(result.structuredContent))
   if (!issue) return
   const location = issue.path === '' ? 'structuredContent' : `structuredContent ${issue.path}`
   throw new ClientError(

@@ -128,7 +128,7 @@ async function rewriteTool(tool: JsonObject, upstream: Upstream): Promise<JsonOb
   const { name } = tool
   if (typeof name !== 'string') return undefined
   const offered = upstream.toolNames.offeredName(name)
-  if (offered === undefined || (await upstream.pins?.check(tool)) === false) return undefined
+  if (offered === undefined || (await upstream.pins?.lists(tool)) === false) return undefined
   return { ...rewriteUiMeta(tool, upstream.name), name: await encodeName(upstream.name, offered) }
 }
 

@@ -1,4 +1,4 @@
-import { errorRecord, startBackgroundTimer } from '@x/core'
+import { errorRecord, requireSync, startBackgroundTimer } from '@x/core'
 import type { Connection } from '@x/exchange'
 import type { CallingClient } from '@x/exchange/internal'
 import { findAddressProblem } from './address.ts'
@@ -140,7 +140,7 @@ export class ConnectionPool {
   }
 
   #openConnection(caller: UpstreamCaller): Connection {
-    const connection = this.#connect(caller)
+    const connection = requireSync('connect', this.#connect(caller))
     const problem = isHttp(connection) ? findAddressProblem(new URL(connection.url ?? '')) : undefined
     if (problem === undefined) return connection
     void this.closeConnection(connection)

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@x/core'
+import { errorRecord, type JsonObject } from '@x/core'
 import type { Deps } from '../hop/hop-options.ts'
 import { digestTool, type PinStore } from './tool-rules.ts'
 
@@ -14,6 +14,8 @@ export class PinnedTools {
   readonly #checkedAt = new Map<string, number>()
   /** The digests with which tools were withheld, so that each is logged once. */
   readonly #withheld = new Map<string, string>()
+
+  #isUnreadable = false
 
   constructor(pins: PinStore, deps: Deps) {
     this.#pins = pins
@@ -35,6 +37,23 @@ export class PinnedTools {
     if (accepted === digest) remember(this.#checkedAt, name, this.#deps.runtime.monotonicNow())
     else this.#reportWithheld(name, digest, accepted)
     return accepted === digest
+  }
+
+  /**
+   * Returns true if a list shows a tool. While its digest cannot be read, the tool is withheld, and the other upstreams
+   * keep their tools.
+   */
+  async lists(tool: JsonObject): Promise<boolean> {
+    try {
+      const isAccepted = await this.check(tool)
+      this.#isUnreadable = false
+      return isAccepted
+    } catch (error) {
+      // One line for a store that is away, and not one for each tool.
+      if (!this.#isUnreadable) this.#deps.log(errorRecord(error, { method: 'tools/list', name: this.#deps.name }))
+      this.#isUnreadable = true
+      return false
+    }
   }
 
   #reportWithheld(name: string, digest: string, accepted: string): void {

@@ -1,3 +1,4 @@
+import { requireSync } from '@x/core'
 import { DefinitionError } from '@x/exchange'
 import type { JsonObject, JsonSchemaCompiler, SchemaIssue } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
@@ -12,7 +13,7 @@ export function compileValidator(
 ): ValueValidator {
   if (compile === undefined) return createDefaultValidator(jsonSchema)
   try {
-    return compile(jsonSchema)
+    return requireSync('compileSchema', compile(jsonSchema))
   } catch (cause) {
     const causeMessage = cause instanceof Error ? cause.message : 'it does not compile'
     const reason = `the JSON Schema cannot be used: ${causeMessage}`

@@ -1,4 +1,4 @@
-import { parseJsonObject } from '@x/core'
+import { parseJsonObject, storeOfOwner } from '@x/core'
 import type { JsonObject } from '@x/schema'
 import { extendsResultKey } from '@x/exchange/internal'
 import type { StateStore } from '@x/state-codec'
@@ -81,7 +81,7 @@ function isWholeAnswer({ resultType }: JsonObject, { call }: ServedRequest): boo
  * another.
  */
 function callerStoreOf(store: StateStore, { callerKey }: ServedRequest): StateStore {
-  return store.forOwner?.(callerKey) ?? store
+  return storeOfOwner(store, callerKey)
 }
 
 async function tryStoreOperation<T>(

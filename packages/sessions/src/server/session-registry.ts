@@ -1,4 +1,4 @@
-import { type Change, type ChangeBus, sha256Hex } from '@x/core'
+import { type Change, type ChangeBus, sha256Hex, storeOfOwner } from '@x/core'
 import { isStateError, memoryStore, StateError, type StateStore } from '@x/state-codec'
 
 /** The record of which sessions have ended, in a store or in this process. */
@@ -42,7 +42,7 @@ function createStoreRegistry(store: StateStore): SessionRegistry {
   return {
     add: async (id, ttlMs, owner) => {
       const key = await toStoreKey('session', id)
-      await reachStore(() => (store.forOwner?.(owner) ?? store).add(key, '1', ttlMs))
+      await reachStore(() => storeOfOwner(store, owner).add(key, '1', ttlMs))
     },
     isLive: async (id) => {
       const key = await toStoreKey('session', id)
@@ -75,7 +75,7 @@ function createMemoryRegistry(now: () => number): SessionRegistry {
     add: () => Promise.resolve(),
     isLive: async (id) => (await endedSessions.get(id)) === undefined,
     async end(id, ttlMs, owner) {
-      const ownerStore = owner === undefined ? endedSessions : (endedSessions.forOwner?.(owner) ?? endedSessions)
+      const ownerStore = owner === undefined ? endedSessions : storeOfOwner(endedSessions, owner)
       try {
         await ownerStore.add(id, '1', ttlMs)
       } catch (error) {

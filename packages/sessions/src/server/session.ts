@@ -1,3 +1,4 @@
+import { storeOfOwner } from '@x/core'
 import { toStoreKey } from './session-registry.ts'
 import type { OpenedSession, SessionRun } from './opened-session.ts'
 import { SessionError } from '../session-error.ts'
@@ -127,7 +128,7 @@ async function addClaim(
   { sessionOptions: { store }, callerKey }: OpenedSession,
 ): Promise<boolean> {
   try {
-    return (await (store?.forOwner?.(callerKey) ?? store)?.add(key, '1', ttlMs)) === true
+    return (await (store && storeOfOwner(store, callerKey))?.add(key, '1', ttlMs)) === true
   } catch (error) {
     throw toQuotaError(error) ?? error
   }

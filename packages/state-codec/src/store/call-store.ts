@@ -1,4 +1,4 @@
-import { isUnavailable, platformRuntime, randomId, withTimeout } from '@x/core'
+import { isUnavailable, platformRuntime, randomId, storeOfOwner, withTimeout } from '@x/core'
 import { isStateError, StateError } from '../state-error.ts'
 import type { StateStore } from '../state-codec.ts'
 
@@ -82,7 +82,7 @@ export function withStateErrors(store: StateStore, writes = { haveFailed: false 
     forOwner: (owner) =>
       owner === undefined || store.forOwner === undefined
         ? guardedStore
-        : withStateErrors(store.forOwner(owner), writes),
+        : withStateErrors(storeOfOwner(store, owner), writes),
   }
   return guardedStore
 }

@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import { type Clock, settlesWithin } from '@x/core'
+import { callListener, type Clock, settlesWithin } from '@x/core'
 import type { StreamPair } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
-import type { ProcessExit, StdioConnectOptions } from './options.ts'
+import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './options.ts'
 import { createProcessTree, forwardSignals, type ProcessTree } from './process-tree.ts'
 import { selectSpawner, type Spawner } from './spawner.ts'
 import { readLines } from '../read-lines.ts'
@@ -25,14 +25,19 @@ interface StderrLines {
 }
 
 /** Reads stderr line by line. Long lines are cut. The last lines are stored for the error that reports an exit. */
-function readStderr(stream: Readable, onLine: ((line: string) => void) | undefined): StderrLines {
+function readStderr(
+  stream: Readable,
+  onLine: StdioConnectOptions['stderr'],
+  onError: ConnectionSettings['onError'],
+): StderrLines {
+  const reportFailure = (cause: unknown): void => onError(new StdioError('protocol', 'stderr failed', { cause }))
   const lastLines: string[] = []
   let firstLines = ''
   const addLine = (line: string): void => {
     lastLines.push(line)
     if (firstLines.length < maxFirstOutputLength) firstLines += `${line}\n`
     if (lastLines.length > maxStderrLineCount) lastLines.shift()
-    onLine?.(line)
+    if (typeof onLine === 'function') callListener(onLine, line, reportFailure)
   }
   readLines(stream, maxStderrLineBytes, {
     onLine: addLine,
@@ -96,7 +101,10 @@ export interface ServerProcess {
 const pipeCloseTimeoutMs = 500
 
 /** Starts the process of a server without a shell. Rejects with {@link StdioError} `spawn` if it cannot be started. */
-export async function startProcess(options: StdioConnectOptions, clock: Clock): Promise<ServerProcess> {
+export async function startProcess(
+  options: StdioConnectOptions,
+  { clock, onError }: Pick<ConnectionSettings, 'clock' | 'onError'>,
+): Promise<ServerProcess> {
   const child = await spawnChild(options, await selectSpawner(process.platform))
   const isLeader = isGroupLeader(options)
   const stopForwarding = isLeader && child.pid !== undefined ? forwardSignals(child.pid) : undefined
@@ -104,9 +112,7 @@ export async function startProcess(options: StdioConnectOptions, clock: Clock): 
   child.once('exit', () => stopForwarding?.())
   const { stdin, stdout, stderr } = child
   if (stdin === null || stdout === null) throw new StdioError('spawn', `${options.command} has no stdin and stdout`)
-  const { stderr: onStderr } = options
-  const stderrLines =
-    stderr === null ? undefined : readStderr(stderr, typeof onStderr === 'function' ? onStderr : undefined)
+  const stderrLines = stderr === null ? undefined : readStderr(stderr, options.stderr, onError)
   const exitPromise = awaitExit(child, stderrLines, clock)
   const tree = createProcessTree(child, isLeader)
   return {

@@ -104,7 +104,7 @@ async function startConnection(state: SupervisorState): Promise<ClientConnection
   closeController.signal.throwIfAborted()
   const pauseMs = state.restartPolicy.computePauseMs()
   if (pauseMs > 0) await sleep(pauseMs, { clock: settings.clock, signal: closeController.signal })
-  const process = await startProcess(options, settings.clock)
+  const process = await startProcess(options, settings)
   const runningProcess = registerProcess(state, process)
   try {
     closeController.signal.throwIfAborted()

@@ -1,4 +1,4 @@
-import { parseJsonObject, randomId } from '@x/core'
+import { parseJsonObject, randomId, storeOfOwner } from '@x/core'
 import type { JsonObject, LoggingLevel, RpcResponse } from '@x/schema'
 import { isStateError, StateError, type StateStore } from '@x/state-codec'
 import { decodeRound, encodeRound, type WaitingRound } from '../../call/waiting-round.ts'
@@ -76,7 +76,7 @@ export function createLinkStore(givenStore: StateStore, options: LinkStoreOption
   const store = withUnavailableErrors(givenStore, onUnavailable)
   // An instance may read a round late, and must then still find its claim.
   const roundTtlMs = answerTimeoutMs + 2 * resumeWindowMs
-  const ownedBy = (owner: string): Pick<StateStore, 'add'> => storeOf(owner, store)
+  const ownedBy = (owner: string): Pick<StateStore, 'add'> => storeOfOwner(store, owner)
   const readJson = async (key: string): Promise<JsonObject | undefined> => {
     const text = await store.get(key)
     return text === undefined ? undefined : parseJsonObject(text)
@@ -141,7 +141,7 @@ function createRoundClaims(
   return {
     async claim(roundId, { claimant, owner }) {
       const value = `${instanceId}.${claimant}`
-      if (await storeOf(owner, store).add(claimKey(roundId), value, ttlMs)) return true
+      if (await storeOfOwner(store, owner).add(claimKey(roundId), value, ttlMs)) return true
       // If the reply of the store to an earlier claim was lost, the record already contains this value.
       return (await readClaim(roundId)) === value
     },
@@ -151,10 +151,6 @@ function createRoundClaims(
       return claim !== undefined && !claim.startsWith(`${instanceId}.`)
     },
   }
-}
-
-function storeOf(owner: string, store: StateStore): Pick<StateStore, 'add'> {
-  return store.forOwner?.(owner) ?? store
 }
 
 function claimKey(roundId: string): string {
@@ -187,6 +183,6 @@ function withUnavailableErrors(store: StateStore, onUnavailable: () => void): St
     add: (key, value, ttlMs) => guard(() => store.add(key, value, ttlMs)),
     get: (key) => guard(() => store.get(key)),
     delete: (key) => guard(() => store.delete(key)),
-    forOwner: (owner) => withUnavailableErrors(store.forOwner?.(owner) ?? store, onUnavailable),
+    forOwner: (owner) => withUnavailableErrors(storeOfOwner(store, owner), onUnavailable),
   }
 }
