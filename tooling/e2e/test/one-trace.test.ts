@@ -1,4 +1,5 @@
-import { SpanKind } from '@opentelemetry/api'
+import { readFile } from 'node:fs/promises'
+import { context, metrics, SpanKind, trace } from '@opentelemetry/api'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { createClient } from '@x/client'
 import { telemetry } from '@x/client/otel'
@@ -7,7 +8,8 @@ import { connectHttp } from '@x/transport-http/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Instance, startInstance, stopInstances } from './balanced-processes.ts'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
-import { createSpanFile, type WrittenSpan, writeSpans } from './span-file.ts'
+import { type ReceivedSpan, startCollector } from './collector.ts'
+import { exportOtlp } from './programs/telemetry-recipes.ts'
 
 let database: RealPostgres
 let program: ChildProgram
@@ -23,10 +25,10 @@ afterAll(async () => {
 })
 
 test('a call that asks, is handed off, becomes a task and ends at a third process is one trace [OPS-003]', async () => {
-  await using spanFile = await createSpanFile()
-  using _ = writeSpans(spanFile.path, 'client')
+  await using collector = await startCollector()
+  const endExport = exportOtlp(collector.urlOf('client'))
   const start = (NAME: string, settings: NodeJS.ProcessEnv = {}): Promise<Instance> =>
-    startInstance(program.path, { DATABASE_URL: database.url, SPANS: spanFile.path, NAME, ...settings })
+    startInstance(program.path, { DATABASE_URL: database.url, COLLECTOR: collector.urlOf(NAME), NAME, ...settings })
   const first = await start('first', { HANDS_OFF: 'yes' })
   const second = await start('second')
   const third = await start('third', { RUNS_TASKS: 'yes' })
@@ -48,32 +50,32 @@ test('a call that asks, is handed off, becomes a task and ends at a third proces
   expect(content).toEqual([{ type: 'text', text: 'Published docs' }])
   await stopInstances([first, second, third])
 
-  const spans = await spanFile.read()
+  await endExport()
+  for (const api of [trace, metrics, context]) api.disable()
+
+  // A process sends its spans in batches, so they arrive in no order.
+  const spans = collector.spans.toSorted((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
   expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1)
+  expect([...collector.metrics]).toEqual(
+    expect.arrayContaining([
+      'mcp.client.operation.duration',
+      'mcp.server.operation.duration',
+      'dev.x.tasks.attempt.duration',
+    ]),
+  )
   const call = spans.find(({ parentId }) => parentId === undefined)
   // The number of polls depends on the duration of the task. Each poll is a request of the call.
   const polls = spans.filter(({ name, kind }) => name === 'tasks/get' && kind === SpanKind.CLIENT)
   expect(new Set(polls.map(({ parentId }) => parentId))).toEqual(new Set([call?.spanId]))
-  expect(formatTree(spans.filter(({ name }) => name !== 'tasks/get'))).toEqual([
-    'client INTERNAL call publish',
-    '  client CLIENT tools/call publish',
-    '    first SERVER tools/call publish: asked',
-    '  client CLIENT tools/call publish',
-    '    first SERVER tools/call publish: handed_off, linked to first: asked',
-    '      first INTERNAL step: render',
-    '  client CLIENT tools/call publish',
-    '    second SERVER tools/call publish: became_task, linked to first: handed_off',
-    '      second INTERNAL step: check',
-    '      third SERVER tools/call publish: finished, attempt 1, linked to first: handed_off',
-    '        third INTERNAL step: upload',
-  ])
+  const drawn = await readFile(new URL('./programs/span-tree.txt', import.meta.url), 'utf8')
+  expect(formatTree(spans.filter(({ name }) => name !== 'tasks/get')).join('\n')).toBe(drawn.trimEnd())
 })
 
 /**
- * Returns a line for each span below its parent, in the order of their ends. A span with an unknown parent fails the
+ * Returns a line for each span below its parent, in their order. A span with an unknown parent fails the
  * test.
  */
-function formatTree(spans: readonly WrittenSpan[]): readonly string[] {
+function formatTree(spans: readonly ReceivedSpan[]): readonly string[] {
   const childrenOf = (parentId: string | undefined, indent: string): readonly string[] =>
     spans
       .filter((span) => span.parentId === parentId)
@@ -83,7 +85,7 @@ function formatTree(spans: readonly WrittenSpan[]): readonly string[] {
   return lines
 }
 
-function formatSpan(span: WrittenSpan, spans: readonly WrittenSpan[]): string {
+function formatSpan(span: ReceivedSpan, spans: readonly ReceivedSpan[]): string {
   const { process, kind, name, attributes, linkedIds } = span
   const attempt = attributes['dev.x.task.attempt']
   const links = linkedIds.flatMap((id) => spans.filter(({ spanId }) => spanId === id))
@@ -95,7 +97,7 @@ function formatSpan(span: WrittenSpan, spans: readonly WrittenSpan[]): string {
   ].join(', ')
 }
 
-function detailOf({ attributes }: WrittenSpan): string {
+function detailOf({ attributes }: ReceivedSpan): string {
   const detail = attributes['dev.x.run.end'] ?? attributes['dev.x.step.key']
   return detail === undefined ? '' : `: ${detail}`
 }

@@ -1,11 +1,10 @@
-import { createServer } from 'node:http'
-import { context, metrics, trace } from '@opentelemetry/api'
+import { metrics } from '@opentelemetry/api'
 import { findFreePort } from '@tooling/real-servers/free-port'
 import { createClient } from '@x/client'
 import { tool } from '@x/server'
 import pino from 'pino'
 import { afterAll, expect, test } from 'vitest'
-import { createObservedServer, exportOtlp, servePrometheus } from './programs/telemetry-recipes.ts'
+import { createObservedServer, servePrometheus } from './programs/telemetry-recipes.ts'
 
 const canary = 'canary-of-prometheus'
 const lines: string[] = []
@@ -38,29 +37,4 @@ test('Prometheus reads the metrics of a server, and pino writes its failed calls
     { level: 50, method: 'tools/call', name: 'failing', err: { message: 'The database is unreachable' } },
   ])
   expect(records).toHaveLength(1)
-})
-
-test('a Collector receives the spans and the metrics of a server over OTLP', async () => {
-  metrics.disable()
-  const received = new Map<string, string>()
-  const collector = createServer(async (request, response) => {
-    const body = (await request.toArray()).join('')
-    received.set(request.url ?? '', body)
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-  })
-  const port = await findFreePort()
-  await new Promise<void>((resolve) => collector.listen(port, '127.0.0.1', resolve))
-  const end = exportOtlp(`http://127.0.0.1:${port}`)
-  const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
-  const server = createObservedServer({ name: 'demo', version: '1.0.0', tools: [greet] }, logger)
-  await createClient(server, { name: 'e2e', version: '1.0.0' }).callTool('greet')
-  await end()
-  for (const api of [trace, context]) api.disable()
-  collector.close()
-  const { resourceSpans } = JSON.parse(received.get('/v1/traces') ?? '{}')
-  expect(resourceSpans[0].scopeSpans[0]).toMatchObject({
-    scope: { name: '@x/server' },
-    spans: [{ name: 'tools/call greet', kind: 2 }],
-  })
-  expect(received.get('/v1/metrics')).toContain('"mcp.server.operation.duration"')
 })

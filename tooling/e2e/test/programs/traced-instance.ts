@@ -4,11 +4,9 @@ import { telemetry } from '@x/server/otel'
 import { tasks } from '@x/tasks/server'
 import { serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
-import { writeSpans } from '../span-file.ts'
+import { exportOtlp } from './telemetry-recipes.ts'
 
-const { DATABASE_URL = '', STATE_KEYS = '', SPANS = '', NAME = '', HANDS_OFF, RUNS_TASKS } = process.env
-
-writeSpans(SPANS, NAME)
+const { DATABASE_URL = '', STATE_KEYS = '', COLLECTOR = '', NAME = '', HANDS_OFF, RUNS_TASKS } = process.env
 
 const publish = tool('publish', {
   description: 'Asks, works at two instances, and continues as a task',
@@ -25,6 +23,8 @@ const publish = tool('publish', {
 const server = createServer({
   name: 'instance',
   version: '1.0.0',
+  // Sends the last spans when the server has stopped.
+  close: exportOtlp(COLLECTOR),
   state: sealedState({ keys: STATE_KEYS.split(',') }),
   tools: [publish],
   extensions: [telemetry(), tasks({ store: DATABASE_URL, runWorker: RUNS_TASKS === 'yes' })],
