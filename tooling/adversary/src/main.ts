@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Side } from './attack.ts'
 import { clientSide } from './client/client-side.ts'
+import { measureGrowth, maxExponent } from './growth/measure-growth.ts'
 import { type Outcome, runAttacks } from './run-attack.ts'
 import { serverSide } from './server/server-side.ts'
 
@@ -45,6 +46,20 @@ async function runClasses(pending: AttackClass[]): Promise<void> {
   }
 }
 
+/** Measures parsers. Their times need a process without attacks, so they run last and one after the other. */
+async function measureParsers(): Promise<void> {
+  const { messageParsers } = await import('./growth/message-parsers.ts')
+  const { otherParsers } = await import('./growth/other-parsers.ts')
+  for (const parser of [...messageParsers, ...otherParsers].filter(({ name }) => isChosen(`growth/${name}`))) {
+    const { ms, exponent } = await measureGrowth(parser)
+    const isFine = exponent <= maxExponent
+    ran += 1
+    if (!isFine) failed += 1
+    const measured = `${ms.toFixed(2)} ms for ${parser.bound} ${parser.unit ?? 'bytes'}, exponent ${exponent.toFixed(2)}`
+    process.stdout.write(`${isFine ? 'ok    ' : 'FAILED'} growth/${parser.name} ${measured}\n`)
+  }
+}
+
 function isChosen(path: string): boolean {
   return positionals.length === 0 || positionals.some((word) => path.includes(word))
 }
@@ -54,6 +69,7 @@ const classes = [...classesOf('client', clientSide), ...classesOf('server', serv
 // Two classes run concurrently, because CI machines have two cores and each class has its own process.
 await Promise.all([runClasses(classes), runClasses(classes)])
 await clientSide[Symbol.asyncDispose]()
+if (!values.sample) await measureParsers()
 process.stdout.write(`${ran} attacks, ${failed} failed, in ${((performance.now() - started) / 1000).toFixed(0)} s\n`)
 if (ran === 0) process.stderr.write('pnpm adversary [part of a name …] [--long | --sample]: no attack matches\n')
 if (failed > 0 || ran === 0) process.exitCode = 1
