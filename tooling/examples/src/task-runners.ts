@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer as createHttp2Server, type ServerHttp2Session } from 'node:http2'
 import * as restate from '@restatedev/restate-sdk'
 import type { TaskRunner, TasksApi } from '@x/tasks/server'
 
@@ -26,6 +28,28 @@ export const taskObject = (tasks: TasksApi): restate.VirtualObjectDefinition<'ta
       },
     },
   })
+
+/** Serves the object to Restate. Returns the function that ends this, for the option `close` of `createServer`. */
+export async function serveRestate(
+  object: restate.VirtualObjectDefinition<'task', unknown>,
+  port: number,
+): Promise<() => Promise<void>> {
+  const sessions = new Set<ServerHttp2Session>()
+  const endpoint = createHttp2Server(restate.createEndpointHandler({ services: [object] }))
+  endpoint.on('session', (session) => {
+    sessions.add(session)
+    session.once('close', () => sessions.delete(session))
+  })
+  endpoint.listen(port)
+  await once(endpoint, 'listening')
+  return async () => {
+    const closed = once(endpoint, 'close')
+    endpoint.close()
+    // Restate keeps its connections open, and repeats a call that is lost here.
+    for (const session of sessions) session.destroy()
+    await closed
+  }
+}
 // #endregion restate
 
 // #region function
