@@ -29,6 +29,8 @@ export function createMultiRoundCalls(
   const callFactory = createCallFactory(sendOnce, toolCalls)
   return {
     callTool: async (name, args = {}, options = {}) => {
+      if (typeof name !== 'string')
+        throw new TypeError("callTool takes the name and the arguments of the tool, as in callTool('echo', { text })")
       const preparation = toolCalls.prepareCall(name, options)
       if (preparation) await preparation
       return runAllRounds(toolCalls.create({ name, arguments: args }, withIdempotencyKey(options)))

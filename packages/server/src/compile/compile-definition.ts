@@ -1,6 +1,7 @@
 import { type ServerExtension, DefinitionError } from '@x/exchange'
 import {
   type Implementation,
+  isJsonObject,
   type JsonObject,
   metaKeys,
   prepareResult,
@@ -24,7 +25,7 @@ import { compileResource, compileTemplate } from './compile-resource.ts'
 import { findHostProblems } from '../json-schema/host-limits.ts'
 import type { Tool } from '../definitions/tool.ts'
 import { compileTool, hasKeyedEffects, idempotentCallsExtension } from './compile-tool.ts'
-import { freezeJsonObject } from '../request/json-copy.ts'
+import { describeType, freezeJsonObject } from '../request/json-copy.ts'
 import { readInternalSettings } from '../definitions/internal-settings.ts'
 import type { ServerDefinition } from '../definitions/server-definition.ts'
 
@@ -36,6 +37,7 @@ const defaultListCacheHints = { ttlMs: 300_000, scope: 'public' } as const
  * so that requests only look them up. Throws {@link DefinitionError}, which names the invalid definition.
  */
 export function compileDefinition(definition: ServerDefinition, warn: CompileContext['warn']): Catalog {
+  checkEntries(definition)
   const compileContext: CompileContext = { warn, compileSchema: definition.compileSchema }
   const resultMeta = resultMetaOf(definition)
   const buildListing = createListingFactory(definition, resultMeta)
@@ -55,6 +57,29 @@ export function compileDefinition(definition: ServerDefinition, warn: CompileCon
     prompts: buildListing('prompts', prompts),
     resources: buildListing('resources', resources),
     templates: buildListing('resourceTemplates', templates),
+  }
+}
+
+/** The function that makes the entries of each list. */
+const entryMakers = {
+  tools: "tool('name', { … })",
+  prompts: "prompt('name', { … })",
+  resources: "resource('scheme://name', { … })",
+  resourceTemplates: "resourceTemplate('scheme://{name}', { … })",
+} as const
+
+/** Throws for a list that is no array, and for an entry that was not made by its function. */
+function checkEntries(definition: ServerDefinition): void {
+  for (const [field, maker] of Object.entries(entryMakers)) {
+    const entries: unknown = Reflect.get(definition, field)
+    if (entries === undefined) continue
+    const fail = (what: string, value: unknown): never => {
+      const reason = `${what} is ${describeType(value)}; write ${field}: [${maker}]`
+      throw new DefinitionError('value', 'server', { reason })
+    }
+    if (!Array.isArray(entries)) return fail(field, entries)
+    for (const [index, entry] of entries.entries())
+      if (!isJsonObject(entry) || !isJsonObject(entry['definition'])) fail(`${field}[${index}]`, entry)
   }
 }
 

@@ -1,3 +1,4 @@
+import { findUnknownOption, type KnownOptions } from '@x/core'
 import { DefinitionError } from '@x/exchange'
 import { isJsonObject, isMetaKey, type JsonObject, type JsonSchemaCompiler } from '@x/schema'
 import type { CompiledDefinition, CompiledCacheHints } from './catalog.ts'
@@ -18,6 +19,7 @@ export function compileEntry(
   errorSubject: string,
 ): Omit<CompiledDefinition, 'key'> {
   rejectForeignNames(definition, errorSubject)
+  rejectUnknownOptions(definition, errorSubject)
   checkHandler(definition, errorSubject)
   checkRequires(definition, errorSubject)
   const { visibleTo, requires, meta } = definition
@@ -37,6 +39,37 @@ function rejectForeignNames(definition: BaseDefinition, errorSubject: string): v
     if (!Object.hasOwn(definition, foreignName)) continue
     throw new DefinitionError('value', errorSubject, { reason: `${foreignName} is called ${name}` })
   }
+}
+
+/** The options of all kinds of definitions. A name of another kind is no misspelling, and does no harm. */
+const definitionOptions = {
+  title: true,
+  icons: true,
+  meta: true,
+  requires: true,
+  needsExtension: true,
+  visibleTo: true,
+  name: true,
+  description: true,
+  input: true,
+  maxArgumentElements: true,
+  output: true,
+  annotations: true,
+  task: true,
+  keyedEffects: true,
+  run: true,
+  complete: true,
+  mimeType: true,
+  cache: true,
+  size: true,
+  read: true,
+  list: true,
+} satisfies KnownOptions
+
+/** Throws for an option that would be ignored. A program without types has no other hint. */
+function rejectUnknownOptions(definition: BaseDefinition, errorSubject: string): void {
+  const reason = findUnknownOption(definition, definitionOptions, 'it')
+  if (reason !== undefined) throw new DefinitionError('value', errorSubject, { reason })
 }
 
 /**

@@ -15,8 +15,9 @@ export function compileFormSchema(schema: AnySchema, compile: FormCompiler): Com
     if (!(error instanceof DefinitionError)) throw error
     const name = readZodProperties(schema).find(([, property]) => isUncompilable(property, compile))?.[0]
     if (name === undefined) throw error
-    const originalMessage = error.message.slice(`${error.subject}: `.length)
-    const reason = `property ${JSON.stringify(name)}: ${originalMessage}; ask for a string, and turn it into what the handler needs with transform()`
+    // The advice for arguments would be a second one in the same sentence.
+    const [problem = ''] = error.message.slice(`${error.subject}: `.length).split('; describe its JSON form')
+    const reason = `property ${JSON.stringify(name)}: ${problem}; ask for a string, and turn it into what the handler needs with transform()`
     throw new DefinitionError('schema', error.subject, { reason, cause: error.cause })
   }
 }

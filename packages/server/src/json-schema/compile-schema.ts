@@ -189,9 +189,11 @@ function standardPropsOf(schema: AnySchema): StandardProps | undefined {
 function toJsonSchema(standardProps: StandardProps, schemaOptions: SchemaCompilationSettings): JsonObject {
   const convert = standardProps.jsonSchema?.[schemaOptions.side]
   if (convert === undefined) {
-    const advice =
+    const library =
       'use a library that implements Standard JSON Schema (zod 4.2 or later; valibot with toStandardJsonSchema() ' +
       'of @valibot/to-json-schema), or give JSON Schema'
+    const isZod = standardProps.vendor === 'zod'
+    const advice = isZod ? 'it is of zod before 4.2: npm install zod@4, and import from "zod"' : library
     throw unusableSchemaError(
       schemaOptions,
       `the schema of ${standardProps.vendor} has no JSON Schema to show to clients; ${advice}`,
@@ -201,11 +203,25 @@ function toJsonSchema(standardProps: StandardProps, schemaOptions: SchemaCompila
     return freezeJsonObject(convert({ target: 'draft-2020-12' }), schemaOptions.errorSubject)
   } catch (cause) {
     const causeMessage = cause instanceof Error ? cause.message : 'its conversion failed'
-    const advice =
-      'describe its JSON form and transform that, as in z.iso.datetime().transform((text) => new Date(text))'
+    const advice = conversionAdvice(causeMessage, schemaOptions.side)
     const reason = `the schema of ${standardProps.vendor} cannot be shown as JSON Schema: ${causeMessage}; ${advice}`
     throw new DefinitionError('schema', schemaOptions.errorSubject, { reason, cause })
   }
+}
+
+/** What to write instead of a type that JSON does not have, by the words of zod's message. */
+const inputAdvice: readonly (readonly [RegExp, string])[] = [
+  [/\bdate\b/i, 'z.iso.datetime().transform((text) => new Date(text))'],
+  [/\bbigint\b/i, 'z.string().regex(/^-?\\d+$/).transform(BigInt)'],
+  [/\bmap\b/i, 'z.record(z.string(), …).transform((record) => new Map(Object.entries(record)))'],
+  [/\bset\b/i, 'z.array(…).transform((items) => new Set(items))'],
+]
+
+function conversionAdvice(message: string, side: SchemaCompilationSettings['side']): string {
+  // An output is sent as it is, so a transform has no place in it.
+  if (side === 'output') return 'describe the JSON that is sent, and convert the value in run before it is returned'
+  const example = inputAdvice.find(([pattern]) => pattern.test(message))?.[1]
+  return `describe its JSON form and transform that${example === undefined ? '' : `, as in ${example}`}`
 }
 
 function requireValidSchema(jsonSchema: JsonObject, schemaOptions: SchemaCompilationSettings): JsonObject {

@@ -7,6 +7,7 @@ import { isForModel } from '../replay/ask-client.ts'
 import type { ServedRequest } from '../replay/served-request.ts'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
+import { describeType } from '../request/json-copy.ts'
 
 /**
  * Converts the return value of a tool into a result. Structured content that the output schema rejects is not sent. The
@@ -34,14 +35,41 @@ export function toToolResult(
 function toPlainResult(toolReturn: unknown, tool: CompiledTool, request: ServedRequest): CallToolResult {
   if (typeof toolReturn === 'string') return createToolResult({ content: [textBlock(toolReturn)] }, undefined, request)
   if (!isToolContent(toolReturn)) {
-    return rejectUnusableReturn(
-      'is neither text nor { content: [...] }; declare output to return structured content',
-      tool,
-      request,
-    )
+    const reason = `is ${describeType(toolReturn)}, and neither text nor { content: [...] }`
+    return rejectUnusableReturn(`${reason}; declare output to return structured content`, tool, request)
   }
+  const blockProblem = findBlockProblem(toolReturn.content)
+  if (blockProblem !== undefined) return rejectUnusableReturn(blockProblem, tool, request)
   if (toolReturn.structuredContent === undefined) return createToolResult(toolReturn, undefined, request)
   return createStructuredResult(toolReturn, toolReturn.structuredContent, { tool, request })
+}
+
+const blockTypes: ReadonlySet<unknown> = new Set(['text', 'image', 'audio', 'resource_link', 'resource'])
+
+/** Returns the problem of a content block that no client would accept. */
+function findBlockProblem(content: readonly unknown[] = []): string | undefined {
+  const wrongBlock = content.find((block) => !isJsonObject(block) || !blockTypes.has(block['type']))
+  if (wrongBlock === undefined) return undefined
+  const found = isJsonObject(wrongBlock) ? `the type ${JSON.stringify(wrongBlock['type'])}` : describeType(wrongBlock)
+  return `has a content block of ${found}; the types are ${[...blockTypes].join(', ')}`
+}
+
+/**
+ * Returns the problem of a value that JSON writes as `{}` although it contains something, such as a `Map` under
+ * `z.any()`. `JSON.stringify` has accepted the value, so it has no cycle.
+ */
+function findLostValue(value: unknown, path = ''): string | undefined {
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return undefined
+  const type = describeType(value)
+  if (!['an object', 'an array'].includes(type) && Object.keys(value).length === 0) {
+    const where = path === '' ? 'is' : `has at ${path}`
+    return `${where} ${type}, which JSON writes as {}; return a plain object or an array`
+  }
+  for (const [key, member] of Object.entries(value)) {
+    const problem = findLostValue(member, `${path}/${key}`)
+    if (problem !== undefined) return problem
+  }
+  return undefined
 }
 
 function isToolContent(value: unknown): value is Partial<ToolContent> {
@@ -65,6 +93,9 @@ function createStructuredResult(
     )
   }
   if (text === undefined) return rejectUnusableReturn(`is not JSON but ${typeof value}`, tool, request)
+  // A value of a class without members of its own becomes {}, so that only such a text needs the search.
+  const lost = text.includes('{}') ? findLostValue(value) : undefined
+  if (lost !== undefined) return rejectUnusableReturn(lost, tool, request)
   const content = toolContent.content ?? [textBlock(text)]
   // The cast is safe, because `JSON.stringify` has just accepted the value.
   return createToolResult({ ...toolContent, content }, value as JsonValue, request)

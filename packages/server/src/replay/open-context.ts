@@ -108,7 +108,14 @@ function messageSenderOf(request: ServedRequest): Pick<RequestContext, 'progress
 }
 
 function capabilitiesOfFeature(feature: string): ClientCapabilities {
-  return capabilitiesByFeature.get(feature) ?? { extensions: { [feature]: {} } }
+  const capabilities = capabilitiesByFeature.get(feature)
+  if (capabilities !== undefined) return capabilities
+  // The identifier of an extension has a prefix (basic/index, extensions), so that any other text is misspelt.
+  if (feature.includes('/')) return { extensions: { [feature]: {} } }
+  const known = [...capabilitiesByFeature.keys()].join(', ')
+  throw new TypeError(
+    `ctx.can has no feature "${feature}"; it has ${known}, and identifiers such as "com.example/name"`,
+  )
 }
 
 const silentSender: Pick<RequestContext, 'progress' | 'log'> = { progress() {}, log() {} }

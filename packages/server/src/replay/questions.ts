@@ -37,8 +37,10 @@ const formCapabilities: ClientCapabilities = { elicitation: { form: {} } }
 function requestFormAnswer<S extends AnySchema | Form<unknown>>(
   run: Run,
   key: string,
-  { message, schema }: FormQuestion<S>,
+  question: FormQuestion<S>,
 ): Promise<FormAnswer<FormContentOf<S>>> {
+  run.checkKey(key, 'ctx.elicit')
+  const { message, schema } = question
   const form = compileQuestionForm(run, key, schema)
   const { requestedSchema, check } = form
   const answer = answerQuestion<FormAnswer<unknown>>(run, key, {
@@ -91,7 +93,9 @@ export async function elicit<S extends AnySchema | Form<unknown>>(
  * Asks the user to open a page. Resolves when the user has agreed and `isDone`, if given, returns true. Throws {@link
  * InputDeclined} if the user declines or cancels.
  */
-export async function elicitUrl(run: Run, key: string, { message, url, isDone }: UrlQuestion): Promise<void> {
+export async function elicitUrl(run: Run, key: string, question: UrlQuestion): Promise<void> {
+  run.checkKey(key, 'ctx.elicitUrl')
+  const { message, url, isDone } = question
   const action = await answerQuestion<ElicitResult['action']>(run, key, {
     functionName: 'ctx.elicitUrl',
     request: { method: 'elicitation/create', params: { mode: 'url', message, url } },

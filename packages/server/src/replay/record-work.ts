@@ -5,7 +5,7 @@ import type { Checkpoint, StepContext, StepResult, WidenedValue } from '../defin
 import { handleStepBoundary, commitJournal, ensureInstanceWork } from './boundary.ts'
 import { deriveUuid } from './call-identity.ts'
 import { HandlerError } from './handler-error.ts'
-import { tryCopyJson } from '../request/json-copy.ts'
+import { describeType, tryCopyJson } from '../request/json-copy.ts'
 import type { Run } from './run.ts'
 import { observeStep } from './run-events.ts'
 
@@ -18,6 +18,7 @@ export async function runStep<T extends StepResult>(
   work: (context: StepContext) => Awaitable<T>,
 ): Promise<T> {
   run.registerUse('step', key, 'ctx.step')
+  checkWork(run, key, work)
   const stepRecord = run.journal.findStep(key)
   // The cast is safe, because the journal has the result of this step. The copy allows the handler to change the value.
   if (stepRecord !== undefined) return cloneJson(stepRecord.value) as T
@@ -27,6 +28,17 @@ export async function runStep<T extends StepResult>(
   if (boundaryPromise !== undefined) await boundaryPromise
   // The cast is safe, because the value is a JSON copy of what the work returned.
   return cloneJson(value) as T
+}
+
+/** Throws for work that is no function, such as `ctx.step('charge', charge())`: it would run again in every run. */
+function checkWork(run: Run, key: string, work: unknown): void {
+  if (typeof work === 'function') return
+  const advice = `write a function that begins the work, as in ctx.step("${key}", () => …)`
+  const isPromise = isPromiseLike(work)
+  if (isPromise) allowUnawaited(Promise.resolve(work))
+  throw run.fail(
+    new HandlerError('json', `ctx.step("${key}") was given ${isPromise ? 'a promise' : describeType(work)}; ${advice}`),
+  )
 }
 
 /** Does the work of a step, and records its result. Returns a copy of the result. */

@@ -9,7 +9,7 @@ import { type Handler, Run, type RunOutcome } from './run.ts'
 import { observeRunEnd } from './run-events.ts'
 import { checkUsesAtReturn, reportFailedUses } from './started-uses.ts'
 import { suspendCall, suspendForExplicitRound } from './suspend-call.ts'
-import { warnSwallowedError } from './warnings.ts'
+import { warnSwallowedError, warnUnusedStep } from './warnings.ts'
 
 /** Runs a handler from its beginning, and returns the result of the call. `beginCall` was called for the request. */
 export function runHandler<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
@@ -136,6 +136,7 @@ function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>):
 
 function createFinishedResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   if ('thrown' in outcome) throw outcome.thrown
+  warnUnusedStep(run)
   return isInputRequired(outcome.returned)
     ? suspendForExplicitRound(run, outcome.returned)
     : handler.toResult(outcome.returned)

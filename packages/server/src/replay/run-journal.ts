@@ -1,3 +1,4 @@
+import { describeType } from '../request/json-copy.ts'
 import type { Call } from '@x/exchange'
 import type { InputResponse, JsonObject, JsonValue } from '@x/schema'
 import { recordedPartsKey } from '@x/exchange/internal'
@@ -310,6 +311,13 @@ export class RunJournal {
     return this.#skippableUses
   }
 
+  /** Returns the key of a step that is recorded, and that this run has not used. */
+  findUnusedStep(): string | undefined {
+    const { steps, checkpoints } = this.#journal
+    if (steps.size === 0 || checkpoints.size > 0) return undefined
+    return [...steps.keys()].find((key) => !this.#uses.has(`step ${key}`))
+  }
+
   /** Records a use of the context. Returns false if the run has used the key for this kind before. */
   addUse(useKey: string, text: string): boolean {
     if (this.#uses.has(useKey)) return false
@@ -330,6 +338,10 @@ export class RunJournal {
  */
 export function checkHandlerKey(key: unknown, functionName: string): asserts key is string {
   if (typeof key === 'string' && /^[A-Za-z0-9_.:/-]{1,128}$/.test(key)) return
+  if (typeof key === 'object' || typeof key === 'function' || key === undefined) {
+    const first = `the first argument of ${functionName} must be the key, a text`
+    throw new HandlerError('key', `${first}, and it is ${describeType(key)}; write ${functionName}('name', …)`)
+  }
   const shownKey = typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : String(key)
   const rule = 'a key is 1 to 128 letters, digits and "_-.:/"; in a loop, put the item into it ("confirm/17")'
   throw new HandlerError('key', `${functionName} was given the key ${shownKey}: ${rule}`)

@@ -225,17 +225,22 @@ export class Run {
    */
   registerUse(kind: string, key: string, functionName: string, text = ''): void {
     this.checkUse(functionName)
+    this.checkKey(key, functionName)
+    if (this.journal.addUse(`${kind} ${key}`, text)) return
+    const advice = `give each its own, such as "${key}/17"`
+    throw this.fail(
+      new HandlerError('duplicate', `${functionName} was given the key "${key}" twice in one run: ${advice}`),
+    )
+  }
+
+  /** Throws for an invalid key, and fails the call. A question is not read before, because it may stand in its place. */
+  checkKey(key: unknown, functionName: string): void {
     try {
       checkHandlerKey(key, functionName)
     } catch (error) {
       if (error instanceof HandlerError) this.fail(error)
       throw error
     }
-    if (this.journal.addUse(`${kind} ${key}`, text)) return
-    const advice = `give each its own, such as "${key}/17"`
-    throw this.fail(
-      new HandlerError('duplicate', `${functionName} was given the key "${key}" twice in one run: ${advice}`),
-    )
   }
 
   /** Adds a question or step that the handler has started, unless the run is over. */

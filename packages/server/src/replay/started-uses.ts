@@ -4,6 +4,7 @@ import { HandlerError, type HandlerErrorCode, isSuspension } from './handler-err
 import { allowUnawaited } from '../request/awaitable.ts'
 import { rememberAuthorFrames } from './author-frames.ts'
 import type { Run, StartedUse } from './run.ts'
+import { warnAboutRun } from './warnings.ts'
 
 /**
  * Starts a question or step: records it in the run, and returns the promise for the handler. An unhandled rejection of
@@ -77,6 +78,7 @@ class UsePromise<T> extends Promise<T> {
  * | open question | returned while it awaited the question | the call fails: `unawaited` |
  * | open question | caught its suspension and returned | the call fails: `swallowed` |
  * | step that fails | does not await it, or returned while it awaited the step | the call fails: `unawaited` |
+ * | step that succeeds | does not await it | a warning: the result may contain the promise instead of its value |
  *
  * A handler that caught the failure of a use is excused for those that it started before that failure, as after a
  * `Promise.all` that rejected: its open questions are dropped, and the error of a step that it awaited is logged.
@@ -108,6 +110,7 @@ const awaitAdvice = 'await every question and step'
 function checkFailedUses(run: Run, uses: readonly StartedUse[], settledUses: ReadonlySet<StartedUse>): void {
   const lastCaughtIndex = lastCaughtIndexOf(settledUses)
   for (const use of uses) {
+    warnUnawaitedStep(run, use)
     const isNoticed = use.isAwaited && settledUses.has(use)
     if (isNoticed || !hasFailed(use) || hasFailedCall(run, use)) continue
     const error = createFailedUseError(run, use)
@@ -115,6 +118,12 @@ function checkFailedUses(run: Run, uses: readonly StartedUse[], settledUses: Rea
     if (isExcused || run.end?.kind === 'misused') reportUseError(run, error)
     else run.fail(error)
   }
+}
+
+/** Warns of a step that succeeded unawaited: the result may contain the promise instead of its value. */
+function warnUnawaitedStep(run: Run, { isQuestion, isAwaited, failure, description }: StartedUse): void {
+  if (isQuestion || isAwaited || failure !== undefined) return
+  warnAboutRun(run, 'unawaited', `returned without waiting for ${description}: ${awaitAdvice}`)
 }
 
 /** Returns true if a failed question or step has already made the call fail. */

@@ -20,6 +20,19 @@ export function warnRebuiltForm(run: Run, key: string): void {
 }
 
 /**
+ * Warns that an earlier run made a step that this run did not reach: its effect has happened, and nothing uses its
+ * result. A handler with checkpoints may continue behind its steps.
+ */
+export function warnUnusedStep(run: Run): void {
+  // Strict replay compares all uses of its runs.
+  const key = run.isStrict ? undefined : run.existingJournal?.findUnusedStep()
+  if (key === undefined) return
+  const problem = `did not come to its step "${key}" when it ran again`
+  const advice = 'in each run, decide by the arguments, the answers and the results of steps alone'
+  warnAboutRun(run, 'not_repeatable', `${problem}: ${advice}`, key)
+}
+
+/**
  * Warns that a handler caught its suspension, for example with `catch {}`, and continued with code that should not run.
  */
 export function warnSwallowedError(run: Run, outcome: RunOutcome<unknown>): void {

@@ -33,6 +33,17 @@ function describeRecordedProblem({ path, reason, value }: JsonProblem): string {
   return `${pointer === '' ? 'it' : `its member ${pointer}`} is ${describeValue(value)}`
 }
 
+/** Returns the kind of a value in a few words, for an error: `the number 3`, `a function`, `an array`. */
+export function describeType(value: unknown): string {
+  if (value === undefined || value === null) return String(value)
+  if (typeof value === 'number' || typeof value === 'boolean') return `the ${typeof value} ${value}`
+  if (typeof value === 'string') return 'a text'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value !== 'object') return `a ${typeof value}`
+  const name = isPlainObject(value) ? '' : value.constructor.name
+  return name === '' ? 'an object' : `a ${name}`
+}
+
 function describeValue(value: unknown): string {
   if (value === undefined || typeof value === 'number') return String(value)
   if (typeof value !== 'object' || value === null) return `a ${typeof value}`

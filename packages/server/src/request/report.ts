@@ -41,6 +41,8 @@ export type WarningCode =
   | 'swallowed'
   /** A call has asked its client so many times that clients may give up. */
   | 'rounds'
+  /** A handler returned without waiting for a step. */
+  | 'unawaited'
   /** A handler behaves differently when it runs again. */
   | 'not_repeatable'
   /** A handler builds the schema of a question in each run. It could build it once with `form()`. */

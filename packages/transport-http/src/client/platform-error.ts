@@ -40,14 +40,19 @@ export function toHttpError(error: unknown, origin: string): HttpError {
   if (typeof code === 'string' && (malformedResponseCodes.has(code) || code.startsWith('HPE_'))) {
     return new HttpError('protocol', `the answer is not valid HTTP${codeSuffix}`, { origin, cause: error })
   }
-  return new HttpError('closed', `the connection ended before the answer${codeSuffix}`, {
+  return new HttpError('closed', `the connection ended before the answer${codeSuffix}${adviceFor(code)}`, {
     origin,
     cause: error,
   })
 }
 
+const advices: ReadonlyMap<unknown, string> = new Map([
+  ['ECONNREFUSED', ': nothing listens at this address; is the server running?'],
+  ['UND_ERR_INVALID_ARG', ': the dispatcher is of another undici than the fetch: give one of undici 7 or later'],
+])
+
 function adviceFor(code: unknown): string {
-  return code === 'ECONNREFUSED' ? ': nothing listens at this address; is the server running?' : ''
+  return advices.get(code) ?? ''
 }
 
 // `fetch` throws a `TypeError` without details. Its cause is the error of the platform.

@@ -1,0 +1,303 @@
+import { tasks } from '@x/tasks/server'
+import { createClient, type ClientOptions } from '@x/client'
+import type { LogRecord } from '@x/server'
+import { gateway } from '@x/gateway'
+import { createServer, form, prompt, resource, tool, type ServerDefinition } from '@x/server'
+import { sealedState } from '@x/state-codec'
+import { connectHttp } from '@x/transport-http/client'
+import { serveHttp } from '@x/transport-http/node'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+
+/** What an author sees: the error that is thrown, the log, and the text of the result. */
+type Act = (log: (record: LogRecord) => void) => unknown
+
+async function seen(act: Act): Promise<string> {
+  const lines: string[] = []
+  const add = (error: unknown): void => {
+    for (let one = error; one instanceof Error; one = one.cause) lines.push(one.message)
+  }
+  try {
+    await act(({ message, err }) => {
+      lines.push(message)
+      add(err)
+    })
+  } catch (error) {
+    add(error)
+  }
+  return lines.join('\n')
+}
+
+const description = 'd'
+const run = (): string => 'done'
+const info = { name: 'demo', version: '1.0.0' }
+const question = { message: 'Who?', schema: form(z.object({ name: z.string() })) }
+
+/** Programs without types make most of the mistakes. */
+const untyped = (value: unknown): never => value as never
+
+/** Makes a server of a definition. */
+const server =
+  (definition: object): Act =>
+  (log) =>
+    createServer(untyped({ ...info, log, ...definition }))
+
+/** Makes a server with one tool. */
+const define = (options: object): Act => server({ tools: [tool('x', untyped({ description, run, ...options }))] })
+
+/** Calls a tool with this handler, whose questions are answered. */
+const call =
+  (handler: (ctx: never) => unknown, options: object = {}, more: Partial<ServerDefinition> = {}): Act =>
+  async (log) => {
+    const handled = tool('x', untyped({ description, run: (_: unknown, ctx: never) => handler(ctx), ...options }))
+    const answers: Partial<ClientOptions> = { elicit: () => ({ action: 'accept', content: { name: 'Ada' } }) }
+    const made = createServer({ ...info, state: sealedState({ keys: [key] }), log, tools: [handled], ...more })
+    const result = await createClient(made, { ...info, ...answers }).callTool('x')
+    for (const block of result.content) if (block.type === 'text') log({ level: 'info', message: block.text })
+  }
+const key = 'ac6fa73a35fc35ca26853e7b4719d159fb3cc4a6eafe00a33b27637f48e357b7'
+
+// oxlint-disable-next-line typescript/no-explicit-any -- handlers as programs without types write them
+type Ctx = any
+let runCount = 0
+
+const atDefinition: readonly (readonly [string, Act, RegExp])[] = [
+  ['no description', define({ description: undefined }), /tool "x": has no description; models choose tools by it/],
+  ['a raw shape', define({ input: { a: z.string() } }), /with the schema of "a"; write one schema, as in z\.object/],
+  ['inputSchema', define({ inputSchema: z.object({}) }), /inputSchema is called input/],
+  ['no run', define({ run: undefined }), /has no handler; write the function `run`/],
+  ['an unknown option', define({ anotations: {} }), /has no option `anotations`: did you mean `annotations`\?/],
+  ['an unknown option of a prompt', server({ prompts: [prompt('p', untyped({ run, runs: 1 }))] }), /`runs`.*`run`/],
+  [
+    'an unknown option of a resource',
+    server({ resources: [resource('x://y', untyped({ name: 'y', read: run, mime: 1 }))] }),
+    /`mime`/,
+  ],
+  [
+    'two tools of one name',
+    server({ tools: [tool('x', { description, run }), tool('x', { description, run })] }),
+    /"x": tools has it twice/,
+  ],
+  ['z.date as input', define({ input: z.object({ at: z.date() }) }), /Date .*z\.iso\.datetime\(\)\.transform/],
+  ['z.bigint as input', define({ input: z.object({ n: z.bigint() }) }), /BigInt .*transform\(BigInt\)/],
+  ['z.map as input', define({ input: z.object({ n: z.map(z.string(), z.string()) }) }), /Map .*z\.record/],
+  [
+    'an output with a transform',
+    define({ output: z.object({ n: z.string().transform(Number) }) }),
+    /Transforms .*; describe the JSON that is sent, and convert the value in run/,
+  ],
+  [
+    'a schema of zod 3',
+    define({ input: { '~standard': { vendor: 'zod', version: 1, validate: run } } }),
+    /zod before 4\.2: npm install zod@4/,
+  ],
+  ['tool for tools', server({ tool: [] }), /has no option `tool`: did you mean `tools`\?/],
+  [
+    'tools as an object',
+    server({ tools: { x: tool('x', { description, run }) } }),
+    /tools is an object; write tools: \[tool\('name', \{ … \}\)\]/,
+  ],
+  ['a function among the tools', server({ tools: [run] }), /tools\[0\] is a function; write tools: \[tool\('name'/],
+  [
+    'undefined among the prompts',
+    server({ prompts: [undefined] }),
+    /prompts\[0\] is undefined; write prompts: \[prompt/,
+  ],
+  ['an extension that is not called', server({ extensions: [tasks] }), /call/],
+  ["task: 'required' without tasks()", define({ task: 'required' }), /write extensions: \[tasks\(…\)\]/],
+  [
+    'a date in a form',
+    () => form(z.object({ at: z.date() })),
+    /property "at": (?!.*describe).*; ask for a string, and turn it into what .* with transform\(\)$/m,
+  ],
+  ['a nested object in a form', () => form(z.object({ a: z.object({}) })), /"a"/],
+  ['a passphrase as key', () => sealedState({ keys: ['correct horse battery staple'] }), /mcpx keys new|openssl/],
+  ['undefined as key', () => sealedState({ keys: [untyped(undefined)] }), /environment variable/],
+]
+
+const atCall: readonly (readonly [string, Act, RegExp])[] = [
+  [
+    'a question without await',
+    call((ctx: Ctx) => void ctx.elicit('name', question)),
+    /without waiting for ctx\.elicit\("name"\): await every/,
+  ],
+  [
+    'a step without await that fails',
+    call((ctx: Ctx) => (ctx.step('s', () => Promise.reject(new Error('no'))), '')),
+    /without waiting for ctx\.step\("s"\): await|did not wait for it: await/,
+  ],
+  [
+    'a step without await that succeeds',
+    call((ctx: Ctx) => `${ctx.step('s', () => 1)}`),
+    /without waiting for ctx\.step\("s"\): await every question and step/,
+  ],
+  [
+    'a suspension that is caught',
+    call((ctx: Ctx) => ctx.elicit('name', question).catch(() => '')),
+    /caught the suspension .* isSuspension\(error\) is true/,
+  ],
+  [
+    'a message that changes between runs',
+    call((ctx: Ctx) => ctx.elicit('name', { ...question, message: `${(runCount += 1)}` }).then(run)),
+    /./,
+  ],
+  [
+    'a step key used twice',
+    call(async (ctx: Ctx) => (await ctx.step('s', run), await ctx.step('s', run))),
+    /the key "s" twice in one run: give each its own/,
+  ],
+  [
+    'a question in a step',
+    call((ctx: Ctx) => ctx.step('s', () => ctx.elicit('name', question))),
+    /was used inside a step: steps do work, the handler asks/,
+  ],
+  [
+    'a Map from a step',
+    call((ctx: Ctx) => ctx.step('s', () => new Map())),
+    /must give JSON, but it is a Map, not a plain object/,
+  ],
+  [
+    'a promise as a step',
+    call((ctx: Ctx) => ctx.step('s', Promise.resolve(1))),
+    /ctx\.step\("s"\) was given a promise; write a function that begins the work/,
+  ],
+  [
+    'elicit without a key',
+    call((ctx: Ctx) => ctx.elicit(question)),
+    /the first argument of .* must be the key, a text, and it is an object/,
+  ],
+  [
+    'a step without a key',
+    call((ctx: Ctx) => ctx.step(run)),
+    /the first argument of ctx\.step must be the key, a text, and it is a function/,
+  ],
+  [
+    'a step that only the first run has',
+    call(
+      async (ctx: Ctx) => {
+        if ((runCount += 1) === 1) await ctx.step('s', run)
+        await ctx.elicit('name', question)
+        return 'done'
+      },
+      {},
+      { strictReplay: false },
+    ),
+    /did not come to its step "s" when it ran again: in each run, decide by/,
+  ],
+  [
+    'a new question key in each run',
+    call(async (ctx: Ctx) => ctx.elicit(`k${(runCount += 1)}`, question)),
+    /has asked 8 times in one call.*(new key|same key|ask several)/,
+  ],
+  [
+    'returning undefined',
+    call(() => undefined),
+    /returned is undefined, and neither text nor \{ content: \[\.\.\.\] \}; declare output/,
+  ],
+  ['returning null', call(() => null), /returned is null, and neither text/],
+  ['returning a number', call(() => 3), /returned is the number 3, and neither text/],
+  ['returning an object without output', call(() => ({ a: 1 })), /returned is an object, and neither text/],
+  [
+    'a content block of an unknown type',
+    call(() => ({ content: [{ type: 'txt', text: '' }] })),
+    /content block of the type "txt"; the types are text, image/,
+  ],
+  [
+    'an output that does not match',
+    call(() => ({ a: 'b' }), { output: z.object({ a: z.number() }) }),
+    /breaks its output schema:\n.*a/,
+  ],
+  [
+    'a Map in an output',
+    call(() => ({ all: new Map([[1, 2]]) }), { output: z.object({ all: z.any() }) }),
+    /has at \/all a Map, which JSON writes as \{\}; return a plain object/,
+  ],
+  [
+    'an unknown capability in ctx.can',
+    call((ctx: Ctx) => String(ctx.can('elicitations'))),
+    /has no feature "elicitations"; it has elicitation, elicitation\.form/,
+  ],
+  [
+    'a huge journal',
+    call(async (ctx: Ctx) => (await ctx.step('s', () => 'x'.repeat(200_000)), await ctx.elicit('name', question), '')),
+    /largest entries|storedState\(\)/,
+  ],
+]
+
+describe('a mistake in a definition is named, with what is right', () => {
+  test.each(atDefinition)('%s', async (_, act, message) => {
+    expect(await seen(act)).toMatch(message)
+  })
+})
+
+describe('a mistake in a handler is named, with what is right', () => {
+  test.each(atCall)('%s', async (_, act, message) => {
+    runCount = 0
+    expect(await seen(act)).toMatch(message)
+  })
+})
+
+const around: readonly (readonly [string, Act, RegExp])[] = [
+  [
+    "the SDK's callTool({ name })",
+    (log) => createClient(createServer({ ...info, log }), { ...info, log }).callTool(untyped({ name: 'x' })),
+    /callTool takes the name and the arguments of the tool, as in callTool\('echo', \{ text \}\)/,
+  ],
+  [
+    'an answer without action',
+    (log) =>
+      createClient(
+        createServer({
+          ...info,
+          log,
+          state: sealedState({ keys: [key] }),
+          tools: [tool('x', { description, run: (_, ctx) => ctx.elicit('name', question).then(run) })],
+        }),
+        { ...info, elicit: () => untyped({ name: 'Ada' }) },
+      ).callTool('x'),
+    /action/,
+  ],
+  [
+    'a wildcard in allowedOrigins',
+    () => serveHttp(createServer(info), { allowedOrigins: ['https://*.example.com'] }),
+    /\*/,
+  ],
+  [
+    'a port in use',
+    async () => {
+      await using first = await serveHttp(createServer(info))
+      await using _second = await serveHttp(createServer(info), { port: first.port })
+    },
+    /is in use/,
+  ],
+  [
+    'a wrong path',
+    async (log) => {
+      await using http = await serveHttp(createServer({ ...info, log }))
+      await using connection = connectHttp(new URL('/', http.url))
+      await createClient(connection, info).discover()
+    },
+    /404|path|\/mcp/,
+  ],
+  [
+    'a misspelt tool in the rules of a gateway',
+    async (log) => {
+      const upstream = createServer({ ...info, tools: [tool('drop', { description, run })] })
+      await using http = await serveHttp(upstream)
+      await using made = gateway({
+        ...info,
+        log,
+        state: sealedState({ keys: [key] }),
+        upstreams: { u: { connect: () => connectHttp(http.url), tools: { deny: ['drpo'] } } },
+      })
+      await createClient(made, info).listTools()
+    },
+    /match no tool of u: deny "drpo"/,
+  ],
+]
+
+describe('a mistake around a server is named, with what is right', () => {
+  test.each(around)('%s', async (_, act, message) => {
+    expect(await seen(act)).toMatch(message)
+  })
+})
