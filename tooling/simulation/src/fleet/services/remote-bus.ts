@@ -1,59 +1,76 @@
-import { type Change, type ChangeBus, type ChangeListener, memoryBus } from '@x/core'
+import type { ChangeBus } from '@x/core'
+import { redisBus, type RedisClient, type RedisSubscriber } from '@x/core/redis'
 import type { Host } from '../platform/virtual-time.ts'
-import { callRemote, type RemoteContext, type RemoteService } from './remote.ts'
+import type { SimulationContext } from '../simulation-context.ts'
+import { callRemote, type RemoteService } from './remote.ts'
 
-/** A message broker that loses changes while it is unavailable, and then reports a gap to its listeners. */
+/** A Redis that passes messages to the connections that listen, and stores none. */
 export interface Broker {
-  /** Returns the bus of one instance. */
+  /** Returns the bus of one instance, which is the real one over a client of this Redis. */
   busOf(host: Host): ChangeBus
-  /** Reports a gap to every listener, after an outage of the broker. */
-  reportGap(): void
+  /** Breaks all listening connections, as a restart does. */
+  breakConnections(): void
 }
 
-/** Creates a broker without listeners. */
-export function createBroker(context: RemoteContext, service: RemoteService): Broker {
-  const { time, faults } = context
-  const shared = memoryBus()
-  const gapReporters = new Set<() => void>()
-  const listen = async (host: Host, listener: ChangeListener): Promise<() => void> => {
-    let isStopped = false
-    // The connection of a listener preserves the order of changes.
+interface ListeningConnection {
+  deliver(text: string): void
+  /** Breaks the connection. Its client is notified after a delay. */
+  break(): void
+}
+
+/** Creates a broker without connections. */
+export function createBroker(context: SimulationContext, service: RemoteService): Broker {
+  const { time, faults, trace } = context
+  const connections = new Set<ListeningConnection>()
+  const call = (name: string, run: () => Promise<void>): Promise<void> => callRemote(context, service, { name, run })
+  const createSubscriber = (host: Host): RedisSubscriber => {
+    let isDestroyed = false
+    // A connection preserves the order of messages.
     let lastArrival = 0
     const forward = (run: () => void): void => {
       lastArrival = Math.max(lastArrival, time.now() + faults.delayMs())
-      time.schedule(host, lastArrival - time.now(), () => void (isStopped || run()))
+      time.schedule(host, lastArrival - time.now(), () => void (isDestroyed || run()))
     }
-    const reportGap = (): void => forward(listener.onGap)
-    let stop = (): void => {}
-    await callRemote(context, service, {
-      name: 'listen',
-      run: async () => {
-        gapReporters.add(reportGap)
-        stop = await shared.listen({
-          onChange: (change) => {
-            if (service.availability === 'available') forward(() => listener.onChange(change))
-          },
-          onGap: () => {},
-        })
+    let onError = (_error: unknown): void => {}
+    let onMessage = (_text: string): void => {}
+    const connection: ListeningConnection = {
+      deliver: (text) => {
+        if (service.availability !== 'available') return
+        if (faults.pickFault(['cut']) === 'none') return forward(() => onMessage(text))
+        faults.record(host.name, 'cut', 'listening connection')
+        connection.break()
       },
-    })
-    return () => {
-      isStopped = true
-      gapReporters.delete(reportGap)
-      stop()
+      break: () => {
+        connections.delete(connection)
+        forward(() => onError(new Error('The listening connection was closed')))
+      },
+    }
+    return {
+      on: (_event, listener) => (onError = listener),
+      connect: () => call('connect', async () => {}),
+      subscribe: (_channel, listener) =>
+        call('subscribe', async () => {
+          onMessage = listener
+          connections.add(connection)
+        }),
+      sendCommand: () => call('ping', async () => {}),
+      destroy: () => {
+        isDestroyed = true
+        connections.delete(connection)
+      },
     }
   }
+  const createClient = (host: Host): RedisClient => ({
+    sendCommand: ([command = '', _channel, text]) =>
+      call(command.toLowerCase(), async () => {
+        if (text !== undefined) for (const { deliver } of [...connections]) deliver(text)
+      }),
+    duplicate: () => createSubscriber(host),
+  })
   return {
-    busOf: (host) => ({
-      publish: (change: Change) => {
-        const copy = structuredClone(change)
-        return callRemote(context, service, { name: `publish ${change.topic}`, run: () => shared.publish(copy) })
-      },
-      listen: (listener) => listen(host, listener),
-      ping: () => callRemote(context, service, { name: 'ping', run: async () => {} }),
-    }),
-    reportGap: () => {
-      for (const report of gapReporters) report()
+    busOf: (host) => redisBus(createClient(host), { log: ({ err }) => trace.add(host.name, `bus: ${String(err)}`) }),
+    breakConnections: () => {
+      for (const { break: breakConnection } of [...connections]) breakConnection()
     },
   }
 }

@@ -83,7 +83,7 @@ export function createServices(context: SimulationContext): Services {
       if (service.availability === 'available') return
       if (lostMs !== undefined && service !== broker) await loseWrites(service, lostMs)
       service.availability = 'available'
-      if (service === broker) messages.reportGap()
+      if (service === broker) messages.breakConnections()
     },
   }
 }
