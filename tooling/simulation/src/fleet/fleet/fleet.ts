@@ -55,10 +55,11 @@ export function createFleet(deps: FleetDeps): Fleet {
     start: () => {
       startCount += 1
       const clockOffsetMs = Math.round((faults.random() * 2 - 1) * maxClockOffsetMs)
+      const version = 1 + (startCount % 2)
       const host = time.addHost(`server-${startCount}`, clockOffsetMs)
-      trace.add(host.name, `starts, its clock differs by ${clockOffsetMs} ms`)
+      trace.add(host.name, `starts version ${version}, its clock differs by ${clockOffsetMs} ms`)
       time.schedule(host, 0, () => {
-        const instance = startInstance(host, deps)
+        const instance = startInstance(host, version, deps)
         instances.push(instance)
         balancer.add(instance)
       })

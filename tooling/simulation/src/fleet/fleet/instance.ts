@@ -38,11 +38,18 @@ const lastingKinds: readonly LedgerKind[] = [
   'topics',
 ]
 
-/** The key with which all instances seal their states. */
-const stateKey = '790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'
+/** The keys of states. A fleet rotates them, so each version of the server seals with another one. */
+const stateKeys = [
+  '790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef',
+  'c1f0d7a4b6e95832907c4de1f3ba6658c2d9e07415fa8b36d4270e9c51ab83f6',
+]
 
-/** Starts an instance. It must run as a part of the process `host`. */
-export function startInstance(host: Host, { services, defects, report, trace, hardLimit }: InstanceDeps): Instance {
+/**
+ * Starts an instance with a version of the server: 1 or 2. A deployment runs both at once. It must run as a part of the
+ * process `host`.
+ */
+export function startInstance(host: Host, version: number, deps: InstanceDeps): Instance {
+  const { services, defects, report, trace, hardLimit } = deps
   const store: StateStore = services.storeOf()
   const bus = services.busOf(host)
   const session = sessions({
@@ -51,9 +58,10 @@ export function startInstance(host: Host, { services, defects, report, trace, ha
   })
   const server = createServer({
     name: 'fleet',
-    version: '1.0.0',
-    state: sealedState({ keys: [stateKey] }),
+    version: `${version}.0.0`,
+    state: sealedState({ keys: version === 1 ? stateKeys : stateKeys.toReversed() }),
     tools: createTools({
+      version,
       effects: services.effects,
       report,
       session,

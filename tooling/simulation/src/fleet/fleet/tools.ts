@@ -10,6 +10,8 @@ const answerSchema = z.object({ text: z.string() })
 export type SessionItems = { readonly items: string[] }
 
 interface ToolDeps {
+  /** The version of the server. Version 2 has other descriptions and one more optional argument. */
+  readonly version: number
   readonly effects: EffectLog
   readonly report: ReportViolation
   readonly session: Sessions<SessionItems>
@@ -32,8 +34,8 @@ export function answerTo(message: string): string {
 }
 
 /** Creates the tools of one instance. */
-export function createTools({ effects, report, session, pickItems }: ToolDeps): Tool[] {
-  const input = z.object({ name: z.string() })
+export function createTools({ version, effects, report, session, pickItems }: ToolDeps): Tool[] {
+  const input = z.object({ name: z.string(), ...(version > 1 && { color: z.string().optional() }) })
   const effectIn =
     (step: string) =>
     async ({ idempotencyKey }: StepContext): Promise<string> => {
@@ -50,7 +52,7 @@ export function createTools({ effects, report, session, pickItems }: ToolDeps): 
     return text
   }
   const workflow = {
-    description: 'Has an effect before, between and after two questions',
+    description: `Has an effect before, between and after two questions, in version ${version}`,
     input,
     keyedEffects: true,
   }
