@@ -5,13 +5,12 @@ import type { Balancer, SimulationOptions } from './options.ts'
 /** Chooses the instance of a request. Returns undefined if there is none. */
 export type Choose = (call: SimulatedCall) => Instance | undefined
 
-/** Creates a balancer over instances. Unless `isBlind` is set, it excludes instances that reject calls or are down. */
+/** Creates a balancer over instances. It excludes instances that reject calls or are down. */
 export function createBalancer(
-  { balancer, isBlind }: Pick<SimulationOptions, 'balancer' | 'isBlind'>,
+  { balancer }: Pick<SimulationOptions, 'balancer'>,
   instances: readonly Instance[],
   random: () => number,
 ): Choose {
-  if (isBlind) return () => instances[Math.floor(random() * instances.length)]
   const choose = kinds[balancer](instances, random)
   const any = kinds['round-robin'](instances, random)
   return (call) => choose(call) ?? any(call) ?? instances.find(({ isUp }) => isUp)

@@ -2,9 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { chartOf } from './chart.ts'
 import { type Comparison, compareModes, scoreOf, targets } from './compare.ts'
-import { meanResult } from './measures.ts'
-import { type Balancer, deploymentRows, optionsOf, type ScenarioName, scenarios } from './options.ts'
-import { simulate } from './simulate.ts'
+import { type Balancer, type ScenarioName, scenarios } from './options.ts'
 
 const balancers: readonly Balancer[] = ['round-robin', 'random', 'least-connections', 'hash', 'cluster']
 
@@ -37,7 +35,6 @@ function main(): void {
     return comparison
   })
   process.stdout.write(summaryOf(comparisons))
-  if (values.scenario === undefined) process.stdout.write(deploymentLines({ seeds, from }))
   mkdirSync('.results', { recursive: true })
   writeFileSync(values.out, chartOf(comparisons))
   process.stdout.write(`chart: ${values.out}\n`)
@@ -67,17 +64,6 @@ function linesOf({ scenario, results }: Comparison): string {
     return `  ${mode.padEnd(9)} ${latency}; ${moves}; ${lost.toFixed(0)} lost, ${seconds(redoneMs)} redone, ${givenUp.toFixed(0)} given up; fluctuation ${fluctuation.toFixed(2)}\n`
   })
   return `${scenario}\n${lines.join('')}`
-}
-
-/** Returns the lines of repeated deployments, which have their own fleets and no oracle. */
-function deploymentLines({ seeds, from }: { readonly seeds: number; readonly from: number }): string {
-  const lines = Object.entries(deploymentRows).map(([name, row]) => {
-    const results = Array.from({ length: seeds }, (_, index) => simulate(optionsOf({ ...row, seed: from + index })))
-    const { stopMovesPerCall, lost, givenUp, p99Ms } = meanResult(results)
-    const most = Math.max(...results.map(({ maxHandOffs }) => maxHandOffs))
-    return `  ${name}: ${stopMovesPerCall.toFixed(2)} hand-offs for stops per call, ${most} at most; ${lost.toFixed(0)} lost, ${givenUp.toFixed(0)} given up; p99 ${seconds(p99Ms)}\n`
-  })
-  return `repeated deployments, target: no call lost, none given up\n${lines.join('')}`
 }
 
 function summaryOf(comparisons: readonly Comparison[]): string {

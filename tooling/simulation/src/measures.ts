@@ -23,8 +23,6 @@ export interface SimulationResult {
   readonly redoneMs: number
   /** The number of calls whose client gave up. */
   readonly givenUp: number
-  /** The maximum number of hand-offs of one call. */
-  readonly maxHandOffs: number
   /** The mean time for which a call was at no instance. */
   readonly idleMs: number
   /** The mean change of the number of running calls of an instance within 200 ms. */
@@ -47,7 +45,6 @@ export interface Measures {
   lost: number
   redoneMs: number
   givenUp: number
-  maxHandOffs: number
   idleMs: number
   readonly durations: number[]
   readonly movesBy: number[]
@@ -67,7 +64,6 @@ export function createMeasures(instances: number): Measures {
     lost: 0,
     redoneMs: 0,
     givenUp: 0,
-    maxHandOffs: 0,
   }
   const movesBy = Array.from({ length: instances }, () => 0)
   return { ...zero, idleMs: 0, durations: [], movesBy, loads: [], changes: 0, spread: 0 }
@@ -103,7 +99,6 @@ export function resultOf(measures: Measures, unfinished: number): SimulationResu
     lost,
     redoneMs,
     givenUp,
-    maxHandOffs: measures.maxHandOffs,
     idleMs: idleMs / Math.max(1, durations.length),
     fluctuation: measures.changes / Math.max(1, loads.length),
     imbalance: measures.spread / Math.max(1, loads.length),

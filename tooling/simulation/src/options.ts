@@ -20,8 +20,6 @@ export type FleetEvent =
       readonly chunks: number
     }
   | { readonly at: number; readonly kind: 'drain'; readonly instance: number }
-  /** All instances are replaced `times` times, each as soon as the one before has started. */
-  | { readonly at: number; readonly kind: 'deploy'; readonly instance: 0; readonly times: number }
   | { readonly at: number; readonly kind: 'kill'; readonly instance: number; readonly downMs: number }
 
 /** A planned call: its time, and its number of chunks of work. */
@@ -38,8 +36,6 @@ export interface StopTimes {
   readonly graceMs: number
   /** The time until another process replaces the instance. */
   readonly downMs: number
-  /** True if the process ends as soon as it has no running call. */
-  readonly endsWhenIdle: boolean
 }
 
 /** The options of one simulation. Times are in milliseconds. */
@@ -75,8 +71,6 @@ export interface SimulationOptions {
   /** The share of chunks after which such a call waits, and the mean time of a wait. */
   readonly waitShare: number
   readonly waitMs: number
-  /** True if the balancer also chooses instances that reject calls or are down. */
-  readonly isBlind: boolean
   readonly stops: StopTimes
   /** Receives every hand-off. */
   readonly onHandOff: (handOff: { readonly call: number; readonly from: number; readonly time: number }) => void
@@ -118,31 +112,6 @@ export const scenarios = {
   'overload 130 %': () => ({ share: 1.3 }),
 } as const satisfies Record<string, Scenario>
 
-/** 64 calls of 35 seconds at four instances, which are replaced three times in succession. */
-const deployments: Partial<SimulationOptions> = {
-  instances: 4,
-  balancer: 'least-connections',
-  calls: Array.from({ length: 64 }, (_, index) => ({ at: index * 50, chunks: 350 })),
-  chunkMs: 1,
-  waitingCalls: 1,
-  waitShare: 1,
-  waitMs: 99,
-  loadMs: 30_000,
-  stops: { noticedMs: 1000, graceMs: 10_000, downMs: 1000, endsWhenIdle: true },
-  events: [{ at: 4000, kind: 'deploy', instance: 0, times: 3 }],
-}
-
-/** Repeated deployments with long calls. No call may be lost, and no client may give up. */
-export const deploymentRows: Readonly<Record<string, Partial<SimulationOptions>>> = {
-  'long calls, 3 deployments, health checks': deployments,
-  'long calls, 3 deployments, no health checks': {
-    ...deployments,
-    balancer: 'round-robin',
-    isBlind: true,
-    stops: { noticedMs: 0, graceMs: 10_000, downMs: 1000, endsWhenIdle: true },
-  },
-}
-
 /** The name of a scenario. */
 export type ScenarioName = keyof typeof scenarios
 
@@ -166,8 +135,7 @@ const defaults: SimulationOptions = {
   waitingCalls: 0.3,
   waitShare: 0.1,
   waitMs: 60,
-  isBlind: false,
-  stops: { noticedMs: 1000, graceMs: 4000, downMs: 1000, endsWhenIdle: false },
+  stops: { noticedMs: 1000, graceMs: 4000, downMs: 1000 },
   onHandOff: () => {},
   speed: 1,
 }

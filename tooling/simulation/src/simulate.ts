@@ -13,8 +13,6 @@ import { createWorkload, type SimulatedCall, type Workload } from './workload.ts
  */
 const netMs = 2
 const retryMs = 250
-/** The interval in milliseconds at which a stopping instance is checked for running calls. */
-const idleCheckMs = 50
 
 /** A fleet and its clients. */
 interface Fleet {
@@ -135,7 +133,6 @@ function resend(fleet: Fleet, { call, instance, reason }: HandOffOrigin & { call
   }
   const pause = computeHandOffDelayMs({ previousHandOffCount: call.rounds, meta: undefined }, random)
   call.rounds++
-  measures.maxHandOffs = Math.max(measures.maxHandOffs, call.rounds)
   call.idleMs += pause + 2 * netMs
   queue.at(time + pause + 2 * netMs, (at) => send(fleet, { call, from: { instance, reason } }, at))
 }
@@ -154,8 +151,7 @@ function applyEvent(fleet: Fleet, event: FleetEvent, time: number): void {
   if (event.kind === 'heavy') addHeavyCalls(fleet, { instance, calls: event.calls, chunks: event.chunks }, time)
   if (event.kind === 'kill')
     end(fleet, { instance, downMs: event.downMs, noticedMs: fleet.options.stops.noticedMs }, time)
-  if (event.kind === 'drain') replace(fleet, { instance }, time)
-  if (event.kind === 'deploy') deployNext(fleet, { index: 0, left: event.times * fleet.instances.length }, time)
+  if (event.kind === 'drain') replace(fleet, instance, time)
 }
 
 function addHeavyCalls(
@@ -169,50 +165,32 @@ function addHeavyCalls(
   }
 }
 
-function end(fleet: Fleet, { instance, downMs, noticedMs, onStarted }: Ended, time: number): void {
+function end(fleet: Fleet, { instance, downMs, noticedMs }: Ended, time: number): void {
   const lost = instance.kill()
   fleet.measures.lost += lost.length
   for (const call of lost) restartCall(fleet, call, time)
   fleet.queue.at(time + noticedMs, () => {
     if (!instance.isUp) instance.isInRotation = false
   })
-  fleet.queue.at(time + downMs, (at) => {
-    instance.start()
-    onStarted?.(at)
-  })
+  fleet.queue.at(time + downMs, () => instance.start())
 }
 
 interface Ended {
   readonly instance: Instance
   readonly downMs: number
   readonly noticedMs: number
-  readonly onStarted?: ((time: number) => void) | undefined
-}
-
-/** Replaces the instances in turn, until none are left. */
-function deployNext(fleet: Fleet, { index, left }: { index: number; left: number }, time: number): void {
-  const instance = fleet.instances[index]
-  if (instance === undefined || left === 0) return
-  const next = { index: (index + 1) % fleet.instances.length, left: left - 1 }
-  replace(fleet, { instance, onStarted: (at) => deployNext(fleet, next, at) }, time)
 }
 
 /**
  * Stops an instance as a server does. It announces the stop, then hands calls off and rejects new ones, and then ends.
  */
-function replace(fleet: Fleet, { instance, onStarted }: Pick<Ended, 'instance' | 'onStarted'>, time: number): void {
-  const { noticedMs, graceMs, downMs, endsWhenIdle } = fleet.options.stops
+function replace(fleet: Fleet, instance: Instance, time: number): void {
+  const { noticedMs, graceMs, downMs } = fleet.options.stops
   instance.announceStop()
   fleet.queue.at(time + noticedMs, (noticedAt) => {
     instance.isInRotation = false
     instance.stop(graceMs)
-    const endsAt = noticedAt + graceMs
-    const check = (at: number): void => {
-      const isOver = at >= endsAt || (endsWhenIdle && instance.connections === 0)
-      if (isOver) end(fleet, { instance, downMs, noticedMs: 0, onStarted }, at)
-      else fleet.queue.at(endsWhenIdle ? Math.min(endsAt, at + idleCheckMs) : endsAt, check)
-    }
-    check(noticedAt)
+    fleet.queue.at(noticedAt + graceMs, (at) => end(fleet, { instance, downMs, noticedMs: 0 }, at))
   })
 }
 

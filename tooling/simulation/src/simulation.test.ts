@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { meanOf } from './measures.ts'
-import { deploymentRows, type Mode, optionsOf, type ScenarioName, type SimulationOptions } from './options.ts'
+import { type Mode, optionsOf, type ScenarioName, type SimulationOptions } from './options.ts'
 import { simulate } from './simulate.ts'
 
 const run = (given: Partial<SimulationOptions>, scenario?: ScenarioName) => simulate(optionsOf(given, scenario))
@@ -122,25 +122,6 @@ describe('a rolling deploy', () => {
     const without = run({ share: 1.1, events, loadMs: 40_000, mode: 'none' })
     expect(lost).toBe(0)
     expect(without.lost).toBeGreaterThan(0)
-  })
-})
-
-describe('calls of 35 seconds at four instances that are replaced three times in succession', () => {
-  test.each([
-    ['health checks', 4],
-    ['no health checks', 6],
-  ])('behind a balancer with %s are not lost, and each is handed off %i times at most', (kind, most) => {
-    for (const seed of [1, 2, 3]) {
-      const result = run({ ...deploymentRows[`long calls, 3 deployments, ${kind}`], seed })
-      expect(result).toMatchObject({ completed: 64, unfinished: 0, lost: 0, redoneMs: 0, givenUp: 0 })
-      expect(result.stopMovesPerCall).toBeGreaterThan(1)
-      expect(result.maxHandOffs).toBeLessThanOrEqual(most)
-    }
-  })
-
-  test('are lost without hand-offs', () => {
-    const row = deploymentRows['long calls, 3 deployments, health checks']
-    expect(run({ ...row, mode: 'none' }).lost).toBeGreaterThan(0)
   })
 })
 
