@@ -23,6 +23,23 @@ test.each([
   )
 })
 
+test('a listener is notified of a gap when a lost connection is open again', async () => {
+  const losses: ((error: unknown) => void)[] = []
+  const connect: BusConnector['connect'] = async ({ handleLoss }) => {
+    losses.push(handleLoss)
+    return { ping: () => Promise.resolve() }
+  }
+  const bus = createNetworkBus({ ...wire, connect }, { log: () => {} }, manualClock())
+  let gaps = 0
+  const stop = await bus.listen({ onChange: () => {}, onGap: () => (gaps += 1) })
+  losses[0]?.(new Error('The wire is unplugged'))
+  // A caller that listens needs the connection at once.
+  const stopSecond = await bus.listen({ onChange: () => {}, onGap: () => {} })
+  expect([losses.length, gaps]).toEqual([2, 1])
+  stop()
+  stopSecond()
+})
+
 test('publishing that exceeds its time limit is aborted and rejects with advice', async () => {
   const clock = manualClock()
   const signals: AbortSignal[] = []

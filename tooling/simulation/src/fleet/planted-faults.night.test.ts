@@ -1,12 +1,19 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { buildFleetProgram } from './fleet-program.ts'
 import { invariants } from './invariants/violations.ts'
+import { guardedFaults } from './planted-faults.ts'
+
+const packages = join(import.meta.dirname, '../../../../packages')
 
 // Each row has the first seed that finds the fault. A change of the simulation or of a package may change it.
 test.each([
   ['round-used-without-claim', 2, 'rounds'],
   ['every-request-repeated', 5, 'rounds'],
   ['waiting-call-not-released', 2, 'quotas'],
+  ['bus-not-connected-again', 13, 'calls'],
+  ['lease-not-compared', 32, 'leases'],
 ] as const)(
   'the fault %s in the code of a package is found, with seed %d [SIM-003]',
   async (fault, seed, invariant) => {
@@ -16,4 +23,12 @@ test.each([
     expect(exitCode).toBe(1)
   },
   60_000,
+)
+
+test.each(Object.entries(guardedFaults))(
+  'the fault %s is left to a test of its package',
+  (_, { file, code, guard }) => {
+    expect(readFileSync(join(packages, file), 'utf8').split(code)).toHaveLength(2)
+    expect(existsSync(join(packages, guard))).toBe(true)
+  },
 )

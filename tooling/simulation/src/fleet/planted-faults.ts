@@ -26,7 +26,48 @@ export const plantedFaults = {
     code: '      releaseBytes()\n      releaseCall()',
     fault: '      releaseBytes()',
   },
+  'bus-not-connected-again': {
+    file: 'core/src/bus/bus-session.ts',
+    code: 'if (endController.signal.aborted) return\n    }',
+    fault: 'return\n    }',
+  },
+  'lease-not-compared': {
+    file: 'tasks/src/engines/memory-store.ts',
+    code: 'if (task?.token === undefined || task.token !== token) return',
+    fault: "if (task?.token === undefined || token === '') return",
+  },
 } as const satisfies Record<string, PlantedFault>
+
+/**
+ * Faults that no seed has found so far, or whose part is not in the fleet. `guard` is the test of a package that fails
+ * with the fault.
+ */
+export const guardedFaults = {
+  'answer-never-sent-again': {
+    file: 'tasks/src/client/input-request-tracker.ts',
+    code: 'return tracked.listedCount < listedUntilLost',
+    fault: 'return true',
+    guard: 'tasks/src/client/lost-answers.test.ts',
+  },
+  'bus-does-not-catch-up': {
+    file: 'core/src/bus/network-bus.ts',
+    code: 'onGap: () => listeners.notifyGap(),',
+    fault: 'onGap: () => {},',
+    guard: 'core/src/bus/network-bus.test.ts',
+  },
+  'step-key-forgotten': {
+    file: 'server/src/replay/run-journal.ts',
+    code: 'return this.#journal.tryIds.get(key) ?? this.effectsId()',
+    fault: 'return this.effectsId()',
+    guard: 'server/src/replay/steps.test.ts',
+  },
+  'gateway-never-probes': {
+    file: 'gateway/src/upstream/availability.ts',
+    code: 'if (this.#failures >= maxFailures && !this.#isAway) this.#startProbe()',
+    fault: '',
+    guard: 'gateway/src/gateway/gateway-outages.test.ts',
+  },
+} as const satisfies Record<string, PlantedFault & { readonly guard: string }>
 
 /** Returns the esbuild plugin that plants a fault. The build fails if the code is not found exactly once. */
 export function plantFault(name: keyof typeof plantedFaults): Plugin {
