@@ -63,14 +63,14 @@ export function createBroker(context: SimulationContext, service: RemoteService)
   const createClient = (host: Host): RedisClient => ({
     sendCommand: ([command = '', _channel, text]) =>
       call(command.toLowerCase(), async () => {
-        if (text !== undefined) for (const { deliver } of [...connections]) deliver(text)
+        if (text !== undefined) for (const { deliver } of connections) deliver(text)
       }),
     duplicate: () => createSubscriber(host),
   })
   return {
     busOf: (host) => redisBus(createClient(host), { log: ({ err }) => trace.add(host.name, `bus: ${String(err)}`) }),
     breakConnections: () => {
-      for (const { break: breakConnection } of [...connections]) breakConnection()
+      for (const { break: breakConnection } of connections) breakConnection()
     },
   }
 }
