@@ -8,6 +8,8 @@ export {
   type CallingClient,
   callingClientKey,
   extendsResultKey,
+  type HopObserver,
+  hopObserverKey,
   type RecordedPart,
   recordedPartsKey,
   restoredPartsKey,
@@ -18,7 +20,14 @@ export { type Composition, composeServer } from './composition/compose.ts'
 export type { ReadinessCheck } from './composition/readiness.ts'
 export { notSentReason, overloadedReason } from './errors/rejections.ts'
 export { quotaError, quotaReason } from './errors/quota.ts'
-export { conventions, formatTraceparent, isCallerError } from './telemetry/conventions.ts'
+export {
+  conventions,
+  extensionMethods,
+  formatTraceparent,
+  isCallerError,
+  withTraceContext,
+} from './telemetry/conventions.ts'
+export { createKnownNames, type KnownNames, type NamedTarget, namedTargetOf } from './telemetry/known-names.ts'
 export {
   discoverProbe,
   findRevisionError,

@@ -12,16 +12,14 @@ import {
 } from '@opentelemetry/api'
 import { isCancelled } from '@x/core'
 import type { Call, Exchange } from '@x/exchange'
-import { isJsonObject, protocolVersion, type RpcRequest, type RpcResponse } from '@x/schema'
-import { conventions, formatTraceparent, isCallerError } from '@x/exchange/internal'
+import { protocolVersion, type RpcRequest, type RpcResponse } from '@x/schema'
+import { conventions, createKnownNames, isCallerError, type KnownNames, withTraceContext } from '@x/exchange/internal'
 import type { ClientExtension, ClientExtensionHost, ClientExtensionInstance } from '../client-extension.ts'
 import { isClientError } from '../request/client-error.ts'
 import type { SendCall } from '../rounds/wrapped-calls.ts'
 import {
   type CallTarget,
   callTargetOf,
-  createKnownNames,
-  type KnownNames,
   nameAttributesOf,
   serverAttributesOf,
 } from './call-target.ts'
@@ -131,12 +129,11 @@ function recordRequest(state: TelemetryState, next: Exchange, request: RpcReques
       state.getDuration().record((now() - startedAt) / 1000, { ...target.attributes, ...attributes })
   }
   const hasTrace = isSpanContextValid(span.spanContext())
-  const send = (): Promise<RpcResponse> => next(hasTrace ? withTraceContext(request, span) : request, call)
+  const send = (): Promise<RpcResponse> => next(hasTrace ? withTraceContext(request, span.spanContext()) : request, call)
   const response = hasTrace ? context.with(trace.setSpan(context.active(), span), send) : send()
   return response.then(
     (value) => {
-      if (!('error' in value)) knownNames.addListed(method, value.result)
-      if (!('error' in value) && value.result['isError'] !== true) knownNames.add(target)
+      if (!('error' in value)) knownNames.learn(method, target, value.result)
       end(outcomeOf(value))
       return value
     },
@@ -149,16 +146,6 @@ function recordRequest(state: TelemetryState, next: Exchange, request: RpcReques
 
 function spanNameOf(prefix: string, target: CallTarget, knownNames: KnownNames): string {
   return knownNames.has(target) ? `${prefix} ${target.name}` : prefix
-}
-
-/** Adds the trace context to the `_meta` of a request. */
-function withTraceContext(request: RpcRequest, span: Span): RpcRequest {
-  const spanContext = span.spanContext()
-  const tracestate = spanContext.traceState?.serialize()
-  const { params = {} } = request
-  const meta = isJsonObject(params['_meta']) ? params['_meta'] : {}
-  const traceContext = { traceparent: formatTraceparent(spanContext), ...(tracestate && { tracestate }) }
-  return { ...request, params: { ...params, _meta: { ...meta, ...traceContext } } }
 }
 
 interface Outcome {

@@ -9,6 +9,7 @@ import {
   contextKey,
   emptyContext,
   type JournalStore,
+  type Middleware,
   type Principal,
 } from './exchange.ts'
 
@@ -154,6 +155,17 @@ export const backPressureKey = contextKey<() => Promise<void> | undefined>('x/ba
  * that have the same address share quotas.
  */
 export const clientAddressKey = contextKey<string>('x/client-address')
+
+/** Receives what a gateway or proxy does with the request of a host. */
+export interface HopObserver {
+  /** Names the one upstream that the request is for. A request for all upstreams, such as that of a list, names none. */
+  setUpstream(upstream: string): void
+  /** Returns the middleware around a request to an upstream. Its names are those of the upstream. */
+  observe(upstream: string): Middleware
+}
+
+/** The observer of the requests that a call causes at upstreams. Set by telemetry. */
+export const hopObserverKey = contextKey<HopObserver>('x/hop-observer')
 
 /** The client that makes a call. Connections to servers of an older revision use it. */
 export interface CallingClient {

@@ -1,4 +1,4 @@
-import { errorCodes, legacyResourceNotFound } from '@x/schema'
+import { errorCodes, isJsonObject, legacyResourceNotFound, type RpcRequest } from '@x/schema'
 
 /**
  * The names of OpenTelemetry that spans and metrics have. They follow the folder `model/mcp` of
@@ -37,6 +37,7 @@ export const conventions = {
     questionKind: 'dev.x.question.kind',
     answerAction: 'dev.x.answer.action',
     reason: 'dev.x.reason',
+    upstream: 'dev.x.upstream',
   },
   /** Names of metrics. */
   metrics: {
@@ -63,6 +64,20 @@ export const conventions = {
   durationBounds: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300],
 } as const
 
+/**
+ * The methods of the published extensions. A client and a proxy do not know what a server serves, so they name these and
+ * those of the protocol, and no method that a caller could have invented.
+ */
+export const extensionMethods: ReadonlySet<string> = new Set([
+  'tasks/get',
+  'tasks/update',
+  'tasks/cancel',
+  'skills/get',
+  'resources/directory/read',
+  'sessions/create',
+  'sessions/delete',
+])
+
 const callerErrorCodes: ReadonlySet<number> = new Set([
   errorCodes.parse,
   errorCodes.invalidRequest,
@@ -76,15 +91,24 @@ export function isCallerError(code: number): boolean {
   return callerErrorCodes.has(code)
 }
 
-/** Returns the `traceparent` of a span (W3C Trace Context, version 00). */
-export function formatTraceparent({
-  traceId,
-  spanId,
-  traceFlags,
-}: {
+/** The identity of a span, as OpenTelemetry has it. */
+interface SpanIdentity {
   readonly traceId: string
   readonly spanId: string
   readonly traceFlags: number
-}): string {
+  readonly traceState?: { serialize(): string } | undefined
+}
+
+/** Returns the `traceparent` of a span (W3C Trace Context, version 00). */
+export function formatTraceparent({ traceId, spanId, traceFlags }: SpanIdentity): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
+}
+
+/** Puts a span into the `_meta` of a request, in place of the one that may be there (basic/index, OpenTelemetry trace context). */
+export function withTraceContext(request: RpcRequest, span: SpanIdentity): RpcRequest {
+  const { params = {} } = request
+  const { tracestate: _, ...meta } = isJsonObject(params['_meta']) ? params['_meta'] : {}
+  const tracestate = span.traceState?.serialize()
+  const traceContext = { traceparent: formatTraceparent(span), ...(tracestate && { tracestate }) }
+  return { ...request, params: { ...params, _meta: { ...meta, ...traceContext } } }
 }

@@ -1,7 +1,9 @@
 import { checkOptions, createLedger, createLog, type KnownOptions, type Log, type Runtime, runtimeOf } from '@x/core'
-import { type HostStateCodec, type Middleware, type Server, type ServerExtension, serverOf } from '@x/exchange'
+import { type Call, type Exchange, type HostStateCodec, type Middleware, type Server, type ServerExtension, serverOf } from '@x/exchange'
+import { hopObserverKey } from '@x/exchange/internal'
 import { ConnectedHop } from '../hop/hop.ts'
 import type { UpstreamOptions } from '../hop/hop-options.ts'
+import { observeHop } from '../hop/server-hop.ts'
 
 /**
  * The server behind a proxy: a server in this process, or a function that opens connections to one. Closing the proxy
@@ -58,7 +60,14 @@ function proxyServer(upstream: Server, { name, version, ...options }: ProxyOptio
   const detachHost = upstream.attachHost()
   const { exchange, localOnly, singleProcess, needsPrincipal, ready, receive } = upstream
   const members = { localOnly, singleProcess, needsPrincipal, ready, receive, close: detachHost }
-  return serverOf(exchange, { ...options, info: { name, version }, ...members })
+  const observed: Exchange = (request, call) => observeUpstream(name, exchange, call)(request, call)
+  return serverOf(observed, { ...options, info: { name, version }, ...members })
+}
+
+/** A proxy has one upstream, so every request is for it. */
+function observeUpstream(name: string, send: Exchange, call: Call): Exchange {
+  call.context.get(hopObserverKey)?.setUpstream(name)
+  return observeHop(name, send, call)
 }
 
 function proxyConnections(
@@ -69,7 +78,8 @@ function proxyConnections(
   const log = createLog(options.log, '@x/gateway')
   const deps = { name, ledger: createLedger(), runtime: runtimeOf(options.runtime), log }
   const hop = new ConnectedHop(upstream, { ...deps, describeTimeoutMs })
-  return serverOf((request, call) => hop.exchange(request, call), {
+  const send: Exchange = (request, call) => hop.exchange(request, call)
+  return serverOf((request, call) => observeUpstream(name, send, call)(request, call), {
     ...options,
     log,
     ledger: deps.ledger,

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 import { type Call, withNotify } from '@x/exchange'
+import { hopObserverKey } from '@x/exchange/internal'
 import { errorCodes, metaKeys, type RpcRequest, type RpcResponse } from '@x/schema'
 import { createLoggedInResult, createLoginResult, type LoginAnswer, takeLoginAnswer } from './login.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -16,6 +17,7 @@ export async function routeCall(route: Route, host: HostRequest): Promise<RpcRes
   const { request, call, parts } = host
   const found = await route.find(host)
   const { upstream } = found
+  call.context.get(hopObserverKey)?.setUpstream(upstream.name)
   const state = await openState(host, upstream)
   if (state?.tag.instance !== undefined && state.tag.instance !== parts.instance)
     return succeed(request, await passToOwner(state, host))

@@ -1,5 +1,6 @@
 import { errorRecord } from '@x/core'
-import { type Call, createCall, type Server } from '@x/exchange'
+import { type Call, createCall, type Exchange, type Server } from '@x/exchange'
+import { hopObserverKey } from '@x/exchange/internal'
 import {
   findNotificationRow,
   metaKeys,
@@ -48,6 +49,11 @@ export function serverHop(server: Server, options: HopOptions): Hop {
       await detachHost()
     },
   }
+}
+
+/** Returns the exchange with an upstream as the telemetry of the host's request records it. */
+export function observeHop(upstream: string, send: Exchange, { context }: Call): Exchange {
+  return context.get(hopObserverKey)?.observe(upstream)(send) ?? send
 }
 
 /** The gateway as a caller, whose connections count for no host. */

@@ -92,7 +92,9 @@ const discovery = {
 
 /** Creates a request of a host that can be asked. */
 export function createRequest(method: string, params: object = {}, hostName = 'host'): RpcRequest {
+  const { _meta: meta }: { readonly _meta?: object } = params
   const _meta = {
+    ...meta,
     [metaKeys.protocolVersion]: '2026-07-28',
     [metaKeys.clientInfo]: { name: hostName, version: '1.0.0' },
     [metaKeys.clientCapabilities]: { elicitation: { form: {} } },

@@ -1,9 +1,9 @@
 import { errorRecord, isCancelled, type JsonObject, withTimeout } from '@x/core'
-import type { Call, Server } from '@x/exchange'
+import type { Call, Exchange, Server } from '@x/exchange'
 import { errorCodes, errorResponse, type RpcRequest, type RpcResponse } from '@x/schema'
 import { type CallerCredential, noCredential } from '../hop/host-identity.ts'
 import { ConnectedHop } from '../hop/hop.ts'
-import { type Hop, serverHop } from '../hop/server-hop.ts'
+import { observeHop, type Hop, serverHop } from '../hop/server-hop.ts'
 import type { Deps, UpstreamOptions } from '../hop/hop-options.ts'
 import {
   awayError,
@@ -95,7 +95,8 @@ export class Upstream {
     const retryAfterMs = await this.availability.check()
     if (isCancelled(call)) throw call.signal.reason
     if (retryAfterMs !== undefined) return errorResponse(request.id, awayError(this.name, retryAfterMs))
-    return this.hop.exchange(request, call, credential)
+    const send: Exchange = (sent, sentCall) => this.hop.exchange(sent, sentCall, credential)
+    return observeHop(this.name, send, call)(request, call)
   }
 
   /**

@@ -7,6 +7,8 @@ export const scopeName = '@x/server'
 /** The instruments of a server. */
 export interface Instruments {
   readonly duration: Histogram
+  /** The duration of requests of a gateway or proxy to its upstreams. */
+  readonly hopDuration: Histogram
   readonly runs: Counter
   readonly rounds: Histogram
   readonly questions: Counter
@@ -32,6 +34,7 @@ export function createInstruments(): Instruments {
     })
   return {
     duration: createDuration(conventions.metrics.serverDuration, 'The duration of requests'),
+    hopDuration: createDuration(conventions.metrics.clientDuration, 'The duration of requests to upstreams'),
     runs: meter.createCounter(conventions.metrics.runs, { description: 'Runs of handlers that have ended' }),
     rounds: meter.createHistogram(conventions.metrics.rounds, {
       description: 'The rounds of questions of calls that have ended',

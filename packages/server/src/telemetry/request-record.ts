@@ -6,7 +6,8 @@ import type { OutcomeAttributes, RequestTarget } from './request-target.ts'
 
 /** The telemetry of one request. */
 export interface RequestRecord {
-  readonly target: RequestTarget
+  /** The target as far as it is known. That of a request to an upstream is known at its end. */
+  target: RequestTarget
   readonly span: Span
   /** The context with the span, in which the handler runs. It is the context of the caller if the span does not record. */
   readonly spanContext: Context
@@ -15,6 +16,9 @@ export interface RequestRecord {
   /** The last run of the request. */
   run: ServerEvents['run'] | undefined
   handOffReason: string | undefined
+  /** True once a gateway or proxy has sent a request to an upstream. */
+  isRelayed: boolean
+  upstream: string | undefined
 }
 
 /** The record of the request that a call belongs to. */
@@ -28,12 +32,13 @@ export interface Outcome {
   readonly description: string | undefined
 }
 
-const completed: Outcome = { statusCode: undefined, errorType: undefined, description: undefined }
+/** The outcome of a request without an error. */
+export const completedOutcome: Outcome = { statusCode: undefined, errorType: undefined, description: undefined }
 const toolFailed: Outcome = { statusCode: undefined, errorType: 'tool_error', description: undefined }
 
 /** Returns the outcome of a response. */
 export function outcomeOf(response: RpcResponse): Outcome {
-  if (!('error' in response)) return response.result['isError'] === true ? toolFailed : completed
+  if (!('error' in response)) return response.result['isError'] === true ? toolFailed : completedOutcome
   const { code, message } = response.error
   const statusCode = String(code)
   if (isCallerError(code)) return { statusCode, errorType: undefined, description: undefined }
@@ -41,7 +46,7 @@ export function outcomeOf(response: RpcResponse): Outcome {
 }
 
 /** The outcome of a request that its caller cancelled. */
-export const cancelledOutcome: Outcome = completed
+export const cancelledOutcome: Outcome = completedOutcome
 
 /** The outcome of a request whose exchange rejected. */
 export const rejectedOutcome: Outcome = { statusCode: undefined, errorType: '_OTHER', description: undefined }
@@ -61,22 +66,28 @@ export function outcomeAttributes(
   const key = isPlainEnd ? (runEnd ?? '') : `${statusCode} ${errorType} ${runEnd} ${handOffReason}`
   const stored = target.outcomes.get(key)
   if (stored !== undefined) return stored
-  const outcomeMembers: Attributes = {
-    [conventions.attributes.statusCode]: statusCode,
-    [conventions.attributes.errorType]: errorType,
-    [conventions.attributes.runEnd]: runEnd,
-    [conventions.attributes.handOffReason]: handOffReason,
-  }
-  const definedMembers = Object.entries(outcomeMembers).filter(([, value]) => value !== undefined)
-  const added = Object.freeze(Object.fromEntries(definedMembers))
+  const added = Object.freeze({
+    ...outcomeAttributesOf(outcome),
+    ...(runEnd !== undefined && { [conventions.attributes.runEnd]: runEnd }),
+    ...(handOffReason !== undefined && { [conventions.attributes.handOffReason]: handOffReason }),
+  })
   const attributes = { all: Object.freeze({ ...target.attributes, ...added }), added }
   if (target.outcomes.size < maxStoredOutcomes) target.outcomes.set(key, attributes)
   return attributes
 }
 
+/** Returns the attributes of an outcome alone. */
+export function outcomeAttributesOf({ statusCode, errorType }: Outcome): Attributes {
+  return {
+    ...(statusCode !== undefined && { [conventions.attributes.statusCode]: statusCode }),
+    ...(errorType !== undefined && { [conventions.attributes.errorType]: errorType }),
+  }
+}
+
 /** Ends the span of a request. */
 export function endRequestSpan({ span, run }: RequestRecord, outcome: Outcome, { added }: OutcomeAttributes): void {
-  if (!span.isRecording()) return span.end()
+  // A span that does not record has no end, and that of a stream has ended.
+  if (!span.isRecording()) return
   span.setAttributes(added)
   if (run !== undefined) {
     span.setAttribute(conventions.attributes.runRound, run.round)

@@ -8,8 +8,8 @@ import {
   taskAttemptKey,
   transportKey,
 } from '@x/exchange'
-import { findMethodRow, isJsonObject, metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
-import { conventions } from '@x/exchange/internal'
+import { findMethodRow, isJsonObject, type JsonObject, metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
+import { conventions, createKnownNames, type KnownNames, namedTargetOf } from '@x/exchange/internal'
 
 /** The name and the attributes that all spans and metrics of a method, a name and a transport share. */
 export interface RequestTarget {
@@ -33,27 +33,45 @@ export interface OutcomeAttributes {
   readonly added: Attributes
 }
 
-/** Returns the target of a request. The same object is returned for the same method, name and transport. */
-export type FindTarget = (request: RpcRequest, call: Call) => RequestTarget
+/** The targets of requests to one server. */
+export interface RequestTargets {
+  /**
+   * Returns the target of a request. The same object is returned for the same method, name, transport and upstream.
+   * `call` is the call as the transport received it, and undefined for a request to an upstream.
+   */
+  find(request: RpcRequest, call: Call | undefined, upstream?: string): RequestTarget
+  /** Learns names from a result, for a server that passes requests on and does not know the tools behind it. */
+  learn(request: RpcRequest, result: JsonObject): void
+}
 
 /**
- * Creates a {@link FindTarget}. Names come from `offers`, so the number of targets is bounded by what the server has,
- * and not by what callers send.
+ * Creates the {@link RequestTargets} of a server. Names come from `offers`, or from results, so the number of targets is
+ * bounded by what the server has, and not by what callers send.
  */
-export function createTargets(offers: (request: RpcRequest) => OfferedTarget | undefined): FindTarget {
+export function createTargets(offers: (request: RpcRequest) => OfferedTarget | undefined): RequestTargets {
   const targets = new Map<string, RequestTarget>()
-  return (request, call) => {
-    const { method: servedMethod = conventions.otherMethod, name } = offers(request) ?? {}
-    const { revision, method = servedMethod } = revisionOf(request, call)
-    const transport = call.context.get(transportKey)
-    const key = `${method} ${transport ?? ''} ${revision ?? ''} ${name ?? ''}`
-    let target = targets.get(key)
-    if (target === undefined) {
-      target = createTarget({ method, name, transport, revision })
-      targets.set(key, target)
-    }
-    return target
+  const knownNames = createKnownNames()
+  return {
+    find: (request, call, upstream) => {
+      const { method: servedMethod = conventions.otherMethod, name = findName(request, knownNames) } =
+        offers(request) ?? {}
+      const { revision, method = servedMethod } = call === undefined ? {} : revisionOf(request, call)
+      const transport = call?.context.get(transportKey)
+      const key = `${method} ${transport ?? ''} ${revision ?? ''} ${upstream ?? ''} ${name ?? ''}`
+      let target = targets.get(key)
+      if (target === undefined) {
+        target = createTarget({ method, name, transport, revision, upstream })
+        targets.set(key, target)
+      }
+      return target
+    },
+    learn: ({ method, params }, result) => knownNames.learn(method, namedTargetOf(method, params), result),
   }
+}
+
+function findName({ method, params }: RpcRequest, knownNames: KnownNames): string | undefined {
+  const named = namedTargetOf(method, params)
+  return knownNames.has(named) ? named.name : undefined
 }
 
 const transportAttributes = {
@@ -80,9 +98,10 @@ interface TargetParts {
   readonly name: string | undefined
   readonly transport: 'http' | 'stdio' | undefined
   readonly revision: string | undefined
+  readonly upstream: string | undefined
 }
 
-function createTarget({ method, name, transport, revision }: TargetParts): RequestTarget {
+function createTarget({ method, name, transport, revision, upstream }: TargetParts): RequestTarget {
   const row = findMethodRow(method)
   const isTool = row?.targetParam === 'name' && row.capability === 'tools'
   const nameAttributes =
@@ -94,6 +113,7 @@ function createTarget({ method, name, transport, revision }: TargetParts): Reque
       ...nameAttributes,
       ...(isTool && { [conventions.attributes.operation]: 'execute_tool' }),
       ...(revision !== undefined && { [conventions.attributes.protocolVersion]: revision }),
+      ...(upstream !== undefined && { [conventions.attributes.upstream]: upstream }),
       ...(transport !== undefined && transportAttributes[transport]),
     }),
     nameAttributes: Object.freeze(nameAttributes),

@@ -13,7 +13,15 @@ import {
   withContext,
 } from '@x/exchange'
 import type { RpcRequest, RpcResponse } from '@x/schema'
-import { conventions, recordedPartsKey, restoredPartsKey, formatTraceparent } from '@x/exchange/internal'
+import {
+  conventions,
+  formatTraceparent,
+  type HopObserver,
+  hopObserverKey,
+  recordedPartsKey,
+  restoredPartsKey,
+} from '@x/exchange/internal'
+import { createHopTelemetry } from './hop-telemetry.ts'
 import { createInstruments, type Instruments, scopeName } from './instruments.ts'
 import { createObserver } from './observe-events.ts'
 import {
@@ -26,7 +34,7 @@ import {
   type RequestRecord,
   requestRecordKey,
 } from './request-record.ts'
-import { createTargets, type FindTarget } from './request-target.ts'
+import { createTargets, type RequestTargets } from './request-target.ts'
 import { parentOf, telemetryPart } from './trace-parent.ts'
 
 /** Options of {@link telemetry}. */
@@ -53,7 +61,8 @@ export function telemetry({ isTrusted = () => true }: TelemetryOptions = {}): Se
 interface TelemetryState {
   readonly tracer: Tracer
   readonly host: ExtensionHost
-  readonly findTarget: FindTarget
+  readonly targets: RequestTargets
+  readonly observeHop: (record: RequestRecord) => HopObserver
   readonly isTrusted: (call: Call) => boolean
   readonly getInstruments: () => Instruments
 }
@@ -68,7 +77,8 @@ function startTelemetry(host: ExtensionHost, isTrusted: (call: Call) => boolean)
     host,
     isTrusted,
     getInstruments,
-    findTarget: createTargets((request) => host.offers(request)),
+    targets: createTargets((request) => host.offers(request)),
+    observeHop: createHopTelemetry(host, getInstruments),
   }
   return {
     middleware: (next) => (request, call) =>
@@ -94,7 +104,8 @@ function recordRequest(
 ): Promise<RpcResponse> {
   const startedAt = state.host.runtime.monotonicNow()
   const record = startRequest(state, { request, call })
-  const observedCall = withContext(recordSpanInParts(call, record), requestRecordKey, record)
+  const recordedCall = withContext(recordSpanInParts(call, record), requestRecordKey, record)
+  const observedCall = withContext(recordedCall, hopObserverKey, state.observeHop(record))
   // To run a handler in a context costs more than the span. A span that does not record has nothing to contain.
   const response = record.span.isRecording()
     ? context.with(record.spanContext, () => next(request, observedCall))
@@ -103,11 +114,14 @@ function recordRequest(
     endRequest(state, record, outcome, { runEnd, startedAt })
   return response.then(
     (value) => {
+      if (record.isRelayed && 'result' in value) state.targets.learn(request, value.result)
+      if (record.isRelayed) nameUpstream(state, record, { request, call })
       recordStateSize(state, record, value)
       end(outcomeOf(value))
       return value
     },
     (error: unknown) => {
+      if (record.isRelayed) nameUpstream(state, record, { request, call })
       if (isCancelled(call)) end(cancelledOutcome, 'cancelled')
       else end(rejectedOutcome)
       throw error
@@ -116,10 +130,10 @@ function recordRequest(
 }
 
 function startRequest(
-  { tracer, findTarget, isTrusted }: TelemetryState,
+  { tracer, targets, isTrusted }: TelemetryState,
   { request, call }: ReceivedRequest,
 ): RequestRecord {
-  const target = findTarget(request, call)
+  const target = targets.find(request, call)
   const parent = parentOf(request, call, isTrusted)
   const options = { kind: SpanKind.SERVER, attributes: target.attributes, links: parent.links }
   const span = tracer.startSpan(target.spanName, options, parent.context)
@@ -135,7 +149,16 @@ function startRequest(
   }
   const spanContext = span.isRecording() ? trace.setSpan(parent.context, span) : parent.context
   const isAttempt = call.context.get(taskAttemptKey) !== undefined
-  return { target, span, spanContext, isAttempt, run: undefined, handOffReason: undefined }
+  const unknown = { run: undefined, handOffReason: undefined, upstream: undefined }
+  return { target, span, spanContext, isAttempt, isRelayed: false, ...unknown }
+}
+
+/** Names the tool and the upstream of a request that was passed on. Both are known only now. */
+function nameUpstream({ targets }: TelemetryState, record: RequestRecord, { request, call }: ReceivedRequest): void {
+  const target = targets.find(request, call, record.upstream)
+  if (target === record.target) return
+  record.target = target
+  if (record.span.isRecording()) record.span.updateName(target.spanName).setAttributes(target.attributes)
 }
 
 /** Records the span in the journal and the task of the call, so that later rounds and attempts are linked to it. */

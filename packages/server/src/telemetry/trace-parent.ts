@@ -39,7 +39,8 @@ export function parentOf(request: RpcRequest, call: Call, isTrusted: (call: Call
 
 function childOf(parent: SpanContext, ambientContext: Context): SpanParent {
   const ambientSpan = trace.getSpanContext(ambientContext)
-  const hasAmbientSpan = ambientSpan !== undefined && isSpanContextValid(ambientSpan)
+  const hasAmbientSpan =
+    ambientSpan !== undefined && isSpanContextValid(ambientSpan) && ambientSpan.spanId !== parent.spanId
   return {
     context: trace.setSpanContext(ambientContext, parent),
     links: hasAmbientSpan ? [{ context: ambientSpan }] : [],

@@ -1,0 +1,97 @@
+import { context, isSpanContextValid, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { isCancelled } from '@x/core'
+import { type Call, type Exchange, type ExtensionHost, withNotify } from '@x/exchange'
+import { type HopObserver, withTraceContext } from '@x/exchange/internal'
+import type { RpcRequest, RpcResponse } from '@x/schema'
+import { type Instruments, scopeName } from './instruments.ts'
+import { completedOutcome, outcomeAttributesOf, outcomeOf, type Outcome, type RequestRecord } from './request-record.ts'
+import { createTargets, type RequestTargets } from './request-target.ts'
+
+/**
+ * Creates the observer of requests to upstreams. Each has a span of the kind CLIENT below that of its host's request. The
+ * upstream receives the context of this span, so that its own span is a child.
+ */
+export function createHopTelemetry(
+  host: ExtensionHost,
+  getInstruments: () => Instruments,
+): (record: RequestRecord) => HopObserver {
+  const tracer = trace.getTracer(scopeName)
+  // Two upstreams may have tools of the same name, and one of them may not have the other's.
+  const targetsByUpstream = new Map<string, RequestTargets>()
+  const targetsOf = (upstream: string): RequestTargets => {
+    const targets = targetsByUpstream.get(upstream) ?? createTargets((request) => host.offers(request))
+    targetsByUpstream.set(upstream, targets)
+    return targets
+  }
+
+  const send = async (hop: Hop, next: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> => {
+    const { record, upstream } = hop
+    const targets = targetsOf(upstream)
+    const startedAt = host.runtime.monotonicNow()
+    const { spanName, attributes, isStreaming } = targets.find(request, undefined, upstream)
+    const span = tracer.startSpan(spanName, { kind: SpanKind.CLIENT, attributes }, record.spanContext)
+    let hasEnded = false
+    const end = (outcome: Outcome): void => {
+      if (hasEnded) return
+      hasEnded = true
+      const target = targets.find(request, undefined, upstream)
+      span.updateName(target.spanName).setAttributes(target.attributes)
+      endSpan(span, outcome)
+      const added = outcomeAttributesOf(outcome)
+      if (!isStreaming)
+        getInstruments().hopDuration.record((host.runtime.monotonicNow() - startedAt) / 1000, {
+          ...target.attributes,
+          ...added,
+        })
+    }
+    try {
+      const spanContext = span.spanContext()
+      const sent = isSpanContextValid(spanContext) ? withTraceContext(request, spanContext) : request
+      const response = await context.with(trace.setSpan(record.spanContext, span), () =>
+        next(sent, isStreaming ? withEndOfSpans(call, record, () => end(completedOutcome)) : call),
+      )
+      if ('result' in response) targets.learn(request, response.result)
+      end(outcomeOf(response))
+      return response
+    } catch (error) {
+      end({ statusCode: undefined, errorType: isCancelled(call) ? 'cancelled' : '_OTHER', description: undefined })
+      throw error
+    }
+  }
+
+  return (record) => ({
+    setUpstream: (upstream) => {
+      // A gateway behind this one, in the same process, has upstreams of its own.
+      record.upstream ??= upstream
+    },
+    observe: (upstream) => {
+      record.isRelayed = true
+      return (next) => (request, call) => send({ record, upstream }, next, request, call)
+    },
+  })
+}
+
+/**
+ * Ends the spans of a stream with its first notification, which is the acknowledgement. Otherwise they would reach the
+ * exporter hours later.
+ */
+function withEndOfSpans(call: Call, { span }: RequestRecord, end: () => void): Call {
+  return withNotify(call, (notification) => {
+    end()
+    if (span.isRecording()) span.end()
+    call.notify(notification)
+  })
+}
+
+interface Hop {
+  readonly record: RequestRecord
+  readonly upstream: string
+}
+
+function endSpan(span: Span, outcome: Outcome): void {
+  span.setAttributes(outcomeAttributesOf(outcome))
+  const { errorType, description } = outcome
+  if (errorType !== undefined)
+    span.setStatus({ code: SpanStatusCode.ERROR, ...(description !== undefined && { message: description }) })
+  span.end()
+}
