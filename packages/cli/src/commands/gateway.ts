@@ -34,7 +34,7 @@ export function gatewayCommand(host: CommandHost): Command {
   ).requiredOption('--pins <file>', 'the file with the accepted definitions')
   return new Command('gateway')
     .description('Serves several servers behind one endpoint.')
-    .addCommand(start, { isDefault: true })
+    .addCommand(start)
     .addCommand(check)
     .addCommand(accept)
 }

@@ -31,8 +31,14 @@ async function writeConfig(more: object = {}, upstreams: object = {}): Promise<s
   return path
 }
 
-test.each([[['gateway']], [['gateway', 'start']]])('%j serves the upstreams of a file', async (words) => {
-  const { code, out } = await runCommand([...words, '--config', await writeConfig(), '--json'], { env })
+test('gateway alone lists its commands', async () => {
+  const { code, out, err } = await runCommand(['gateway'])
+  expect([code, out]).toEqual([2, ''])
+  for (const command of ['start', 'check', 'accept <upstream> <tool>']) expect(err).toContain(`\n  ${command}`)
+})
+
+test('gateway start serves the upstreams of a file', async () => {
+  const { code, out } = await runCommand(['gateway', 'start', '--config', await writeConfig(), '--json'], { env })
   expect(code).toBe(0)
   await using connection = connectHttp(JSON.parse(out).url)
   const client = createClient(connection, { name: 'host', version: '1.0.0' })
@@ -95,13 +101,13 @@ test('gateway accept removes the digest of a changed tool', async () => {
 
 test('a file with problems is wrong usage, and all of them are named without a stack trace', async () => {
   const config = await writeConfig({ version: 7, extra: true })
-  const { code, err } = await runCommand(['gateway', '--config', config], { env })
+  const { code, err } = await runCommand(['gateway', 'start', '--config', config], { env })
   expect(code).toBe(2)
   expect(err).toMatch(/cannot be used:\n  - version: .*\n  - Unrecognized key: "extra"/)
   expect(err).not.toContain(' at ')
-  const missing = await runCommand(['gateway', '--config', await writeConfig()], { env: {} })
+  const missing = await runCommand(['gateway', 'start', '--config', await writeConfig()], { env: {} })
   expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('the variable STATE_KEYS is not set')])
-  const absent = await runCommand(['gateway', '--config', join(folder, 'absent.json')], { env })
+  const absent = await runCommand(['gateway', 'start', '--config', join(folder, 'absent.json')], { env })
   expect([absent.code, absent.err]).toEqual([2, expect.stringContaining('ENOENT')])
 })
 

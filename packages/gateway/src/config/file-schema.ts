@@ -5,6 +5,16 @@ import { secretReference } from './secret-reader.ts'
 
 const text = z.string().min(1)
 
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 }
+
+/** A time with its unit, in milliseconds. */
+const duration = z
+  .string()
+  .regex(/^\d{1,6}(?:ms|s|m)$/, 'must be a number and ms, s or m, such as "3s"')
+  .transform((value) => Number.parseInt(value, 10) * (unitMs[value.replace(/^\d+/, '')] ?? 0))
+
+const headerName = text.regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'must be the name of a header')
+
 const tools = z.strictObject({
   allow: z.array(text).optional(),
   deny: z.array(text).optional(),
@@ -26,7 +36,6 @@ const address = text.superRefine((value, context) => {
 
 /** The headers that the transport or an authorizer writes. */
 const reservedHeader = /^(?:authorization|cookie|host|content-.*|accept|mcp-.*)$/i
-const headerName = text.regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'must be the name of a header')
 const headers = z.record(
   headerName.refine((name) => !reservedHeader.test(name), 'is written by the gateway itself; use auth for a token'),
   secretReference,
@@ -108,11 +117,19 @@ export const gatewayFile = z.strictObject({
       port: z.int().min(0).max(65_535).optional(),
       host: text.optional(),
       allowedHosts: z.array(text).optional(),
+      /** The header in which the proxy in front reports the address of its client, such as `x-forwarded-for`. */
+      clientAddress: headerName.optional(),
+      /** The time after a signal for which calls are still served, while `/readyz` returns 503. */
+      notice: duration.optional(),
+      /** The time that running calls then have to finish. */
+      grace: duration.optional(),
       /** The access tokens that hosts need. */
       protect: z.strictObject({ resource: z.url(), issuers: z.array(z.url()).min(1) }).optional(),
     })
     .default({}),
   login: login.optional(),
+  /** Each record of the log as a line of JSON. Default: lines for people. */
+  log: z.literal('json', 'must be "json", or left out for lines of text').optional(),
   upstreams: z.record(upstreamName, upstream).refine((all) => Object.keys(all).length > 0, 'must have an upstream'),
 })
 

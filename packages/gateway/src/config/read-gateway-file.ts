@@ -9,12 +9,16 @@ import type { GatewayOptions } from '../gateway/gateway.ts'
 import { createLogins } from './create-logins.ts'
 import { createUpstream, type UpstreamSource } from './create-upstream.ts'
 import { describeIssues, findFileProblems, type GatewayFile, gatewayFile } from './file-schema.ts'
+import { writeJsonLine } from './json-log.ts'
 import { SecretReader } from './secret-reader.ts'
 
 /** The options of a gateway and of its endpoint, as a file has them. */
 export interface GatewaySettings {
   readonly gateway: GatewayOptions
-  readonly http: Pick<ServeHttpOptions, 'port' | 'host' | 'allowedHosts' | 'auth' | 'onRequest'>
+  readonly http: Pick<
+    ServeHttpOptions,
+    'port' | 'host' | 'allowedHosts' | 'auth' | 'onRequest' | 'clientAddress' | 'stopOnSignals'
+  >
 }
 
 /** The error for a file that is not a configuration of a gateway. The message has all problems, and no values. */
@@ -62,10 +66,10 @@ export async function readGatewayFile(
 }
 
 async function createSettings(file: GatewayFile, source: UpstreamSource): Promise<GatewaySettings | undefined> {
-  const { name, version, listen } = file
+  const { name, version, listen, log } = file
   const keys = parseKeyLines(await source.secrets.read('state.keys', file.state.keys)).map(({ input }) => input)
   const state = createState(keys, source)
-  const { protect: protectOptions, ...address } = listen
+  const { protect: protectOptions, clientAddress, notice, grace, ...address } = listen
   const protection = protectOptions && protect(protectOptions)
   const logins = await createLogins(file, keys, { source, protection })
   const upstreams: Record<string, GatewayOptions['upstreams'][string]> = {}
@@ -73,13 +77,27 @@ async function createSettings(file: GatewayFile, source: UpstreamSource): Promis
     upstreams[each] = await createUpstream(each, upstream, { ...source, logins: logins?.logins })
   if (state === undefined) return undefined
   return {
-    gateway: { name, version, state, upstreams, extensions: [legacy(), ...(logins?.extensions ?? [])] },
+    gateway: {
+      name,
+      version,
+      state,
+      upstreams,
+      extensions: [legacy(), ...(logins?.extensions ?? [])],
+      ...(log === 'json' && { log: writeJsonLine }),
+    },
     http: {
       ...address,
+      stopOnSignals: { noticeMs: notice, graceMs: grace },
+      ...(clientAddress !== undefined && { clientAddress: createAddressReader(clientAddress) }),
       ...(protection !== undefined && { auth: protection }),
       ...(logins !== undefined && { onRequest: logins.onRequest }),
     },
   }
+}
+
+/** A proxy appends the address that it sees, so the last entry is the one that a client cannot invent. */
+function createAddressReader(header: string): NonNullable<GatewaySettings['http']['clientAddress']> {
+  return (request) => request.header(header)?.split(',').at(-1)?.trim()
 }
 
 function createState(keys: readonly KeyInput[], { secrets }: UpstreamSource): StateCodec | undefined {
