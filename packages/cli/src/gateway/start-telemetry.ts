@@ -34,7 +34,8 @@ export async function startTelemetry(
   const node = new sdk.NodeSDK(env['OTEL_SERVICE_NAME'] ? {} : { serviceName: name })
   node.start()
   const { telemetry } = await import('@x/server/otel')
-  const close = async (): Promise<void> => void (await settlesWithin(node.shutdown(), flushTimeoutMs, runtimeOf(undefined)))
+  const close = async (): Promise<void> =>
+    void (await settlesWithin(node.shutdown(), flushTimeoutMs, runtimeOf(undefined)))
   return [telemetry(), { extends: 'server', name: 'telemetrySdk', start: () => ({ close }) }]
 }
 

@@ -17,12 +17,7 @@ import { conventions, createKnownNames, isCallerError, type KnownNames, withTrac
 import type { ClientExtension, ClientExtensionHost, ClientExtensionInstance } from '../client-extension.ts'
 import { isClientError } from '../request/client-error.ts'
 import type { SendCall } from '../rounds/wrapped-calls.ts'
-import {
-  type CallTarget,
-  callTargetOf,
-  nameAttributesOf,
-  serverAttributesOf,
-} from './call-target.ts'
+import { type CallTarget, callTargetOf, nameAttributesOf, serverAttributesOf } from './call-target.ts'
 
 const scopeName = '@x/client'
 
@@ -129,7 +124,8 @@ function recordRequest(state: TelemetryState, next: Exchange, request: RpcReques
       state.getDuration().record((now() - startedAt) / 1000, { ...target.attributes, ...attributes })
   }
   const hasTrace = isSpanContextValid(span.spanContext())
-  const send = (): Promise<RpcResponse> => next(hasTrace ? withTraceContext(request, span.spanContext()) : request, call)
+  const send = (): Promise<RpcResponse> =>
+    next(hasTrace ? withTraceContext(request, span.spanContext()) : request, call)
   const response = hasTrace ? context.with(trace.setSpan(context.active(), span), send) : send()
   return response.then(
     (value) => {

@@ -45,7 +45,9 @@ function withIdOf({ id }: RpcRequest, response: RpcResponse): RpcResponse {
 
 /** Implements {@link ExtensionHost.offers}. The names of tools and prompts are those of another server, so unknown. */
 export function findOfferedMethod(method: string, methods: Composition['methods']): OfferedTarget | undefined {
-  return methods.has(method) || findMethodRow(method) || extensionMethods.has(method) ? { method, name: undefined } : undefined
+  return methods.has(method) || findMethodRow(method) || extensionMethods.has(method)
+    ? { method, name: undefined }
+    : undefined
 }
 
 /** Throws for an extension whose resources would be missing from the lists of the exchange. */

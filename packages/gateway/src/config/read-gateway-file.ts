@@ -4,21 +4,17 @@ import { protect } from '@x/auth/server'
 import { parseJsonObject } from '@x/core'
 import { legacy } from '@x/legacy'
 import { type KeyInput, parseKeyLines, sealedState, type StateCodec } from '@x/state-codec'
-import type { ServeHttpOptions } from '@x/transport-http/node'
 import type { GatewayOptions } from '../gateway/gateway.ts'
 import { createLogins } from './create-logins.ts'
 import { createUpstream, type UpstreamSource } from './create-upstream.ts'
 import { describeIssues, findFileProblems, type GatewayFile, gatewayFile } from './file-schema.ts'
-import { writeJsonLine } from './json-log.ts'
+import { createOperation, type HttpSettings } from './operation.ts'
 import { SecretReader } from './secret-reader.ts'
 
 /** The options of a gateway and of its endpoint, as a file has them. */
 export interface GatewaySettings {
   readonly gateway: GatewayOptions
-  readonly http: Pick<
-    ServeHttpOptions,
-    'port' | 'host' | 'allowedHosts' | 'auth' | 'onRequest' | 'clientAddress' | 'stopOnSignals'
-  >
+  readonly http: HttpSettings
 }
 
 /** The error for a file that is not a configuration of a gateway. The message has all problems, and no values. */
@@ -66,11 +62,11 @@ export async function readGatewayFile(
 }
 
 async function createSettings(file: GatewayFile, source: UpstreamSource): Promise<GatewaySettings | undefined> {
-  const { name, version, listen, log } = file
+  const { name, version, listen } = file
   const keys = parseKeyLines(await source.secrets.read('state.keys', file.state.keys)).map(({ input }) => input)
   const state = createState(keys, source)
-  const { protect: protectOptions, clientAddress, notice, grace, ...address } = listen
-  const protection = protectOptions && protect(protectOptions)
+  const protection = listen.protect && protect(listen.protect)
+  const { http, log } = createOperation(file)
   const logins = await createLogins(file, keys, { source, protection })
   const upstreams: Record<string, GatewayOptions['upstreams'][string]> = {}
   for (const [each, upstream] of Object.entries(file.upstreams))
@@ -83,21 +79,14 @@ async function createSettings(file: GatewayFile, source: UpstreamSource): Promis
       state,
       upstreams,
       extensions: [legacy(), ...(logins?.extensions ?? [])],
-      ...(log === 'json' && { log: writeJsonLine }),
+      log,
     },
     http: {
-      ...address,
-      stopOnSignals: { noticeMs: notice, graceMs: grace },
-      ...(clientAddress !== undefined && { clientAddress: createAddressReader(clientAddress) }),
+      ...http,
       ...(protection !== undefined && { auth: protection }),
       ...(logins !== undefined && { onRequest: logins.onRequest }),
     },
   }
-}
-
-/** A proxy appends the address that it sees, so the last entry is the one that a client cannot invent. */
-function createAddressReader(header: string): NonNullable<GatewaySettings['http']['clientAddress']> {
-  return (request) => request.header(header)?.split(',').at(-1)?.trim()
 }
 
 function createState(keys: readonly KeyInput[], { secrets }: UpstreamSource): StateCodec | undefined {

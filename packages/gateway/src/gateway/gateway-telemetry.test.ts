@@ -6,7 +6,12 @@ import { telemetry } from '@x/server/otel'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { proxy } from '../index.ts'
 import { createGateway, createNotes, openStream, resultOf } from '../testing/gateway-kit.ts'
-import { type ArrivedRequest, createRequest, createScriptedUpstream, olderOverHttp } from '../testing/scripted-upstream.ts'
+import {
+  type ArrivedRequest,
+  createRequest,
+  createScriptedUpstream,
+  olderOverHttp,
+} from '../testing/scripted-upstream.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const hostSpan = 'b7ad6b7169203331'
@@ -46,11 +51,7 @@ test('a list has a span for each upstream, and names none itself', async () => {
   await using server = createGateway({ crm: createTraced(), notes: createNotes('notes') }, traced)
   await resultOf(server, 'tools/list', { _meta: meta })
   expect(treeOf()).toEqual([
-    [
-      'SERVER tools/list',
-      ['CLIENT tools/list crm', ['SERVER tools/list']],
-      ['CLIENT tools/list notes'],
-    ],
+    ['SERVER tools/list', ['CLIENT tools/list crm', ['SERVER tools/list']], ['CLIENT tools/list notes']],
   ])
 })
 
@@ -84,7 +85,9 @@ test('tasks are counted by their method, and by the upstream that has them', asy
   const { taskId } = await resultOf(server, 'tools/call', { name: 'crm__slow' })
   await resultOf(server, 'tasks/get', { taskId })
   const points = await recorder.points()
-  const found = points.map(({ name, attributes }) => `${name} ${attributes['mcp.method.name']} ${attributes['dev.x.upstream']}`)
+  const found = points.map(
+    ({ name, attributes }) => `${name} ${attributes['mcp.method.name']} ${attributes['dev.x.upstream']}`,
+  )
   expect(found).toEqual(
     expect.arrayContaining([
       'mcp.server.operation.duration tasks/get crm',
@@ -94,7 +97,12 @@ test('tasks are counted by their method, and by the upstream that has them', asy
 })
 
 test('a proxy names its tools and the methods of extensions too', async () => {
-  await using server = proxy(createScriptedUpstream({ answer }), { name: 'crm', version: '1.0.0', log: () => {}, ...traced })
+  await using server = proxy(createScriptedUpstream({ answer }), {
+    name: 'crm',
+    version: '1.0.0',
+    log: () => {},
+    ...traced,
+  })
   await resultOf(server, 'tools/call', { name: 'add', _meta: meta })
   await resultOf(server, 'tasks/get', { taskId: 't1', _meta: meta })
   expect(treeOf()).toEqual([

@@ -1,5 +1,13 @@
 import { checkOptions, createLedger, createLog, type KnownOptions, type Log, type Runtime, runtimeOf } from '@x/core'
-import { type Call, type Exchange, type HostStateCodec, type Middleware, type Server, type ServerExtension, serverOf } from '@x/exchange'
+import {
+  type Call,
+  type Exchange,
+  type HostStateCodec,
+  type Middleware,
+  type Server,
+  type ServerExtension,
+  serverOf,
+} from '@x/exchange'
 import { hopObserverKey } from '@x/exchange/internal'
 import { ConnectedHop } from '../hop/hop.ts'
 import type { UpstreamOptions } from '../hop/hop-options.ts'

@@ -57,7 +57,7 @@ export function createTargets(offers: (request: RpcRequest) => OfferedTarget | u
         offers(request) ?? {}
       const { revision, method = servedMethod } = call === undefined ? {} : revisionOf(request, call)
       const transport = call?.context.get(transportKey)
-      const key = `${method} ${transport ?? ''} ${revision ?? ''} ${upstream ?? ''} ${name ?? ''}`
+      const key = [method, transport, revision, upstream, name].join(' ')
       let target = targets.get(key)
       if (target === undefined) {
         target = createTarget({ method, name, transport, revision, upstream })
@@ -112,8 +112,8 @@ function createTarget({ method, name, transport, revision, upstream }: TargetPar
       [conventions.attributes.method]: method,
       ...nameAttributes,
       ...(isTool && { [conventions.attributes.operation]: 'execute_tool' }),
-      ...(revision !== undefined && { [conventions.attributes.protocolVersion]: revision }),
-      ...(upstream !== undefined && { [conventions.attributes.upstream]: upstream }),
+      ...defined(conventions.attributes.protocolVersion, revision),
+      ...defined(conventions.attributes.upstream, upstream),
       ...(transport !== undefined && transportAttributes[transport]),
     }),
     nameAttributes: Object.freeze(nameAttributes),
@@ -121,4 +121,8 @@ function createTarget({ method, name, transport, revision, upstream }: TargetPar
     runAttributes: new Map(),
     outcomes: new Map(),
   }
+}
+
+function defined(attribute: string, value: string | undefined): Attributes {
+  return value === undefined ? {} : { [attribute]: value }
 }

@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http'
+import type { RequestView } from '@x/transport-http/node'
+import { expect, test, vi } from 'vitest'
+import { describeIssues, gatewayFile } from './file-schema.ts'
+import { createOperation } from './operation.ts'
+
+const minimal = {
+  name: 'company',
+  state: { keys: { env: 'KEYS' } },
+  upstreams: { crm: { url: 'https://crm.example' } },
+}
+
+test('a file has the times of a stop, and the header with the address of clients', () => {
+  const listen = { notice: '3s', grace: '1500ms', clientAddress: 'x-forwarded-for' }
+  const { http, log } = createOperation(gatewayFile.parse({ ...minimal, listen }))
+  expect([http.stopOnSignals, log]).toEqual([{ noticeMs: 3000, graceMs: 1500 }, undefined])
+  const addressOf = (value: string | undefined): string | undefined =>
+    http.clientAddress?.({ header: () => value } as unknown as RequestView<IncomingMessage>)
+  expect(['invented, 203.0.113.7', undefined].map(addressOf)).toEqual(['203.0.113.7', undefined])
+})
+
+test('a log of JSON has a line with time and level for each record', () => {
+  const { log } = createOperation(gatewayFile.parse({ ...minimal, log: 'json' }))
+  const write = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const err = new Error('no\nconnection', { cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) })
+  log?.({ level: 'error', message: 'Error: no', name: 'crm', err })
+  log?.({ level: 'warn', message: 'withheld', code: 'tool_withheld', err: 'text' })
+  const lines = write.mock.calls.map(([line]) => String(line))
+  write.mockRestore()
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { time: expect.any(String), level: 'error', name: 'crm', err: { type: 'Error', cause: { code: 'ECONNREFUSED' } } },
+    { level: 'warn', code: 'tool_withheld', err: { message: 'text' } },
+  ])
+  expect(lines.join('')).not.toContain('\n')
+})
+
+test.each([
+  [{ listen: { notice: 3 } }, 'listen.notice: '],
+  [{ listen: { grace: '3h' } }, 'listen.grace: must be a number and ms, s or m, such as "3s"'],
+  [{ listen: { clientAddress: 'x forwarded' } }, 'listen.clientAddress: must be the name of a header'],
+  [{ log: 'yaml' }, 'log: must be "json", or left out for lines of text'],
+])('%j is a problem of the file', (more, problem) => {
+  const { error } = gatewayFile.safeParse({ ...minimal, ...more })
+  expect(error && describeIssues(error)).toEqual([expect.stringContaining(problem)])
+})
