@@ -9,10 +9,10 @@ export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
  * Runs the pnpm that the root package.json pins, in the root folder. Resolves to its exit code. With `quiet` its output
- * is shown only if it fails. An aborted signal kills it.
+ * is shown only if it fails, and `onOutput` receives it as it comes. An aborted signal kills it.
  *
  * @param {readonly string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, quiet?: boolean, signal?: AbortSignal }} [options]
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, quiet?: boolean, signal?: AbortSignal, onOutput?: (text: string) => void }} [options]
  * @returns {Promise<number>}
  */
 export async function pnpm(args, options = {}) {
@@ -26,6 +26,7 @@ export async function pnpm(args, options = {}) {
   const chunks = []
   child.stdout?.on('data', (chunk) => chunks.push(chunk))
   child.stderr?.on('data', (chunk) => chunks.push(chunk))
+  child.stdout?.on('data', (chunk) => options.onOutput?.(String(chunk)))
   options.signal?.addEventListener('abort', () => child.kill())
   const code = await exitCode(child)
   if (code !== 0) process.stderr.write(Buffer.concat(chunks))

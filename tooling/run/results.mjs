@@ -18,9 +18,9 @@ const credential = /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}|\bcanary-\w+-[0-9a-
  */
 
 /**
- * Lists the packages of the workspace that have tests, or tests that run alone.
+ * Lists the packages of the workspace that have tests, tests that run alone, or a build.
  * @param {string} root
- * @param {'test' | 'test-alone'} [script]
+ * @param {'test' | 'test-alone' | 'build'} [script]
  * @returns {Tested[]}
  */
 export function listTested(root, script = 'test') {

@@ -37,6 +37,17 @@ test('no line is wider than a hundred columns, and long answers are cut', () => 
   expect(lines.at(-2)).toBe('      … 22 more lines')
 })
 
+test.each([60, 80])('in a terminal of %i columns, lines break between words', (columns) => {
+  const words = 'resolve the item and tell everybody about it '.repeat(9).trim()
+  const lines = plain(formatStep({ ...report, title: words, ask: words, lines: [words] }, columns))
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns)
+  const shown = lines
+    .join(' ')
+    .match(/[a-z]+/g)
+    ?.filter((word) => word !== 'instance' && word !== 'ms')
+  expect(shown).toEqual(`${words} ${words} ${words}`.split(' '))
+})
+
 test.each([
   [0, 'All 12 steps went as expected.'],
   [2, '2 of 12 steps did not go as expected.'],

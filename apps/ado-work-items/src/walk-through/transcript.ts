@@ -14,7 +14,8 @@ export interface StepReport {
   readonly ms: number
 }
 
-const width = 100
+const maxWidth = 100
+const minWidth = 40
 const indent = 4
 const maxLines = 9
 const colours: ReadonlyMap<string, (text: string) => string> = new Map([
@@ -22,14 +23,16 @@ const colours: ReadonlyMap<string, (text: string) => string> = new Map([
   ['☠', pc.yellow],
 ])
 
-/** Formats a step in lines of at most 100 columns. */
-export function formatStep(report: StepReport): string {
+/** Formats a step in lines of the terminal's width, of at most 100 columns. Without a terminal they have 100. */
+export function formatStep(report: StepReport, columns: number = process.stdout.columns): string {
+  // A program without a terminal has no columns.
+  const width = Math.max(minWidth, Math.min(maxWidth, columns || maxWidth))
   const mark = report.problem === undefined ? pc.green('✔') : pc.red('✘')
   return [
-    ...heading(report, mark),
-    ...block(report.ask, '→ ').map((line) => pc.cyan(line)),
-    ...shorten(report.lines).flatMap(formatLine),
-    ...(report.problem === undefined ? [] : block(report.problem, '✘ ').map((line) => pc.red(line))),
+    ...heading(report, mark, width),
+    ...block(report.ask, '→ ', width).map((line) => pc.cyan(line)),
+    ...shorten(report.lines).flatMap((line, index) => formatLine(line, index, width)),
+    ...(report.problem === undefined ? [] : block(report.problem, '✘ ', width).map((line) => pc.red(line))),
     '',
   ].join('\n')
 }
@@ -40,7 +43,7 @@ export function formatSummary(steps: number, failed: number): string {
   return pc.red(`${failed} of ${steps} steps did not go as expected.`)
 }
 
-function heading({ number, title, instances, ms }: StepReport, mark: string): string[] {
+function heading({ number, title, instances, ms }: StepReport, mark: string, width: number): string[] {
   const left = `${String(number).padStart(2)}  ${title}`
   const right = `${answeredBy(instances)} · ${ms.toFixed(0)} ms`
   const gap = width - 2 - left.length - right.length
@@ -55,10 +58,10 @@ function answeredBy(instances: readonly number[]): string {
 }
 
 /** Formats a line. The first line without its own mark gets `←`; the mark of a line determines its colour. */
-function formatLine(line: Line, index: number): string[] {
-  if (typeof line === 'string') return block(line, index === 0 ? '← ' : '  ')
+function formatLine(line: Line, index: number, width: number): string[] {
+  if (typeof line === 'string') return block(line, index === 0 ? '← ' : '  ', width)
   const colour = colours.get(line.mark) ?? ((text: string) => text)
-  return block(line.text, `${line.mark} `).map((text) => colour(text))
+  return block(line.text, `${line.mark} `, width).map((text) => colour(text))
 }
 
 function shorten(lines: readonly Line[]): readonly Line[] {
@@ -68,19 +71,20 @@ function shorten(lines: readonly Line[]): readonly Line[] {
 }
 
 /** Wraps a text after a mark. Further lines are indented to its first word. */
-function block(text: string, mark: string): string[] {
+function block(text: string, mark: string, width: number): string[] {
   const room = width - indent - mark.length
   return wrap(text, room).map(
     (line, index) => `${' '.repeat(indent)}${index === 0 ? mark : ' '.repeat(mark.length)}${line}`,
   )
 }
 
+/** Breaks a text between its words. Only a word that is longer than a line is cut. */
 function wrap(text: string, room: number): string[] {
   const lines: string[] = []
   let rest = text
   while (rest.length > room) {
     const space = rest.lastIndexOf(' ', room)
-    const cut = space > room / 2 ? space : room
+    const cut = space > 0 ? space : room
     lines.push(rest.slice(0, cut))
     rest = rest.slice(cut).trimStart()
   }
