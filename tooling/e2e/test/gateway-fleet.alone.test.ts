@@ -1,64 +1,26 @@
+import { rm } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
 import { sizeOf } from '@tooling/vitest/needs'
 import { type Client, createClient } from '@x/client'
-import { gateway } from '@x/gateway'
-import { legacy } from '@x/legacy'
-import { connectAny } from '@x/legacy/client'
-import { connectHttp, type HttpConnection } from '@x/transport-http/client'
-import { type HttpServer, serveHttp } from '@x/transport-http/node'
+import { connectHttp } from '@x/transport-http/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { keys, stateWith, textOf } from './asking.ts'
+import { textOf } from './asking.ts'
+import { type BookingFleet, startBookingFleet, tooLargeText } from './booking-fleet.ts'
+import { bookingsIn, createBookingFolder } from './booking-server.ts'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
+import { subjectHeader } from './gateway-user.ts'
 import { processesOf } from './process-list.ts'
-import { createFeatures } from '../src/hop/features.ts'
 
-const subjectHeader = 'x-test-subject'
-let features: ChildProgram
+let booking: ChildProgram
+let folder: string
 beforeAll(async () => {
-  features = await bundleProgram(new URL('programs/features.ts', import.meta.url))
+  booking = await bundleProgram(new URL('programs/booking.ts', import.meta.url))
+  folder = await createBookingFolder()
 })
-afterAll(() => features[Symbol.asyncDispose]())
-
-/** Three upstreams: one of 2026-07-28 over HTTP, an older one over HTTP, and an older one over stdio. */
-interface Upstreams {
-  readonly modern: Restartable
-  readonly olderHttp: HttpServer
-}
-
-interface Restartable {
-  readonly url: string
-  stop(): Promise<void>
-  start(): Promise<void>
-}
-
-async function startModern(): Promise<Restartable> {
-  let http = await serveHttp(createFeatures())
-  const { port, url } = http
-  return {
-    url,
-    stop: () => http.close({ graceMs: 0 }),
-    async start() {
-      http = await serveHttp(createFeatures(), { port })
-    },
-  }
-}
-
-function serveInstance({ modern, olderHttp }: Upstreams): Promise<HttpServer> {
-  const server = gateway({
-    name: 'company',
-    version: '1.0.0',
-    state: stateWith(keys.first),
-    upstreams: {
-      modern: { connect: () => connectAny(modern.url) },
-      'old-http': { connect: () => connectAny(olderHttp.url, { revision: 'older' }) },
-      'old-stdio': {
-        connect: () => connectAny({ command: process.execPath, args: [features.path] }, { revision: 'older' }),
-      },
-    },
-    extensions: [legacy()],
-    log: () => {},
-  })
-  return serveHttp(server, { auth: (view) => ({ subject: view.header(subjectHeader) ?? 'nobody' }) })
-}
+afterAll(async () => {
+  await booking[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
 
 interface Host extends AsyncDisposable {
   readonly client: Client
@@ -67,18 +29,15 @@ interface Host extends AsyncDisposable {
 }
 
 /** Opens a host whose requests are distributed in turn among the instances, as behind a load balancer. */
-function openHost(subject: string, instances: readonly HttpServer[]): Host {
+function openHost(subject: string, { readyUrls }: BookingFleet): Host {
   let turn = 0
   const rotate: typeof fetch = (input, init) => {
     turn += 1
-    const url = new URL(String(input))
-    url.port = String(instances[turn % instances.length]?.port)
-    return fetch(url, init)
+    const urls = readyUrls()
+    return fetch(urls[turn % urls.length] ?? String(input), init)
   }
-  const connection: HttpConnection = connectHttp(instances[0]?.url ?? '', {
-    headers: { [subjectHeader]: subject },
-    fetch: rotate as never,
-  })
+  const headers = { [subjectHeader]: subject }
+  const connection = connectHttp(readyUrls()[0] ?? '', { headers, fetch: rotate as never })
   const host: Host = {
     name: '',
     client: createClient(connection, {
@@ -91,79 +50,123 @@ function openHost(subject: string, instances: readonly HttpServer[]): Host {
   return host
 }
 
+/** What disturbs the fleet, with the upstreams that may lose calls by it. */
+const faults = {
+  none: [],
+  roll: ['old-http', 'old-stdio'],
+  'no modern upstream': ['modern'],
+  'killed processes': ['old-stdio'],
+} as const
+type Fault = keyof typeof faults
+
 interface Outcome {
   readonly upstream: string
-  readonly sent: string
+  readonly id: string
+  /** The faults during the call. */
+  readonly faults: readonly Fault[]
   readonly text?: string
   readonly error?: Error
 }
 
-async function ask(host: Host, upstream: string, name: string): Promise<Outcome> {
-  host.name = name
+/** Each upstream is called by every user, except that few users have processes of their own. */
+function upstreamOf(user: number, call: number): string {
+  const others = ['modern', 'guarded', 'old-http', 'modern', 'guarded'] as const
+  return user < 4 && call % 6 === 5 ? 'old-stdio' : (others[(call + user) % others.length] ?? 'modern')
+}
+
+async function book(host: Host, upstream: string, id: string): Promise<Pick<Outcome, 'text' | 'error'>> {
+  host.name = id
   try {
-    return { upstream, sent: name, text: textOf(await host.client.callTool(`${upstream}__ask`)) }
+    return { text: textOf(await host.client.callTool(`${upstream}__book`, { id })) }
   } catch (error) {
-    return { upstream, sent: name, error: error as Error }
+    return { error: error as Error }
   }
 }
 
-const callCount = sizeOf({ change: 200, night: 2000 })
+const userCount = 20
+const callCount = sizeOf({ change: 240, night: 1200 })
 
-const upstreamOrder = [
-  'modern',
-  'old-http',
-  'modern',
-  'modern',
-  'old-http',
-  'modern',
-  'old-stdio',
-  'modern',
-  'old-http',
-  'modern',
-]
-
-test('calls with questions of eight users at three instances: an upstream that fails affects only its own calls, and no user receives data of another [GWY-001 GWY-006 GWY-007 GWY-008]', async () => {
-  const upstreams: Upstreams = { modern: await startModern(), olderHttp: await serveHttp(createFeatures()) }
-  const instances = await Promise.all([1, 2, 3].map(() => serveInstance(upstreams)))
-  const subjects = ['ada', 'grace', 'edsger', 'barbara', 'tony', 'donald', 'leslie', 'radia']
-  const hosts = subjects.map((subject) => openHost(subject, instances))
+test('calls of twenty users through three gateways that restart: a fault affects only calls of its upstream, none is crossed or doubled, and every upstream returns [GWY-001 GWY-006 GWY-007 GWY-008 GWY-012 GWY-020]', async () => {
+  await using fleet = await startBookingFleet(folder, { command: process.execPath, args: [booking.path, folder] })
+  const hosts = Array.from({ length: userCount }, (_, user) => openHost(`user-${user}`, fleet))
+  await using greedy = openHost('greedy', fleet)
   const outcomes: Outcome[] = []
-  const work = async (host: Host, index: number): Promise<void> => {
-    for (let call = 0; outcomes.length < callCount; call += 1) {
-      const upstream = upstreamOrder[(call + index) % upstreamOrder.length] ?? 'modern'
-      outcomes.push(await ask(host, upstream, `${subjects[index]}-${call}`))
+  let isOver = false
+  let fault: Fault = 'none'
+  const past: Fault[] = []
+  const during = async (next: Fault, run: () => Promise<void>): Promise<void> => {
+    await advance()
+    fault = next
+    past.push(next)
+    await run()
+    fault = 'none'
+  }
+  /** Waits until another eighth of the calls has ended. */
+  const advance = async (): Promise<void> => {
+    const target = outcomes.length + callCount / 8
+    await expect.poll(() => outcomes.length, { interval: 5, timeout: 120_000 }).toBeGreaterThanOrEqual(target)
+  }
+  const work = async (host: Host, user: number): Promise<void> => {
+    for (let call = 0; !isOver || outcomes.length < callCount; call += 1) {
+      const upstream = upstreamOf(user, call)
+      const [id, first, count] = [`user-${user}-${call}`, fault, past.length]
+      const outcome = await book(host, upstream, id)
+      outcomes.push({ upstream, id, faults: [first, ...past.slice(count)], ...outcome })
     }
   }
-  const running = Promise.all(hosts.map(work))
-  const until = (count: number): Promise<void> =>
-    expect.poll(() => outcomes.length, { interval: 5 }).toBeGreaterThanOrEqual(count)
+  let refusals = 0
+  const annoy = async (): Promise<void> => {
+    while (!isOver) {
+      if ((await book(greedy, 'modern', tooLargeText)).error !== undefined) refusals += 1
+      await setTimeout(20)
+    }
+  }
+  const running = Promise.all([...hosts.map(work), annoy()])
 
-  await until(callCount / 5)
-  await upstreams.modern.stop()
-  await until((2 * callCount) / 5)
-  await upstreams.modern.start()
-  await until((3 * callCount) / 5)
-  for (const id of await processesOf(features.path)) process.kill(id, 'SIGKILL')
+  await during('roll', fleet.roll)
+  await during('no modern upstream', async () => {
+    await fleet.modern.stop({ graceMs: 0 })
+    await advance()
+    await fleet.modern.start()
+    await expect.poll(() => book(greedy, 'modern', 'greedy'), { interval: 100, timeout: 20_000 }).toHaveProperty('text')
+  })
+  await during('roll', fleet.roll)
+  await during('killed processes', async () => {
+    for (const id of await processesOf(booking.path)) process.kill(id, 'SIGKILL')
+  })
+  await during('roll', fleet.roll)
+  await advance()
+  isOver = true
   await running
 
   const failed = outcomes.filter(({ error }) => error !== undefined)
-  // While an upstream stops, it still returns its own error until its connections are closed.
-  for (const { upstream, error } of failed)
-    expect(error?.message).toMatch(
-      new RegExp(`Upstream "${upstream}" (gave no answer|is unreachable)|The server is stopping`),
-    )
-  expect(new Set(failed.map(({ upstream }) => upstream))).not.toContain('old-http')
-  expect(failed.some(({ upstream }) => upstream === 'modern')).toBe(true)
+  const explained = failed.filter((outcome) =>
+    outcome.faults.some((each) => faults[each].some((upstream) => upstream === outcome.upstream)),
+  )
+  process.stdout.write(
+    `${outcomes.length} calls, ${failed.length} lost: ${JSON.stringify(Object.fromEntries(countBy(failed)))}, ${refusals} refusals of one caller\n`,
+  )
+  expect(failed.filter((outcome) => !explained.includes(outcome))).toEqual([])
+  expect(failed.filter(({ error }) => /neither response nor progress/.test(error?.message ?? ''))).toEqual([])
   const answered = outcomes.filter(({ text }) => text !== undefined)
-  expect(answered.map(({ text }) => text)).toEqual(answered.map(({ sent }) => sent))
-  expect(new Set(answered.map(({ upstream }) => upstream)).size).toBe(3)
-  // The stopped upstream serves again after its restart.
-  const [host] = hosts
-  await expect.poll(() => host && ask(host, 'modern', 'again'), { interval: 500 }).toMatchObject({ text: 'again' })
-
+  expect(answered.map(({ text }) => text)).toEqual(answered.map(({ id }) => id))
+  const bookings = await bookingsIn(folder)
+  for (const { id } of answered) expect(bookings.get(id)).toEqual([id])
+  for (const { id } of failed) expect([undefined, id]).toContain(bookings.get(id)?.join())
+  for (const upstream of ['modern', 'guarded', 'old-http', 'old-stdio']) {
+    const again = () => book(hosts[0] ?? greedy, upstream, `again-${upstream}`)
+    await expect.poll(again, { interval: 500, timeout: 20_000 }).toMatchObject({ text: `again-${upstream}` })
+  }
   for (const each of hosts) await each[Symbol.asyncDispose]()
-  await Promise.all(instances.map((http) => http.close({ graceMs: 0 })))
-  await upstreams.olderHttp.close({ graceMs: 0 })
-  await upstreams.modern.stop()
-  await expect.poll(() => processesOf(features.path)).toEqual([])
+  await fleet[Symbol.asyncDispose]()
+  await expect.poll(() => processesOf(booking.path), { timeout: 10_000 }).toEqual([])
 })
+
+function countBy(outcomes: readonly Outcome[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { upstream, error } of outcomes) {
+    const key = `${upstream}: ${error?.message.replaceAll(/^.*the server answered /g, '').slice(0, 120)}`
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  return counts
+}
