@@ -23,6 +23,11 @@ describe('types are found from schemas and templates', () => {
     const output = z.object({ x: z.number() })
     tool('t', { description, output, run: () => ({ x: 1 }) })
     tool('t', { description, output, run: async () => toolResult({ isError: true }) })
+    interface Counted {
+      readonly x: number
+    }
+    const counted: Counted = { x: 1 }
+    tool('t', { description, output, run: () => toolResult({ structuredContent: counted }) })
     // @ts-expect-error: x is a number
     tool('t', { description, output, run: () => ({ x: 'a' }) })
     // @ts-expect-error: with output, text is no result

@@ -80,8 +80,8 @@ export type ToolReturn<Output> =
 export interface ToolContent {
   /** The content for the model. */
   readonly content: readonly ContentBlock[]
-  /** The structured content for programs. */
-  readonly structuredContent?: JsonValue | undefined
+  /** The structured content for programs: JSON. The type `object` admits interfaces, which have no index signature. */
+  readonly structuredContent?: JsonValue | object | undefined
   /** True if the tool failed. The content then contains the reason. */
   readonly isError?: boolean | undefined
   readonly _meta?: JsonObject | undefined
