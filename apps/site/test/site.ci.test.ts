@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import AxeBuilder from '@axe-core/playwright'
-import { describeNeeding } from '@tooling/vitest/needs'
+import { describeNeeding, sizeOf } from '@tooling/vitest/needs'
 import { LinkChecker, LinkState } from 'linkinator'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import sirv from 'sirv'
@@ -12,13 +12,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const folder = fileURLToPath(new URL('../dist-web', import.meta.url))
 const minutes = 60_000
-const pages = ['/', '/docs', '/guides/replay', '/limits', '/packages/server', '/reference/server/log']
+// Those of a layout of their own first: for each change they are enough.
+const pages = ['/', '/guides/replay', '/reference/server/log', '/docs', '/limits', '/packages/server']
 const wide: BrowserContextOptions = { viewport: { width: 1280, height: 900 }, colorScheme: 'light' }
 const narrow: BrowserContextOptions = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }
 const screens = [
-  ['wide and light', wide, pages],
-  // A page of each layout.
-  ['narrow and dark', narrow, ['/', '/guides/replay', '/reference/server/log']],
+  ['wide and light', wide, pages.slice(0, sizeOf({ change: 3, night: pages.length }))],
+  ['narrow and dark', narrow, pages.slice(0, sizeOf({ change: 2, night: 3 }))],
 ] as const
 
 let http: Server
