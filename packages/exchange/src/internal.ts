@@ -25,6 +25,7 @@ export {
   extensionMethods,
   formatTraceparent,
   isCallerError,
+  type SpanIdentity,
   withTraceContext,
 } from './telemetry/conventions.ts'
 export { createKnownNames, type KnownNames, type NamedTarget, namedTargetOf } from './telemetry/known-names.ts'

@@ -5,6 +5,7 @@
  */
 
 export { type Bridge, bridge, type BridgeToHttp, type BridgeToStdio } from './bridge.ts'
+export type { HttpSettings } from './config/operation.ts'
 export { openPinFile, type PinFile } from './config/file-pins.ts'
 export {
   GatewayFileError,

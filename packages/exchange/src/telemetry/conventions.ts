@@ -92,7 +92,7 @@ export function isCallerError(code: number): boolean {
 }
 
 /** The identity of a span, as OpenTelemetry has it. */
-interface SpanIdentity {
+export interface SpanIdentity {
   readonly traceId: string
   readonly spanId: string
   readonly traceFlags: number
