@@ -40,21 +40,21 @@ const kilobyte = 1000
 
 /** The smallest programs of a server and a client. */
 export const bundles: readonly BundleRow[] = [
-  // The checks of handlers and of required capabilities, and the time limit of readiness, take 0.3 KB.
+  // What names the mistakes of a definition and of a handler takes 1.2 KB.
   {
     name: 'server, a tool with zod',
     source: server(zodTool),
-    ceiling: 107.4 * kilobyte,
-    startCeiling: 100.4 * kilobyte,
+    ceiling: 108.6 * kilobyte,
+    startCeiling: 101.7 * kilobyte,
   },
   {
     name: 'server, a tool with JSON Schema',
     source: server(plainTool),
-    ceiling: 82.7 * kilobyte,
-    startCeiling: 75.6 * kilobyte,
+    ceiling: 83.9 * kilobyte,
+    startCeiling: 76.9 * kilobyte,
   },
   // The events of calls, which extensions observe, take 0.5 KB.
-  { name: 'client, in a browser', source: client, ceiling: 38.8 * kilobyte, startCeiling: 38.8 * kilobyte },
+  { name: 'client, in a browser', source: client, ceiling: 39 * kilobyte, startCeiling: 39 * kilobyte },
 ]
 
 /** The size of a bundle in bytes, and the bytes of each package in it before gzip. */
