@@ -61,6 +61,12 @@ export const guardedFaults = {
     fault: 'return this.effectsId()',
     guard: 'server/src/replay/steps.test.ts',
   },
+  'lost-lease-ignored': {
+    file: 'tasks/src/server/worker/attempt.ts',
+    code: "if (state === 'lost') stopAttempt(attempt, { kind: 'lost' })",
+    fault: '',
+    guard: 'tasks/src/server/worker/attempt-events.test.ts',
+  },
   'gateway-never-probes': {
     file: 'gateway/src/upstream/availability.ts',
     code: 'if (this.#failures >= maxFailures && !this.#isAway) this.#startProbe()',

@@ -58,9 +58,18 @@ describe('The events of an attempt', () => {
     expect(events[1]).toMatchObject({ type: 'attempt_ended', taskDigest: digestTaskId(taskId), end: 'cancelled' })
   })
 
-  test('of a task that another instance took over have a failure, and the end lost', async () => {
+  test('of a task that another instance took over have a failure, and the end lost: no further step begins', async () => {
     const gate = createGate()
-    const hang = tool('hang', { description: 'Hangs', task: 'required', run: () => gate.pass().then(() => 'late') })
+    let isFurther = false
+    const hang = tool('hang', {
+      description: 'Hangs',
+      task: 'required',
+      run: async (_, ctx) => {
+        await ctx.step('one', () => gate.pass().then(() => 1))
+        await ctx.step('two', () => (isFurther = true))
+        return 'late'
+      },
+    })
     const quick = tool('hang', { description: 'Ends', task: 'required', run: () => 'done' })
     const fleet = createFleet()
     const first = addObserved(fleet, [hang])
@@ -72,6 +81,7 @@ describe('The events of an attempt', () => {
     gate.open()
     await expect.poll(() => [first.events.length, second.events.length]).toEqual([2, 2])
     expect(first.events[1]).toMatchObject({ type: 'attempt_ended', attempt: 1, end: 'lost' })
+    expect(isFurther).toBe(false)
     expect(second.events).toMatchObject([
       { type: 'attempt_started', attempt: 2, failures: 1, waitedMs: 1 },
       { type: 'attempt_ended', attempt: 2, end: 'completed' },
