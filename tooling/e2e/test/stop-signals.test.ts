@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { createClient, type Client } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keys } from './asking.ts'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { buildMcpx, type Mcpx } from './mcpx.ts'
 import { textOf } from '../src/hop/checks.ts'
@@ -59,10 +60,12 @@ interface Started {
 /** Starts a gateway, proxy or bridge whose upstream is a child process, with a running call. */
 async function start(mode: Mode): Promise<Started> {
   // The upstream inherits stderr, so `close` says that no process of the gateway runs any more.
-  const env = { ...process.env, STATE_KEYS: 'ab'.repeat(32) }
+  const env = { ...process.env, STATE_KEYS: keys.first }
   const child = spawn(process.execPath, argumentsFor(mode), { stdio: ['ignore', 'pipe', 'pipe'], env })
   const ended = once(child, 'close')
-  const [line] = await once(createInterface({ input: child.stdout }), 'line')
+  const failed = ended.then((end) => Promise.reject(new Error(`It ended with ${end} before it served`)))
+  const [line] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), failed])
+  failed.catch(() => {})
   const url = String(line)
   const client = createClient(connectHttp(url), { name: 'host', version: '1.0.0', maxResendMs: 0 })
   const toolPrefix = mode === 'gateway' || mode === 'mcpx' ? 'up__' : ''

@@ -87,7 +87,7 @@ async function readTemplates(
 /** The ranges of packages that this package does not depend on itself. */
 export const foreignVersions: Readonly<Record<string, string>> = {
   '@types/node': '^20.19.43',
-  typescript: '^6.0.3',
+  typescript: '^7.0.2',
   wrangler: '^4.40.0',
   zod: '^4.4.0',
 }

@@ -29,7 +29,7 @@ export function createRelay(
   return (request, call) => {
     const method = findMethod(request.method)
     if (method !== undefined) return serveExtensionMethod(method, request, { call, log })
-    const responding = exchange(request, call).then((response) => withIdOf(request, response))
+    const responding = exchange(request, call).then(withId(request.id))
     if (request.method !== 'server/discover') return responding
     return responding.then((response) => announce(response, declared))
   }
@@ -37,10 +37,11 @@ export function createRelay(
 
 /**
  * Gives a response the id of its request. The exchange may pass on an error that says nothing about the id, because its
- * server has not read the request. A client over stdio would wait forever for the response to its id.
+ * server has not read the request. A client over stdio would wait forever for the response to its id. It keeps the id
+ * alone, because a stream may stay open for hours.
  */
-function withIdOf({ id }: RpcRequest, response: RpcResponse): RpcResponse {
-  return response.id === id ? response : { ...response, id }
+function withId(id: RpcRequest['id']): (response: RpcResponse) => RpcResponse {
+  return (response) => (response.id === id ? response : { ...response, id })
 }
 
 /** Implements {@link ExtensionHost.offers}. The names of tools and prompts are those of another server, so unknown. */
