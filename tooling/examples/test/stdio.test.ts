@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { StdioError } from '@x/transport-stdio'
 import { greetOverStdio, isRetryable, listen, listToolsOverSocket } from '../src/stdio.ts'
 
 let folder = ''
@@ -37,11 +38,11 @@ test('the server of the guide serves the client of the guide', async () => {
   expect(printed.mock.calls).toEqual([['server: The client has disconnected']])
 })
 
-test('a failure of an ended process is retryable, and other failures are not', async () => {
+test('a call whose process has ended is retryable, and one whose process never answers is not', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {})
   const failure: unknown = await greetOverStdio(join(folder, 'nothing.mjs')).catch((error: unknown) => error)
-  expect(isRetryable(failure)).toBe(true)
-  expect(isRetryable(new Error('something else'))).toBe(false)
+  expect(isRetryable(failure)).toBe(false)
+  expect(isRetryable(new Error('it failed', { cause: new StdioError('exited', 'The process ended') }))).toBe(true)
 })
 
 test('a Unix socket transports the same messages', async () => {

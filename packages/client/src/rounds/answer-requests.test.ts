@@ -65,7 +65,7 @@ describe('The requests of a round', () => {
       method: 'tools/call',
       target: 'greet',
       round: 1,
-      server: '(https://example.com/mcp)',
+      server: 'https://example.com/mcp',
     })
   })
 
