@@ -327,6 +327,17 @@ test('a call of an unknown tool whose server has died fails after one look at th
   expect(exchange.received.map(({ request }) => request.method)).toEqual(['tools/call', 'tools/list'])
 })
 
+test('a call of an unknown tool is sent again after a proxy answered for a server that comes back', async () => {
+  const away = transportError('HttpError', { code: 'status', status: 502, origin: 'https://x.test' })
+  let failures = 4
+  const exchange = createScriptedExchange(({ request }) => {
+    if (failures-- > 0) throw away
+    const looks = createMinimalTool('look', { annotations: { readOnlyHint: true } })
+    return request.method === 'tools/list' ? createToolsPage([looks]) : createTextResult('done')
+  })
+  expect(await createClient(exchange, quick).callTool('look')).toMatchObject(createTextResult('done'))
+})
+
 test('a first connection that is refused is logged once, because its server may not run', async () => {
   const records: unknown[] = []
   const refused = Object.assign(new Error('no connection (ECONNREFUSED)'), { name: 'HttpError', code: 'connect' })

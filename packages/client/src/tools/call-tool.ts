@@ -84,9 +84,11 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCallFactory {
     create: (params, callOptions) => {
       const name = String(params.name)
       const isSafeToRepeat = async (): Promise<boolean> => {
-        // If the list cannot be read, the tool stays unknown and its call is not repeated.
-        // It is not sent again: the call itself waits for the server, if it may.
-        await lookUpTool(name, { ...callOptions, maxResendMs: 0 })?.catch(() => {})
+        // If the list cannot be read, the tool stays unknown and its call is not repeated. A proxy that answers for its
+        // server expects it back, so the list waits for that. Where nothing answers, it does not.
+        await lookUpTool(name, { ...callOptions, maxResendMs: 0 })
+          ?.catch((error: unknown) => (hasAnswer(error) ? lookUpTool(name, callOptions) : undefined))
+          .catch(() => {})
         return isRepeatable(toolIndex.find(name))
       }
       const requestOf = (paramsWithInput: JsonObject): ClientRequest<'tools/call'> =>
@@ -159,6 +161,12 @@ function createOutputCheck(
   const knownTool = toolIndex.find(name)
   const outputCheck = knownTool && getOutputCheck?.(knownTool.tool, errorContextOf(call))
   return outputCheck && ((result) => outputCheck(result, errorContextOf(call)))
+}
+
+/** Returns true if a server, or a proxy in front of it, has answered a failed request. */
+function hasAnswer(error: unknown): boolean {
+  if (!isClientError(error) || error.code !== 'transport') return true
+  return error.cause instanceof Error && Reflect.get(error.cause, 'status') !== undefined
 }
 
 // Returns the options of a call that also apply when a list is read for the call. Progress and logs of the list are not
