@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline'
 import { createClient, type Client } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { keys } from './asking.ts'
 import { type ChildProgram, bundleProgram } from './child-program.ts'
 import { buildMcpx, type Mcpx } from './mcpx.ts'
 import { textOf } from '../src/hop/checks.ts'
@@ -39,6 +38,8 @@ afterAll(async () => {
   await mcpx[Symbol.asyncDispose]()
 })
 
+const stateKey = '790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'
+
 const configPath = (): string => join(dirname(program.path), 'gateway.json')
 
 type Mode = 'gateway' | 'proxy' | 'hasty' | 'bridge' | 'mcpx'
@@ -60,7 +61,7 @@ interface Started {
 /** Starts a gateway, proxy or bridge whose upstream is a child process, with a running call. */
 async function start(mode: Mode): Promise<Started> {
   // The upstream inherits stderr, so `close` says that no process of the gateway runs any more.
-  const env = { ...process.env, STATE_KEYS: keys.first }
+  const env = { ...process.env, STATE_KEYS: stateKey }
   const child = spawn(process.execPath, argumentsFor(mode), { stdio: ['ignore', 'pipe', 'pipe'], env })
   const ended = once(child, 'close')
   const failed = ended.then((end) => Promise.reject(new Error(`It ended with ${end} before it served`)))

@@ -1,4 +1,3 @@
-import { type Clock, platformRuntime } from '@x/core'
 import { type JsonObject, projectMetaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../create-client.ts'
@@ -11,32 +10,12 @@ import {
   createScriptedExchange,
   createToolsPage,
 } from '../testing/scripted-exchange.ts'
-
-/** An error as a transport makes it. */
-function transportError(name: string, details: object): Error {
-  return Object.assign(new Error('the connection ended before the answer'), { name }, details)
-}
+import { createSkippingClock, transportError } from '../testing/lost-answers.ts'
 
 const lost = transportError('HttpError', { code: 'closed', origin: 'https://x.test' })
 const keyOf = ({ received }: ScriptedExchange, index: number): unknown =>
   received[index]?.meta[projectMetaKeys.idempotencyKey]
 
-/** A clock whose pauses take no time, and count as if they did. */
-function createSkippingClock(): Clock {
-  let skippedMs = 0
-  return {
-    ...platformRuntime,
-    monotonicNow: () => platformRuntime.monotonicNow() + skippedMs,
-    setTimeout: (run, ms) => {
-      // The limits of calls are longer than every pause.
-      if (ms > 10_000) return platformRuntime.setTimeout(run, ms)
-      return platformRuntime.setTimeout(() => {
-        skippedMs += ms
-        run()
-      }, 0)
-    },
-  }
-}
 const quick = { ...hostInfo, runtime: createSkippingClock() }
 
 /** Loses the first answers to every method but lists, then says `done`. */
@@ -316,33 +295,4 @@ describe('the idempotency key', () => {
     await createClient(exchange, quick).listTools()
     expect(keyOf(exchange, 0)).toBeUndefined()
   })
-})
-
-test('a call of an unknown tool whose server has died fails after one look at the list', async () => {
-  const exchange = createScriptedExchange(() => {
-    throw lost
-  })
-  const client = createClient(exchange, quick)
-  await expect(client.callTool('hidden')).rejects.toMatchObject({ code: 'transport' })
-  expect(exchange.received.map(({ request }) => request.method)).toEqual(['tools/call', 'tools/list'])
-})
-
-test('a call of an unknown tool is sent again after a proxy answered for a server that comes back', async () => {
-  const away = transportError('HttpError', { code: 'status', status: 502, origin: 'https://x.test' })
-  let failures = 4
-  const exchange = createScriptedExchange(({ request }) => {
-    if (failures-- > 0) throw away
-    const looks = createMinimalTool('look', { annotations: { readOnlyHint: true } })
-    return request.method === 'tools/list' ? createToolsPage([looks]) : createTextResult('done')
-  })
-  expect(await createClient(exchange, quick).callTool('look')).toMatchObject(createTextResult('done'))
-})
-
-test('a first connection that is refused is logged once, because its server may not run', async () => {
-  const records: unknown[] = []
-  const refused = Object.assign(new Error('no connection (ECONNREFUSED)'), { name: 'HttpError', code: 'connect' })
-  const client = createClient(() => Promise.reject(refused), { ...quick, log: (record) => records.push(record) })
-  await Promise.allSettled([client.callTool('pay'), client.discover()])
-  const message = expect.stringMatching(/^Nothing listens at .*: is the server running\? .* for up to 10 s$/)
-  expect(records).toEqual([expect.objectContaining({ level: 'warn', message })])
 })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { oauth, pageRedirect } from '@x/auth/client'
 import { protect } from '@x/auth/server'
+import { createLedger } from '@x/core'
 import { openPinFile, readGatewayFile } from '@x/gateway/node'
 import { skills } from '@x/skills/server'
 import { parseKeyLines, randomKey, sealedState } from '@x/state-codec'
@@ -46,7 +47,10 @@ const credentials: readonly MeasuredParser[] = [
       const claims = { iss: 'https://other.example', a: fill('text ', size * 0.7) }
       const token = `${part({ alg: 'RS256', typ: 'at+jwt' })}.${part(claims)}.AAAA`
       const headerValues = (name: string): string[] => (name === 'authorization' ? [`Bearer ${token}`] : [])
-      return () => protection.authenticate({ method: 'POST', url: resource, source: undefined, headerValues })
+      const head = { method: 'POST', url: resource, source: undefined, headerValues }
+      // Each rejected token would be a line of the log.
+      const context = { ledger: createLedger(), callerKey: 'growth', report: () => {} }
+      return () => protection.authenticate(head, context)
     },
   },
   {
