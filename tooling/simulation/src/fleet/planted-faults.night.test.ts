@@ -12,7 +12,7 @@ test.each([
   ['round-used-without-claim', 2, 'rounds'],
   ['every-request-repeated', 5, 'rounds'],
   ['waiting-call-not-released', 2, 'quotas'],
-  ['bus-not-connected-again', 13, 'calls'],
+  ['bus-not-connected-again', 14, 'calls'],
   ['lease-not-compared', 32, 'leases'],
 ] as const)(
   'the fault %s in the code of a package is found, with seed %d [SIM-003]',
