@@ -27,22 +27,20 @@ export function answerHandlers(answers: JsonObject, others: InputHandlers): Inpu
     elicit: (question, context) => {
       const answer = find(context)
       if (answer !== undefined) return answerForm(answer, question, context)
-      return others.elicit?.(question, context) ?? failUnanswered(context, question)
+      const names = Object.keys(question.requestedSchema.properties)
+      return others.elicit?.(question, context) ?? failUnanswered(context, question.message, names)
     },
     openUrl: (question, context) => {
       const action = actionOf(find(context))
       if (action !== undefined) return { action }
-      return others.openUrl?.(question, context) ?? failUnanswered(context, question)
+      return others.openUrl?.(question, context) ?? failUnanswered(context, question.message, [])
     },
   }
 }
 
-function failUnanswered({ key, target = '' }: InputContext, question: object): never {
-  const { message, requestedSchema } = Object(question)
-  const fields = isJsonObject(requestedSchema) && isJsonObject(requestedSchema['properties'])
-  const names = fields ? Object.keys(Object(requestedSchema).properties) : []
+function failUnanswered({ key, target = '' }: InputContext, message: string, names: readonly string[]): never {
   const example = names.length === 0 ? { action: 'accept' } : Object.fromEntries(names.map((name) => [name, '…']))
-  const asks = `${target} asks "${key}": ${toDisplayLine(String(message))}`
+  const asks = `${target} asks "${key}": ${toDisplayLine(message)}`
   const missing = JSON.stringify({ [key]: example })
   throw new CliError('failure', `Add to --answers: ${missing}; ${asks}`)
 }

@@ -3,7 +3,7 @@ import type { CommandContext } from '../command.ts'
 import { readJsonOption } from '../json-option.ts'
 import { type Printer, wrapWords } from '../output/printer.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
-import { createServerOutput } from '../calls/server-output.ts'
+import { createServerOutput, type ServerOutput } from '../calls/server-output.ts'
 import { parseTarget, type ServerTarget } from '../calls/target.ts'
 import { type CheckId, checkIds, type Finding } from './check.ts'
 import { startCommandServer } from './command-probe.ts'
@@ -41,33 +41,28 @@ export async function examineServer(
   const options = { token, tool: namedTool, signal: io.signal }
   const server = parseAddress(target)
   if (server instanceof URL) await runChecks({ url: server, ...options }, onFinding)
-  else await checkCommand({ io, server, isVerbose: verbose === true }, options, onFinding)
+  else {
+    const output = createServerOutput(io, verbose === true)
+    await checkCommand({ server, output }, options, onFinding)
+    if (findings.some(({ status }) => status === 'wrong')) output.show()
+  }
   return printTotals(printer, target, findings)
 }
 
 interface CommandCheck {
-  readonly io: CommandContext['io']
   readonly server: Exclude<ServerTarget, URL>
-  readonly isVerbose: boolean
+  readonly output: ServerOutput
 }
 
-/** Examines the server that a command starts. If a check fails, writes what the server has written. */
+/** Examines the server that a command starts, and ends it. */
 async function checkCommand(
-  { io, server, isVerbose }: CommandCheck,
+  { server, output }: CommandCheck,
   options: Omit<DoctorOptions, 'url' | 'send'>,
   onFinding: (id: CheckId, finding: Finding) => void,
 ): Promise<void> {
-  const output = createServerOutput(io, isVerbose)
-  let hasFault = false
-  {
-    await using process = startCommandServer(server, { signal: io.signal, onLine: output.onLine })
-    const url = new URL(`stdio:${encodeURIComponent(server.command)}`)
-    await runChecks({ url, send: process.send, ...options }, (id, finding) => {
-      hasFault ||= finding.status === 'wrong'
-      onFinding(id, finding)
-    })
-  }
-  if (hasFault) output.show()
+  await using process = startCommandServer(server, { signal: options.signal, onLine: output.onLine })
+  const url = new URL(`stdio:${encodeURIComponent(server.command)}`)
+  await runChecks({ url, send: process.send, ...options }, onFinding)
 }
 
 function printTotals(printer: Printer, target: string, findings: readonly IdentifiedFinding[]): ExitCode {

@@ -1,6 +1,5 @@
 import { checkOptions, createLedger, createLog, type KnownOptions, type Log, type Runtime, runtimeOf } from '@x/core'
 import {
-  type Call,
   type Exchange,
   type HostStateCodec,
   type Middleware,
@@ -68,14 +67,15 @@ function proxyServer(upstream: Server, { name, version, ...options }: ProxyOptio
   const detachHost = upstream.attachHost()
   const { exchange, localOnly, singleProcess, needsPrincipal, ready, receive } = upstream
   const members = { localOnly, singleProcess, needsPrincipal, ready, receive, close: detachHost }
-  const observed: Exchange = (request, call) => observeUpstream(name, exchange, call)(request, call)
-  return serverOf(observed, { ...options, info: { name, version }, ...members })
+  return serverOf(observeUpstream(name, exchange), { ...options, info: { name, version }, ...members })
 }
 
 /** A proxy has one upstream, so every request is for it. */
-function observeUpstream(name: string, send: Exchange, call: Call): Exchange {
-  call.context.get(hopObserverKey)?.setUpstream(name)
-  return observeHop(name, send, call)
+function observeUpstream(name: string, send: Exchange): Exchange {
+  return (request, call) => {
+    call.context.get(hopObserverKey)?.setUpstream(name)
+    return observeHop(name, send, call)(request, call)
+  }
 }
 
 function proxyConnections(
@@ -87,7 +87,7 @@ function proxyConnections(
   const deps = { name, ledger: createLedger(), runtime: runtimeOf(options.runtime), log }
   const hop = new ConnectedHop(upstream, { ...deps, describeTimeoutMs })
   const send: Exchange = (request, call) => hop.exchange(request, call)
-  return serverOf((request, call) => observeUpstream(name, send, call)(request, call), {
+  return serverOf(observeUpstream(name, send), {
     ...options,
     log,
     ledger: deps.ledger,

@@ -4,7 +4,14 @@ import { type Call, type Exchange, type ExtensionHost, withNotify } from '@x/exc
 import { type HopObserver, withTraceContext } from '@x/exchange/internal'
 import type { RpcRequest, RpcResponse } from '@x/schema'
 import { type Instruments, scopeName } from './instruments.ts'
-import { completedOutcome, outcomeAttributesOf, outcomeOf, type Outcome, type RequestRecord } from './request-record.ts'
+import {
+  completedOutcome,
+  outcomeAttributesOf,
+  outcomeOf,
+  type Outcome,
+  rejectedOutcome,
+  type RequestRecord,
+} from './request-record.ts'
 import { createTargets, type RequestTargets } from './request-target.ts'
 
 /**
@@ -54,7 +61,7 @@ export function createHopTelemetry(
       end(outcomeOf(response))
       return response
     } catch (error) {
-      end({ statusCode: undefined, errorType: isCancelled(call) ? 'cancelled' : '_OTHER', description: undefined })
+      end(isCancelled(call) ? { ...rejectedOutcome, errorType: 'cancelled' } : rejectedOutcome)
       throw error
     }
   }
