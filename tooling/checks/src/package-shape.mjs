@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { publint } from 'publint'
-import { formatMessage } from 'publint/utils'
+import { packedProblems } from './packed.mjs'
 import { problem, runCheck } from './report.mjs'
 import { pick } from './resolve.mjs'
-import { unreachedScripts } from './unreached.mjs'
-import { listPackages, workspaceRoot } from './workspace.mjs'
+import { listPackages } from './workspace.mjs'
 
 const run = promisify(execFile)
 
@@ -20,13 +18,20 @@ const run = promisify(execFile)
  */
 export async function checkPackageShape(root) {
   const packages = listPackages(root).filter(({ manifest }) => manifest.private !== true)
-  const folder = mkdtempSync(join(tmpdir(), 'package-shape-'))
-  /** @type {string[]} */
-  const problems = []
+  const built = packages.filter(({ directory }) => existsSync(join(directory, 'dist')))
+  const problems = [
+    ...packages.flatMap(manifestProblems),
+    ...packages
+      .filter((one) => !built.includes(one))
+      .map(({ folder }) => problem(`${folder} is not built`, 'run pnpm build, and repeat this check')),
+  ]
+  const tarballs = mkdtempSync(join(tmpdir(), 'package-shape-'))
   try {
-    for (const one of packages) problems.push(...manifestProblems(one), ...(await packedProblems(one, folder)))
+    const filters = built.flatMap(({ name }) => ['--filter', name])
+    await run('pnpm', ['--recursive', ...filters, 'pack', '--pack-destination', tarballs], { cwd: root })
+    for (const one of built) problems.push(...(await packedProblems(one, tarballs)))
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    rmSync(tarballs, { recursive: true, force: true })
   }
   return problems
 }
@@ -121,81 +126,6 @@ function sameTargets(manifest, entry) {
   const published = manifest.publishConfig?.exports?.[entry]
   const consumers = [[], ['types'], ['node'], ['node', 'types']]
   return consumers.every((conditions) => pick(inside, ['dist', ...conditions]) === pick(published, conditions))
-}
-
-/**
- * @param {Package} one
- * @param {string} folder
- */
-async function packedProblems(one, folder) {
-  const destination = mkdtempSync(join(folder, 'pack-'))
-  if (!existsSync(join(one.directory, 'dist'))) {
-    return [problem(`${one.folder} is not built`, 'run pnpm build, and repeat this check')]
-  }
-  await run('pnpm', ['pack', '--pack-destination', destination], { cwd: one.directory })
-  const tarball = join(destination, readdirSync(destination).find((name) => name.endsWith('.tgz')) ?? '')
-  await run('tar', ['-xzf', tarball, '-C', destination])
-  return [
-    ...shippedProblems(one, join(destination, 'package')),
-    ...(await publintProblems(one, join(destination, 'package'))),
-    ...(await typesProblems(one, tarball)),
-  ]
-}
-
-/**
- * @param {Package} one
- * @param {string} shipped The unpacked tarball.
- */
-function shippedProblems(one, shipped) {
-  const manifest = readFileSync(join(shipped, 'package.json'), 'utf8')
-  const files = readdirSync(shipped, { recursive: true, encoding: 'utf8' })
-  const { exports, bin = {} } = JSON.parse(manifest)
-  // A template is a project for a user, which includes a test.
-  const ownFiles = files.filter((file) => !file.startsWith('templates/'))
-  const stray = ownFiles.filter((file) => /\.test\.|(^|\/)testing\/|\.tsbuildinfo$|^src\//.test(file))
-  return [
-    ...(/"workspace:/.test(manifest)
-      ? [problem(`${one.folder} packs a manifest with workspace:`, 'pack it with pnpm')]
-      : []),
-    ...(/"\.\/src\//.test(manifest)
-      ? [problem(`${one.folder} packs a manifest that names src`, 'correct publishConfig')]
-      : []),
-    ...stray.map((file) =>
-      problem(`${one.folder} ships ${file}`, 'exclude it in tsconfig.build.json, and build again'),
-    ),
-    ...unreachedScripts(shipped, { exports, bin }).map((file) =>
-      problem(`${one.folder} ships ${file}, which no entry imports`, 'remove dist, and build again'),
-    ),
-  ]
-}
-
-/**
- * @param {Package} one
- * @param {string} shipped
- */
-async function publintProblems(one, shipped) {
-  const { messages, pkg } = await publint({ pkgDir: shipped, pack: false, level: 'warning', strict: true })
-  return messages.map((message) =>
-    problem(
-      `${one.folder}: publint reports ${message.code}`,
-      formatMessage(message, pkg, { color: false }) ?? message.code,
-    ),
-  )
-}
-
-/**
- * @param {Package} one
- * @param {string} tarball
- */
-async function typesProblems(one, tarball) {
-  const attw = join(workspaceRoot, 'tooling/checks/node_modules/.bin/attw')
-  try {
-    await run(attw, [tarball, '--profile', 'esm-only', '--no-color', '--no-emoji', '--format', 'ascii'])
-    return []
-  } catch (error) {
-    const output = error instanceof Error && 'stdout' in error ? String(error.stdout).trim() : String(error)
-    return [problem(`${one.folder}: its types do not resolve for every consumer`, output.replaceAll('\n', '\n  '))]
-  }
 }
 
 await runCheck(import.meta.url, checkPackageShape)
