@@ -2,6 +2,7 @@ import {
   type AnySchema,
   type CallerInput,
   type CallerOutput,
+  type RawShape,
   type Tool,
   tool,
   type ToolDefinition,
@@ -47,8 +48,8 @@ export type AppVisibility = 'model' | 'app'
 
 /** The definition of a tool with a page. */
 export type AppToolDefinition<
-  Input extends AnySchema | undefined,
-  Output extends AnySchema | undefined,
+  Input extends AnySchema | RawShape | undefined,
+  Output extends AnySchema | RawShape | undefined,
 > = ToolDefinition<Input, Output> & {
   /** The page that shows the result, or another tool whose page shows it. */
   readonly page: AppPage | AppTool
@@ -87,8 +88,8 @@ export interface ServedPage extends AppPage {
  */
 export function appTool<
   const Name extends string,
-  Input extends AnySchema | undefined = undefined,
-  Output extends AnySchema | undefined = undefined,
+  Input extends AnySchema | RawShape | undefined = undefined,
+  Output extends AnySchema | RawShape | undefined = undefined,
 >(
   name: Name,
   { page, visibility, ...definition }: AppToolDefinition<Input, Output>,

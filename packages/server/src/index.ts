@@ -60,6 +60,9 @@ export type { CheckedValue, RejectedValue } from './json-schema/rejected-value.t
 export type {
   SchemaInput,
   AnySchema,
+  OneSchema,
+  OneSchemaSuchAs,
+  RawShape,
   SchemaOutput,
   PromptArguments,
   CallerOutput,
@@ -95,5 +98,6 @@ export type {
   ToolContent,
   ToolDefinition,
   ToolReturn,
+  ToolValue,
 } from './definitions/tool.ts'
 export type { UriVariables, VariableNames } from './definitions/uri-template.ts'

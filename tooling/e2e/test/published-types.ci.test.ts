@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -53,7 +53,9 @@ beforeAll(async () => {
     await writeFile(`${folder}/${name}/program.ts`, programOf(list))
   }
   await cp(`${root}tooling/examples/src/tracker`, `${folder}/node/tracker`, { recursive: true })
-  await cp(`${root}tooling/examples/guesses/results.ts`, `${folder}/node/results.ts`)
+  for (const name of ['results.ts', 'mistaken.ts']) {
+    await cp(`${root}tooling/examples/guesses/${name}`, `${folder}/node/${name}`)
+  }
   for (const types of ['@types/node', '@types/pg']) {
     await linkModule(`${folder}/node`, `${root}tooling/e2e/node_modules/${types}`, types)
   }
@@ -80,10 +82,18 @@ async function errorsOf(compiler: string, name: keyof typeof programs): Promise<
   return output.split('\n').filter((line) => /^(?:\.\.\/node_modules\/@x\/|[a-z-/]+\.ts|error )/.test(line))
 }
 
+/** Reads what the first line of each error in `mistaken.ts` has to say. */
+async function readMistakes(): Promise<readonly string[]> {
+  const lines = (await readFile(`${folder}/node/mistaken.ts`, 'utf8')).split('\n')
+  return lines.flatMap((line) => / \/\/ error: (.+)$/.exec(line)?.[1] ?? [])
+}
+
 test.each([...compilers])(
-  'TypeScript %s compiles the packed declarations of every entry, the issue tracker, and results as other SDKs write them',
+  'TypeScript %s compiles the packed declarations of every entry, the issue tracker, and results as other SDKs write them, and the first line of its error names each mistake',
   async (_, compiler) => {
-    expect(await errorsOf(compiler, 'node')).toEqual([])
+    const errors = await errorsOf(compiler, 'node')
+    expect(errors.filter((line) => !line.startsWith('mistaken.ts'))).toEqual([])
+    expect(errors).toEqual((await readMistakes()).map((advice) => expect.stringContaining(advice)))
   },
   5 * minute,
 )

@@ -12,23 +12,30 @@ import { prompts, server as serverOfResults, tools } from '../guesses/results.ts
 const accepted = fileURLToPath(new URL('../guesses/accepted.ts', import.meta.url))
 const results = fileURLToPath(new URL('../guesses/results.ts', import.meta.url))
 const rejected = fileURLToPath(new URL('../guesses/rejected.ts', import.meta.url))
+const mistaken = fileURLToPath(new URL('../guesses/mistaken.ts', import.meta.url))
 
 test('each guess compiles, or the error of its line names the correct form', { timeout: 300_000 }, () => {
-  const expected = readFileSync(rejected, 'utf8')
-    .split('\n')
-    .flatMap((line, index) => {
-      const advice = / \/\/ error: (.+)$/.exec(line)?.[1]
-      return advice === undefined ? [] : [{ line: index + 1, advice }]
-    })
+  const expected = [rejected, mistaken].flatMap(adviceOf)
   expect(expected.length).toBeGreaterThan(0)
   const found = errors()
-  expect(found.map(({ file, line }) => [file, line])).toEqual(expected.map(({ line }) => [rejected, line]))
+  expect(found.map(({ file, line }) => [file, line])).toEqual(expected.map(({ file, line }) => [file, line]))
   for (const [index, { advice }] of expected.entries()) expect(found[index]?.message).toContain(advice)
 })
 
+/** Returns what each wrong line of a file says about its error. */
+function adviceOf(file: string): { readonly file: string; readonly line: number; readonly advice: string }[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line, index) => {
+      const advice = / \/\/ error: (.+)$/.exec(line)?.[1]
+      return advice === undefined ? [] : [{ file, line: index + 1, advice }]
+    })
+}
+
 /** Returns the errors of the files with `--strict`, as in the editor of an author. */
 function errors(): { readonly file: string | undefined; readonly line: number; readonly message: string }[] {
-  const program = ts.createProgram([accepted, results, rejected], {
+  const files = [accepted, results, rejected, mistaken]
+  const program = ts.createProgram(files, {
     module: ts.ModuleKind.NodeNext,
     target: ts.ScriptTarget.ES2023,
     strict: true,
@@ -37,9 +44,7 @@ function errors(): { readonly file: string | undefined; readonly line: number; r
     allowImportingTsExtensions: true,
     types: ['node'],
   })
-  const diagnostics = [accepted, results, rejected].flatMap((file) =>
-    program.getSemanticDiagnostics(program.getSourceFile(file)),
-  )
+  const diagnostics = files.flatMap((file) => program.getSemanticDiagnostics(program.getSourceFile(file)))
   return diagnostics.map(({ start = 0, file: source, messageText }) => ({
     file: source?.fileName,
     line: (source?.getLineAndCharacterOfPosition(start).line ?? -1) + 1,

@@ -3,7 +3,7 @@ import type { ContentBlock, JsonObject, PromptMessage } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context, InputRequiredReturn } from './context.ts'
 import type { Completer, BaseDefinition } from './base-definition.ts'
-import type { AnySchema, SchemaOutput, PromptArguments } from '../json-schema/compile-schema.ts'
+import type { RawShape, OneSchema, AnySchema, SchemaOutput, PromptArguments } from '../json-schema/compile-schema.ts'
 
 /** A prompt, as {@link prompt} makes it, with the type of the arguments that callers pass. */
 export interface Prompt<Name extends string = string, Input = unknown> extends TypeCarrier<Input> {
@@ -12,10 +12,10 @@ export interface Prompt<Name extends string = string, Input = unknown> extends T
 }
 
 /** The definition of a prompt. `Input` is inferred from the schema. */
-export interface PromptDefinition<Input extends AnySchema | undefined> extends BaseDefinition {
+export interface PromptDefinition<Input extends AnySchema | RawShape | undefined> extends BaseDefinition {
   readonly description?: string | undefined
   /** The schema of the arguments: an object of strings, which the schema may convert to other types. */
-  readonly input?: Input
+  readonly input?: OneSchema<Input>
   /** @deprecated The arguments' schema is called `input` here. */
   readonly argsSchema?: 'it is called input'
   /** The functions that suggest values, by the names of the arguments. */
@@ -54,9 +54,10 @@ export interface PromptContent {
  *   run: ({ code }) => `Please review this code:\n${code}`,
  * })
  */
-export function prompt<const Name extends string, Input extends AnySchema | undefined = undefined>(
+export function prompt<const Name extends string, Input extends AnySchema | RawShape | undefined = undefined>(
   name: Name,
   definition: PromptDefinition<Input>,
-): Prompt<Name, PromptArguments<Input>> {
+): Prompt<Name, PromptArguments<Input>>
+export function prompt(name: string, definition: AnyPromptDefinition): Prompt {
   return { name, definition }
 }

@@ -3,7 +3,15 @@ import type { ContentBlock, JsonObject, JsonValue, ToolAnnotations } from '@x/sc
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context, RequestContext, TaskChoice, InputRequiredReturn } from './context.ts'
 import type { BaseDefinition } from './base-definition.ts'
-import type { SchemaInput, AnySchema, SchemaOutput, CallerOutput, CallerInput } from '../json-schema/compile-schema.ts'
+import type {
+  RawShape,
+  OneSchema,
+  SchemaInput,
+  AnySchema,
+  SchemaOutput,
+  CallerOutput,
+  CallerInput,
+} from '../json-schema/compile-schema.ts'
 
 /** A tool, as {@link tool} makes it, with the types of its arguments and its result for callers. */
 export interface Tool<Name extends string = string, Input = unknown, Output = unknown>
@@ -13,12 +21,14 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
 }
 
 /** The definition of a tool. `Input` and `Output` are inferred from the schemas. */
-export interface ToolDefinition<Input extends AnySchema | undefined, Output extends AnySchema | undefined>
-  extends BaseDefinition {
+export interface ToolDefinition<
+  Input extends AnySchema | RawShape | undefined,
+  Output extends AnySchema | RawShape | undefined,
+> extends BaseDefinition {
   /** The purpose of the tool, for the model. */
   readonly description: string
   /** The schema of the arguments, an object. A tool without this member takes no arguments. */
-  readonly input?: Input
+  readonly input?: OneSchema<Input>
   /** @deprecated The arguments' schema is called `input` here. */
   readonly inputSchema?: 'it is called input'
   /**
@@ -28,7 +38,7 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
    */
   readonly maxArgumentElements?: number | undefined
   /** The schema of the structured result. With this member, `run` returns a value that the schema accepts. */
-  readonly output?: Output
+  readonly output?: OneSchema<Output>
   /** @deprecated The result's schema is called `output` here. */
   readonly outputSchema?: 'it is called output'
   /** Hints about the tool's behaviour. */
@@ -51,7 +61,7 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
    * with `isError`, whose text is the error's message. An `McpError` becomes that protocol error. Any other error is
    * logged, and becomes a result with `isError` whose text is only that the tool failed.
    */
-  run(args: SchemaOutput<Input>, ctx: Context): Awaitable<ToolReturn<Output>>
+  run(args: SchemaOutput<Input>, ctx: Context): Awaitable<ToolReturn<ToolValue<Output>>>
 }
 
 /** A {@link ToolDefinition} with any types of arguments and results. */
@@ -67,14 +77,14 @@ export interface AnyToolDefinition extends BaseDefinition {
 }
 
 /**
- * The return type of `run`: text or content, a value that the output schema accepts, a whole result, or
- * `inputRequired`. `FullToolResult` is outside of the conditional type, because the compiler ignores a conditional type
- * while it infers `Output`. In `FullToolResult` the compiler finds the types of literals, such as `type: 'text'`.
+ * The return type of `run`: the value, a whole result, or `inputRequired`. `FullToolResult` is outside of the
+ * conditional type {@link ToolValue}, because the compiler ignores a conditional type while it infers `Output`. In
+ * `FullToolResult` the compiler finds the types of literals, such as `type: 'text'`.
  */
-export type ToolReturn<Output> =
-  | FullToolResult
-  | InputRequiredReturn
-  | (Output extends undefined ? string | ToolContent : SchemaInput<Output>)
+export type ToolReturn<Value> = FullToolResult | InputRequiredReturn | Value
+
+/** What `run` returns first of all: a value that the output schema accepts, and without a schema text or content. */
+export type ToolValue<Output> = Output extends undefined ? string | ToolContent : SchemaInput<Output>
 
 /** The parts of a tool's result. */
 export interface ToolContent {
@@ -109,9 +119,10 @@ export interface FullToolResult extends Partial<ToolContent> {
  */
 export function tool<
   const Name extends string,
-  Input extends AnySchema | undefined = undefined,
-  Output extends AnySchema | undefined = undefined,
->(name: Name, definition: ToolDefinition<Input, Output>): Tool<Name, CallerInput<Input>, CallerOutput<Output>> {
+  Input extends AnySchema | RawShape | undefined = undefined,
+  Output extends AnySchema | RawShape | undefined = undefined,
+>(name: Name, definition: ToolDefinition<Input, Output>): Tool<Name, CallerInput<Input>, CallerOutput<Output>>
+export function tool(name: string, definition: AnyToolDefinition): Tool {
   return { name, definition }
 }
 

@@ -21,6 +21,23 @@ import { createInterpretedValidator } from './zod-key.ts'
  */
 export type AnySchema = StandardTypedV1 | JsonObject
 
+/**
+ * Schemas by the names of properties, as the official SDK takes them. No definition accepts it. It is admitted where
+ * types are inferred, so that the error of the compiler is that of {@link OneSchema}.
+ */
+export interface RawShape {
+  readonly [property: string]: StandardTypedV1
+}
+
+/** A schema. The compiler shows the example in the error of a value that is none. */
+export interface OneSchemaSuchAs<_Example extends string> extends StandardTypedV1 {}
+
+/**
+ * The type of a member that takes one schema. A raw shape is an error. The branch of the error also takes schemas, so
+ * that a generic function can pass on a schema whose type it does not know.
+ */
+export type OneSchema<S> = [S] extends [RawShape] ? OneSchemaSuchAs<'z.object({ … })'> : S
+
 /** The type that a handler receives for an accepted value. `undefined` if there is no schema. */
 export type SchemaOutput<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferOutput<S>

@@ -33,5 +33,6 @@ function createDefaultValidator(schema: JsonObject): ValueValidator {
     validate ??= compileTrustedJsonSchema(schema)
     return validate
   }
-  return (value) => validate?.(value) ?? loadValidator().then((loadedValidator) => loadedValidator(value))
+  return (value) =>
+    validate?.(value) ?? loadValidator().then<readonly SchemaIssue[]>((loadedValidator) => loadedValidator(value))
 }

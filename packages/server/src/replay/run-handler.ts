@@ -20,7 +20,7 @@ export function runHandler<T>(handler: Handler<T>, run: Run): Awaitable<JsonObje
     return settleAndComplete(run, { thrown }, handler)
   }
   if (!isPromiseLike(handlerReturn)) return settleAndComplete(run, { returned: handlerReturn }, handler)
-  return Promise.resolve(handlerReturn).then(
+  return Promise.resolve(handlerReturn).then<JsonObject, JsonObject>(
     (returned) => settleAndComplete(run, { returned }, handler),
     (thrown: unknown) => settleAndComplete(run, { thrown }, handler),
   )
@@ -84,7 +84,7 @@ function waitForSteps(run: Run): Awaitable<void> {
   return run
     .waitForWork()
     .then(waitForImmediate)
-    .then(() => waitForSteps(run))
+    .then<void>(() => waitForSteps(run))
 }
 
 /**

@@ -1,5 +1,9 @@
-/** A value, or a promise of the value. Handlers may be synchronous or asynchronous. */
-export type Awaitable<T> = T | PromiseLike<T>
+/**
+ * A value, or a promise of the value. Handlers may be synchronous or asynchronous. `Promise` adds no value to
+ * `PromiseLike`: the compiler compares an asynchronous handler with it directly, so that its error names the value and
+ * not the parameters of `then`.
+ */
+export type Awaitable<T> = T | Promise<T> | PromiseLike<T>
 
 /** Returns true if a value has to be awaited. This is never true for JSON, which cannot contain a `then` function. */
 export function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
@@ -13,7 +17,7 @@ export function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
  */
 export function mapAwaitable<T, R>(value: Awaitable<T>, transform: (value: T) => Awaitable<R>): Awaitable<R> {
   // `Promise.resolve` is needed, because the `then` of an author's thenable may return nothing.
-  return isPromiseLike(value) ? Promise.resolve(value).then((result) => transform(result)) : transform(value)
+  return isPromiseLike(value) ? Promise.resolve(value).then<R>((result) => transform(result)) : transform(value)
 }
 
 /**
