@@ -158,6 +158,12 @@ function startExtensions(
  */
 function connectionOf(target: ClientTarget): ConnectionView {
   if (typeof target === 'function') return { exchange: target }
+  // Programs without types pass the URL of the server.
+  if (typeof target !== 'object' || target === null || !('exchange' in target)) {
+    throw new TypeError(
+      'createClient takes a connection or a server, as in createClient(connectHttp(url), { name, … })',
+    )
+  }
   return 'attachHost' in target ? { exchange: target.exchange } : target
 }
 

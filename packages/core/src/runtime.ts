@@ -98,7 +98,17 @@ async function sha256HexWithWebCrypto(text: string): Promise<string> {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
+/**
+ * Throws on a Node that these packages do not support. Every package imports this module first, so the program ends
+ * with the reason, and not with the name of the first function that is missing there.
+ */
+function checkNodeVersion(version: string | undefined): void {
+  if (version === undefined || Number.parseInt(version, 10) >= 20) return
+  throw new Error(`The @x packages need Node 20.19 or later, and this is Node ${version}`)
+}
+
 // `getBuiltinModule` keeps these modules out of bundles for other platforms.
+checkNodeVersion(globalThis.process?.versions?.node)
 const asyncHooks = globalThis.process?.getBuiltinModule?.('node:async_hooks')
 
 // The digest of Node is preferred, because Web Crypto computes in another thread. That takes longer than the rest of a

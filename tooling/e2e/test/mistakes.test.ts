@@ -1,40 +1,10 @@
 import { tasks } from '@x/tasks/server'
 import { createClient, type ClientOptions } from '@x/client'
-import type { LogRecord } from '@x/server'
-import { gateway } from '@x/gateway'
 import { createServer, form, prompt, resource, tool, type ServerDefinition } from '@x/server'
 import { sealedState } from '@x/state-codec'
-import { connectHttp } from '@x/transport-http/client'
-import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-
-/** What an author sees: the error that is thrown, the log, and the text of the result. */
-type Act = (log: (record: LogRecord) => void) => unknown
-
-async function seen(act: Act): Promise<string> {
-  const lines: string[] = []
-  const add = (error: unknown): void => {
-    for (let one = error; one instanceof Error; one = one.cause) lines.push(one.message)
-  }
-  try {
-    await act(({ message, err }) => {
-      lines.push(message)
-      add(err)
-    })
-  } catch (error) {
-    add(error)
-  }
-  return lines.join('\n')
-}
-
-const description = 'd'
-const run = (): string => 'done'
-const info = { name: 'demo', version: '1.0.0' }
-const question = { message: 'Who?', schema: form(z.object({ name: z.string() })) }
-
-/** Programs without types make most of the mistakes. */
-const untyped = (value: unknown): never => value as never
+import { type Act, description, info, key, question, run, seen, untyped } from './mistakes.ts'
 
 /** Makes a server of a definition. */
 const server =
@@ -55,7 +25,6 @@ const call =
     const result = await createClient(made, { ...info, ...answers }).callTool('x')
     for (const block of result.content) if (block.type === 'text') log({ level: 'info', message: block.text })
   }
-const key = 'ac6fa73a35fc35ca26853e7b4719d159fb3cc4a6eafe00a33b27637f48e357b7'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- handlers as programs without types write them
 type Ctx = any
@@ -103,14 +72,22 @@ const atDefinition: readonly (readonly [string, Act, RegExp])[] = [
     server({ prompts: [undefined] }),
     /prompts\[0\] is undefined; write prompts: \[prompt/,
   ],
-  ['an extension that is not called', server({ extensions: [tasks] }), /call/],
+  [
+    'an extension that is not called',
+    server({ extensions: [tasks] }),
+    /it is not a server extension; write the call, such as tasks\(\{ store \}\)/,
+  ],
   ["task: 'required' without tasks()", define({ task: 'required' }), /write extensions: \[tasks\(…\)\]/],
   [
     'a date in a form',
     () => form(z.object({ at: z.date() })),
     /property "at": (?!.*describe).*; ask for a string, and turn it into what .* with transform\(\)$/m,
   ],
-  ['a nested object in a form', () => form(z.object({ a: z.object({}) })), /"a"/],
+  [
+    'a nested object in a form',
+    () => form(z.object({ a: z.object({}) })),
+    /property "a": a form has no objects within it: give their properties to the form itself/,
+  ],
   ['a passphrase as key', () => sealedState({ keys: ['correct horse battery staple'] }), /mcpx keys new|openssl/],
   ['undefined as key', () => sealedState({ keys: [untyped(undefined)] }), /environment variable/],
 ]
@@ -220,7 +197,22 @@ const atCall: readonly (readonly [string, Act, RegExp])[] = [
   [
     'a huge journal',
     call(async (ctx: Ctx) => (await ctx.step('s', () => 'x'.repeat(200_000)), await ctx.elicit('name', question), '')),
-    /largest entries|storedState\(\)/,
+    /largest entries: steps\.s\.0 .*Store less in the state, or use storedState\(\)/,
+  ],
+  [
+    'a Date from a step',
+    call((ctx: Ctx) => ctx.step('s', () => ({ at: new Date() }))),
+    /must give JSON, but its member \/at is a Date/,
+  ],
+  [
+    'a step after the return',
+    async (log) => {
+      const ended: unknown[] = []
+      const useLate = (ctx: Ctx): unknown => ctx.step('late', run).catch((error: unknown) => ended.push(error))
+      await call((ctx: Ctx) => (setImmediate(() => useLate(ctx)), 'done'))(log)
+      await expect.poll(() => ended.length).toBe(1)
+    },
+    /used ctx\.step\("late"\) after its call had ended: await everything that the handler starts/,
   ],
 ]
 
@@ -233,71 +225,6 @@ describe('a mistake in a definition is named, with what is right', () => {
 describe('a mistake in a handler is named, with what is right', () => {
   test.each(atCall)('%s', async (_, act, message) => {
     runCount = 0
-    expect(await seen(act)).toMatch(message)
-  })
-})
-
-const around: readonly (readonly [string, Act, RegExp])[] = [
-  [
-    "the SDK's callTool({ name })",
-    (log) => createClient(createServer({ ...info, log }), { ...info, log }).callTool(untyped({ name: 'x' })),
-    /callTool takes the name and the arguments of the tool, as in callTool\('echo', \{ text \}\)/,
-  ],
-  [
-    'an answer without action',
-    (log) =>
-      createClient(
-        createServer({
-          ...info,
-          log,
-          state: sealedState({ keys: [key] }),
-          tools: [tool('x', { description, run: (_, ctx) => ctx.elicit('name', question).then(run) })],
-        }),
-        { ...info, elicit: () => untyped({ name: 'Ada' }) },
-      ).callTool('x'),
-    /action/,
-  ],
-  [
-    'a wildcard in allowedOrigins',
-    () => serveHttp(createServer(info), { allowedOrigins: ['https://*.example.com'] }),
-    /\*/,
-  ],
-  [
-    'a port in use',
-    async () => {
-      await using first = await serveHttp(createServer(info))
-      await using _second = await serveHttp(createServer(info), { port: first.port })
-    },
-    /is in use/,
-  ],
-  [
-    'a wrong path',
-    async (log) => {
-      await using http = await serveHttp(createServer({ ...info, log }))
-      await using connection = connectHttp(new URL('/', http.url))
-      await createClient(connection, info).discover()
-    },
-    /404|path|\/mcp/,
-  ],
-  [
-    'a misspelt tool in the rules of a gateway',
-    async (log) => {
-      const upstream = createServer({ ...info, tools: [tool('drop', { description, run })] })
-      await using http = await serveHttp(upstream)
-      await using made = gateway({
-        ...info,
-        log,
-        state: sealedState({ keys: [key] }),
-        upstreams: { u: { connect: () => connectHttp(http.url), tools: { deny: ['drpo'] } } },
-      })
-      await createClient(made, info).listTools()
-    },
-    /match no tool of u: deny "drpo"/,
-  ],
-]
-
-describe('a mistake around a server is named, with what is right', () => {
-  test.each(around)('%s', async (_, act, message) => {
     expect(await seen(act)).toMatch(message)
   })
 })

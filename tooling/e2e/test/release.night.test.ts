@@ -155,6 +155,16 @@ describe('a release to a local registry', () => {
     hangMs,
   )
 
+  test('a store whose optional client is not installed names the package and the command', async () => {
+    const place = `${folder}/user-@x-state-codec`
+    const program = "const { redisStore } = await import('@x/state-codec/redis')\n"
+    const get = "await redisStore('redis://localhost').get('key').catch(({ cause }) => console.log(cause.message))\n"
+    await writeFile(`${place}/store.mjs`, program + get)
+    expect(await runCommand(process.execPath, ['store.mjs'], place)).toBe(
+      'A URL needs the package @redis/client, which is not installed: npm install @redis/client@6\n',
+    )
+  })
+
   test(
     'a copy of examples/deploy is installed as its Dockerfile does, serves, and stops at SIGTERM',
     async () => {

@@ -6,3 +6,4 @@ const programOf = (alias) => fileURLToPath(new URL(`../node_modules/${alias}/bin
 export const node20 = programOf('node-20')
 export const node22 = programOf('node-22')
 export const node24 = programOf('node-24')
+export const unsupportedNode = programOf('node-unsupported')

@@ -1,4 +1,4 @@
-import { node20, node22, node24 } from '@tooling/node-versions'
+import { node20, node22, node24, unsupportedNode } from '@tooling/node-versions'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { createRuntimeServer } from '../src/server.ts'
 import { allPassed, checkServer } from './expected.ts'
 import { checkOlderClient } from './older-client.ts'
 import { programOf } from './programs.ts'
-import { builtProgram, runProgram, startProgram } from './start-program.ts'
+import { builtProgram, folder, runProgram, startProgram } from './start-program.ts'
 
 const address = /"url":"([^"]+)"/
 const bun = { program: programOf('bun'), args: ['--conditions=dist'] }
@@ -53,5 +53,14 @@ test.concurrent.each([...nodes, ['Bun', bun], ['Deno', deno]] as const)(
     await using http = await serveHttp(createRuntimeServer())
     const printed = await runProgram({ program, args: [...args, builtProgram('client'), http.url] })
     expect(JSON.parse(printed)).toEqual(allPassed)
+  },
+)
+
+test.concurrent.each([builtProgram('serve-node'), builtProgram('client'), `${folder}../../packages/cli/dist/mcpx.js`])(
+  'Node 18 ends %s with the version that is needed',
+  async (program) => {
+    await expect(runProgram({ program: unsupportedNode, args: ['--conditions=dist', program] })).rejects.toThrow(
+      'The @x packages need Node 20.19 or later, and this is Node 18.',
+    )
   },
 )

@@ -1,4 +1,5 @@
-import { styleText } from 'node:util'
+// Imported by name, `styleText` would end Node 18 before `@x/core` can say which Node is needed.
+import util from 'node:util'
 import type { JsonObject } from '@x/core'
 import { type CliIo, hasColors, widthOf } from '../cli-io.ts'
 import { toDisplayJson, toDisplayLine } from '../terminal/display-text.ts'
@@ -30,7 +31,7 @@ export function createPrinter(io: CliIo, isJson: boolean): Printer {
     line: (text = '') => void io.output.write(`${text}\n`),
     json: (value) => void io.output.write(`${toDisplayJson(value, io.output)}\n`),
     note: (text) => void io.errorOutput.write(`${text}\n`),
-    color: (color, text) => (isColored ? styleText(color, text, { validateStream: false }) : text),
+    color: (color, text) => (isColored ? util.styleText(color, text, { validateStream: false }) : text),
     width: widthOf(io),
   }
 }

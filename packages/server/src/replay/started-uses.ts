@@ -1,4 +1,4 @@
-import { quoteName } from '@x/core'
+import { isCancelled, quoteName } from '@x/core'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import { HandlerError, type HandlerErrorCode, isSuspension } from './handler-error.ts'
 import { allowUnawaited } from '../request/awaitable.ts'
@@ -33,6 +33,7 @@ export function startUse<T>(run: Run, functionName: string, key: unknown, source
       (error: unknown) => {
         use.isSettled = true
         use.failure = { error, index: run.countFailure() }
+        warnLateUse(run, description, error)
         reject(error)
       },
     )
@@ -42,6 +43,16 @@ export function startUse<T>(run: Run, functionName: string, key: unknown, source
   promise.use = use
   run.addStartedUse(use)
   return promise
+}
+
+/** Warns of a use after the end of its call. Its error reaches only code that awaits it, and none may. */
+function warnLateUse(run: Run, description: string, error: unknown): void {
+  if (!(error instanceof HandlerError) || error.code !== 'ended' || isCancelled(run.request.call)) return
+  warnAboutRun(
+    run,
+    'unawaited',
+    `used ${description} after its call had ended: await everything that the handler starts`,
+  )
 }
 
 /** A started use, whose state only this file changes. */

@@ -160,7 +160,7 @@ export function checkTokenSize(token: string, value: JsonValue): string {
   const entries = describeLargestEntries(value)
   throw new StateUsageError(
     'too_large',
-    `The state makes a token of ${token.length} bytes, the most is ${maxTokenBytes}. The largest entries: ${entries}. Carry less, or use storedState()`,
+    `The state makes a token of ${token.length} bytes, the most is ${maxTokenBytes}. The largest entries: ${entries}. Store less in the state, or use storedState()`,
   )
 }
 

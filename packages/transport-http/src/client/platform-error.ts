@@ -22,37 +22,30 @@ export function isUnsent(error: unknown): boolean {
   return syscall === 'connect'
 }
 
-/** Converts an error of the platform into an {@link HttpError} whose cause is that error. */
-export function toHttpError(error: unknown, origin: string): HttpError {
+/**
+ * Converts an error of the platform into an {@link HttpError} whose cause is that error. The mistake of a program becomes
+ * a `TypeError`, which no client tries again.
+ */
+export function toHttpError(error: unknown, origin: string): HttpError | TypeError {
   if (isHttpError(error)) return error
-  const { code } = readErrorView(error)
-  const codeSuffix = typeof code === 'string' ? ` (${code})` : ''
-  if (typeof code === 'string' && untrustedCodePattern.test(code))
-    return new HttpError('certificate', `its certificate is not trusted${codeSuffix}`, {
-      origin,
-      cause: error,
-    })
-  if (isUnsent(error))
-    return new HttpError('connect', `no connection${codeSuffix}${adviceFor(code)}`, { origin, cause: error })
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') {
-    return new HttpError('timeout', 'no connection in time', { origin, cause: error })
-  }
-  if (typeof code === 'string' && (malformedResponseCodes.has(code) || code.startsWith('HPE_'))) {
-    return new HttpError('protocol', `the answer is not valid HTTP${codeSuffix}`, { origin, cause: error })
-  }
-  return new HttpError('closed', `the connection ended before the answer${codeSuffix}${adviceFor(code)}`, {
-    origin,
-    cause: error,
-  })
+  const { code: givenCode } = readErrorView(error)
+  const code = typeof givenCode === 'string' ? givenCode : ''
+  const codeSuffix = code && ` (${code})`
+  const details = { origin, cause: error }
+  // undici before version 7 expects other members of a handler.
+  if (code === 'UND_ERR_INVALID_ARG')
+    return new TypeError('The option dispatcher is of undici 6 or earlier: give one of undici 7 or later', details)
+  if (untrustedCodePattern.test(code))
+    return new HttpError('certificate', `its certificate is not trusted${codeSuffix}`, details)
+  if (isUnsent(error)) return new HttpError('connect', `no connection${codeSuffix}${adviceFor(code)}`, details)
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return new HttpError('timeout', 'no connection in time', details)
+  if (malformedResponseCodes.has(code) || code.startsWith('HPE_'))
+    return new HttpError('protocol', `the answer is not valid HTTP${codeSuffix}`, details)
+  return new HttpError('closed', `the connection ended before the answer${codeSuffix}`, details)
 }
 
-const advices: ReadonlyMap<unknown, string> = new Map([
-  ['ECONNREFUSED', ': nothing listens at this address; is the server running?'],
-  ['UND_ERR_INVALID_ARG', ': the dispatcher is of another undici than the fetch: give one of undici 7 or later'],
-])
-
 function adviceFor(code: unknown): string {
-  return advices.get(code) ?? ''
+  return code === 'ECONNREFUSED' ? ': nothing listens at this address; is the server running?' : ''
 }
 
 // `fetch` throws a `TypeError` without details. Its cause is the error of the platform.

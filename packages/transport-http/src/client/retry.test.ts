@@ -167,5 +167,5 @@ test.each([
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'certificate'],
   ['EPIPE', 'closed'],
 ])('%s is reported as %s', (code, expected) => {
-  expect(toHttpError(Object.assign(new Error(), { code }), 'http://test').code).toBe(expected)
+  expect(toHttpError(Object.assign(new Error(), { code }), 'http://test')).toMatchObject({ code: expected })
 })

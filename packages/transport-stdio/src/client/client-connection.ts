@@ -129,7 +129,11 @@ function receiveLine(state: ConnectionState, text: string): void {
   try {
     message = parseMessage(text, state.settings.bounds)
   } catch (cause) {
-    return reportProblem(state, `a line is not a message: ${toExcerpt(text)}`, cause)
+    return reportProblem(
+      state,
+      `a line is not a message: ${toExcerpt(text)}; a server writes its log to stderr, as with console.error`,
+      cause,
+    )
   }
   if (isResponse(message)) receiveResponse(state, message)
   else if (isRequest(message)) receiveRequest(state, message)

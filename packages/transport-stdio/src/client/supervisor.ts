@@ -162,7 +162,7 @@ function reportExitFailure({ settings }: SupervisorState): (error: unknown) => v
 /** The error of a process that never answered. Another start would most likely end in the same way. */
 function createStartError(command: string, { exitCode, signal, stderr, firstOutput }: EndedProcess): StdioError {
   // The reason comes first in the report of a runtime. The calls that led to it follow, and would fill the last lines.
-  const outputSuffix = firstOutput === '' ? ' and wrote nothing to stderr' : `; its first output: ${firstOutput}`
+  const outputSuffix = firstOutput === '' ? '; it wrote nothing to stderr' : `; its first output: ${firstOutput}`
   const message = `The server's process (${command}) ended ${describeEnd({ exitCode, signal })} before it answered anything, and is not started again${outputSuffix}`
   return new StdioError('restarts', message, { exitCode, signal, stderr })
 }
