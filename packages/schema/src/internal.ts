@@ -8,4 +8,13 @@ export { loggingLevels, severityOf } from './basic/meta.ts'
 export { encodePieces, type MessagePieces } from './messages/encode-message.ts'
 export { parseBatch } from './messages/parse-message.ts'
 export { resolveReference, withoutRootReference } from './json-schema/schema-references.ts'
-export { collectSubschemas, type Subschema } from './json-schema/subschemas.ts'
+export { collectSubschemas, mapSubschemas, type Subschema } from './json-schema/subschemas.ts'
+export { flattenObjectInput, type ObjectInput, toObjectInput } from './json-schema/object-input.ts'
+export {
+  hasLookAround,
+  isModelFormat,
+  isModelPropertyName,
+  maxModelTools,
+  patternsOf,
+  refusedRootKeywords,
+} from './json-schema/model-rules.ts'

@@ -32,7 +32,7 @@ export const folderLayers = new Map([
   [
     'packages/client',
     {
-      order: ['otel.ts', 'telemetry', '.', 'rounds', 'tools', 'subscriptions', 'caching', 'forms', 'request'],
+      order: ['otel.ts', 'telemetry', '.', 'models', 'rounds', 'tools', 'subscriptions', 'caching', 'forms', 'request'],
       upward: 0,
     },
   ],

@@ -55,10 +55,11 @@ export const layers = new Map([
     {
       imports: ['@x/core', '@x/exchange', '@x/schema'],
       dependencies: ['@opentelemetry/api'],
-      portable: ['.', './forms', './otel'],
+      portable: ['.', './forms', './models', './otel'],
       without: {
         '.': ['zod', '@opentelemetry/api'],
         './forms': ['zod'],
+        './models': ['zod', '@opentelemetry/api'],
       },
     },
   ],

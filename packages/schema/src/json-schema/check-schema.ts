@@ -1,4 +1,5 @@
-import { type JsonObject, type JsonValue, isJsonObject } from '@x/core'
+import type { JsonObject, JsonValue } from '@x/core'
+import { patternsOf } from './model-rules.ts'
 import { findMalformedKeyword } from './schema-keywords.ts'
 import { findReferenceProblem } from './schema-references.ts'
 import { collectSubschemas, schemaBounds, type Subschema } from './subschemas.ts'
@@ -58,11 +59,6 @@ function findPatternsProblem(schema: JsonObject): string | undefined {
     if (!isValidPattern(pattern)) return 'a pattern is not a regular expression'
   }
   return undefined
-}
-
-function patternsOf({ pattern, patternProperties }: JsonObject): string[] {
-  const patterns = isJsonObject(patternProperties) ? Object.keys(patternProperties) : []
-  return typeof pattern === 'string' ? [...patterns, pattern] : patterns
 }
 
 function isValidPattern(pattern: string): boolean {

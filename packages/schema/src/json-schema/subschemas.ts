@@ -75,3 +75,27 @@ function* memberSchemasOf(subschemaFields: Omit<Subschema, 'schema'>, container:
 function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
+
+/**
+ * Returns a copy of a schema in which `change` has replaced each subschema, the innermost first, and then the schema
+ * itself. The schema must be within the limits of {@link collectSubschemas}.
+ */
+export function mapSubschemas(schema: JsonObject, change: (subschema: JsonObject) => JsonObject): JsonObject {
+  const mapped = Object.entries(schema).map(([keyword, value]) => [keyword, mapMember(keyword, value, change)])
+  return change(Object.fromEntries(mapped))
+}
+
+function mapMember(
+  keyword: string,
+  value: JsonObject[string],
+  change: (subschema: JsonObject) => JsonObject,
+): JsonObject[string] {
+  if (dataKeywords.has(keyword)) return value
+  if (Array.isArray(value)) return value.map((item) => (isJsonObject(item) ? mapSubschemas(item, change) : item))
+  if (!isJsonObject(value)) return value
+  if (!mapKeywords.has(keyword)) return mapSubschemas(value, change)
+  const entries = Object.entries(value)
+  return Object.fromEntries(
+    entries.map(([name, item]) => [name, isJsonObject(item) ? mapSubschemas(item, change) : item]),
+  )
+}

@@ -1,6 +1,7 @@
 import { findUnknownOption, type KnownOptions } from '@x/core'
 import { DefinitionError } from '@x/exchange'
 import { isJsonObject, isMetaKey, type JsonObject, type JsonSchemaCompiler } from '@x/schema'
+import { type ObjectInput, toObjectInput } from '@x/schema/internal'
 import type { CompiledDefinition, CompiledCacheHints } from './catalog.ts'
 import type { CacheHints, Completer, BaseDefinition } from '../definitions/base-definition.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
@@ -138,4 +139,11 @@ export function compileCompleters(
 /** Returns the members of a JSON object, or an empty array for any other value. */
 export function memberEntries(value: JsonObject[string]): readonly (readonly [string, JsonObject[string]])[] {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
+}
+
+/** Writes a schema of arguments as one object, or throws a {@link DefinitionError} with the reason why it is none. */
+export function requireObjectInput(schema: JsonObject, errorSubject: string): ObjectInput {
+  const input = toObjectInput(schema)
+  if (typeof input === 'string') throw new DefinitionError('schema', errorSubject, { reason: input })
+  return input
 }

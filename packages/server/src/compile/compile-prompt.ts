@@ -2,12 +2,17 @@ import { DefinitionError } from '@x/exchange'
 import { isJsonObject, type JsonObject, type PromptArgument } from '@x/schema'
 import { resolveReference } from '@x/schema/internal'
 import type { CompiledPrompt } from './catalog.ts'
-import { type CompileContext, compileCompleters, compileEntry, memberEntries } from './compile-entry.ts'
+import {
+  type CompileContext,
+  compileCompleters,
+  compileEntry,
+  memberEntries,
+  requireObjectInput,
+} from './compile-entry.ts'
 import { withSentence } from './compile-tool.ts'
 import type { Prompt } from '../definitions/prompt.ts'
 import { compileInput } from '../json-schema/compile-schema.ts'
 import type { AnySchema } from '../json-schema/compile-schema.ts'
-import { toObjectInput } from '../json-schema/object-input.ts'
 import { isZodSchema, type ZodSchema } from '../json-schema/zod-issues.ts'
 
 /** Compiles a prompt. Throws {@link DefinitionError}. */
@@ -22,7 +27,7 @@ export function compilePrompt(
   const inputSubject = `${errorSubject}, input`
   const schemaOptions = { errorSubject: inputSubject, side: 'input', compile } as const
   const compiledInput = compileInput(definition.input, schemaOptions)
-  const { jsonSchema, alternatives } = toObjectInput(compiledInput.jsonSchema, inputSubject)
+  const { jsonSchema, alternatives } = requireObjectInput(compiledInput.jsonSchema, inputSubject)
   const promptArguments = readPromptArguments(jsonSchema, definition.input, inputSubject)
   const { title, icons, meta } = definition
   const description = withSentence(definition.description, alternatives)

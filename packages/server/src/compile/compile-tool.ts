@@ -3,9 +3,8 @@ import { DefinitionError } from '@x/exchange'
 import { type JsonObject, projectMetaKeys, type HeaderParam, parseHeaderParams } from '@x/schema'
 import { withoutRootReference } from '@x/schema/internal'
 import type { CompiledTool } from './catalog.ts'
-import { type CompileContext, compileEntry } from './compile-entry.ts'
+import { type CompileContext, compileEntry, requireObjectInput } from './compile-entry.ts'
 import { compileInput, compileSchema } from '../json-schema/compile-schema.ts'
-import { toObjectInput } from '../json-schema/object-input.ts'
 import type { AnyToolDefinition, Tool } from '../definitions/tool.ts'
 
 /** Compiles a tool. Throws {@link DefinitionError}. */
@@ -27,7 +26,10 @@ export function compileTool({ name, definition }: Tool, { compileSchema: compile
   const compiledOutput =
     definition.output &&
     compileSchema(definition.output, { errorSubject: `${errorSubject}, output`, side: 'output', compile })
-  const { jsonSchema: inputSchema, alternatives } = toObjectInput(compiledInput.jsonSchema, `${errorSubject}, input`)
+  const { jsonSchema: inputSchema, alternatives } = requireObjectInput(
+    compiledInput.jsonSchema,
+    `${errorSubject}, input`,
+  )
   const toolHeaderParams = headerParamsOf(inputSchema, errorSubject)
   const outputSchema = compiledOutput && withoutRootReference(compiledOutput.jsonSchema)
   const description = withSentence(definition.description, alternatives)

@@ -1,5 +1,14 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
-import { collectSubschemas, type Subschema } from '@x/schema/internal'
+import {
+  collectSubschemas,
+  hasLookAround,
+  isModelFormat,
+  isModelPropertyName,
+  maxModelTools,
+  patternsOf,
+  refusedRootKeywords,
+  type Subschema,
+} from '@x/schema/internal'
 import type { HostProblemCode } from '../request/report.ts'
 
 /** Something about the tools of a server that a known host, or the model API behind it, refuses or drops. */
@@ -38,17 +47,14 @@ export function findHostProblems(tools: readonly ListedTool[]): readonly HostPro
       return [{ code, tool: tool.name, properties: found, hosts, message }]
     }),
   )
-  return tools.length > maxTools ? [...problems, tooManyToolsProblem(tools.length)] : problems
+  return tools.length > maxModelTools ? [...problems, tooManyToolsProblem(tools.length)] : problems
 }
 
 const maxShownProperties = 5
 
-/** The number of tools that the OpenAI API accepts in one request. */
-const maxTools = 128
-
 function tooManyToolsProblem(count: number): HostProblem {
   const hosts = ['Codex', 'Copilot CLI']
-  const message = `The server has ${count} tools; model APIs accept ${maxTools} of all servers together (${hosts.join(', ')})`
+  const message = `The server has ${count} tools; model APIs accept ${maxModelTools} of all servers together (${hosts.join(', ')})`
   return { code: 'tool_count', tool: undefined, properties: [], hosts, message }
 }
 
@@ -73,7 +79,7 @@ const rules: readonly Rule[] = [
     code: 'schema_root',
     hosts: ['Codex', 'Claude Code'],
     find: ({ inputSchema }) => {
-      const keywords = rootKeywords.filter((keyword) => Object.hasOwn(inputSchema, keyword))
+      const keywords = refusedRootKeywords.filter((keyword) => Object.hasOwn(inputSchema, keyword))
       return keywords.length > 0 || inputSchema['type'] !== 'object' ? keywords : undefined
     },
     text: (subject, keywords) =>
@@ -85,7 +91,7 @@ const rules: readonly Rule[] = [
     hosts: ['Claude Code'],
     find: findPlaces(({ schema }) =>
       Object.keys(isJsonObject(schema['properties']) ? schema['properties'] : {}).filter(
-        (name) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(name),
+        (name) => !isModelPropertyName(name),
       ),
     ),
     text: (subject, places) =>
@@ -103,21 +109,12 @@ const rules: readonly Rule[] = [
   {
     code: 'format',
     hosts: ['Gemini CLI'],
-    find: findPlaces(({ schema: { format } }) => typeof format === 'string' && !knownFormats.has(format)),
+    find: findPlaces(({ schema: { format } }) => typeof format === 'string' && !isModelFormat(format)),
     text: (subject, places) =>
       `The format of ${places} in ${subject} should be one of JSON Schema, such as "email" or "uri"; model APIs refuse ` +
       'a format that they do not know',
   },
 ]
-
-const rootKeywords = ['anyOf', 'oneOf', 'allOf', 'not', 'enum', '$ref'] as const
-
-const knownFormats: ReadonlySet<string> = new Set(
-  (
-    'date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri iri-reference ' +
-    'uuid uri-template json-pointer relative-json-pointer regex int32 int64 float double'
-  ).split(' '),
-)
 
 /** Creates a search through a schema for the subschemas, or the properties of subschemas, with a problem. */
 function findPlaces(find: (subschema: Subschema) => boolean | readonly string[]): Rule['find'] {
@@ -139,22 +136,4 @@ function placeOf({ propertyPath, pointer }: Subschema, name?: string): string {
   const path = [...(propertyPath ?? []), ...(name === undefined ? [] : [name])]
   if (propertyPath !== undefined && path.length > 0) return JSON.stringify(path.join('.'))
   return JSON.stringify(name === undefined ? pointer || 'the root' : `${pointer}/properties/${name}`)
-}
-
-function patternsOf({ pattern, patternProperties }: JsonObject): readonly string[] {
-  const patterns = Object.keys(isJsonObject(patternProperties) ? patternProperties : {})
-  return typeof pattern === 'string' ? [...patterns, pattern] : patterns
-}
-
-// A parenthesis that is escaped, or in a character class, opens no group.
-function hasLookAround(pattern: string): boolean {
-  let isInClass = false
-  for (let index = 0; index < pattern.length; index += 1) {
-    const character = pattern[index]
-    if (character === '\\') index += 1
-    else if (character === '[') isInClass = true
-    else if (character === ']') isInClass = false
-    else if (!isInClass && /^\(\?<?[=!]/.test(pattern.slice(index, index + 4))) return true
-  }
-  return false
 }

@@ -1,6 +1,6 @@
-import { DefinitionError } from '@x/exchange'
-import { findSchemaProblem, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
-import { resolveReference, withoutRootReference } from '@x/schema/internal'
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
+import { findSchemaProblem } from './check-schema.ts'
+import { resolveReference, withoutRootReference } from './schema-references.ts'
 
 /** A schema of arguments as clients see it: one object, without a union or a reference at its root. */
 export interface ObjectInput {
@@ -10,28 +10,37 @@ export interface ObjectInput {
 }
 
 /**
- * Writes a schema of arguments as one object. Model APIs refuse a union at the root, with every tool of the session. A
- * root that says `type: object` itself is served as it is.
+ * Writes a schema of arguments as one object. Model APIs refuse a union at the root, with every tool of the session.
  * The object has the properties of all members, and requires what all members require. It accepts more than the schema,
- * by which the server still validates.
+ * by which a server still validates.
  *
- * Throws {@link DefinitionError} for a schema, or a member of its union, that accepts something else than objects
- * (server/tools, tool).
+ * Returns the problem of a schema, or of a member of its union, that accepts something else than objects (server/tools,
+ * tool), and of a union that takes too much work.
  */
-export function toObjectInput(schema: JsonObject, errorSubject: string): ObjectInput {
+export function toObjectInput(schema: JsonObject): ObjectInput | string {
   const root = withoutRootReference(schema)
   // The author of an object with conditions beside its properties means it so, and hosts keep them (SEP-2106).
   if (root['type'] === 'object' || !compositionKeywords.some((keyword) => Object.hasOwn(root, keyword)))
-    return { jsonSchema: requireObjectType(root, errorSubject), alternatives: undefined }
-  const alternatives = alternativesOf(root, { root: schema, errorSubject, isObject: false })
-  const jsonSchema = { ...annotationsOf(root), type: 'object', ...toSchemaMembers(unionOf(alternatives)) }
+    return root['type'] === 'object' ? { jsonSchema: root, alternatives: undefined } : notAnObject
+  return flattenObjectInput(root, schema)
+}
+
+/**
+ * Writes an object whose root has conditions beside its properties as one object without them, as {@link toObjectInput}
+ * does with a union. A host does this for a model API that refuses what its server lists.
+ */
+export function flattenObjectInput(root: JsonObject, document: JsonObject = root): ObjectInput | string {
+  const context: SchemaContext = { document, isObject: false, search: { work: 0, problem: undefined } }
+  const alternatives = alternativesOf(root, context)
+  const jsonSchema = { ...annotationsOf(root), type: 'object', ...toSchemaMembers(unionOf(alternatives, context)) }
+  if (context.search.problem !== undefined) return context.search.problem
   const problem = findSchemaProblem(jsonSchema)
-  if (problem !== undefined) {
-    const reason = `it is served as one object, and ${problem}; write what is referred to under $defs`
-    throw new DefinitionError('schema', errorSubject, { reason })
-  }
+  if (problem !== undefined) return `it is served as one object, and ${problem}; write what is referred to under $defs`
   return { jsonSchema, alternatives: describeAlternatives(alternatives) }
 }
+
+const notAnObject =
+  'the root of the JSON Schema must have "type": "object" or be a union of such schemas; put other values in a property'
 
 const compositionKeywords = ['anyOf', 'oneOf', 'allOf', '$ref'] as const
 
@@ -45,10 +54,23 @@ interface Alternative {
 }
 
 interface SchemaContext {
-  readonly root: JsonObject
-  readonly errorSubject: string
+  /** The schema in which references are resolved. */
+  readonly document: JsonObject
   /** True if an enclosing schema accepts nothing but objects, so that members need not repeat it. */
   readonly isObject: boolean
+  /** Grows with the schemas that are read and the characters that are compared, until the first problem. */
+  readonly search: { work: number; problem: string | undefined }
+}
+
+/** References can repeat a schema exponentially often, so the work of a union is limited. */
+const maxWork = 2_000_000
+const workOfSchema = 500
+
+/** Counts work. Returns false once there is a problem. */
+function spend({ search }: SchemaContext, work: number): boolean {
+  search.work += work
+  if (search.work > maxWork) search.problem ??= 'its union has too many members'
+  return search.problem === undefined
 }
 
 /** The number of alternatives beyond which they are combined, because their combinations grow without bound. */
@@ -57,10 +79,11 @@ const maxAlternatives = 64
 function alternativesOf(schema: JsonObject, context: SchemaContext): readonly Alternative[] {
   const { type } = schema
   const hasComposition = compositionKeywords.some((keyword) => Object.hasOwn(schema, keyword))
-  if (type !== undefined || (!hasComposition && !context.isObject && !namesMembers(schema)))
-    requireObjectType(schema, context.errorSubject)
+  const mustBeObject = type !== undefined || (!hasComposition && !context.isObject && !namesMembers(schema))
+  if (mustBeObject && type !== 'object') context.search.problem ??= notAnObject
+  if (!spend(context, workOfSchema)) return []
   const memberContext = { ...context, isObject: context.isObject || type === 'object' }
-  const target = resolveReference(schema, context.root)
+  const target = resolveReference(schema, context.document)
   const intersected = [...(target === undefined ? [] : [target]), ...schemasOf(schema['allOf'])]
   const parts = [
     ...intersected.map((member) => alternativesOf(member, memberContext)),
@@ -69,7 +92,7 @@ function alternativesOf(schema: JsonObject, context: SchemaContext): readonly Al
       return union.length === 0 ? [] : [union]
     }),
   ]
-  return parts.reduce(combine, [readAlternative(schema)])
+  return parts.reduce((left, right) => combine(left, right, context), [readAlternative(schema)])
 }
 
 // A schema such as { required: ['a'] } restricts an object, although it also accepts what is no object.
@@ -95,15 +118,22 @@ function readAlternative(schema: JsonObject): Alternative {
 }
 
 /** Returns the alternatives that accept what an alternative of each list accepts. */
-function combine(left: readonly Alternative[], right: readonly Alternative[]): readonly Alternative[] {
-  if (left.length * right.length > maxAlternatives) return [intersectionOf(unionOf(left), unionOf(right))]
-  return left.flatMap((one) => right.map((other) => intersectionOf(one, other)))
+function combine(
+  left: readonly Alternative[],
+  right: readonly Alternative[],
+  context: SchemaContext,
+): readonly Alternative[] {
+  if (left.length * right.length > maxAlternatives)
+    return [intersectionOf(unionOf(left, context), unionOf(right, context), context)]
+  return left.flatMap((one) => right.map((other) => intersectionOf(one, other, context)))
 }
 
-function intersectionOf(left: Alternative, right: Alternative): Alternative {
+function intersectionOf(left: Alternative, right: Alternative, context: SchemaContext): Alternative {
   const names = new Set([...left.properties.keys(), ...right.properties.keys()])
   return {
-    properties: new Map([...names].map((name) => [name, joinForms('allOf', [left, right].flatMap(formsOf(name)))])),
+    properties: new Map(
+      [...names].map((name) => [name, joinForms('allOf', [left, right].flatMap(formsOf(name)), context)]),
+    ),
     required: new Set([...left.required, ...right.required]),
     additionalProperties: left.additionalProperties ?? right.additionalProperties,
     description: right.description ?? left.description,
@@ -111,13 +141,15 @@ function intersectionOf(left: Alternative, right: Alternative): Alternative {
 }
 
 /** Returns the alternative that accepts what any of the alternatives accepts. */
-function unionOf(alternatives: readonly Alternative[]): Alternative {
+function unionOf(alternatives: readonly Alternative[], context: SchemaContext): Alternative {
   const [first, ...others] = alternatives
   if (first === undefined || others.length === 0) return first ?? readAlternative({})
   const names = new Set(alternatives.flatMap(({ properties }) => [...properties.keys()]))
-  const isSame = others.every(({ additionalProperties }) => isEqual(additionalProperties, first.additionalProperties))
+  const isSame = new Set(alternatives.map((one) => textOf(one.additionalProperties, context))).size === 1
   return {
-    properties: new Map([...names].map((name) => [name, joinForms('anyOf', alternatives.flatMap(formsOf(name)))])),
+    properties: new Map(
+      [...names].map((name) => [name, joinForms('anyOf', alternatives.flatMap(formsOf(name)), context)]),
+    ),
     required: new Set([...first.required].filter((name) => others.every(({ required }) => required.has(name)))),
     additionalProperties: isSame ? first.additionalProperties : undefined,
     description: undefined,
@@ -132,14 +164,18 @@ function formsOf(name: string): (alternative: Alternative) => readonly JsonValue
   }
 }
 
-function joinForms(keyword: 'allOf' | 'anyOf', forms: readonly JsonValue[]): JsonValue {
-  const differentForms = forms.filter((form, index) => forms.findIndex((earlier) => isEqual(earlier, form)) === index)
-  const [first = {}, ...others] = differentForms
-  return others.length === 0 ? first : { [keyword]: differentForms }
+function joinForms(keyword: 'allOf' | 'anyOf', forms: readonly JsonValue[], context: SchemaContext): JsonValue {
+  const [first = {}, ...others] = new Set(forms)
+  if (others.length === 0) return first
+  const formsByText = new Map([first, ...others].map((form) => [textOf(form, context), form]))
+  return formsByText.size === 1 ? first : { [keyword]: [...formsByText.values()] }
 }
 
-function isEqual(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
+function textOf(form: JsonValue | undefined, context: SchemaContext): string {
+  if (form === undefined || !spend(context, 1)) return ''
+  const text = JSON.stringify(form)
+  spend(context, text.length)
+  return text
 }
 
 function toSchemaMembers({ properties, required, additionalProperties }: Alternative): JsonObject {
@@ -178,11 +214,4 @@ function describeAlternative({ properties, required, description }: Alternative)
   })
   const set = members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
   return description === undefined ? set : `${set} (${description.replace(/\.$/, '')})`
-}
-
-function requireObjectType(schema: JsonObject, errorSubject: string): JsonObject {
-  if (schema['type'] === 'object') return schema
-  const reason =
-    'the root of the JSON Schema must have "type": "object" or be a union of such schemas; put other values in a property'
-  throw new DefinitionError('schema', errorSubject, { reason })
 }

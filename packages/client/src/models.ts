@@ -1,0 +1,38 @@
+/**
+ * The tools of servers in the formats of model APIs, and their results as the content that a model gets.
+ *
+ * @module @x/client/models
+ */
+
+export {
+  type AiSdkContent,
+  type AiSdkOutput,
+  aiSdkOutput,
+  type AiSdkSchema,
+  type AiSdkTool,
+  aiSdkTools,
+} from './models/ai-sdk.ts'
+export {
+  type AnthropicBlock,
+  type AnthropicResultContent,
+  anthropicResult,
+  type AnthropicTool,
+  type AnthropicToolResult,
+  anthropicTools,
+} from './models/anthropic.ts'
+export type { ImageType } from './models/model-content.ts'
+export { errorResult, type ModelTools, type ToolSource } from './models/model-tools.ts'
+export {
+  type OpenAiChatCall,
+  type OpenAiChatContent,
+  type OpenAiChatMessage,
+  openaiChatMessages,
+  type OpenAiChatTool,
+  openaiChatTools,
+  type OpenAiItem,
+  type OpenAiResultContent,
+  openaiResult,
+  type OpenAiTool,
+  type OpenAiToolResult,
+  openaiTools,
+} from './models/openai.ts'

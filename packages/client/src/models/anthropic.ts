@@ -1,0 +1,79 @@
+import type { CallToolResult, JsonObject } from '@x/schema'
+import { describePart, type ImageType, type ModelPart, toModelParts } from './model-content.ts'
+import {
+  type ModelCall,
+  type ModelTools,
+  readMember,
+  readModelTools,
+  runCalls,
+  type ToolSource,
+} from './model-tools.ts'
+
+/** A tool in a request of the Anthropic Messages API. */
+export interface AnthropicTool {
+  name: string
+  description: string
+  input_schema: JsonObject & { type: 'object' }
+}
+
+/** A block in the content of a message of the Anthropic Messages API. */
+export interface AnthropicBlock {
+  readonly type: string
+}
+
+/** A block with the result of a tool, for the content of the next message of the user. */
+export interface AnthropicToolResult {
+  type: 'tool_result'
+  tool_use_id: string
+  content: AnthropicResultContent[]
+  is_error: boolean
+}
+
+/** A part of a result in the Anthropic Messages API. */
+export type AnthropicResultContent =
+  | { type: 'text'; text: string }
+  | { type: 'image'; source: { type: 'base64'; media_type: ImageType; data: string } }
+  | { type: 'document'; source: { type: 'base64'; media_type: 'application/pdf'; data: string }; title: string }
+
+/**
+ * Reads the tools of a client for the Anthropic Messages API. Give `run` the content of the answer, and send what it
+ * returns as the content of the next message of the user.
+ *
+ * @example
+ * const tools = await anthropicTools(client)
+ * const answer = await anthropic.messages.create({ model, max_tokens, messages, tools: tools.definitions })
+ * const results = await tools.run(answer.content, { signal })
+ */
+export async function anthropicTools(
+  client: ToolSource,
+): Promise<ModelTools<AnthropicTool, AnthropicBlock, AnthropicToolResult>> {
+  const toolSet = await readModelTools(client)
+  return {
+    definitions: toolSet.tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
+    run: (blocks, options) => runCalls(toolSet, blocks.flatMap(toModelCall), { options, toResult: anthropicResult }),
+  }
+}
+
+function toModelCall(block: AnthropicBlock): ModelCall[] {
+  if (block.type !== 'tool_use') return []
+  return [{ id: readMember(block, 'id'), name: readMember(block, 'name'), input: Reflect.get(block, 'input') }]
+}
+
+/** Returns the result of a tool as the Anthropic Messages API takes it, for the call with this id. */
+export function anthropicResult(id: string, result: CallToolResult): AnthropicToolResult {
+  const isError = result.isError === true
+  // The API refuses everything but text in a result with `is_error`.
+  const toContent = isError ? toTextContent : toResultContent
+  return { type: 'tool_result', tool_use_id: id, content: toModelParts(result).map(toContent), is_error: isError }
+}
+
+function toTextContent(part: ModelPart): AnthropicResultContent {
+  return { type: 'text', text: describePart(part) }
+}
+
+function toResultContent(part: ModelPart): AnthropicResultContent {
+  if (part.type === 'text') return { type: 'text', text: part.text }
+  const { data } = part
+  if (part.type === 'image') return { type: 'image', source: { type: 'base64', media_type: part.mimeType, data } }
+  return { type: 'document', source: { type: 'base64', media_type: part.mimeType, data }, title: part.name }
+}

@@ -1,0 +1,84 @@
+import { parseJson } from '@x/core'
+import type { CallToolResult, ContentBlock, ResourceLink } from '@x/schema'
+
+/** A part of a result as model APIs take it. Everything that is neither an image nor a document is a text. */
+export type ModelPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image'; readonly mimeType: ImageType; readonly data: string }
+  | { readonly type: 'document'; readonly mimeType: 'application/pdf'; readonly data: string; readonly name: string }
+
+/** The media types of the images that all model APIs take. */
+export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+
+/**
+ * Returns the content of a result for a model. Content for the user alone is left out. Structured content follows as
+ * JSON if no text has it already. What model APIs do not take, such as sound, is described.
+ */
+export function toModelParts({ content, structuredContent }: CallToolResult): readonly ModelPart[] {
+  const blocks = content.filter(isForModel)
+  const parts = blocks.map(toModelPart).filter((part) => part.type !== 'text' || part.text.trim() !== '')
+  if (structuredContent !== undefined && !blocks.some((block) => hasJson(block, structuredContent)))
+    parts.push({ type: 'text', text: JSON.stringify(structuredContent) })
+  return parts.length === 0 ? [{ type: 'text', text: '(no content)' }] : parts
+}
+
+/** Returns the content of a result with descriptions in place of images and documents. */
+export function toModelText(result: CallToolResult): string {
+  return toModelParts(result).map(describePart).join('\n\n')
+}
+
+/** Describes a part where it cannot be itself. */
+export function describePart(part: ModelPart): string {
+  return part.type === 'text' ? part.text : describeData(part.type, part.mimeType, part.data)
+}
+
+function isForModel({ annotations }: ContentBlock): boolean {
+  const audience = annotations?.audience
+  return audience === undefined || audience.length === 0 || audience.includes('assistant')
+}
+
+function hasJson(block: ContentBlock, value: unknown): boolean {
+  if (block.type !== 'text' || !/^\s*[[{"\dtfn-]/.test(block.text)) return false
+  return JSON.stringify(parseJson(block.text)) === JSON.stringify(value)
+}
+
+function toModelPart(block: ContentBlock): ModelPart {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: block.text }
+    case 'image':
+      return toDataPart('image', block)
+    case 'audio':
+      return { type: 'text', text: describeData('sound', block.mimeType, block.data) }
+    case 'resource_link':
+      return { type: 'text', text: describeLink(block) }
+    case 'resource': {
+      const { resource } = block
+      const { uri, mimeType } = resource
+      if ('text' in resource) return { type: 'text', text: `Resource ${uri}:\n${resource.text}` }
+      return toDataPart(`resource ${uri}`, { data: resource.blob, mimeType: mimeType ?? 'unknown type' }, uri)
+    }
+  }
+}
+
+function toDataPart(kind: string, { data, mimeType }: { data: string; mimeType: string }, name = kind): ModelPart {
+  if (isImageType(mimeType)) return { type: 'image', mimeType, data }
+  if (mimeType === 'application/pdf') return { type: 'document', mimeType, data, name }
+  return { type: 'text', text: describeData(kind, mimeType, data) }
+}
+
+function isImageType(mimeType: string): mimeType is ImageType {
+  return /^image\/(?:png|jpeg|gif|webp)$/.test(mimeType)
+}
+
+function describeData(kind: string, mimeType: string, data: string): string {
+  return `[${kind}, ${mimeType}, ${Math.floor((data.length * 3) / 4)} bytes, which cannot be shown here]`
+}
+
+function describeLink({ uri, name, title, description, mimeType }: ResourceLink): string {
+  const details = [title === undefined || title === name ? undefined : name, mimeType].filter(
+    (text) => text !== undefined,
+  )
+  const label = `${title ?? name}${details.length > 0 ? ` (${details.join(', ')})` : ''}`
+  return `[Resource ${label}: ${uri}${description === undefined ? '' : `, ${description}`}]`
+}

@@ -1,0 +1,152 @@
+import { parseJsonObject } from '@x/core'
+import { type CallToolResult, errorCodes, isJsonObject, type JsonObject, type Tool } from '@x/schema'
+import { type ClientError, isClientError } from '../request/client-error.ts'
+import type { CallOptions, ReadOptions } from '../request/call-options.ts'
+import { isPermanent, retryAfterMsOf } from '../request/permanent-failure.ts'
+import type { CallToolFunction } from '../tools/call-tool.ts'
+import { toModelSchema } from './model-schema.ts'
+
+/**
+ * The tools to offer to a model, and the way to call them: a client, or an object of yours that lists some of them or
+ * asks the user before a call.
+ */
+export interface ToolSource {
+  listTools(options?: ReadOptions): Promise<readonly Tool[]>
+  readonly callTool: CallToolFunction
+}
+
+/** The tools of a client in the format of a model API. */
+export interface ModelTools<Definition, Call, Result> {
+  /** What a request to the model has as its tools. */
+  readonly definitions: Definition[]
+  /**
+   * Makes the tool calls of a model's answer at the same time, and returns their results in the same order. Everything
+   * else in the answer is ignored. A call that fails has a result as well, which says whether to try again. Rejects with
+   * `signal.reason` if the signal aborts, and with an error that a function of yours threw.
+   */
+  run(calls: readonly Call[], options?: CallOptions): Promise<Result[]>
+}
+
+/** A tool under the name, and with the schema, that model APIs accept. */
+export interface ModelTool {
+  readonly name: string
+  readonly description: string
+  readonly schema: JsonObject & { readonly type: 'object' }
+}
+
+/** A call of a model: the arguments are an object, or its JSON text. */
+export interface ModelCall {
+  readonly id: string
+  readonly name: string
+  readonly input: unknown
+}
+
+/** The tools of a client for models, whatever the API. */
+export interface ModelToolSet {
+  readonly tools: readonly ModelTool[]
+  call(call: Omit<ModelCall, 'id'>, options?: CallOptions): Promise<CallToolResult>
+}
+
+/** Reads the tools that a model may call. Tools for pages alone (extensions/apps, visibility) are left out. */
+export async function readModelTools(source: ToolSource): Promise<ModelToolSet> {
+  const listedTools = (await source.listTools()).filter(isForModels)
+  const names = assignNames(listedTools.map(({ name }) => name))
+  const tools = listedTools.map((tool, index) => createModelTool(tool, names[index] ?? tool.name))
+  const toolByName = new Map(tools.map((tool) => [tool.name, tool]))
+  return {
+    tools,
+    async call({ name, input }, options = {}) {
+      const called = toolByName.get(name)
+      if (called === undefined) return failedResult(`There is no tool ${JSON.stringify(name)}.`)
+      const args = parseInput(input)
+      if (args === undefined) return failedResult('The arguments are not a JSON object. Correct them, and try again.')
+      try {
+        return await source.callTool(called.original, called.restoreNames(args), options)
+      } catch (error) {
+        if (options.signal?.aborted === true || !isClientError(error)) throw error
+        return errorResult(error)
+      }
+    },
+  }
+}
+
+/** Makes calls at the same time, and returns their results in the same order. */
+export async function runCalls<Result>(
+  toolSet: ModelToolSet,
+  calls: readonly ModelCall[],
+  { options, toResult }: { options: CallOptions | undefined; toResult: (id: string, result: CallToolResult) => Result },
+): Promise<Result[]> {
+  return await Promise.all(calls.map(async (call) => toResult(call.id, await toolSet.call(call, options))))
+}
+
+/** Returns a text member of a call, which the types of a model API have, and ours do not repeat. */
+export function readMember(call: object, member: string): string {
+  const value: unknown = Reflect.get(call, member)
+  return typeof value === 'string' ? value : ''
+}
+
+/**
+ * Returns the result of a call that failed, for a model: it has the message of the error, and says whether the tool may
+ * have run and whether to try again.
+ */
+export function errorResult(error: ClientError): CallToolResult {
+  return failedResult(`${error.message}\n${adviceOf(error)}`)
+}
+
+function failedResult(text: string): CallToolResult {
+  return { resultType: 'complete', content: [{ type: 'text', text }], isError: true }
+}
+
+/** The failures after which a tool may have run, although its result is unknown. */
+const uncertainCodes: ReadonlySet<string> = new Set(['transport', 'timeout', 'invalid_result', 'invalid_output'])
+
+function adviceOf(error: ClientError): string {
+  if (error.rpc?.code === errorCodes.invalidParams) return 'Correct the arguments before you try again.'
+  if (isPermanent(error)) return 'Do not try again: the same call would fail again.'
+  if (uncertainCodes.has(error.code)) return 'The tool may have run. Find out before you try again.'
+  const seconds = Math.ceil(retryAfterMsOf(error) / 1000)
+  return seconds > 0 ? `Try again after ${seconds} seconds.` : 'You can try again.'
+}
+
+function isForModels({ _meta }: Tool): boolean {
+  const ui = _meta?.['ui']
+  const visibility = isJsonObject(ui) ? ui['visibility'] : undefined
+  return !Array.isArray(visibility) || visibility.includes('model')
+}
+
+/** Gives each tool a name of letters, digits, `_` and `-`, as all model APIs accept it. No two tools share a name. */
+function assignNames(names: readonly string[]): readonly string[] {
+  const isPlain = (name: string): boolean => /^[a-zA-Z0-9_-]{1,64}$/.test(name)
+  const takenNames = new Set(names.filter(isPlain))
+  const counts = new Map<string, number>()
+  return names.map((name) => {
+    if (isPlain(name)) return name
+    let candidate = name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || '_'
+    // The number has room behind the stem, and counts all names with this stem.
+    const stem = candidate.slice(0, 56)
+    while (takenNames.has(candidate)) {
+      const count = (counts.get(stem) ?? 1) + 1
+      counts.set(stem, count)
+      candidate = `${stem}_${count}`
+    }
+    takenNames.add(candidate)
+    return candidate
+  })
+}
+
+interface CallableTool extends ModelTool {
+  /** The name at the server. */
+  readonly original: string
+  readonly restoreNames: (args: JsonObject) => JsonObject
+}
+
+function createModelTool({ name: original, title, description, inputSchema }: Tool, name: string): CallableTool {
+  const { schema, note, restoreNames } = toModelSchema(inputSchema)
+  const sentences = [description ?? title ?? original, note].filter((text) => text !== undefined && text !== '')
+  return { name, original, description: sentences.join(' '), schema: { ...schema, type: 'object' }, restoreNames }
+}
+
+function parseInput(input: unknown): JsonObject | undefined {
+  if (typeof input === 'string') return input.trim() === '' ? {} : parseJsonObject(input)
+  return isJsonObject(input) ? input : undefined
+}

@@ -1,0 +1,172 @@
+import type { CallToolResult, JsonObject } from '@x/schema'
+import { type ModelPart, toModelParts } from './model-content.ts'
+import {
+  type ModelCall,
+  type ModelTools,
+  readMember,
+  readModelTools,
+  runCalls,
+  type ToolSource,
+} from './model-tools.ts'
+
+/** A tool in a request of the OpenAI Responses API. */
+export interface OpenAiTool {
+  type: 'function'
+  name: string
+  description: string
+  parameters: Record<string, unknown>
+  strict: false
+}
+
+/** An item in the output of the OpenAI Responses API. */
+export interface OpenAiItem {
+  readonly type: string
+}
+
+/** An item with the result of a tool, for the input of the next request. */
+export interface OpenAiToolResult {
+  type: 'function_call_output'
+  call_id: string
+  output: string | OpenAiResultContent[]
+}
+
+/** A part of a result in the OpenAI Responses API. */
+export type OpenAiResultContent =
+  | { type: 'input_text'; text: string }
+  | { type: 'input_image'; image_url: string; detail: 'auto' }
+  | { type: 'input_file'; file_data: string; filename: string }
+
+/**
+ * Reads the tools of a client for the OpenAI Responses API. Give `run` the output of the response, and send what it
+ * returns as the input of the next request.
+ *
+ * @example
+ * const tools = await openaiTools(client)
+ * const response = await openai.responses.create({ model, input, tools: tools.definitions })
+ * const results = await tools.run(response.output, { signal })
+ */
+export async function openaiTools(client: ToolSource): Promise<ModelTools<OpenAiTool, OpenAiItem, OpenAiToolResult>> {
+  const toolSet = await readModelTools(client)
+  return {
+    definitions: toolSet.tools.map(({ name, description, schema }) => ({
+      type: 'function',
+      name,
+      description,
+      parameters: toParameters(schema),
+      strict: false,
+    })),
+    run: (items, options) => runCalls(toolSet, items.flatMap(toModelCall), { options, toResult: openaiResult }),
+  }
+}
+
+function toParameters(schema: JsonObject): Record<string, unknown> {
+  return { ...schema }
+}
+
+function toModelCall(item: OpenAiItem): ModelCall[] {
+  if (item.type !== 'function_call') return []
+  return [{ id: readMember(item, 'call_id'), name: readMember(item, 'name'), input: Reflect.get(item, 'arguments') }]
+}
+
+/** Returns the result of a tool as the OpenAI Responses API takes it, for the call with this id. */
+export function openaiResult(callId: string, result: CallToolResult): OpenAiToolResult {
+  const parts = markError(toModelParts(result), result)
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  const output = texts.length === parts.length ? texts.join('\n\n') : parts.map(toResultContent)
+  return { type: 'function_call_output', call_id: callId, output }
+}
+
+/** OpenAI has no member for a failure, so a text says it. */
+function markError(parts: readonly ModelPart[], { isError }: CallToolResult): readonly ModelPart[] {
+  return isError === true ? [{ type: 'text', text: failureText }, ...parts] : parts
+}
+
+const failureText = 'The call failed:'
+
+function toResultContent(part: ModelPart): OpenAiResultContent {
+  if (part.type === 'text') return { type: 'input_text', text: part.text }
+  const url = `data:${part.mimeType};base64,${part.data}`
+  if (part.type === 'image') return { type: 'input_image', image_url: url, detail: 'auto' }
+  return { type: 'input_file', file_data: url, filename: part.name }
+}
+
+/** A tool in a request of the OpenAI Chat Completions API. */
+export interface OpenAiChatTool {
+  type: 'function'
+  function: { name: string; description: string; parameters: Record<string, unknown> }
+}
+
+/** A tool call in a message of the OpenAI Chat Completions API. */
+export interface OpenAiChatCall {
+  readonly id: string
+  readonly type: string
+}
+
+/** A message with the result of a tool, or with the images of results, which messages of tools cannot have. */
+export type OpenAiChatMessage =
+  | { role: 'tool'; tool_call_id: string; content: string }
+  | { role: 'user'; content: OpenAiChatContent[] }
+
+/** A part of a message with the images of results. */
+export type OpenAiChatContent =
+  | { type: 'text'; text: string }
+  | { type: 'image_url'; image_url: { url: string } }
+  | { type: 'file'; file: { file_data: string; filename: string } }
+
+/**
+ * Reads the tools of a client for the OpenAI Chat Completions API, and for the many APIs that are like it. Give `run`
+ * the `tool_calls` of the message, and append the messages that it returns.
+ *
+ * @example
+ * const tools = await openaiChatTools(client)
+ * const { choices } = await openai.chat.completions.create({ model, messages, tools: tools.definitions })
+ * messages.push(choices[0].message, ...(await tools.run(choices[0].message.tool_calls ?? [], { signal })))
+ */
+export async function openaiChatTools(
+  client: ToolSource,
+): Promise<ModelTools<OpenAiChatTool, OpenAiChatCall, OpenAiChatMessage>> {
+  const toolSet = await readModelTools(client)
+  return {
+    definitions: toolSet.tools.map(({ name, description, schema }) => ({
+      type: 'function',
+      function: { name, description, parameters: toParameters(schema) },
+    })),
+    run: async (calls, options) => {
+      const toResult = (id: string, result: CallToolResult) => ({ id, result })
+      return openaiChatMessages(await runCalls(toolSet, calls.flatMap(toChatModelCall), { options, toResult }))
+    },
+  }
+}
+
+function toChatModelCall(call: OpenAiChatCall): ModelCall[] {
+  const called: unknown = Reflect.get(call, 'function')
+  if (call.type !== 'function' || typeof called !== 'object' || called === null) return []
+  return [{ id: call.id, name: readMember(called, 'name'), input: Reflect.get(called, 'arguments') }]
+}
+
+/**
+ * Returns the results of the tool calls of one message as the OpenAI Chat Completions API takes them: a message for each
+ * call, and then one with their images and documents, if there are any.
+ */
+export function openaiChatMessages(
+  results: readonly { readonly id: string; readonly result: CallToolResult }[],
+): OpenAiChatMessage[] {
+  const media: OpenAiChatContent[] = []
+  const messages = results.map(({ id, result }): OpenAiChatMessage => {
+    const texts = markError(toModelParts(result), result).map((part) => {
+      if (part.type === 'text') return part.text
+      media.push(toChatContent(part))
+      return `[${part.type} ${media.length} of the next message of the user]`
+    })
+    return { role: 'tool', tool_call_id: id, content: texts.join('\n\n') }
+  })
+  if (media.length === 0) return messages
+  const text = 'From the results of the tools:'
+  return [...messages, { role: 'user', content: [{ type: 'text', text }, ...media] }]
+}
+
+function toChatContent(part: Exclude<ModelPart, { type: 'text' }>): OpenAiChatContent {
+  const url = `data:${part.mimeType};base64,${part.data}`
+  if (part.type === 'image') return { type: 'image_url', image_url: { url } }
+  return { type: 'file', file: { file_data: url, filename: part.name } }
+}
