@@ -107,8 +107,9 @@ function checkNodeVersion(version: string | undefined): void {
   throw new Error(`The @x packages need Node 20.19 or later, and this is Node ${version}`)
 }
 
-// `getBuiltinModule` keeps these modules out of bundles for other platforms.
 checkNodeVersion(globalThis.process?.versions?.node)
+
+// `getBuiltinModule` keeps these modules out of bundles for other platforms.
 const asyncHooks = globalThis.process?.getBuiltinModule?.('node:async_hooks')
 
 // The digest of Node is preferred, because Web Crypto computes in another thread. That takes longer than the rest of a

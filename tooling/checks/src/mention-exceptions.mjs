@@ -28,6 +28,7 @@ const ofOthers = {
   'an option of other SDKs': 'protocolVersionDiscovery',
   'exported by the official SDK, and methods of its server and client':
     'server.registerTool server.registerPrompt server.registerResource server.server.elicitInput ' +
+    'server.server.listRoots oninitialized getClientCapabilities ' +
     'server.server.createMessage server.sendLoggingMessage server.sendToolListChanged server.connect client.connect ' +
     'client.setRequestHandler authInfo EventStore requireBearerAuth mcpAuthMetadataRouter',
   'methods of strings and arrays': 'indexOf sort',

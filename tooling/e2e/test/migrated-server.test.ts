@@ -40,6 +40,7 @@ test.each<[string, '2026-07-28' | 'older', URL]>([
   const onProgress = (one: { readonly progress: number }) => void progress.push(one.progress)
   const booked = await client.callTool('book', { city: 'Oslo' })
   const found = await client.callTool('search', { city: 'Oslo' }, { onProgress })
+  const missing = await client.callTool('search', { city: 'Rome' })
   const { messages } = await client.getPrompt('plan', { city: 'Bergen' })
   const cities = await client.readResource('travel://cities')
   const hotels = await client.readResource('travel://hotels/Bergen')
@@ -47,6 +48,7 @@ test.each<[string, '2026-07-28' | 'older', URL]>([
     [{ type: 'text', text: '3 nights in Oslo' }],
     [{ type: 'text', text: 'Amerikalinjen, The Thief' }],
   ])
+  expect(missing).toMatchObject({ isError: true, content: [{ type: 'text', text: 'No hotels in Rome' }] })
   expect(progress).toEqual([1])
   expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'Plan a trip to Bergen' } }])
   expect(cities.contents).toMatchObject([{ uri: 'travel://cities', text: 'Oslo\nBergen' }])

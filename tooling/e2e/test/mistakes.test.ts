@@ -185,6 +185,11 @@ const atCall: readonly (readonly [string, Act, RegExp])[] = [
     /breaks its output schema:\n.*a/,
   ],
   [
+    'content of a tool with an output',
+    call(() => ({ content: [], structuredContent: { a: 1 } }), { output: z.object({ a: z.number() }) }),
+    /breaks its output schema:\n.*a.*\nTo set the content too, return toolResult\(\{ content, … \}\)/,
+  ],
+  [
     'a Map in an output',
     call(() => ({ all: new Map([[1, 2]]) }), { output: z.object({ all: z.any() }) }),
     /has at \/all a Map, which JSON writes as \{\}; return a plain object/,

@@ -28,7 +28,8 @@ export function toToolResult(
   return mapAwaitable(checkOutput(structuredValue), (checkedOutput) => {
     if (checkedOutput.issues === undefined)
       return createStructuredResult(toolContent, checkedOutput.value, { tool, request })
-    return rejectUnusableReturn(`breaks its output schema:\n${formatIssues(checkedOutput)}`, tool, request)
+    const advice = isToolContent(structuredValue) ? '\nTo set the content too, return toolResult({ content, … })' : ''
+    return rejectUnusableReturn(`breaks its output schema:\n${formatIssues(checkedOutput)}${advice}`, tool, request)
   })
 }
 

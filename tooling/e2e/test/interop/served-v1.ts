@@ -20,6 +20,7 @@ function getServer(): McpServer {
     'search',
     { title: 'Search', description: 'Searches hotels', inputSchema: { city: z.string() } },
     async ({ city }, extra): Promise<CallToolResult> => {
+      if (!Object.hasOwn(hotels, city)) throw new Error(`No hotels in ${city}`)
       const progressToken = extra._meta?.progressToken
       if (progressToken !== undefined) {
         const params = { progressToken, progress: 1, total: 2 }

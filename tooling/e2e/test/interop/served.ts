@@ -2,6 +2,7 @@ import { legacy } from '@x/legacy'
 import { createServer, type McpServer, prompt, resource, resourceTemplate, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
+import { withErrorTexts } from './error-texts.ts'
 
 const hotels: Record<string, string[]> = { Oslo: ['Amerikalinjen', 'The Thief'], Bergen: ['Opus'] }
 
@@ -21,14 +22,15 @@ function getServer(): McpServer {
     title: 'Search',
     description: 'Searches hotels',
     input: z.object({ city: z.string() }),
-    run: async ({ city }, ctx) => {
+    run: withErrorTexts(async ({ city }, ctx) => {
+      if (!Object.hasOwn(hotels, city)) throw new Error(`No hotels in ${city}`)
       const progressToken = ctx.meta.progressToken
       if (progressToken !== undefined) {
         ctx.progress(1, 2)
       }
       ctx.log('info', `Searches ${city}`)
       return { content: [{ type: 'text', text: (hotels[city] ?? []).join(', ') }] }
-    },
+    }),
   })
   const plan = prompt('plan', {
     description: 'Plans a trip',
