@@ -19,7 +19,7 @@ describe.concurrent('the walk-through', () => {
     const { code, output } = await start(['--once', '--port', '0', '--runner', 'restate']).ended
     for (const landmark of [
       'Restate decides which instance runs a task',
-      'is killed with SIGKILL, in the middle of a change.',
+      'is killed on purpose, with SIGKILL, in the middle of a change.',
       '11 of 12 work items were changed: User Story #4601,',
       'All 15 steps went as expected.',
     ])

@@ -19,7 +19,7 @@ describe.concurrent('the walk-through', () => {
       'ado-work-items 0.1.0 speaks 2026-07-28',
       "requires the field Microsoft.VSTS.Common.ResolvedReason (Fixed, Won't Fix, Duplicate, By Design)",
       'round 1, instance 1,',
-      'instance 1 is killed with SIGKILL. Another instance continues the call.',
+      'instance 1 is killed on purpose, with SIGKILL. Another instance continues the call.',
       'round 2, instance 2,',
       'round 3, instance 3,',
       'Bug #4522 resolved as Duplicate of Bug #4301. State set to Resolved and duplicate link created.',
@@ -29,7 +29,7 @@ describe.concurrent('the walk-through', () => {
       'revision 2025-11-25. The client declares experimental.requestState.',
       'the answer with the same state: By Design',
       '4533, 4517, 4522, 4544, 4540',
-      'is killed with SIGKILL, in the middle of a change.',
+      'is killed on purpose, with SIGKILL, in the middle of a change.',
       'input_required: Resolving Bug #4609, Bug #4610 and Bug #4611 requires a resolution. How were they resolved?',
       '11 of 12 work items were changed: User Story #4601,',
       'Not changed: Task #4612: System.State was rejected',
@@ -42,7 +42,9 @@ describe.concurrent('the walk-through', () => {
       /elicitation\/create, instance (\d), with \d+ bytes of state: Resolving Bug #4533 .*instance \1 is killed/,
     )
     const [, killed, other] =
-      /instance (\d) is killed with SIGKILL, in the middle[^]*?\(instance (\d)\), [\d.]+ s\s+later/.exec(output) ?? []
+      /instance (\d) is killed on purpose, with SIGKILL, in the middle[^]*?\(instance (\d)\), [\d.]+ s\s+later/.exec(
+        output,
+      ) ?? []
     expect(Number(other)).toBeGreaterThan(0)
     expect(other).not.toBe(killed)
     expect([...output.matchAll(/instance (\d) ·/g)].map(([, id]) => id).slice(0, 6)).toEqual([

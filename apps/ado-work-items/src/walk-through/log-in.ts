@@ -29,7 +29,7 @@ export function loginSteps(plan: LoginPlan): readonly Step[] {
 
 function rejectStranger({ url }: LoginPlan): Step {
   return {
-    title: 'Call without a token.',
+    title: 'A call without a token must be refused.',
     ask: 'tools/call list_work_items',
     run: async ({ signal }) => {
       const response = await send(url, {}, signal)
@@ -59,7 +59,7 @@ function logInJob(plan: LoginPlan): Step {
 /** A copied token that is bound to a key is rejected, because the attacker cannot create a DPoP proof (RFC 9449). */
 function rejectCopiedToken({ url, login }: LoginPlan): Step {
   return {
-    title: 'Another client sends a copied token.',
+    title: 'Another client sends a copied token, and must be refused.',
     ask: 'tools/call list_work_items, with the token and without a proof',
     run: async ({ signal }) => {
       await login.auth.login(url, { signal })
@@ -76,7 +76,7 @@ function rejectCopiedToken({ url, login }: LoginPlan): Step {
 /** Two people use the server at once. Each has their own tasks and sessions, and cannot read the other's. */
 export function separateUsers(plan: LoginPlan): Step {
   return {
-    title: 'Eve looks for a task and a session of Ada.',
+    title: 'Eve must not find a task or a session of Ada.',
     ask: 'tasks/get and tools/list, with the ids that Ada has',
     run: async ({ signal }) => {
       const ada = connect(plan, plan.login.auth)

@@ -17,7 +17,7 @@ export const emulatorPlan: readonly Step[] = [
   search("Search for o'brien: the quote stays part of the search.", { text: "o'brien" }, [4517]),
   readResource('Read bug 4522 as a resource.', 4522),
   update(
-    'Resolve it, as a client without elicitation.',
+    'A client without elicitation must be refused.',
     { workItemId: 4522, fields: { [state]: 'Resolved' } },
     { rejected: true, say: [stateRule, "Fixed, Won't Fix, Duplicate, By Design"] },
   ),
@@ -43,7 +43,7 @@ export const emulatorPlan: readonly Step[] = [
     kill: true,
   }),
   resolveInRounds({
-    title: 'Resolve the original too, but the user declines.',
+    title: 'The user declines, so nothing may change.',
     workItemId: 4301,
     questions: [
       {
@@ -61,7 +61,7 @@ export const emulatorPlan: readonly Step[] = [
     { rejected: false, say: ['Bug #4517 was changed', 'revision 4'] },
   ),
   update(
-    'Another user still has revision 3, and closes it.',
+    'Another user still has revision 3, and must be refused.',
     { workItemId: 4517, fields: { [state]: 'Closed' }, rev: 3 },
     { rejected: true, say: ['Bug #4517 was not changed', 'Another user changed the work item', 'get_work_item'] },
   ),
@@ -79,7 +79,7 @@ export const emulatorPlan: readonly Step[] = [
   complete('Which ids begin with 45?', '45'),
   getPrompt('Get the prompt that triages bug 4533.', 4533),
   updateInTask({
-    title: 'Resolve the work items about gift wrap, as a task.',
+    title: 'Resolve what is about gift wrap, as a task. One must fail.',
     text: 'gift wrap',
     fields: { [state]: 'Resolved' },
     question: {

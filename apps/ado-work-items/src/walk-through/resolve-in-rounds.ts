@@ -94,7 +94,10 @@ export async function killInstanceThatAsked(scope: StepScope, victim: number | u
   expect(victim !== undefined, 'an instance should have asked')
   await scope.killInstance(victim)
   if (scope.instances().length === 0) await scope.untilComplete()
-  return { mark: '☠', text: `instance ${victim} is killed with SIGKILL. Another instance continues the call.` }
+  return {
+    mark: '☠',
+    text: `instance ${victim} is killed on purpose, with SIGKILL. Another instance continues the call.`,
+  }
 }
 
 function describeAnswer({ key, answer: { action, content } }: Expected): string {

@@ -92,7 +92,7 @@ function readProgress(message = ''): Seen | undefined {
 async function kill(worker: number, scope: StepScope): Promise<Line> {
   await scope.killInstance(worker)
   if (scope.instances().length === 0) await scope.untilComplete()
-  return { mark: '☠', text: `instance ${worker} is killed with SIGKILL, in the middle of a change.` }
+  return { mark: '☠', text: `instance ${worker} is killed on purpose, with SIGKILL, in the middle of a change.` }
 }
 
 function createStory({ question }: TaskPlan) {
