@@ -4,16 +4,15 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Script } from 'node:vm'
-import type { DefectName } from './defects.ts'
 import { replaceGlobals } from './platform/replace-globals.ts'
 import { createVirtualTime } from './platform/virtual-time.ts'
 import type * as Simulation from './run-seed.ts'
 import type { SeedReport } from './run-seed.ts'
 import { createTotals, formatReport, formatTotals } from './print-report.ts'
 
-const usage = `pnpm simulation:fleet [--seeds 100] [--from 1] [--trace] [--defect no-fence]
+const usage = `pnpm simulation:fleet [--seeds 100] [--from 1] [--trace]
 Runs whole fleets in one process on a virtual clock, one for each seed, while instances, messages and services fail.
---trace prints the events of each seed. --defect injects a defect, for tests of the simulation.
+--trace prints the events of each seed.
 The exit code is 1 if an invariant was broken.
 `
 
@@ -29,7 +28,6 @@ async function main(): Promise<void> {
     options: {
       seeds: { type: 'string', default: '100' },
       from: { type: 'string', default: '1' },
-      defect: { type: 'string' },
       trace: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -38,11 +36,11 @@ async function main(): Promise<void> {
   const [seeds, from] = [wholeNumber('seeds', values.seeds), wholeNumber('from', values.from)]
   const startedAt = readRealTime()
   const totals = createTotals()
-  const runSeed = createSeedRunner(values.defect)
+  const runSeed = createSeedRunner()
   for (let seed = from; seed < from + seeds; seed += 1) {
     const report = await runSeed(seed)
     totals.add(report)
-    process.stdout.write(formatReport(report, { showsTrace: values.trace, defect: values.defect }))
+    process.stdout.write(formatReport(report, values.trace))
   }
   process.stdout.write(formatTotals(totals, readRealTime() - startedAt))
   if (totals.failedSeeds.length > 0) process.exitCode = 1
@@ -55,24 +53,24 @@ function wholeNumber(name: string, text: string): number {
 }
 
 /** Replaces clocks and random functions in this process, and returns the function that runs one seed. */
-function createSeedRunner(defect: string | undefined): (seed: number) => Promise<SeedReport> {
+function createSeedRunner(): (seed: number) => Promise<SeedReport> {
   const loadSimulation = createLoader()
   const setPlatform = replaceGlobals()
   const nextTurn = (): Promise<void> => new Promise((resolve) => void startNextTurn(resolve))
   return (seed) => {
     const time = createVirtualTime(nextTurn)
     setPlatform({ time, random: randomFrom(seed + 2 ** 30), randomForBytes: randomFrom(seed + 2 ** 31) })
-    const { runSeed, defects } = loadSimulation()
-    const isDefect = (name: string): name is DefectName => Object.hasOwn(defects, name)
-    if (defect !== undefined && !isDefect(defect))
-      throw new RangeError(`--defect is ${defect}; write one of ${Object.keys(defects).join(', ')}`)
-    return runSeed({ seed, defect, time, onUnhandledRejection: listenForRejections })
+    return loadSimulation().runSeed({ seed, time, onUnhandledRejection: listenForRejections })
   }
 }
 
 function listenForRejections(listener: (error: unknown) => void): () => void {
   process.on('unhandledRejection', listener)
-  return () => void process.off('unhandledRejection', listener)
+  return () => {
+    process.off('unhandledRejection', listener)
+    // Each evaluation of the bundle guards it, and would be kept by its listener.
+    process.stderr.removeAllListeners('error')
+  }
 }
 
 /** Returns a function that evaluates the bundle beside this program. No two evaluations share a module. */

@@ -36,6 +36,51 @@ export const plantedFaults = {
     code: 'if (task?.token === undefined || task.token !== token) return',
     fault: "if (task?.token === undefined || token === '') return",
   },
+  'record-lost': {
+    file: 'tasks/src/engines/memory-engine.ts',
+    code: '  for (const entry of entries) task.entries.set(',
+    fault: '  if (task.attempt % 2 === 1) for (const entry of entries) task.entries.set(',
+  },
+  'token-not-renewed': {
+    file: 'tasks/src/engines/memory-engine.ts',
+    code: 'task.token = crypto.randomUUID()',
+    fault: 'task.token ??= crypto.randomUUID()',
+  },
+  'answers-crossed': {
+    file: 'tasks/src/engines/memory-engine.ts',
+    code: 'task.responses.set(key, JSON.stringify(response))',
+    fault: 'task.responses.set(key, (store.last ??= JSON.stringify(response)))',
+  },
+  'owner-not-compared': {
+    file: 'tasks/src/engines/memory-store.ts',
+    code: 'return owner === undefined || task.owner === owner ? task : undefined',
+    fault: 'return task',
+  },
+  'change-not-published': {
+    file: 'core/src/bus/network-bus.ts',
+    code: 'await withBusTimeout(timeoutOptions, (signal) =>',
+    fault: "if (!change.topic.startsWith('resource:')) await withBusTimeout(timeoutOptions, (signal) =>",
+  },
+  'sessions-mixed': {
+    file: 'sessions/src/server/session.ts',
+    code: 'this.#state = parser.parse(state, report)',
+    fault: 'this.#state = (globalThis.lastState = parser.parse(globalThis.lastState ?? state, report))',
+  },
+  'gateway-never-probes-again': {
+    file: 'gateway/src/upstream/availability.ts',
+    code: 'if (this.#clock.monotonicNow() >= this.#nextProbeAt) this.#startProbe()',
+    fault: '',
+  },
+  'gateway-mixes-callers': {
+    file: 'gateway/src/hop/host-identity.ts',
+    code: 'key: JSON.stringify([call.context.get(clientSessionKey), client])',
+    fault: "key: ''",
+  },
+  'stop-never-forced': {
+    file: 'transport-http/src/node/graceful-stop.ts',
+    code: 'schedule(() => server.closeAllConnections(), graceMs + flushTimeoutMs)',
+    fault: 'schedule(() => {}, graceMs + flushTimeoutMs)',
+  },
 } as const satisfies Record<string, PlantedFault>
 
 /**

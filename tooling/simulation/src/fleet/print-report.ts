@@ -36,20 +36,13 @@ export function createTotals(): Totals {
   }
 }
 
-interface ReportFormat {
-  /** True to print the whole trace, even if no invariant was broken. */
-  readonly showsTrace: boolean
-  readonly defect: string | undefined
-}
-
-/** Returns the lines about one seed. They are empty for a seed without a broken invariant, unless the trace is shown. */
-export function formatReport(report: SeedReport, { showsTrace, defect }: ReportFormat): string {
+/** Returns the lines about one seed, with the whole trace if `showsTrace` is true. They are empty for a seed without a broken invariant, unless the trace is shown. */
+export function formatReport(report: SeedReport, showsTrace: boolean): string {
   const { seed, trace, violations } = report
   if (!showsTrace && violations.length === 0) return ''
   const lines = (showsTrace ? trace : relevantLines(report)).map(formatLine)
   const reasons = violations.map(({ invariant, detail }) => `broken: ${invariants[invariant]}\n  ${detail}`)
-  const defectOption = defect === undefined ? '' : ` --defect ${defect}`
-  const command = `pnpm simulation:fleet --from ${seed} --seeds 1${defectOption}`
+  const command = `pnpm simulation:fleet --from ${seed} --seeds 1`
   return [`seed ${seed}`, ...lines, ...reasons, `full trace: ${command} --trace`, ''].join('\n')
 }
 

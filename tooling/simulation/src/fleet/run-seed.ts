@@ -1,15 +1,15 @@
 import { randomFrom } from '@tooling/vitest/random'
-import { type ClientKind, runClient } from './clients/clients.ts'
-import { type DefectName, defects } from './defects.ts'
-import { createFaults, type Faults } from './faults/faults.ts'
-import { scheduleOperations } from './faults/operations.ts'
-import { createFleet, type Fleet } from './fleet/fleet.ts'
+import { type ClientContext, type ClientKind, runClient } from './clients/clients.ts'
+import { createFaults } from './faults/faults.ts'
+import { scheduleOperations, scheduleRotation } from './faults/operations.ts'
+import type { Fleet } from './fleet/fleet.ts'
+import { createServers, type ServerName } from './fleet/servers.ts'
+import { countIdleUsage } from './invariants/idle-usage.ts'
 import type { ReportViolation, Violation } from './invariants/violations.ts'
-import { createBalancer } from './network/balancer.ts'
-import { createNetwork } from './network/network.ts'
 import type { VirtualTime } from './platform/virtual-time.ts'
 import { createServices } from './services/services.ts'
-import { createTrace, type Trace, type TraceLine } from './trace.ts'
+import type { SimulationContext } from './simulation-context.ts'
+import { createTrace, type TraceLine } from './trace.ts'
 
 /** The outcome of one simulation. */
 export interface SeedReport {
@@ -26,13 +26,12 @@ export interface SeedReport {
 /** A simulation of one seed. */
 export interface SeedRun {
   readonly seed: number
-  readonly defect: DefectName | undefined
   readonly time: VirtualTime
   /** Calls a function for each unhandled rejection, until the returned function is called. */
   readonly onUnhandledRejection: (listener: (error: unknown) => void) => () => void
 }
 
-/** The minimum and maximum duration of the faults, in milliseconds. */
+/** The minimum and maximum duration of the faults, in milliseconds at the pace of seconds. */
 const faultDurations = { minMs: 5000, maxMs: 40_000 }
 
 /** The time in milliseconds after the faults within which the fleet must recover. */
@@ -49,11 +48,12 @@ const endMs = 15 * 60_000
 const quietMs = 120_000
 
 /** The clients of a fleet. Each seed has one of these lists. */
-const clientMixes: readonly (readonly ClientKind[])[] = [
-  ['polling', 'listening', 'older'],
-  ['older', 'older', 'older', 'older'],
-  ['polling', 'polling', 'listening'],
-  ['session', 'session', 'subscriber'],
+const clientMixes: readonly { readonly kinds: readonly ClientKind[]; readonly server: ServerName }[] = [
+  { kinds: ['polling', 'listening', 'older'], server: 'fleet' },
+  { kinds: ['older', 'older', 'older', 'older'], server: 'fleet' },
+  { kinds: ['polling', 'polling', 'listening'], server: 'fleet' },
+  { kinds: ['session', 'session', 'subscriber'], server: 'fleet' },
+  { kinds: ['polling', 'polling', 'listening'], server: 'gateway' },
 ]
 
 /** The maximum number of running calls of an instance. Each seed has one of these limits. */
@@ -62,11 +62,10 @@ const hardLimits = [100, 100, 2]
 /** The share of clients that are killed during the faults. */
 const killedShare = 0.1
 
-/** Returns true for each fifth seed. In these, services return from outages with an earlier state. */
+/** What happens with some seeds: services return with an earlier state, a key is retired, seconds become minutes. */
 const losesWrites = (seed: number): boolean => seed % 5 === 3
-
-/** The instances of a fleet. */
-const instanceCount = 3
+const retiresKey = (seed: number): boolean => seed % 5 === 1
+const paceOf = (seed: number): number => (seed % 7 === 2 ? 20 : 1)
 
 /** Runs a whole fleet from one seed, until every call has ended or an invariant is broken. */
 export async function runSeed({ onUnhandledRejection, ...seedRun }: SeedRun): Promise<SeedReport> {
@@ -77,7 +76,8 @@ export async function runSeed({ onUnhandledRejection, ...seedRun }: SeedRun): Pr
   )
   await runToEnd(simulation)
   stopListening()
-  const { time, faults, trace, violations, counts } = simulation
+  const { time, faults, trace, violations, counts, fleets } = simulation
+  for (const { host } of fleets.flatMap(({ instances }) => instances)) time.remove(host)
   return {
     seed: seedRun.seed,
     virtualMs: time.now(),
@@ -88,19 +88,15 @@ export async function runSeed({ onUnhandledRejection, ...seedRun }: SeedRun): Pr
   }
 }
 
-interface Simulation {
-  readonly time: VirtualTime
-  readonly faults: Faults
-  readonly fleet: Fleet
-  readonly trace: Trace
-  readonly report: ReportViolation
+interface Simulation extends SimulationContext {
+  readonly fleets: readonly Fleet[]
   readonly violations: readonly Violation[]
   readonly recoveredAt: number
   readonly counts: { events: number; completed: number; failed: number; runningClients: number }
 }
 
 /** Creates the services, instances and clients of a seed, and schedules the faults. */
-function createSimulation({ seed, defect, time }: Omit<SeedRun, 'onUnhandledRejection'>): Simulation {
+function createSimulation({ seed, time }: Omit<SeedRun, 'onUnhandledRejection'>): Simulation {
   const random = randomFrom(seed)
   const trace = createTrace(time.now)
   const violations: Violation[] = []
@@ -108,22 +104,28 @@ function createSimulation({ seed, defect, time }: Omit<SeedRun, 'onUnhandledReje
     trace.add('-', `VIOLATION of ${invariant}: ${detail}`)
     violations.push({ invariant, atMs: time.now(), detail: trace.shorten(detail) })
   }
-  const faults = createFaults(random, time, trace)
-  const balancer = createBalancer()
-  const network = createNetwork(time, faults, balancer)
-  const shared = { time, faults, trace, report, defects: defect === undefined ? {} : defects[defect] }
+  const shared = { time, faults: createFaults(random, time, trace), trace, report, pace: paceOf(seed) }
+  const { faults, pace } = shared
   const services = createServices(shared)
+  const { kinds, server } = clientMixes[Math.floor(random() * clientMixes.length)] ?? { kinds: [], server: 'fleet' as const }
   const hardLimit = hardLimits[Math.floor(random() * hardLimits.length)] ?? 100
-  const fleet = createFleet({ ...shared, network, balancer, services, hardLimit })
-  for (let index = 0; index < instanceCount; index += 1) fleet.start()
-  scheduleOperations({ time, faults, fleet, services, losesWrites: losesWrites(seed) })
-  const faultyMs = faultDurations.minMs + random() * (faultDurations.maxMs - faultDurations.minMs)
-  const recoveredAt = faultyMs + recoveryMs
+  const { fleets, network, upstreamPaths, rotation } = createServers({ ...shared, services, hardLimit, server })
+  const operations = { ...shared, fleets, services, paths: upstreamPaths, losesWrites: losesWrites(seed) }
+  scheduleOperations(operations)
+  if (retiresKey(seed)) scheduleRotation(operations, rotation)
+  const faultyMs = pace * (faultDurations.minMs + random() * (faultDurations.maxMs - faultDurations.minMs))
+  const recoveredAt = faultyMs + pace * recoveryMs
   time.schedule(undefined, faultyMs, faults.end)
-  const clientKinds = clientMixes[Math.floor(random() * clientMixes.length)] ?? []
-  const counts = { events: 0, completed: 0, failed: 0, runningClients: clientKinds.length }
-  const context = { ...shared, network, services, recoveredAt, counts }
-  clientKinds.forEach((kind, index) => {
+  time.schedule(undefined, recoveredAt, () => checkUpstreams(fleets, report))
+  const counts = { events: 0, completed: 0, failed: 0, runningClients: kinds.length }
+  startClients(kinds, { ...shared, network, services, recoveredAt, counts, server, taskIds: [] }, faultyMs)
+  return { ...shared, fleets, violations, recoveredAt, counts }
+}
+
+/** Starts the clients. Some are killed during the faults. */
+function startClients(kinds: readonly ClientKind[], context: ClientContext, faultyMs: number): void {
+  const { time, faults, network, report, counts } = context
+  kinds.forEach((kind, index) => {
     const host = time.addHost(`${'abcdef'[index]}-${kind}`)
     let isRunning = true
     const end = (): void => {
@@ -135,31 +137,33 @@ function createSimulation({ seed, defect, time }: Omit<SeedRun, 'onUnhandledReje
         report('calls', `${host.name} failed: ${String(error)}`),
       )
     })
-    if (random() < killedShare)
-      time.schedule(undefined, random() * faultyMs, () => {
+    if (faults.random() < killedShare)
+      time.schedule(undefined, faults.random() * faultyMs, () => {
         if (!isRunning) return
         faults.record(host.name, 'client_killed')
-        host.state = 'dead'
         network.breakConnections(host)
+        time.remove(host)
         end()
       })
   })
-  return { time, faults, fleet, trace, report, violations, recoveredAt, counts }
+}
+
+function checkUpstreams(fleets: readonly Fleet[], report: ReportViolation): void {
+  for (const { host, findAway } of fleets.flatMap(({ instances }) => instances))
+    for (const name of findAway?.() ?? []) report('upstreams', `${host.name} has not seen that ${name} is back`)
 }
 
 /** Runs events until every client has ended, and then until all instances must be idle. */
-async function runToEnd({ time, fleet, report, violations, recoveredAt, counts }: Simulation): Promise<void> {
+async function runToEnd({ time, fleets, report, violations, recoveredAt, counts, pace }: Simulation): Promise<void> {
   const runUntil = async (isOver: () => boolean): Promise<void> => {
     while (violations.length === 0 && !isOver() && (await time.step())) counts.events += 1
   }
-  const deadline = recoveredAt + endMs
+  const deadline = recoveredAt + pace * endMs
   await runUntil(() => counts.runningClients === 0 || time.now() > deadline)
   if (violations.length > 0) return
   if (counts.runningClients > 0) return report('calls', `${counts.runningClients} clients have calls that never ended`)
   const quietAt = time.now() + quietMs
   await runUntil(() => time.now() > quietAt)
-  for (const instance of fleet.instances)
-    for (const usage of instance.countUsage()) report('quotas', `${instance.host.name} still counts ${usage}`)
+  for (const { host, server } of fleets.flatMap(({ instances }) => instances))
+    for (const usage of countIdleUsage(server)) report('quotas', `${host.name} still counts ${usage}`)
 }
-
-export { defects }

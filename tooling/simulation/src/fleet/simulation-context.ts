@@ -1,4 +1,3 @@
-import type { Defects } from './defects.ts'
 import type { Faults } from './faults/faults.ts'
 import type { ReportViolation } from './invariants/violations.ts'
 import type { VirtualTime } from './platform/virtual-time.ts'
@@ -10,6 +9,6 @@ export interface SimulationContext {
   readonly faults: Faults
   readonly trace: Trace
   readonly report: ReportViolation
-  /** The defect that a test of the simulation injects. */
-  readonly defects: Defects
+  /** The factor of leases, grace times, answers, outages and freezes: 1 for seconds, or more for minutes. */
+  readonly pace: number
 }

@@ -1,10 +1,15 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { createClient, type Client } from '@x/client'
 import { connectAny } from '@x/legacy/client'
 import { sessionsClient } from '@x/sessions/client'
 import { tasksClient } from '@x/tasks/client'
 import { connectHttp } from '@x/transport-http/client'
+import { upstreamNames } from '../fleet/gateway.ts'
+import { callerHeader } from '../fleet/instance.ts'
+import type { ServerName } from '../fleet/servers.ts'
 import { answerTo, boardUri } from '../fleet/tools.ts'
 import type { Network } from '../network/network.ts'
+import { urlOf } from '../network/ports.ts'
 import type { Host } from '../platform/virtual-time.ts'
 import type { Services } from '../services/services.ts'
 import type { SimulationContext } from '../simulation-context.ts'
@@ -22,10 +27,11 @@ export interface ClientContext extends SimulationContext {
   readonly services: Services
   /** The time from which the fleet must work again after the faults. */
   readonly recoveredAt: number
-  readonly counts: { completed: number; failed: number }
+  readonly counts: { completed: number; failed: number; runningClients: number }
+  readonly server: ServerName
+  /** The ids of tasks that clients have received. */
+  readonly taskIds: string[]
 }
-
-const url = 'http://localhost/mcp'
 
 /** The longest time until the user answers, in milliseconds. */
 const maxAnswerMs = 3000
@@ -47,21 +53,28 @@ export function runClient(host: Host, kind: ClientKind, context: ClientContext):
 }
 
 async function runCallingClient(host: Host, kind: CallingKind, context: ClientContext): Promise<void> {
-  const { time, faults, trace, recoveredAt } = context
+  const { time, faults, trace, recoveredAt, taskIds, server, pace } = context
   let lastTaskId: string | undefined
-  await using client = createSimulatedClient(host, kind, { context, onTask: (id) => (lastTaskId = id) })
+  const ownTaskIds = new Set<string>()
+  const onTask = (id: string): void => {
+    lastTaskId = id
+    ownTaskIds.add(id)
+    taskIds.push(id)
+  }
+  await using client = createSimulatedClient(host, kind, { context, onTask })
   for (let index = 1; index <= faultyCalls + healthyCalls; index += 1) {
     const isHealthy = index > faultyCalls
     if (isHealthy) await pause(recoveredAt - time.now())
-    await pause(faults.random() * maxPauseMs)
+    await pause(pace * faults.random() * maxPauseMs)
     const name = `${host.name}.${index}`
     const tool = pickTool(kind, faults.random)
     trace.add(host.name, `calls ${tool} ${name}`)
     lastTaskId = undefined
-    const outcome = await callOnce(client, tool, name)
+    const prefix = server === 'gateway' ? `${upstreamNames[index % 2]}__` : ''
+    const outcome = await callOnce(async () => client, `${prefix}${tool}`, name)
     trace.add(host.name, `${name}: ${outcome.text ?? String(outcome.error)}`)
     checkOutcome({ tool, name, isHealthy, outcome }, context)
-    if (kind === 'polling') await readForeignTasks(client, context)
+    if (kind === 'polling') await readForeignTasks(client, ownTaskIds, context)
     if (isHealthy && kind === 'listening' && lastTaskId !== undefined) checkLatency(lastTaskId, name, context)
   }
 }
@@ -72,8 +85,9 @@ interface SimulatedClientOptions {
 }
 
 function createSimulatedClient(host: Host, kind: CallingKind, { context, onTask }: SimulatedClientOptions): Client {
-  const { network, faults, trace } = context
-  const http = { fetch: network.fetchFor(host), headers: { 'x-caller': host.name } }
+  const { network, faults, trace, report, server, pace } = context
+  const url = urlOf(server)
+  const http = { fetch: network.fetchFor(host), headers: { [callerHeader]: host.name } }
   const connection =
     kind === 'older' ? connectAny(url, { revision: 'older', http, log: () => {} }) : connectHttp(url, http)
   const follow = kind === 'listening' ? 'listen' : 'poll'
@@ -83,18 +97,24 @@ function createSimulatedClient(host: Host, kind: CallingKind, { context, onTask 
     log: ({ message }) => trace.add(host.name, `log: ${message}`),
     elicit: async ({ message }) => {
       trace.add(host.name, `is asked ${message}`)
-      await pause(faults.random() * maxAnswerMs)
+      if (!message.startsWith(`${host.name}.`)) report('answers', `${host.name} was asked "${message}"`)
+      await pause(pace * faults.random() * maxAnswerMs)
       return { action: 'accept', content: { text: answerTo(message) } }
     },
     extensions: kind === 'older' ? [] : [tasksClient({ follow, onTask: ({ taskId }) => onTask(taskId) })],
   })
 }
 
-/** Requests tasks of other callers by their ids. */
-async function readForeignTasks(client: Client, { services }: ClientContext): Promise<void> {
+/** Requests tasks by the ids that other callers have received. */
+async function readForeignTasks(client: Client, own: ReadonlySet<string>, { taskIds, report }: ClientContext): Promise<void> {
   const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
-  for (const taskId of services.tasks.ids.slice(-3))
-    await client.request('tasks/get', { taskId }, { capabilities, targetParam: 'taskId' }).catch(() => {})
+  for (const taskId of taskIds.filter((id) => !own.has(id)).slice(-3)) {
+    const isRead = await client.request('tasks/get', { taskId }, { capabilities, targetParam: 'taskId' }).then(
+      () => true,
+      () => false,
+    )
+    if (isRead) report('owners', `a client has read task ${taskId} of another`)
+  }
 }
 
 function pickTool(kind: CallingKind, random: () => number): ToolName {
@@ -102,26 +122,36 @@ function pickTool(kind: CallingKind, random: () => number): ToolName {
   return tools[Math.floor(random() * tools.length)] ?? 'pair'
 }
 
+/** The error of a session that no instance can open any more. */
+const lostSession = /session is not known|session not found/iu
+
 /** Runs a client whose calls add items to one session. Only calls with a result may have added an item. */
 async function runSessionClient(host: Host, context: ClientContext): Promise<void> {
-  const { network, time, faults, trace, report, counts, recoveredAt, services } = context
-  const http = { fetch: network.fetchFor(host), headers: { 'x-caller': host.name } }
+  const { network, time, faults, trace, report, counts, recoveredAt, services, pace, server } = context
+  const url = urlOf(server)
+  const http = { fetch: network.fetchFor(host), headers: { [callerHeader]: host.name } }
   const extensions = [sessionsClient()]
   await using client = createClient(connectHttp(url, http), { name: host.name, version: '1.0.0', extensions })
-  let session = await client.sessions.create().catch(() => undefined)
-  const items: string[] = []
+  let session: Pick<Client, 'callTool'> | undefined
+  let items: string[] = []
   for (let index = 1; index <= faultyCalls + healthyCalls; index += 1) {
     const isHealthy = index > faultyCalls
     if (isHealthy) await pause(recoveredAt - time.now())
-    await pause(faults.random() * maxPauseMs)
+    await pause(pace * faults.random() * maxPauseMs)
     const name = `${host.name}.${index}`
-    session ??= await client.sessions.create().catch(() => undefined)
-    trace.add(host.name, `adds ${name}`)
-    const { text, error } = session === undefined ? {} : await callOnce(session, 'add', name)
-    trace.add(host.name, `${name}: ${text ?? String(error)}`)
+    const add = async (): Promise<Outcome> => {
+      trace.add(host.name, `adds ${name}`)
+      const outcome = await callOnce(async () => (session ??= await client.sessions.create()), 'add', name)
+      trace.add(host.name, `${name}: ${outcome.text ?? String(outcome.error)}`)
+      if (!lostSession.test(String(outcome.error))) return outcome
+      // A key was retired, or the session has expired.
+      session = undefined
+      items = []
+      return add()
+    }
+    const { text, error } = await add()
     if (text === undefined) {
-      counts.failed += 1
-      if (isHealthy) report('calls', `add ${name} failed after the faults had ended: ${String(error)}`)
+      countFailure({ tool: 'add', name, isHealthy, outcome: { error } }, context)
       continue
     }
     counts.completed += 1
@@ -141,8 +171,9 @@ const acknowledgeMs = 15_000
 
 /** Runs a client that subscribes to the board, and that also changes the board. */
 async function runSubscriber(host: Host, context: ClientContext): Promise<void> {
-  const { network, time, faults, trace, report, recoveredAt } = context
-  const http = { fetch: network.fetchFor(host), headers: { 'x-caller': host.name } }
+  const { network, time, faults, trace, report, recoveredAt, pace, server } = context
+  const url = urlOf(server)
+  const http = { fetch: network.fetchFor(host), headers: { [callerHeader]: host.name } }
   const options = { name: host.name, version: '1.0.0', timeoutMs: acknowledgeMs }
   await using client = createClient(connectHttp(url, http), options)
   const controller = new AbortController()
@@ -161,11 +192,11 @@ async function runSubscriber(host: Host, context: ClientContext): Promise<void> 
   for (let index = 1; index <= faultyCalls + healthyCalls; index += 1) {
     const isHealthy = index > faultyCalls
     if (isHealthy) await pause(recoveredAt + 2 * maxReopenMs - time.now())
-    await pause(faults.random() * maxPauseMs)
+    await pause(pace * faults.random() * maxPauseMs)
     const name = `${host.name}.${index}`
     trace.add(host.name, `changes ${name}`)
     const changedAt = time.now()
-    const outcome = await callOnce(client, 'change', name)
+    const outcome = await callOnce(async () => client, 'change', name)
     checkOutcome({ tool: 'change', name, isHealthy, outcome }, context)
     await pause(maxLatencyMs)
     if (isHealthy && lastEventAt < changedAt) report('changes', `${host.name} has not received the change ${name}`)
@@ -180,8 +211,11 @@ interface Outcome {
   readonly error?: unknown
 }
 
-async function callOnce(client: Pick<Client, 'callTool'>, tool: ToolName, name: string): Promise<Outcome> {
+type OpenClient = () => Promise<Pick<Client, 'callTool'>>
+
+async function callOnce(open: OpenClient, tool: string, name: string): Promise<Outcome> {
   try {
+    const client = await open()
     const { content, isError } = await client.callTool(tool, { name })
     const [block] = content
     const text = block?.type === 'text' ? block.text : JSON.stringify(content)
@@ -198,18 +232,23 @@ interface EndedCall {
   readonly outcome: Outcome
 }
 
-function checkOutcome(
-  { tool, name, isHealthy, outcome }: EndedCall,
-  { services, report, counts }: ClientContext,
-): void {
-  if (outcome.text === undefined) {
-    counts.failed += 1
-    if (isHealthy) report('calls', `${tool} ${name} failed after the faults had ended: ${String(outcome.error)}`)
-    return
-  }
+function checkOutcome({ tool, name, isHealthy, outcome }: EndedCall, context: ClientContext): void {
+  const { services, report, counts } = context
+  if (outcome.text === undefined) return countFailure({ tool, name, isHealthy, outcome }, context)
   counts.completed += 1
   const expected = expectedText(tool, name, services.effects)
   if (outcome.text !== expected) report('calls', `${tool} ${name} returned "${outcome.text}" instead of "${expected}"`)
+}
+
+/** The errors that say why a call has failed, and those that a peer cannot understand. */
+const explainedErrors = /^(?:ClientError|TaskError): /u
+const unexplainedErrors = /Internal error|is not a function|undefined|Cannot read/u
+
+function countFailure({ tool, name, isHealthy, outcome }: EndedCall, { report, counts }: ClientContext): void {
+  counts.failed += 1
+  const error = String(outcome.error)
+  if (isHealthy) report('calls', `${tool} ${name} failed after the faults had ended: ${error}`)
+  if (!explainedErrors.test(error) || unexplainedErrors.test(error)) report('reasons', `${tool} ${name}: ${error}`)
 }
 
 function checkLatency(taskId: string, name: string, { services, time, report }: ClientContext): void {
@@ -217,8 +256,4 @@ function checkLatency(taskId: string, name: string, { services, time, report }: 
   const latencyMs = endedAt === undefined ? 0 : time.now() - endedAt
   if (latencyMs > maxLatencyMs)
     report('latency', `${name} had its result ${Math.round(latencyMs)} ms after its task ended`)
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -1,20 +1,21 @@
 import type { Fleet } from '../fleet/fleet.ts'
-import type { VirtualTime } from '../platform/virtual-time.ts'
+import type { KeyRotation } from '../fleet/key-rotation.ts'
 import type { RemoteService } from '../services/remote.ts'
 import type { Services } from '../services/services.ts'
-import type { Faults } from './faults.ts'
+import type { SimulationContext } from '../simulation-context.ts'
 
-interface OperationDeps {
-  readonly time: VirtualTime
-  readonly faults: Faults
-  readonly fleet: Fleet
+interface OperationDeps extends SimulationContext {
+  readonly fleets: readonly Fleet[]
   readonly services: Services
+  /** The ways to servers that may be interrupted. */
+  readonly paths: readonly RemoteService[]
   /** True if services return from an outage with an earlier state, as after a fail-over. */
   readonly losesWrites: boolean
 }
 
 /**
- * Times in milliseconds: between two operations, of a frozen instance, of an outage, and until a replacement starts.
+ * Times in milliseconds at the pace of seconds: between two operations, of a frozen instance, of an outage, and until a
+ * replacement starts.
  */
 const pauses = { minMs: 500, maxMs: 5000 }
 const freezes = { minMs: 200, maxMs: 9000 }
@@ -27,33 +28,50 @@ const maxLostMs = 9000
 /**
  * Schedules operations until the faults end: instances are killed, stopped and frozen, and services become unavailable.
  */
-export function scheduleOperations({ time, faults, fleet, services, losesWrites }: OperationDeps): void {
+export function scheduleOperations(deps: OperationDeps): void {
+  const { time, faults, fleets, services, paths, losesWrites, pace } = deps
   const pickDuration = ({ minMs, maxMs }: { minMs: number; maxMs: number }): number =>
-    minMs + faults.random() * (maxMs - minMs)
+    pace * (minMs + faults.random() * (maxMs - minMs))
   const pick = <T>(values: readonly T[]): T | undefined => values[Math.floor(faults.random() * values.length)]
-  const replace = (): void => void time.schedule(undefined, pickDuration(replacements), fleet.start)
   const breakService = (service: RemoteService | undefined): void => {
     if (service === undefined || service.availability !== 'available') return
     const availability = faults.random() < 0.5 ? 'unavailable' : 'silent'
     faults.record(service.host.name, availability)
     service.availability = availability
-    const lostMs = losesWrites ? faults.random() * maxLostMs : undefined
+    const lostMs = losesWrites ? pace * faults.random() * maxLostMs : undefined
     time.schedule(undefined, pickDuration(outages), () => void services.restore(service, lostMs))
   }
   const operate = (): void => {
     if (!faults.isActive) return
     time.schedule(undefined, pickDuration(pauses), operate)
-    const instance = pick(fleet.instances.filter(({ host }) => host.state === 'running'))
+    const fleet = pick(fleets)
+    const instance = pick(fleet?.instances.filter(({ host }) => host.state === 'running') ?? [])
     const kind = faults.random()
-    if (kind > 0.75) return breakService(pick(services.services))
-    if (instance === undefined) return
-    if (kind < 0.3) {
-      fleet.kill(instance)
-      replace()
-    } else if (kind < 0.45) {
-      fleet.stop(instance)
-      replace()
-    } else fleet.freeze(instance, pickDuration(freezes))
+    if (kind > 0.75) return breakService(pick([...services.services, ...paths]))
+    if (fleet === undefined || instance === undefined) return
+    if (kind >= 0.45) return fleet.freeze(instance, pickDuration(freezes))
+    if (kind < 0.3) fleet.kill(instance)
+    else fleet.stop(instance)
+    time.schedule(undefined, pickDuration(replacements), fleet.start)
   }
   time.schedule(undefined, pickDuration(pauses), operate)
+}
+
+/** Schedules the phases of a rotation. Each begins when no instance of the last is left, and replaces all instances. */
+export function scheduleRotation({ time, faults, fleets, pace }: OperationDeps, rotation: KeyRotation): void {
+  const rotate = (): void => {
+    if (!faults.isActive || !rotation.advance()) return
+    faults.record('-', 'keys_rotated')
+    const old = fleets.flatMap((fleet) => fleet.instances.map((instance) => ({ fleet, instance })))
+    for (const { fleet, instance } of old) {
+      fleet.start()
+      fleet.stop(instance)
+    }
+    const rotateAgain = (): void => {
+      const isOver = old.every(({ fleet, instance }) => !fleet.instances.includes(instance))
+      time.schedule(undefined, pace * pauses.minMs, isOver ? rotate : rotateAgain)
+    }
+    rotateAgain()
+  }
+  time.schedule(undefined, pace * pauses.maxMs, rotate)
 }

@@ -1,8 +1,19 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Server } from '@x/exchange'
+import type { HttpServer } from '@x/transport-http/node'
 import type { Balancer } from '../network/balancer.ts'
 import type { Network } from '../network/network.ts'
-import type { Services } from '../services/services.ts'
+import type { Host } from '../platform/virtual-time.ts'
 import type { SimulationContext } from '../simulation-context.ts'
-import { type Instance, startInstance } from './instance.ts'
+
+/** One instance of a server, as a simulated process. */
+export interface Instance {
+  readonly host: Host
+  readonly server: Server
+  readonly http: HttpServer
+  /** Returns the names of the upstreams of a gateway that it takes for unreachable. */
+  readonly findAway?: () => readonly string[]
+}
 
 /** The instances of a server behind a balancer. */
 export interface Fleet {
@@ -11,17 +22,20 @@ export interface Fleet {
   start(): void
   /** Ends an instance immediately, as SIGKILL does. */
   kill(instance: Instance): void
-  /** Stops an instance as `serveHttp` does after SIGTERM. */
+  /** Stops an instance as SIGTERM does. */
   stop(instance: Instance): void
   /** Suspends an instance for a time, as SIGSTOP does. */
   freeze(instance: Instance, ms: number): void
 }
 
 interface FleetDeps extends SimulationContext {
+  readonly name: string
   readonly network: Network
   readonly balancer: Balancer
-  readonly services: Services
-  readonly hardLimit: number
+  /** True if the balancer requests `/readyz`. Otherwise it takes instances until they have ended. */
+  readonly checksReadiness: boolean
+  /** Starts a version of the server. Runs as a part of the process. */
+  readonly startServer: (host: Host, version: number) => Promise<Omit<Instance, 'host'>>
 }
 
 /**
@@ -33,35 +47,36 @@ const maxClockOffsetMs = 14_500
 /** The time in milliseconds until a balancer excludes an instance that has ended or is stopping. */
 const noticedMs = 500
 
-/** The time in milliseconds that running calls have when their instance stops. */
-const graceMs = 5000
+/** The time in milliseconds between two readiness checks, and the time limit of each. */
+const readiness = { intervalMs: 2000, limitMs: 1000 }
 
-/** The time in milliseconds after the grace period within which an instance must stop. */
-const closeMs = 2000
+/** The times in milliseconds that an instance has for its stop: still serving, for its calls, and to close. */
+const stopTimes = { noticeMs: [0, 2500], graceMs: 5000, closeMs: 3000 }
 
 /** Creates a fleet without instances. */
 export function createFleet(deps: FleetDeps): Fleet {
-  const { time, faults, network, balancer, trace } = deps
+  const { time, faults, network, balancer, trace, name, startServer } = deps
   const instances: Instance[] = []
   let startCount = 0
   const end = (instance: Instance): void => {
+    if (!instances.includes(instance)) return
     instances.splice(instances.indexOf(instance), 1)
-    instance.host.state = 'dead'
     network.breakConnections(instance.host)
+    time.remove(instance.host)
     time.schedule(undefined, noticedMs, () => balancer.remove(instance.host))
   }
+  if (deps.checksReadiness) checkReadiness(deps, instances)
   return {
     instances,
     start: () => {
       startCount += 1
       const clockOffsetMs = Math.round((faults.random() * 2 - 1) * maxClockOffsetMs)
       const version = 1 + (startCount % 2)
-      const host = time.addHost(`server-${startCount}`, clockOffsetMs)
+      const host = time.addHost(`${name}-${startCount}`, clockOffsetMs)
       trace.add(host.name, `starts version ${version}, its clock differs by ${clockOffsetMs} ms`)
-      time.schedule(host, 0, () => {
-        const instance = startInstance(host, version, deps)
-        instances.push(instance)
-        balancer.add(instance)
+      time.schedule(host, 0, async () => {
+        instances.push({ host, ...(await startServer(host, version)) })
+        balancer.add(host)
       })
     },
     kill: (instance) => {
@@ -70,8 +85,8 @@ export function createFleet(deps: FleetDeps): Fleet {
     },
     stop: (instance) => {
       faults.record(instance.host.name, 'stopped')
-      time.schedule(undefined, noticedMs, () => balancer.remove(instance.host))
-      time.schedule(instance.host, 0, () => void stopGracefully(instance, deps).then(() => end(instance)))
+      if (!deps.checksReadiness) time.schedule(undefined, noticedMs, () => balancer.remove(instance.host))
+      time.schedule(instance.host, 0, () => void stopInstance(instance, deps).then(() => end(instance)))
     },
     freeze: (instance, ms) => {
       faults.record(instance.host.name, 'frozen', `${Math.round(ms)} ms`)
@@ -84,19 +99,28 @@ export function createFleet(deps: FleetDeps): Fleet {
   }
 }
 
-/** Hands running calls off, waits for those that continue, and closes the server. */
-async function stopGracefully({ host, server }: Instance, { time, report }: FleetDeps): Promise<void> {
+async function stopInstance({ host, http }: Instance, { time, faults, report, pace }: FleetDeps): Promise<void> {
   const startedAt = time.now()
   const wasFrozen = host.frozenCount
-  server.drain({ graceMs })
-  while (server.load.running > 0 && time.now() - startedAt < graceMs) await pause(20)
-  const closingAt = time.now()
-  await server.close({ graceMs })
-  const tookMs = time.now() - closingAt
-  if (host.frozenCount === wasFrozen && tookMs > graceMs + closeMs)
-    report('stops', `close of ${host.name} took ${Math.round(tookMs)} ms`)
+  const noticeMs = pace * (stopTimes.noticeMs[Math.floor(faults.random() * stopTimes.noticeMs.length)] ?? 0)
+  const graceMs = pace * stopTimes.graceMs
+  await http.close({ noticeMs, graceMs })
+  const lateMs = time.now() - startedAt - noticeMs - graceMs - stopTimes.closeMs
+  if (host.frozenCount === wasFrozen && lateMs > 0)
+    report('stops', `the stop of ${host.name} took ${Math.round(lateMs)} ms too long`)
 }
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
+/** Lets the balancer take the instances that answer that they are ready. */
+function checkReadiness({ time, network, balancer }: FleetDeps, instances: readonly Instance[]): void {
+  const check = async (host: Host): Promise<void> => {
+    const limit = pause(readiness.limitMs)
+    const status = await Promise.race([network.probe(balancer.host, host, '/readyz'), limit])
+    balancer.remove(host)
+    if (status === 200 && host.state !== 'dead') balancer.add(host)
+  }
+  const checkAll = (): void => {
+    for (const { host } of instances) void check(host)
+    time.schedule(balancer.host, readiness.intervalMs, checkAll)
+  }
+  time.schedule(balancer.host, readiness.intervalMs, checkAll)
 }

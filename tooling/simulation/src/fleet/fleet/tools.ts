@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { resource, type Resource, type StepContext, type Tool, tool } from '@x/server'
 import type { Sessions } from '@x/sessions/server'
 import * as z from 'zod'
@@ -15,8 +16,6 @@ interface ToolDeps {
   readonly effects: EffectLog
   readonly report: ReportViolation
   readonly session: Sessions<SessionItems>
-  /** Returns the items to which a call of a session adds. An injected defect returns those of another session. */
-  readonly pickItems: (items: readonly string[]) => readonly string[]
 }
 
 /** Times in milliseconds before the effect of a step. Most steps are short, and some are longer than a lease. */
@@ -34,7 +33,7 @@ export function answerTo(message: string): string {
 }
 
 /** Creates the tools of one instance. */
-export function createTools({ version, effects, report, session, pickItems }: ToolDeps): Tool[] {
+export function createTools({ version, effects, report, session }: ToolDeps): Tool[] {
   const input = z.object({ name: z.string(), ...(version > 1 && { color: z.string().optional() }) })
   const effectIn =
     (step: string) =>
@@ -57,6 +56,8 @@ export function createTools({ version, effects, report, session, pickItems }: To
     keyedEffects: true,
   }
   const run: Parameters<typeof tool<'pair', typeof input>>[1]['run'] = async ({ name }, ctx) => {
+    const caller = ctx.principal?.subject
+    if (!name.startsWith(`${caller}.`)) report('owners', `${caller} calls ${name}, the call of another`)
     const one = await ctx.step('one', effectIn(`${name}/one`))
     ctx.progress(1, 3)
     const first = await ctx.elicit('first', { message: `${name}.1`, schema: answerSchema })
@@ -82,12 +83,12 @@ export function createTools({ version, effects, report, session, pickItems }: To
         return [name, ...values].join(' ')
       },
     }),
-    ...createStateTools(session, pickItems),
+    ...createStateTools(session),
   ]
 }
 
 /** Creates the tools that change a session and notify clients of a change. */
-function createStateTools(session: ToolDeps['session'], pickItems: ToolDeps['pickItems']): Tool[] {
+function createStateTools(session: ToolDeps['session']): Tool[] {
   const input = z.object({ name: z.string() })
   return [
     tool('add', {
@@ -96,7 +97,7 @@ function createStateTools(session: ToolDeps['session'], pickItems: ToolDeps['pic
       visibleTo: session.isInSession,
       run: ({ name }, ctx) => {
         const current = session.of(ctx)
-        const items = [...pickItems(current.state.items), name]
+        const items = [...current.state.items, name]
         current.setState({ items })
         return items.join(' ')
       },
@@ -118,10 +119,6 @@ export const board: Resource = resource(boardUri, { name: 'board', read: () => '
 
 /** The steps of a walk. */
 export const walkSteps = 8
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
-}
 
 /** Resolves with the value of a promise, or with undefined if it rejects or exceeds the time limit. */
 function withTimeout<T>(promise: Promise<T>): Promise<T | undefined> {

@@ -1,30 +1,25 @@
-import type { FetchHandler } from '@x/transport-http'
 import type { Host } from '../platform/virtual-time.ts'
+import type { RemoteService } from '../services/remote.ts'
 
-/** An instance that receives requests of a balancer. */
-export interface Endpoint {
-  readonly host: Host
-  readonly handle: FetchHandler
-}
-
-/** Chooses the instance of each request, in turn among the registered ones. */
-export interface Balancer {
-  add(endpoint: Endpoint): void
+/** Chooses the process of each request, in turn among the registered ones. As a service, it is the way to them. */
+export interface Balancer extends RemoteService {
+  add(host: Host): void
   remove(host: Host): void
-  /** Returns undefined if there is no instance. */
-  pick(headers: readonly (readonly [string, string])[]): Endpoint | undefined
+  /** Returns undefined if there is no process. */
+  pick(): Host | undefined
 }
 
-/** Creates a balancer without instances. */
-export function createBalancer(): Balancer {
-  const endpoints: Endpoint[] = []
+/** Creates a balancer without processes. `host` has its name. */
+export function createBalancer(host: Host): Balancer {
+  const hosts: Host[] = []
   let requestCount = 0
   return {
-    add: (endpoint) => void endpoints.push(endpoint),
-    remove: (host) => {
-      const index = endpoints.findIndex((endpoint) => endpoint.host === host)
-      if (index >= 0) endpoints.splice(index, 1)
+    host,
+    availability: 'available',
+    add: (added) => void hosts.push(added),
+    remove: (removed) => {
+      if (hosts.includes(removed)) hosts.splice(hosts.indexOf(removed), 1)
     },
-    pick: () => endpoints[requestCount++ % Math.max(1, endpoints.length)],
+    pick: () => hosts[requestCount++ % Math.max(1, hosts.length)],
   }
 }

@@ -1,14 +1,17 @@
+import { type IncomingMessage, request as sendHttp } from 'node:http'
 import type { FetchFunction } from '@x/transport-http/client'
 import type { Faults, MessageFault } from '../faults/faults.ts'
 import type { Host, VirtualTime } from '../platform/virtual-time.ts'
 import type { Balancer } from './balancer.ts'
-import { createClientStream } from './client-stream.ts'
+import { connectionRefused, connectionReset, SimulatedSocket } from './socket.ts'
 
-/** The connections between clients and instances. */
+/** The connections between processes. */
 export interface Network {
   /** Returns the `fetch` of a process. */
   fetchFor(client: Host): FetchFunction
-  /** Closes all connections of a client or of an instance, as the end of its process does. */
+  /** Returns the status of a request without faults. Undefined without a response. */
+  probe(from: Host, to: Host, path: string): Promise<number | undefined>
+  /** Closes all connections of a process, as its end does. */
   breakConnections(host: Host): void
 }
 
@@ -18,110 +21,12 @@ const repeatableFaults: readonly MessageFault[] = [...requestFaults, 'doubled']
 /** The share of answers of older clients that arrive twice. A fleet detects them with its store. */
 const doubledAnswerShare = 0.2
 
-type RequestInit = Parameters<FetchFunction>[1]
-
-/** One request of a client, at one instance. */
-interface Connection {
-  readonly client: Host
-  readonly instance: Host
-  /** Ends the connection at the client with an error. */
-  fail(error: Error): void
-  /** Ends the connection at the instance. */
-  close(): void
-}
-
-interface NetworkState {
-  readonly time: VirtualTime
-  readonly faults: Faults
-  readonly balancer: Balancer
-  readonly connections: Set<Connection>
-}
-
-/** Creates the network between the clients and the instances behind a balancer. */
-export function createNetwork(time: VirtualTime, faults: Faults, balancer: Balancer): Network {
-  const state: NetworkState = { time, faults, balancer, connections: new Set() }
-  return {
-    fetchFor: (client) => (url, init) =>
-      new Promise((resolve, reject) => sendRequest(state, { client, url, init, resolve, reject })),
-    breakConnections: (host) => {
-      for (const connection of state.connections) {
-        const { client, instance, fail, close } = connection
-        if (instance === host) time.schedule(client, faults.delayMs(), () => fail(connectionReset()))
-        else if (client === host) time.schedule(instance, faults.delayMs(), close)
-      }
-    },
-  }
-}
-
-interface SentRequest {
-  readonly client: Host
-  readonly url: string
-  readonly init: RequestInit
-  readonly resolve: (response: Response) => void
-  readonly reject: (error: unknown) => void
-}
-
-function sendRequest(state: NetworkState, request: SentRequest): void {
-  const { faults, time } = state
-  const { client, init, reject } = request
-  const fault = pickRequestFault(faults, init)
-  if (fault !== 'none') faults.record(client.name, fault, `${init.method} ${describeBody(init.body)}`)
-  if (init.signal.aborted) return reject(init.signal.reason)
-  if (fault === 'lost') return void time.schedule(client, faults.delayMs(), () => reject(connectionReset()))
-  if (fault === 'silent') return init.signal.addEventListener('abort', () => reject(init.signal.reason))
-  if (fault === 'doubled') deliverCopy(state, request)
-  deliver(state, request, fault)
-}
-
-/** Delivers a request to an instance, and its response to the client. */
-function deliver(state: NetworkState, request: SentRequest, fault: MessageFault): void {
-  const { time, faults, balancer, connections } = state
-  const { client, url, init, resolve, reject } = request
-  const instance = balancer.pick(init.headers)
-  if (instance === undefined) return void time.schedule(client, faults.delayMs(), () => reject(connectionRefused()))
-  const closed = new AbortController()
-  const closeLater = (): void => void time.schedule(instance.host, detectionMs, () => closed.abort())
-  const stream = createClientStream({
-    time,
-    faults,
-    client,
-    fault,
-    onCut: closeLater,
-    onEnd: () => connections.delete(connection),
-  })
-  const connection: Connection = {
-    client,
-    instance: instance.host,
-    fail: (error) => {
-      if (!connections.delete(connection)) return
-      reject(error)
-      stream.fail(error)
-    },
-    close: () => closed.abort(),
-  }
-  connections.add(connection)
-  init.signal.addEventListener('abort', () => {
-    connection.fail(init.signal.reason)
-    time.schedule(instance.host, faults.delayMs(), () => closed.abort())
-  })
-  stream.onCancel = () => time.schedule(instance.host, faults.delayMs(), () => closed.abort())
-  const arrivalMs = faults.delayMs()
-  if (instance.host.state === 'dead')
-    return void time.schedule(client, arrivalMs, () => connection.fail(connectionRefused()))
-  time.schedule(instance.host, arrivalMs, () => {
-    if (closed.signal.aborted) return
-    void instance.handle(createRequest(url, init, closed.signal)).then((response) => {
-      if (fault === 'answer_lost') {
-        time.schedule(client, faults.delayMs(), () => connection.fail(connectionReset()))
-        closeLater()
-      } else if (fault !== 'answer_silent') stream.send(response, resolve)
-    })
-  })
-}
+/** The maximum number of bytes of a response before it is cut. */
+const maxBytesBeforeCut = 1500
 
 /**
- * The time in milliseconds until an instance detects that the client has closed the connection: the interval of
- * comments on an idle stream.
+ * The time in milliseconds until a server detects that the client has closed the connection: the interval of comments
+ * on an idle stream.
  */
 const detectionMs = 15_000
 
@@ -131,20 +36,149 @@ const detectionMs = 15_000
  */
 const copyLifetimeMs = 10_000
 
-/** Delivers a copy of a request, as if a proxy had sent the request again. The response is dropped. */
-function deliverCopy({ time, faults, balancer }: NetworkState, { url, init }: SentRequest): void {
-  const instance = balancer.pick(init.headers)
-  if (instance === undefined) return
-  time.schedule(instance.host, faults.delayMs(), () => {
-    const closed = new AbortController()
-    time.schedule(instance.host, copyLifetimeMs, () => closed.abort())
-    const answer = instance.handle(createRequest(url, init, closed.signal))
-    void answer.then((response) => response.text()).catch(() => {})
+type RequestInit = Pick<Parameters<FetchFunction>[1], 'headers' | 'body' | 'signal'> & { readonly method: string }
+
+interface NetworkState {
+  readonly time: VirtualTime
+  readonly faults: Faults
+  readonly sockets: Set<SimulatedSocket>
+}
+
+/** Creates the network between clients and the servers behind balancers, which have the ports of their URLs. */
+export function createNetwork(time: VirtualTime, faults: Faults, balancers: ReadonlyMap<string, Balancer>): Network {
+  const state: NetworkState = { time, faults, sockets: new Set() }
+  return {
+    fetchFor: (client) => (url, init) => {
+      const target = new URL(url)
+      const balancer = balancers.get(target.port)
+      const fault = pickRequestFault(faults, init)
+      if (fault !== 'none') faults.record(client.name, fault, `${init.method} ${describeBody(init.body)}`)
+      const pick = (): SimulatedSocket => connect(state, client, { server: balancer?.pick(), path: balancer, fault })
+      if (fault === 'doubled') sendCopy(state, pick(), target, init)
+      return send(pick(), target, init)
+    },
+    probe: async (client, server, path) => {
+      const socket = connect(state, client, { server, path: undefined, fault: 'none' })
+      const signal = AbortSignal.any([])
+      const response = send(socket, new URL(path, 'http://localhost'), { method: 'GET', headers: [], signal })
+      return response.then(({ status }) => status).catch(() => undefined)
+    },
+    breakConnections: (host) => {
+      for (const { host: own, peer } of state.sockets)
+        if (own === host) time.schedule(peer?.host, faults.delayMs(), () => peer?.destroy(connectionReset()))
+    },
+  }
+}
+
+interface ConnectOptions {
+  readonly server: Host | undefined
+  /** The way to the server. */
+  readonly path: Pick<Balancer, 'availability'> | undefined
+  readonly fault: MessageFault
+}
+
+/** Opens a connection with a fault. Returns the end of the client. */
+function connect({ time, faults, sockets }: NetworkState, client: Host, options: ConnectOptions): SimulatedSocket {
+  const { server, path, fault } = options
+  const socket = new SimulatedSocket(client, time, faults)
+  const fail = (error: Error): void => void time.schedule(client, faults.delayMs(), () => socket.destroy(error))
+  if (fault === 'silent' || path?.availability === 'silent') socket.isSilent = true
+  else if (fault === 'lost') fail(connectionReset())
+  else if (server === undefined || path?.availability === 'unavailable') fail(connectionRefused())
+  else {
+    const accepted = new SimulatedSocket(server, time, faults)
+    for (const each of [socket, accepted]) {
+      sockets.add(each)
+      each.on('error', () => {})
+      each.once('close', () => sockets.delete(each))
+    }
+    accepted.peer = socket
+    socket.peer = accepted
+    injectFault(accepted, { time, faults, fault })
+    if (server.state === 'dead') fail(connectionRefused())
+    else
+      socket.transfer(() => {
+        if (server.accept === undefined) fail(connectionRefused())
+        else server.accept(accepted)
+      })
+  }
+  return socket
+}
+
+/** Lets the response of a connection be lost, or end before it is complete. The server detects that later. */
+function injectFault(
+  server: SimulatedSocket,
+  { time, faults, fault }: { readonly time: VirtualTime; readonly faults: Faults; readonly fault: MessageFault },
+): void {
+  if (fault === 'answer_silent') server.isSilent = true
+  if (fault !== 'answer_lost' && fault !== 'cut') return
+  let bytesLeft = fault === 'cut' ? Math.floor(faults.random() * maxBytesBeforeCut) : 0
+  server.onTransfer = (chunk) => {
+    const arriving = chunk.subarray(0, bytesLeft)
+    bytesLeft -= chunk.length
+    if (bytesLeft >= 0) return chunk
+    server.onTransfer = () => undefined
+    time.schedule(server.host, detectionMs, () => server.destroy(connectionReset()))
+    if (arriving.length > 0) server.transfer((client) => client.push(arriving))
+    server.transfer((client) => {
+      client.isSilent = true
+      client.destroy(connectionReset())
+    })
+    return undefined
+  }
+}
+
+/** Sends a request over a connection of its own. Resolves with the head of the response. */
+function send(socket: SimulatedSocket, { host, pathname }: URL, init: RequestInit): Promise<Response> {
+  const { method, headers, body, signal } = init
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    const options = { method, path: pathname, headers: { host, ...Object.fromEntries(headers) } }
+    const request = sendHttp({ ...options, createConnection: () => socket as never })
+    const abort = (): void => {
+      reject(signal.reason)
+      request.destroy(connectionReset())
+    }
+    signal.addEventListener('abort', abort)
+    request.once('close', () => signal.removeEventListener('abort', abort))
+    request.on('error', (cause) => reject(new TypeError('fetch failed', { cause })))
+    request.on('response', (message) => {
+      const status = message.statusCode ?? 0
+      const isEmpty = status === 204 || status === 304
+      const pairs = Object.entries(message.headers).map(([name, value]): [string, string] => [name, String(value)])
+      resolve(new Response(isEmpty ? null : bodyOf(message), { status, headers: pairs }))
+      if (isEmpty) message.resume()
+    })
+    request.end(body)
   })
 }
 
-function createRequest(url: string, { method, headers, body }: RequestInit, signal: AbortSignal): Request {
-  return new Request(url, { method, headers, signal, ...(body !== undefined && { body }) })
+function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
+  let isEnded = false
+  return new ReadableStream({
+    start: (controller) => {
+      const end = (finish: () => void) => () => {
+        if (!isEnded) finish()
+        isEnded = true
+      }
+      message.on('data', (chunk: Uint8Array) => void (isEnded || controller.enqueue(chunk)))
+      message.on('end', end(() => controller.close()))
+      message.on('error', end(() => controller.error(new TypeError('terminated'))))
+    },
+    cancel: () => {
+      isEnded = true
+      message.destroy()
+    },
+  })
+}
+
+/** Sends a copy of a request, as if a proxy had sent the request again. The response is dropped. */
+function sendCopy({ time }: NetworkState, socket: SimulatedSocket, target: URL, init: RequestInit): void {
+  const signal = AbortSignal.any([])
+  send(socket, target, { ...init, signal })
+    .then((response) => response.text())
+    .catch(() => {})
+  time.schedule(socket.host, copyLifetimeMs, () => socket.destroy())
 }
 
 function pickRequestFault(faults: Faults, init: RequestInit): MessageFault {
@@ -161,16 +195,4 @@ function isRepeatable({ headers, body }: RequestInit): boolean {
 
 function describeBody(body: string | undefined): string {
   return /"method":"([^"]*)"/u.exec(body ?? '')?.[1] ?? 'no method'
-}
-
-function connectionReset(): Error {
-  return fetchFailed('ECONNRESET', 'read')
-}
-
-function connectionRefused(): Error {
-  return fetchFailed('ECONNREFUSED', 'connect')
-}
-
-function fetchFailed(code: string, syscall: string): Error {
-  return new TypeError('fetch failed', { cause: Object.assign(new Error(`${syscall} ${code}`), { code, syscall }) })
 }

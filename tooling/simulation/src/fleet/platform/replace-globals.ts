@@ -1,5 +1,6 @@
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
+import { replaceListen } from './replace-listen.ts'
 import type { ScheduledEvent, VirtualTime } from './virtual-time.ts'
 
 /** The time of day at which each simulation begins, in milliseconds since 1970. */
@@ -61,6 +62,7 @@ export function replaceGlobals(): (platform: SimulatedPlatform) => void {
   replaceTimers(current)
   replaceRandom(current)
   replaceDigest()
+  replaceListen(() => current().time.currentHost)
   syncBuiltinESMExports()
   return (next) => {
     platform = next

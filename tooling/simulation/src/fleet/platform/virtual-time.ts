@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import { createEventQueue } from '../../events.ts'
 
 /** A simulated process: a server instance, a client, or a service such as a database. */
@@ -11,6 +12,10 @@ export interface Host {
   readonly deferred: (() => void)[]
   /** The number of times that the process was frozen. */
   frozenCount: number
+  /** Accepts a connection. Undefined while the process does not listen. */
+  accept: ((socket: Duplex) => void) | undefined
+  /** Called when the process is removed, to release what it has of the real process. */
+  readonly onRemoved: (() => void)[]
 }
 
 /** A function that will run at a process, unless it is cancelled. */
@@ -33,7 +38,9 @@ export interface VirtualTime {
   /** Suspends a process. Its events are deferred until it is thawed. */
   freeze(host: Host): void
   thaw(host: Host): void
-  /** Runs the next event and its synchronous consequences. Resolves with false if there is no event. */
+  /** Ends a process. Its events never run. */
+  remove(host: Host): void
+  /** Runs the next event and its consequences. Resolves with false if there is no event. */
   step(): Promise<boolean>
 }
 
@@ -44,6 +51,8 @@ export interface VirtualTime {
 export function createVirtualTime(nextTurn: () => Promise<void>): VirtualTime {
   const queue = createEventQueue()
   let now = 0
+  /** True if the current step has run something, and not only a cancelled event. */
+  let hasRun = false
   let currentHost: Host | undefined
 
   const schedule: VirtualTime['schedule'] = (host, delayMs, run) => {
@@ -52,6 +61,7 @@ export function createVirtualTime(nextTurn: () => Promise<void>): VirtualTime {
       if (event.isCancelled || host?.state === 'dead') return
       if (host?.state === 'frozen') return void host.deferred.push(fire)
       currentHost = host
+      hasRun = true
       run()
     }
     queue.at(now + Math.max(0, delayMs), fire)
@@ -59,7 +69,10 @@ export function createVirtualTime(nextTurn: () => Promise<void>): VirtualTime {
   }
   return {
     now: () => now,
-    addHost: (name, clockOffsetMs = 0) => ({ name, clockOffsetMs, state: 'running', deferred: [], frozenCount: 0 }),
+    addHost(name, clockOffsetMs = 0) {
+      const lists = { deferred: [], onRemoved: [] }
+      return { name, clockOffsetMs, state: 'running', frozenCount: 0, accept: undefined, ...lists }
+    },
     get currentHost() {
       return currentHost
     },
@@ -73,11 +86,17 @@ export function createVirtualTime(nextTurn: () => Promise<void>): VirtualTime {
       host.state = 'running'
       for (const fire of host.deferred.splice(0)) queue.at(now, fire)
     },
+    remove(host) {
+      host.state = 'dead'
+      host.accept = undefined
+      for (const run of host.onRemoved.splice(0)) run()
+    },
     async step() {
-      const nextAt = queue.nextAt
-      if (nextAt === undefined) return false
-      now = nextAt
-      queue.step()
+      for (hasRun = false; !hasRun; queue.step()) {
+        const { nextAt } = queue
+        if (nextAt === undefined) return false
+        now = nextAt
+      }
       await nextTurn()
       currentHost = undefined
       return true

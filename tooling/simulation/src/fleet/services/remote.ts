@@ -40,9 +40,13 @@ export function callRemote<T>(
   const fault = faults.pickFault(callFaults)
   if (fault !== 'none') faults.record(caller?.name ?? '-', fault, `${service.host.name} ${name}`)
   return new Promise((resolve, reject) => {
-    const answer = (settle: () => void): void => void time.schedule(caller, faults.delayMs(), settle)
     const unreachable = (): void => reject(new Error(`The ${service.host.name} cannot be reached`))
-    if (!isUnlimited) time.schedule(caller, timeLimitMs, unreachable)
+    const timeout = isUnlimited ? undefined : time.schedule(caller, timeLimitMs, unreachable)
+    const answer = (settle: () => void): void =>
+      void time.schedule(caller, faults.delayMs(), () => {
+        if (timeout !== undefined) timeout.isCancelled = true
+        settle()
+      })
     if (fault === 'lost' || service.availability === 'unavailable') return answer(unreachable)
     if (fault === 'silent') return
     time.schedule(service.host, faults.delayMs(), () => {

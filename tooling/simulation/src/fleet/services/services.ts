@@ -22,11 +22,9 @@ export interface Services {
   engineOf(bus: ChangeBus): ReturnType<typeof remoteEngine>
   /** Returns the store of the current instance. */
   storeOf(): StateStore
-  /** Returns the items to which a call of a session adds. */
-  pickItems(items: readonly string[]): readonly string[]
   /**
    * Makes a service available again. If `lostMs` is given, an engine or a store returns with the state that it had so
-   * many milliseconds ago.
+   * many milliseconds ago. The broker returns without its connections.
    */
   restore(service: RemoteService, lostMs: number | undefined): Promise<void>
   /** True once the store of sessions and rounds has lost writes. Then a round may run twice, and a session forget. */
@@ -38,7 +36,7 @@ export interface Services {
  * effects.
  */
 export function createServices(context: SimulationContext): Services {
-  const { time, defects, faults } = context
+  const { time, faults } = context
   const createService = (name: string, clockOffsetMs = 0): RemoteService => ({
     host: time.addHost(name, clockOffsetMs),
     availability: 'available',
@@ -51,10 +49,7 @@ export function createServices(context: SimulationContext): Services {
   ]
   let hasStoreLostWrites = false
   const tasks = createWatchedTasks(context)
-  const values = restorableStore((now) => {
-    const storedValues = memoryStore({ runtime: { now } })
-    return defects.store?.(storedValues) ?? storedValues
-  })
+  const values = restorableStore((now) => memoryStore({ runtime: { now } }))
   const messages = createBroker(context, broker)
   const effects = createEffectLog(context, bank)
   const loseWrites = async (service: RemoteService, lostMs: number): Promise<void> => {
@@ -75,13 +70,12 @@ export function createServices(context: SimulationContext): Services {
       return hasStoreLostWrites
     },
     services: [engine, store, broker],
-    busOf: (host) => defects.bus?.(messages.busOf(host)) ?? messages.busOf(host),
-    pickItems: defects.createPicker?.() ?? ((items) => items),
+    busOf: messages.busOf,
     engineOf: (bus) => remoteEngine(context, engine, { shared: tasks.service, bus }),
     storeOf: () => remoteStore(context, store, values.service),
     restore: async (service, lostMs) => {
       if (service.availability === 'available') return
-      if (lostMs !== undefined && service !== broker) await loseWrites(service, lostMs)
+      if (lostMs !== undefined && (service === engine || service === store)) await loseWrites(service, lostMs)
       service.availability = 'available'
       if (service === broker) messages.breakConnections()
     },

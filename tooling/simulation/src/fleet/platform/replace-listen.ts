@@ -1,0 +1,49 @@
+import fs from 'node:fs'
+import { Server } from 'node:net'
+import type { Duplex } from 'node:stream'
+import timers from 'node:timers/promises'
+import type { Host } from './virtual-time.ts'
+
+/**
+ * Lets the servers of `node:http` listen at the simulated process that starts them. Everything else of them is real:
+ * parsing, responses, and what a stop does with connections.
+ */
+export function replaceListen(currentHost: () => Host | undefined): void {
+  const closers = new WeakMap<Server, () => void>()
+  function listen(this: Server, port: number, address: string, onListening: () => void): Server {
+    const host = currentHost()
+    if (host === undefined) throw new Error('Only a simulated process can listen')
+    const open = new Set<Duplex>()
+    const emitIfDrained = (): void => void (host.accept === undefined && open.size === 0 && this.emit('close'))
+    this.address = () => ({ port, address, family: 'IPv4' })
+    host.accept = (socket) => {
+      open.add(socket)
+      socket.once('close', () => {
+        open.delete(socket)
+        emitIfDrained()
+      })
+      this.emit('connection', socket)
+    }
+    closers.set(this, () => {
+      host.accept = undefined
+      process.nextTick(emitIfDrained)
+    })
+    host.onRemoved.push(() => this.close())
+    process.nextTick(() => {
+      this.emit('listening')
+      onListening()
+    })
+    return this
+  }
+  function close(this: Server): Server {
+    closers.get(this)?.()
+    return this
+  }
+  Object.assign(Server.prototype, { listen, close })
+  const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+  Object.assign(timers, { setTimeout: sleep })
+  // The check for free descriptors would end at a real time.
+  const open = (_path: string, _flags: string, callback: (error: null, descriptor: number) => void): void =>
+    callback(null, -1)
+  Object.assign(fs, { open, close: () => {} })
+}
