@@ -5,22 +5,21 @@ import type { Balancer, SimulationOptions } from './options.ts'
 /** Chooses the instance of a request. Returns undefined if there is none. */
 export type Choose = (call: SimulatedCall) => Instance | undefined
 
-/** Creates a balancer over instances. It excludes instances that reject calls or are down. */
+/** Creates a balancer over instances. It excludes instances that are not ready. */
 export function createBalancer(
   { balancer }: Pick<SimulationOptions, 'balancer'>,
   instances: readonly Instance[],
-  random: () => number,
 ): Choose {
-  const choose = kinds[balancer](instances, random)
-  const any = kinds['round-robin'](instances, random)
-  return (call) => choose(call) ?? any(call) ?? instances.find(({ isUp }) => isUp)
+  const choose = kinds[balancer](instances)
+  const any = kinds['round-robin'](instances)
+  return (call) => choose(call) ?? any(call) ?? instances[0]
 }
 
 function isAvailable(instance: Instance | undefined): instance is Instance {
-  return instance !== undefined && instance.isUp && instance.isInRotation
+  return instance?.isInRotation === true
 }
 
-const kinds: Readonly<Record<Balancer, (instances: readonly Instance[], random: () => number) => Choose>> = {
+const kinds: Readonly<Record<Balancer, (instances: readonly Instance[]) => Choose>> = {
   'round-robin': (instances) => {
     let last = 0
     return () => {
@@ -31,22 +30,6 @@ const kinds: Readonly<Record<Balancer, (instances: readonly Instance[], random: 
       }
       return undefined
     }
-  },
-  random: (instances, random) => () => {
-    for (let count = 0; count < 50; count++) {
-      const instance = instances[Math.floor(random() * instances.length)]
-      if (isAvailable(instance)) return instance
-    }
-    return undefined
-  },
-  'least-connections': (instances, random) => () => {
-    const from = Math.floor(random() * instances.length)
-    let best: Instance | undefined
-    for (let count = 0; count < instances.length; count++) {
-      const instance = instances[(from + count) % instances.length]
-      if (isAvailable(instance) && (best === undefined || instance.connections < best.connections)) best = instance
-    }
-    return best
   },
   // The cluster module of Node hands the next connection to a process that has accepted its previous one, in turn. So a
   // process with a slow event loop receives fewer. If none has, the first process to run its event loop accepts it.

@@ -41,13 +41,12 @@ export function compareModes(scenario: ScenarioName, overrides: Partial<Simulati
 export function scoreOf(
   comparisons: readonly Comparison[],
   mode: Mode,
-): Readonly<Record<'mean' | 'p99' | 'moves' | 'lost', number>> {
+): Readonly<Record<'mean' | 'p99' | 'moves', number>> {
   const ratio = (of: (result: SimulationResult) => number): number =>
     geometricMean(comparisons.map(({ results }) => of(results[mode]) / of(results.oracle)))
   return {
     mean: ratio(({ meanMs }) => meanMs),
     p99: ratio(({ p99Ms }) => p99Ms),
-    moves: meanOf(comparisons.map(({ results }) => results[mode].movesPerCall + results[mode].stopMovesPerCall)),
-    lost: comparisons.reduce((sum, { results }) => sum + results[mode].lost, 0),
+    moves: meanOf(comparisons.map(({ results }) => results[mode].movesPerCall)),
   }
 }

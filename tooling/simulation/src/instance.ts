@@ -1,7 +1,6 @@
 import type { EventQueue } from './events.ts'
 import type { SimulationOptions } from './options.ts'
 import {
-  beginDrain,
   createLoadMonitor,
   beginMonitoredCall,
   decideHandOff,
@@ -11,7 +10,6 @@ import {
   sheddingRulesOf,
   sheddingSettings,
   readServerLoad,
-  type HandOffReason,
   createHandOffReport,
 } from './policy.ts'
 import type { SimulatedCall, Workload } from './workload.ts'
@@ -20,11 +18,7 @@ import type { SimulatedCall, Workload } from './workload.ts'
 export interface InstanceEvents {
   onDone(call: SimulatedCall, instance: Instance, time: number): void
   /** Called when an instance hands a call off, with its sealed state. */
-  onHandOff(
-    call: SimulatedCall,
-    origin: { readonly instance: Instance; readonly reason: HandOffReason },
-    time: number,
-  ): void
+  onHandOff(call: SimulatedCall, from: Instance, time: number): void
 }
 
 /** Dependencies of an instance on the simulation. */
@@ -49,14 +43,11 @@ const costs = { sealMs: 0.6, openMs: 0.6, startMs: 0.3 }
  */
 export class Instance {
   readonly index: number
-  monitor: LoadMonitor
+  readonly monitor: LoadMonitor
   readonly calls = new Set<SimulatedCall>()
   ready: SimulatedCall[] = []
-  isUp = true
   /** True while the balancer sends calls to this instance. */
   isInRotation = true
-  /** True while it responds to new calls with 503, because it is stopping. */
-  isRejecting = false
   connections = 0
   /** The factor by which the instance is slower than normal. */
   slowness = 1
@@ -64,7 +55,6 @@ export class Instance {
   #inbox: SimulatedCall[] = []
   #timers: (() => void)[] = []
   #isBusy = false
-  #generation = 0
   #time = 0
 
   constructor(index: number, context: InstanceContext) {
@@ -109,47 +99,9 @@ export class Instance {
     return readServerLoad(this.monitor).ready
   }
 
-  /** Announces a stop. Calls remain here while the balancer may still choose this instance. */
-  announceStop(): void {
-    beginDrain(this.monitor, { keepCalls: true })
-  }
-
-  /** Hands running calls off, and rejects new ones. */
-  stop(graceMs: number): void {
-    this.isRejecting = true
-    beginDrain(this.monitor, { graceMs })
-  }
-
-  /** Ends the process, and returns the lost calls. */
-  kill(): SimulatedCall[] {
-    const lost = [...this.calls, ...this.#inbox]
-    this.isUp = false
-    this.#generation++
-    this.calls.clear()
-    this.#inbox = []
-    this.ready = []
-    this.#timers = []
-    this.connections = 0
-    this.#isBusy = false
-    for (const call of lost) call.at = undefined
-    return lost
-  }
-
-  /** Starts the process again, with another id and without state. */
-  start(): void {
-    this.isUp = true
-    this.isInRotation = true
-    this.isRejecting = false
-    this.monitor = this.#createMonitor()
-  }
-
   #createMonitor(): LoadMonitor {
     const { queue, options, random } = this.#context
-    const generation = this.#generation
-    const later = (run: () => void, ms: number): void =>
-      queue.at(this.#time + ms, (time) => {
-        if (generation === this.#generation) this.#fire(run, time)
-      })
+    const later = (run: () => void, ms: number): void => queue.at(this.#time + ms, (time) => this.#fire(run, time))
     const source = {
       now: () => this.#time,
       wallClock: () => this.#time,
@@ -172,16 +124,13 @@ export class Instance {
   }
 
   #wake(time: number): void {
-    if (this.#isBusy || !this.isUp) return
+    if (this.#isBusy) return
     this.#isBusy = true
     this.#planTurn(time)
   }
 
   #planTurn(time: number): void {
-    const generation = this.#generation
-    this.#context.queue.at(time, (at) => {
-      if (generation === this.#generation) this.#turn(at)
-    })
+    this.#context.queue.at(time, (at) => this.#turn(at))
   }
 
   #turn(time: number): void {
@@ -205,7 +154,6 @@ export class Instance {
     beginMonitoredCall(this.monitor)
     this.calls.add(call)
     call.at = this
-    call.drains = this.monitor.drainCount
     call.workedFrom = time
     this.ready.push(call)
   }
@@ -226,41 +174,34 @@ export class Instance {
         this.#leave(call)
         return events.onDone(call, this, this.#time)
       }
-      const reason = this.#reasonToLeave(call)
-      if (reason !== undefined) return this.#handOff(call, reason)
+      if (this.#hasReasonToLeave(call)) return this.#handOff(call)
       if (workload.waitsAfter(call, call.done)) return this.#wait(call)
     }
     this.ready.push(call)
   }
 
-  #reasonToLeave(call: SimulatedCall): HandOffReason | undefined {
-    const { mode } = this.#context.options
-    if (mode === 'none' || (mode === 'oracle' && this.monitor.activeDrains.size === 0)) return undefined
-    const { sheds: shedCount, stops: stopCount, drains, handOff } = call
+  #hasReasonToLeave(call: SimulatedCall): boolean {
+    if (this.#context.options.mode !== 'shedding') return false
+    const { sheds: shedCount, handOff } = call
     const about = { method: 'tools/call', name: 'work', roundCount: 0 }
     const workedMs = this.#time - call.workedFrom
     const reason = decideHandOff(this.monitor, {
       ...about,
       shedCount,
-      stopCount,
-      drainCount: drains,
+      stopCount: 0,
+      drainCount: 0,
       handOffReport: handOff,
       workedMs,
     })
-    return typeof reason === 'string' ? reason : undefined
+    return typeof reason === 'string'
   }
 
-  #handOff(call: SimulatedCall, reason: HandOffReason): void {
+  #handOff(call: SimulatedCall): void {
     this.#leave(call)
-    if (reason === 'stopping') {
-      call.stops++
-      call.handOff = undefined
-    } else {
-      call.sheds++
-      call.handOff = createHandOffReport(this.monitor)
-    }
+    call.sheds++
+    call.handOff = createHandOffReport(this.monitor)
     this.#compute(costs.sealMs)
-    this.#context.events.onHandOff(call, { instance: this, reason }, this.#time)
+    this.#context.events.onHandOff(call, this, this.#time)
   }
 
   #wait(call: SimulatedCall): void {

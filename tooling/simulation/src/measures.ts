@@ -8,29 +8,16 @@ export interface SimulationResult {
   readonly meanMs: number
   readonly p50Ms: number
   readonly p99Ms: number
-  readonly p999Ms: number
-  /** Hand-offs per completed call, for load and for a stop. */
+  /** Hand-offs per completed call. */
   readonly movesPerCall: number
-  readonly stopMovesPerCall: number
-  /**
-   * The share of hand-offs for load to an instance that was not less busy, and the share of hand-offs that returned to
-   * the same instance.
-   */
+  /** The share of hand-offs to an instance that was not less busy. */
   readonly uselessShare: number
-  readonly returnedShare: number
-  /** The number of calls whose instance ended, and the time of the work that was repeated for them. */
-  readonly lost: number
-  readonly redoneMs: number
   /** The number of calls whose client gave up. */
   readonly givenUp: number
   /** The mean time for which a call was at no instance. */
   readonly idleMs: number
   /** The mean change of the number of running calls of an instance within 200 ms. */
   readonly fluctuation: number
-  /** The difference of load between instances: the mean standard deviation of running calls. */
-  readonly imbalance: number
-  /** Hand-offs for load, by the instance that hands the call off. */
-  readonly movesBy: readonly number[]
   /** The load of the instances, sampled every 200 ms after the warm-up: running calls, multiplied by slowness. */
   readonly loads: readonly (readonly number[])[]
 }
@@ -39,49 +26,30 @@ export interface SimulationResult {
 export interface Measures {
   completed: number
   moves: number
-  stopMoves: number
   useless: number
-  returned: number
-  lost: number
-  redoneMs: number
   givenUp: number
   idleMs: number
   readonly durations: number[]
-  readonly movesBy: number[]
   readonly loads: number[][]
   changes: number
-  spread: number
 }
 
 /** Creates counters at zero. */
-export function createMeasures(instances: number): Measures {
-  const zero = {
-    completed: 0,
-    moves: 0,
-    stopMoves: 0,
-    useless: 0,
-    returned: 0,
-    lost: 0,
-    redoneMs: 0,
-    givenUp: 0,
-  }
-  const movesBy = Array.from({ length: instances }, () => 0)
-  return { ...zero, idleMs: 0, durations: [], movesBy, loads: [], changes: 0, spread: 0 }
+export function createMeasures(): Measures {
+  return { completed: 0, moves: 0, useless: 0, givenUp: 0, idleMs: 0, durations: [], loads: [], changes: 0 }
 }
 
 /** Samples the load of each instance. */
 export function sample(measures: Measures, instances: readonly Instance[]): void {
-  const loads = instances.map(({ running, slowness, isUp }) => (isUp ? running * slowness : 0))
+  const loads = instances.map(({ running, slowness }) => running * slowness)
   const before = measures.loads.at(-1) ?? loads
-  const mean = meanOf(loads)
   measures.changes += meanOf(loads.map((load, index) => Math.abs(load - (before[index] ?? load))))
-  measures.spread += Math.sqrt(meanOf(loads.map((load) => (load - mean) ** 2)))
   measures.loads.push(loads)
 }
 
 /** Computes the results. */
 export function resultOf(measures: Measures, unfinished: number): SimulationResult {
-  const { completed, moves, stopMoves, useless, returned, lost, redoneMs, givenUp, idleMs, movesBy, loads } = measures
+  const { completed, moves, useless, givenUp, idleMs, loads } = measures
   const { durations } = measures
   const quantile = (share: number): number => quantileOf(durations, share)
   const each = Math.max(1, completed)
@@ -91,18 +59,11 @@ export function resultOf(measures: Measures, unfinished: number): SimulationResu
     meanMs: meanOf(measures.durations),
     p50Ms: quantile(0.5),
     p99Ms: quantile(0.99),
-    p999Ms: quantile(0.999),
     movesPerCall: moves / each,
-    stopMovesPerCall: stopMoves / each,
     uselessShare: useless / Math.max(1, moves),
-    returnedShare: returned / Math.max(1, moves + stopMoves),
-    lost,
-    redoneMs,
     givenUp,
     idleMs: idleMs / Math.max(1, durations.length),
     fluctuation: measures.changes / Math.max(1, loads.length),
-    imbalance: measures.spread / Math.max(1, loads.length),
-    movesBy,
     loads,
   }
 }

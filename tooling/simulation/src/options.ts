@@ -1,7 +1,7 @@
 import type { SheddingSettings } from './policy.ts'
 
 /** The method by which the balancer chooses an instance. */
-export type Balancer = 'round-robin' | 'random' | 'least-connections' | 'hash' | 'cluster'
+export type Balancer = 'round-robin' | 'hash' | 'cluster'
 
 /**
  * The placement of calls: the server hands them off, they stay at their instance, or an oracle that knows all loads
@@ -19,23 +19,11 @@ export type FleetEvent =
       readonly calls: number
       readonly chunks: number
     }
-  | { readonly at: number; readonly kind: 'drain'; readonly instance: number }
-  | { readonly at: number; readonly kind: 'kill'; readonly instance: number; readonly downMs: number }
 
 /** A planned call: its time, and its number of chunks of work. */
 export interface PlannedCall {
   readonly at: number
   readonly chunks: number
-}
-
-/** The phases of a stop, in milliseconds. */
-export interface StopTimes {
-  /** The time until the balancer detects that an instance is stopping. */
-  readonly noticedMs: number
-  /** The time after that until running calls are lost. */
-  readonly graceMs: number
-  /** The time until another process replaces the instance. */
-  readonly downMs: number
 }
 
 /** The options of one simulation. Times are in milliseconds. */
@@ -71,7 +59,6 @@ export interface SimulationOptions {
   /** The share of chunks after which such a call waits, and the mean time of a wait. */
   readonly waitShare: number
   readonly waitMs: number
-  readonly stops: StopTimes
   /** Receives every hand-off. */
   readonly onHandOff: (handOff: { readonly call: number; readonly from: number; readonly time: number }) => void
   /** The speed of each instance. It is below 1 if instances share cores. */
@@ -83,7 +70,7 @@ export type Scenario = (instances: number) => Partial<SimulationOptions>
 
 const normalLoad = { share: 0.6 }
 
-/** The nine scenarios for the evaluation of a policy. */
+/** The seven scenarios for the evaluation of a policy. */
 export const scenarios = {
   'steady 60 %': () => normalLoad,
   'steady 80 %': () => ({ share: 0.8 }),
@@ -100,13 +87,6 @@ export const scenarios = {
     ...normalLoad,
     events: tenth(instances).map(
       (instance) => ({ at: 15_000, kind: 'heavy', instance, calls: 12, chunks: 400 }) as const,
-    ),
-  }),
-  'rolling deploy': (instances) => ({ ...normalLoad, events: deploy(instances) }),
-  'a third killed': (instances) => ({
-    ...normalLoad,
-    events: first(Math.ceil(instances / 3)).map(
-      (instance) => ({ at: 20_000, kind: 'kill', instance, downMs: 20_000 }) as const,
     ),
   }),
   'overload 130 %': () => ({ share: 1.3 }),
@@ -135,7 +115,6 @@ const defaults: SimulationOptions = {
   waitingCalls: 0.3,
   waitShare: 0.1,
   waitMs: 60,
-  stops: { noticedMs: 1000, graceMs: 4000, downMs: 1000 },
   onHandOff: () => {},
   speed: 1,
 }
@@ -146,20 +125,6 @@ export function optionsOf(given: Partial<SimulationOptions>, scenario?: Scenario
   return { ...defaults, ...(scenario && scenarios[scenario](instances)), ...given }
 }
 
-function first(count: number): number[] {
-  return Array.from({ length: count }, (_, index) => index)
-}
-
 function tenth(instances: number): number[] {
-  return first(Math.max(1, Math.round(instances / 10)))
-}
-
-/** Returns events that replace each instance, in eight waves. */
-function deploy(instances: number): FleetEvent[] {
-  const wave = Math.max(1, Math.ceil(instances / 8))
-  return first(instances).map((instance) => ({
-    at: 10_000 + Math.floor(instance / wave) * 6500,
-    kind: 'drain',
-    instance,
-  }))
+  return Array.from({ length: Math.max(1, Math.round(instances / 10)) }, (_, index) => index)
 }

@@ -2,7 +2,6 @@
 export { computeHandOffDelayMs } from '../../../packages/client/src/request/round-options.ts'
 export { maxHandOffs } from '../../../packages/client/src/rounds/check-round.ts'
 export type { HandOffReport } from '../../../packages/server/src/shedding/fleet-view.ts'
-export { beginDrain } from '../../../packages/server/src/shedding/drain.ts'
 export {
   decideHandOff,
   recordReceivedHandOff,
@@ -16,4 +15,4 @@ export {
   readServerLoad,
 } from '../../../packages/server/src/shedding/load-monitor.ts'
 export { sheddingRulesOf, sheddingSettings } from '../../../packages/server/src/shedding/shedding-rules.ts'
-export type { SheddingSettings, HandOffReason } from '../../../packages/server/src/shedding/shedding-options.ts'
+export type { SheddingSettings } from '../../../packages/server/src/shedding/shedding-options.ts'

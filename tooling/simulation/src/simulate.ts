@@ -4,15 +4,11 @@ import { createEventQueue, type EventQueue } from './events.ts'
 import { Instance } from './instance.ts'
 import { createMeasures, type Measures, resultOf, sample, type SimulationResult } from './measures.ts'
 import type { FleetEvent, PlannedCall, SimulationOptions } from './options.ts'
-import { computeHandOffDelayMs, type HandOffReason, maxHandOffs } from './policy.ts'
+import { computeHandOffDelayMs, maxHandOffs } from './policy.ts'
 import { createWorkload, type SimulatedCall, type Workload } from './workload.ts'
 
-/**
- * The latency of the network in one direction, and the time until a client retries if there is no instance or its call
- * is lost. Both are in milliseconds.
- */
+/** The latency of the network in one direction, in milliseconds. */
 const netMs = 2
-const retryMs = 250
 
 /** A fleet and its clients. */
 interface Fleet {
@@ -50,27 +46,22 @@ function openFleet(options: SimulationOptions): Fleet {
     queue: createEventQueue(),
     workload: createWorkload(options),
     random,
-    measures: createMeasures(options.instances),
+    measures: createMeasures(),
     instances: [],
     choose: () => undefined,
     open: 0,
   }
   const events = {
     onDone: (call: SimulatedCall, _: Instance, time: number) => finish(fleet, call, time),
-    onHandOff: (call: SimulatedCall, origin: HandOffOrigin, time: number) => resend(fleet, { call, ...origin }, time),
+    onHandOff: (call: SimulatedCall, from: Instance, time: number) => resend(fleet, { call, from }, time),
   }
   const { queue, workload } = fleet
   for (let index = 0; index < options.instances; index++) {
     fleet.instances.push(new Instance(index, { options, queue, workload, random, events }))
   }
-  const balanced = createBalancer(options, fleet.instances, random)
+  const balanced = createBalancer(options, fleet.instances)
   fleet.choose = options.mode === 'oracle' ? () => leastLoaded(fleet.instances) : balanced
   return fleet
-}
-
-interface HandOffOrigin {
-  readonly instance: Instance
-  readonly reason: HandOffReason
 }
 
 function startCalls(fleet: Fleet, time: number): void {
@@ -87,26 +78,18 @@ function scheduleCall(fleet: Fleet, { at, chunks }: PlannedCall): void {
   fleet.queue.at(at + fleet.options.warmMs, (time) => send(fleet, { call: fleet.workload.create(time, chunks) }, time))
 }
 
-/** A request, and the hand-off before it. */
+/** A call, and the instance that has handed it off. */
 interface Sent {
   readonly call: SimulatedCall
-  readonly from?: HandOffOrigin | undefined
+  readonly from?: Instance
 }
 
 /** Sends a request to an instance. After a hand-off, compares the two instances for the share of useless hand-offs. */
 function send(fleet: Fleet, { call, from }: Sent, time: number): void {
   const instance = fleet.choose(call)
-  if (instance === undefined || !instance.isUp || instance.isRejecting) {
-    fleet.queue.at(time + retryMs, (at) => send(fleet, { call, from }, at))
-    return
-  }
-  if (from !== undefined) compare(fleet, from, instance)
-  instance.receive(call, time)
-}
-
-function compare({ measures }: Fleet, { instance: from, reason }: HandOffOrigin, to: Instance): void {
-  if (from === to) measures.returned++
-  if (reason === 'load' && from.isUp && loadWith(to, 1) >= loadWith(from, 1) * 0.9) measures.useless++
+  if (from !== undefined && instance !== undefined && loadWith(instance, 1) >= loadWith(from, 1) * 0.9)
+    fleet.measures.useless++
+  instance?.receive(call, time)
 }
 
 function finish(fleet: Fleet, call: SimulatedCall, time: number): void {
@@ -118,30 +101,20 @@ function finish(fleet: Fleet, call: SimulatedCall, time: number): void {
   measures.idleMs += call.idleMs
 }
 
-/** Sends a call again after a hand-off, with the delay of the real client. */
-function resend(fleet: Fleet, { call, instance, reason }: HandOffOrigin & { call: SimulatedCall }, time: number): void {
+/** Sends a call again after a hand-off, with the delay and the limit of the real client. */
+function resend(fleet: Fleet, { call, from }: Required<Sent>, time: number): void {
   const { measures, random, queue, options } = fleet
-  options.onHandOff({ call: call.id, from: instance.index, time: time - options.warmMs })
-  if (reason === 'stopping') measures.stopMoves++
-  else {
-    measures.moves++
-    measures.movesBy[instance.index] = (measures.movesBy[instance.index] ?? 0) + 1
-  }
+  options.onHandOff({ call: call.id, from: from.index, time: time - options.warmMs })
+  measures.moves++
   if (call.rounds >= maxHandOffs) {
     measures.givenUp++
-    return restartCall(fleet, call, time)
+    fleet.open--
+    return
   }
   const pause = computeHandOffDelayMs({ previousHandOffCount: call.rounds, meta: undefined }, random)
   call.rounds++
   call.idleMs += pause + 2 * netMs
-  queue.at(time + pause + 2 * netMs, (at) => send(fleet, { call, from: { instance, reason } }, at))
-}
-
-/** Starts a call from the beginning, because the client has no state. */
-function restartCall(fleet: Fleet, call: SimulatedCall, time: number): void {
-  for (let chunk = 0; chunk < call.done; chunk++) fleet.measures.redoneMs += fleet.workload.costOf(call, chunk)
-  Object.assign(call, { done: 0, rounds: 0, sheds: 0, stops: 0, handOff: undefined })
-  fleet.queue.at(time + retryMs, (at) => send(fleet, { call }, at))
+  queue.at(time + pause + 2 * netMs, (at) => send(fleet, { call, from }, at))
 }
 
 function applyEvent(fleet: Fleet, event: FleetEvent, time: number): void {
@@ -149,9 +122,6 @@ function applyEvent(fleet: Fleet, event: FleetEvent, time: number): void {
   if (instance === undefined) return
   if (event.kind === 'slow') instance.slowness = event.by
   if (event.kind === 'heavy') addHeavyCalls(fleet, { instance, calls: event.calls, chunks: event.chunks }, time)
-  if (event.kind === 'kill')
-    end(fleet, { instance, downMs: event.downMs, noticedMs: fleet.options.stops.noticedMs }, time)
-  if (event.kind === 'drain') replace(fleet, instance, time)
 }
 
 function addHeavyCalls(
@@ -165,35 +135,6 @@ function addHeavyCalls(
   }
 }
 
-function end(fleet: Fleet, { instance, downMs, noticedMs }: Ended, time: number): void {
-  const lost = instance.kill()
-  fleet.measures.lost += lost.length
-  for (const call of lost) restartCall(fleet, call, time)
-  fleet.queue.at(time + noticedMs, () => {
-    if (!instance.isUp) instance.isInRotation = false
-  })
-  fleet.queue.at(time + downMs, () => instance.start())
-}
-
-interface Ended {
-  readonly instance: Instance
-  readonly downMs: number
-  readonly noticedMs: number
-}
-
-/**
- * Stops an instance as a server does. It announces the stop, then hands calls off and rejects new ones, and then ends.
- */
-function replace(fleet: Fleet, instance: Instance, time: number): void {
-  const { noticedMs, graceMs, downMs } = fleet.options.stops
-  instance.announceStop()
-  fleet.queue.at(time + noticedMs, (noticedAt) => {
-    instance.isInRotation = false
-    instance.stop(graceMs)
-    fleet.queue.at(noticedAt + graceMs, (at) => end(fleet, { instance, downMs, noticedMs: 0 }, at))
-  })
-}
-
 function takeSamples(fleet: Fleet, time: number): void {
   fleet.queue.at(time, (at) => {
     sample(fleet.measures, fleet.instances)
@@ -203,7 +144,7 @@ function takeSamples(fleet: Fleet, time: number): void {
 
 function checkHealth(fleet: Fleet, time: number): void {
   fleet.queue.at(time, (at) => {
-    for (const instance of fleet.instances) if (instance.isUp) instance.isInRotation = instance.isReady(at)
+    for (const instance of fleet.instances) instance.isInRotation = instance.isReady(at)
     checkHealth(fleet, at + 1000)
   })
 }
@@ -211,9 +152,7 @@ function checkHealth(fleet: Fleet, time: number): void {
 /** Moves calls from the busiest to the least busy instance without a cost, while that reduces the load. */
 function rebalance(fleet: Fleet, time: number): void {
   fleet.queue.at(time, (at) => {
-    const up = fleet.instances.filter(
-      ({ isUp, isInRotation, monitor }) => isUp && isInRotation && monitor.activeDrains.size === 0,
-    )
+    const up = fleet.instances.filter(({ isInRotation }) => isInRotation)
     const stuck = new Set<Instance>()
     for (let count = 0; up.length > 1 && count < 2 * up.length; count++) if (!moveOne(up, stuck, at)) break
     rebalance(fleet, at + 20)

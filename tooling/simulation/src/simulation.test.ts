@@ -109,22 +109,6 @@ test('a balancer with readiness checks does not exclude an instance that only sh
   expect(checked.p99Ms).toBeLessThanOrEqual(1.15 * plain.p99Ms)
 })
 
-describe('a rolling deploy', () => {
-  test.each<[number]>([[3], [10]])('of %i instances loses no call and repeats no work', (instances) => {
-    const { lost, redoneMs, stopMovesPerCall, unfinished } = run({ instances }, 'rolling deploy')
-    expect([lost, redoneMs, unfinished]).toEqual([0, 0, 0])
-    expect(stopMovesPerCall).toBeGreaterThan(0)
-  })
-
-  test('loses no call under overload, because every call is handed off at its next step', () => {
-    const events = optionsOf({}, 'rolling deploy').events
-    const { lost } = run({ share: 1.1, events, loadMs: 40_000 })
-    const without = run({ share: 1.1, events, loadMs: 40_000, mode: 'none' })
-    expect(lost).toBe(0)
-    expect(without.lost).toBeGreaterThan(0)
-  })
-})
-
 test.each<[Mode]>([['shedding'], ['none'], ['oracle']])('the same seed has the same result with %s', (mode) => {
   const given = { mode, instances: 3, loadMs: 10_000 }
   expect(run(given)).toEqual(run(given))

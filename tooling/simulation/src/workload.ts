@@ -13,15 +13,13 @@ export interface SimulatedCall {
   done: number
   /** The content of its journal. */
   sheds: number
-  stops: number
   handOff: HandOffReport | undefined
   /** The number of hand-offs in succession. */
   rounds: number
   idleMs: number
   /** The instance of the call, or undefined between instances. */
   at: object | undefined
-  /** The number of drains of that instance at its arrival, and its arrival time. */
-  drains: number
+  /** The time of its arrival there. */
   workedFrom: number
 }
 
@@ -58,12 +56,10 @@ export function createWorkload(options: SimulationOptions): Workload {
       const fresh = {
         done: 0,
         sheds: 0,
-        stops: 0,
         handOff: undefined,
         rounds: 0,
         idleMs: 0,
         at: undefined,
-        drains: 0,
         workedFrom: 0,
       }
       return { id: nextId++, salt, length: chunks, waits, startedAt, ...fresh }

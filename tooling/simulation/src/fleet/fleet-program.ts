@@ -37,10 +37,15 @@ export async function buildFleetProgram(
     run: (args) =>
       new Promise((resolve, reject) => {
         const options = { maxBuffer: 64 * 1024 * 1024 }
-        execFile(process.execPath, [join(outdir, 'main.cjs'), ...args], options, (error, output, errors) => {
-          if (errors !== '' || typeof (error?.code ?? 0) !== 'number') reject(new Error(errors, { cause: error }))
-          else resolve({ output, exitCode: error === null ? 0 : Number(error.code) })
-        })
+        execFile(
+          process.execPath,
+          ['--max-semi-space-size=64', join(outdir, 'main.cjs'), ...args],
+          options,
+          (error, output, errors) => {
+            if (errors !== '' || typeof (error?.code ?? 0) !== 'number') reject(new Error(errors, { cause: error }))
+            else resolve({ output, exitCode: error === null ? 0 : Number(error.code) })
+          },
+        )
       }),
   }
 }

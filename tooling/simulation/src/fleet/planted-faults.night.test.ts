@@ -10,10 +10,19 @@ const packages = join(import.meta.dirname, '../../../../packages')
 // Each row has the first seed that finds the fault. A change of the simulation or of a package may change it.
 test.each([
   ['round-used-without-claim', 2, 'rounds'],
-  ['every-request-repeated', 5, 'rounds'],
-  ['waiting-call-not-released', 2, 'quotas'],
-  ['bus-not-connected-again', 14, 'calls'],
-  ['lease-not-compared', 32, 'leases'],
+  ['every-request-repeated', 1, 'rounds'],
+  ['waiting-call-not-released', 1, 'quotas'],
+  ['bus-not-connected-again', 1, 'calls'],
+  ['lease-not-compared', 77, 'leases'],
+  ['record-lost', 1, 'journal'],
+  ['token-not-renewed', 6, 'leases'],
+  ['answers-crossed', 1, 'answers'],
+  ['owner-not-compared', 1, 'owners'],
+  ['change-not-published', 5, 'changes'],
+  ['sessions-mixed', 5, 'sessions'],
+  ['gateway-never-probes-again', 53, 'upstreams'],
+  ['gateway-mixes-callers', 9, 'calls'],
+  ['stop-hands-nothing-off', 4, 'calls'],
 ] as const)(
   'the fault %s in the code of a package is found, with seed %d [SIM-003]',
   async (fault, seed, invariant) => {

@@ -76,10 +76,10 @@ export const plantedFaults = {
     code: 'key: JSON.stringify([call.context.get(clientSessionKey), client])',
     fault: "key: ''",
   },
-  'stop-never-forced': {
-    file: 'transport-http/src/node/graceful-stop.ts',
-    code: 'schedule(() => server.closeAllConnections(), graceMs + flushTimeoutMs)',
-    fault: 'schedule(() => {}, graceMs + flushTimeoutMs)',
+  'stop-hands-nothing-off': {
+    file: 'transport-http/src/node/stop.ts',
+    code: 'undrainFunctions.push(mcpServer.drain({ graceMs }))',
+    fault: '',
   },
 } as const satisfies Record<string, PlantedFault>
 

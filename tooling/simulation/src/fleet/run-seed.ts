@@ -1,10 +1,9 @@
 import { randomFrom } from '@tooling/vitest/random'
-import { type ClientContext, type ClientKind, runClient } from './clients/clients.ts'
+import { type ClientKind, startClients } from './clients/clients.ts'
 import { createFaults } from './faults/faults.ts'
 import { scheduleOperations, scheduleRotation } from './faults/operations.ts'
-import type { Fleet } from './fleet/fleet.ts'
-import { createServers, type ServerName } from './fleet/servers.ts'
-import { countIdleUsage } from './invariants/idle-usage.ts'
+import { createServers, type ServerName, type Servers } from './fleet/servers.ts'
+import { checkIdle, checkUpstreams } from './invariants/check-instances.ts'
 import type { ReportViolation, Violation } from './invariants/violations.ts'
 import type { VirtualTime } from './platform/virtual-time.ts'
 import { createServices } from './services/services.ts'
@@ -59,11 +58,12 @@ const clientMixes: readonly { readonly kinds: readonly ClientKind[]; readonly se
 /** The maximum number of running calls of an instance. Each seed has one of these limits. */
 const hardLimits = [100, 100, 2]
 
-/** The share of clients that are killed during the faults. */
-const killedShare = 0.1
-
-/** What happens with some seeds: services return with an earlier state, a key is retired, seconds become minutes. */
+/**
+ * What happens with some seeds: services return with an earlier state, a key is retired, instances are only replaced, and
+ * seconds become minutes.
+ */
 const losesWrites = (seed: number): boolean => seed % 5 === 3
+const onlyDeploys = (seed: number): boolean => seed % 5 === 4
 const retiresKey = (seed: number): boolean => seed % 5 === 1
 const paceOf = (seed: number): number => (seed % 7 === 2 ? 20 : 1)
 
@@ -76,8 +76,9 @@ export async function runSeed({ onUnhandledRejection, ...seedRun }: SeedRun): Pr
   )
   await runToEnd(simulation)
   stopListening()
-  const { time, faults, trace, violations, counts, fleets } = simulation
+  const { time, faults, trace, violations, counts, fleets, network } = simulation
   for (const { host } of fleets.flatMap(({ instances }) => instances)) time.remove(host)
+  network.close()
   return {
     seed: seedRun.seed,
     virtualMs: time.now(),
@@ -88,8 +89,7 @@ export async function runSeed({ onUnhandledRejection, ...seedRun }: SeedRun): Pr
   }
 }
 
-interface Simulation extends SimulationContext {
-  readonly fleets: readonly Fleet[]
+interface Simulation extends SimulationContext, Pick<Servers, 'fleets' | 'network'> {
   readonly violations: readonly Violation[]
   readonly recoveredAt: number
   readonly counts: { events: number; completed: number; failed: number; runningClients: number }
@@ -104,13 +104,29 @@ function createSimulation({ seed, time }: Omit<SeedRun, 'onUnhandledRejection'>)
     trace.add('-', `VIOLATION of ${invariant}: ${detail}`)
     violations.push({ invariant, atMs: time.now(), detail: trace.shorten(detail) })
   }
-  const shared = { time, faults: createFaults(random, time, trace), trace, report, pace: paceOf(seed) }
+  const shared = {
+    time,
+    faults: createFaults(random, { time, trace, isCalm: onlyDeploys(seed) }),
+    trace,
+    report,
+    pace: paceOf(seed),
+  }
   const { faults, pace } = shared
   const services = createServices(shared)
-  const { kinds, server } = clientMixes[Math.floor(random() * clientMixes.length)] ?? { kinds: [], server: 'fleet' as const }
+  const { kinds, server } = clientMixes[Math.floor(random() * clientMixes.length)] ?? {
+    kinds: [],
+    server: 'fleet' as const,
+  }
   const hardLimit = hardLimits[Math.floor(random() * hardLimits.length)] ?? 100
   const { fleets, network, upstreamPaths, rotation } = createServers({ ...shared, services, hardLimit, server })
-  const operations = { ...shared, fleets, services, paths: upstreamPaths, losesWrites: losesWrites(seed) }
+  const operations = {
+    ...shared,
+    fleets,
+    services,
+    paths: upstreamPaths,
+    losesWrites: losesWrites(seed),
+    onlyDeploys: onlyDeploys(seed),
+  }
   scheduleOperations(operations)
   if (retiresKey(seed)) scheduleRotation(operations, rotation)
   const faultyMs = pace * (faultDurations.minMs + random() * (faultDurations.maxMs - faultDurations.minMs))
@@ -118,39 +134,12 @@ function createSimulation({ seed, time }: Omit<SeedRun, 'onUnhandledRejection'>)
   time.schedule(undefined, faultyMs, faults.end)
   time.schedule(undefined, recoveredAt, () => checkUpstreams(fleets, report))
   const counts = { events: 0, completed: 0, failed: 0, runningClients: kinds.length }
-  startClients(kinds, { ...shared, network, services, recoveredAt, counts, server, taskIds: [] }, faultyMs)
-  return { ...shared, fleets, violations, recoveredAt, counts }
-}
-
-/** Starts the clients. Some are killed during the faults. */
-function startClients(kinds: readonly ClientKind[], context: ClientContext, faultyMs: number): void {
-  const { time, faults, network, report, counts } = context
-  kinds.forEach((kind, index) => {
-    const host = time.addHost(`${'abcdef'[index]}-${kind}`)
-    let isRunning = true
-    const end = (): void => {
-      if (isRunning) counts.runningClients -= 1
-      isRunning = false
-    }
-    time.schedule(host, 0, () => {
-      runClient(host, kind, context).then(end, (error: unknown) =>
-        report('calls', `${host.name} failed: ${String(error)}`),
-      )
-    })
-    if (faults.random() < killedShare)
-      time.schedule(undefined, faults.random() * faultyMs, () => {
-        if (!isRunning) return
-        faults.record(host.name, 'client_killed')
-        network.breakConnections(host)
-        time.remove(host)
-        end()
-      })
-  })
-}
-
-function checkUpstreams(fleets: readonly Fleet[], report: ReportViolation): void {
-  for (const { host, findAway } of fleets.flatMap(({ instances }) => instances))
-    for (const name of findAway?.() ?? []) report('upstreams', `${host.name} has not seen that ${name} is back`)
+  startClients(
+    kinds,
+    { ...shared, network, services, recoveredAt, counts, server, taskIds: [], onlyDeploys: onlyDeploys(seed) },
+    faultyMs,
+  )
+  return { ...shared, fleets, network, violations, recoveredAt, counts }
 }
 
 /** Runs events until every client has ended, and then until all instances must be idle. */
@@ -164,6 +153,5 @@ async function runToEnd({ time, fleets, report, violations, recoveredAt, counts,
   if (counts.runningClients > 0) return report('calls', `${counts.runningClients} clients have calls that never ended`)
   const quietAt = time.now() + quietMs
   await runUntil(() => time.now() > quietAt)
-  for (const { host, server } of fleets.flatMap(({ instances }) => instances))
-    for (const usage of countIdleUsage(server)) report('quotas', `${host.name} still counts ${usage}`)
+  checkIdle(fleets, report)
 }

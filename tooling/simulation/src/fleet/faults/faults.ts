@@ -45,10 +45,14 @@ const maxLateMs = 4000
 const minDelayMs = 0.2
 const maxDelayMs = 15
 
-/** Creates the faults of one simulation from its own random numbers. */
-export function createFaults(random: () => number, time: VirtualTime, trace: Trace): Faults {
+/** Creates the faults of one simulation from its own random numbers. No message has a fault if `isCalm` is true. */
+export function createFaults(
+  random: () => number,
+  { time, trace, isCalm }: { readonly time: VirtualTime; readonly trace: Trace; readonly isCalm: boolean },
+): Faults {
   const counts = new Map<string, number>()
-  const faultShare = faultShares[Math.floor(random() * faultShares.length)] ?? 0
+  const pickedShare = faultShares[Math.floor(random() * faultShares.length)] ?? 0
+  const faultShare = isCalm ? 0 : pickedShare
   let isActive = true
   const record: Faults['record'] = (host, kind, detail = '') => {
     counts.set(kind, (counts.get(kind) ?? 0) + 1)

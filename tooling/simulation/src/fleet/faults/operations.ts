@@ -11,6 +11,8 @@ interface OperationDeps extends SimulationContext {
   readonly paths: readonly RemoteService[]
   /** True if services return from an outage with an earlier state, as after a fail-over. */
   readonly losesWrites: boolean
+  /** True if instances are only stopped, as in a rolling deploy, while nothing else fails. */
+  readonly onlyDeploys: boolean
 }
 
 /**
@@ -29,7 +31,7 @@ const maxLostMs = 9000
  * Schedules operations until the faults end: instances are killed, stopped and frozen, and services become unavailable.
  */
 export function scheduleOperations(deps: OperationDeps): void {
-  const { time, faults, fleets, services, paths, losesWrites, pace } = deps
+  const { time, faults, fleets, services, paths, losesWrites, onlyDeploys, pace } = deps
   const pickDuration = ({ minMs, maxMs }: { minMs: number; maxMs: number }): number =>
     pace * (minMs + faults.random() * (maxMs - minMs))
   const pick = <T>(values: readonly T[]): T | undefined => values[Math.floor(faults.random() * values.length)]
@@ -41,18 +43,23 @@ export function scheduleOperations(deps: OperationDeps): void {
     const lostMs = losesWrites ? pace * faults.random() * maxLostMs : undefined
     time.schedule(undefined, pickDuration(outages), () => void services.restore(service, lostMs))
   }
+  const changeInstance = (fleet: Fleet, kind: number): void => {
+    const instance = pick(fleet.instances.filter(({ host }) => host.state === 'running'))
+    if (instance === undefined) return
+    if (kind >= 0.45) return fleet.freeze(instance, pickDuration(freezes))
+    // A deploy starts an instance before it stops another.
+    if (onlyDeploys) fleet.start()
+    else time.schedule(undefined, pickDuration(replacements), fleet.start)
+    if (kind < 0.3) fleet.kill(instance)
+    else fleet.stop(instance)
+  }
   const operate = (): void => {
     if (!faults.isActive) return
     time.schedule(undefined, pickDuration(pauses), operate)
+    const kind = onlyDeploys ? 0.3 : faults.random()
     const fleet = pick(fleets)
-    const instance = pick(fleet?.instances.filter(({ host }) => host.state === 'running') ?? [])
-    const kind = faults.random()
-    if (kind > 0.75) return breakService(pick([...services.services, ...paths]))
-    if (fleet === undefined || instance === undefined) return
-    if (kind >= 0.45) return fleet.freeze(instance, pickDuration(freezes))
-    if (kind < 0.3) fleet.kill(instance)
-    else fleet.stop(instance)
-    time.schedule(undefined, pickDuration(replacements), fleet.start)
+    if (kind > 0.75) breakService(pick([...services.services, ...paths]))
+    else if (fleet !== undefined) changeInstance(fleet, kind)
   }
   time.schedule(undefined, pickDuration(pauses), operate)
 }

@@ -47,11 +47,14 @@ const maxClockOffsetMs = 14_500
 /** The time in milliseconds until a balancer excludes an instance that has ended or is stopping. */
 const noticedMs = 500
 
-/** The time in milliseconds between two readiness checks, and the time limit of each. */
-const readiness = { intervalMs: 2000, limitMs: 1000 }
+/** The time in milliseconds between two readiness checks at each pace, and the time limit of each. */
+const readiness = { secondsMs: 2000, minutesMs: 15_000, limitMs: 1000 }
 
-/** The times in milliseconds that an instance has for its stop: still serving, for its calls, and to close. */
-const stopTimes = { noticeMs: [0, 2500], graceMs: 5000, closeMs: 3000 }
+/**
+ * The times in milliseconds that an instance has for its stop: still serving, for its calls and again for its tasks, and
+ * to close. A step takes up to 5 seconds.
+ */
+const stopTimes = { noticeMs: [0, 2500], graceMs: 8000, closeMs: 3000 }
 
 /** Creates a fleet without instances. */
 export function createFleet(deps: FleetDeps): Fleet {
@@ -105,13 +108,14 @@ async function stopInstance({ host, http }: Instance, { time, faults, report, pa
   const noticeMs = pace * (stopTimes.noticeMs[Math.floor(faults.random() * stopTimes.noticeMs.length)] ?? 0)
   const graceMs = pace * stopTimes.graceMs
   await http.close({ noticeMs, graceMs })
-  const lateMs = time.now() - startedAt - noticeMs - graceMs - stopTimes.closeMs
+  const lateMs = time.now() - startedAt - noticeMs - 2 * graceMs - stopTimes.closeMs
   if (host.frozenCount === wasFrozen && lateMs > 0)
     report('stops', `the stop of ${host.name} took ${Math.round(lateMs)} ms too long`)
 }
 
 /** Lets the balancer take the instances that answer that they are ready. */
-function checkReadiness({ time, network, balancer }: FleetDeps, instances: readonly Instance[]): void {
+function checkReadiness({ time, network, balancer, pace }: FleetDeps, instances: readonly Instance[]): void {
+  const intervalMs = pace === 1 ? readiness.secondsMs : readiness.minutesMs
   const check = async (host: Host): Promise<void> => {
     const limit = pause(readiness.limitMs)
     const status = await Promise.race([network.probe(balancer.host, host, '/readyz'), limit])
@@ -120,7 +124,7 @@ function checkReadiness({ time, network, balancer }: FleetDeps, instances: reado
   }
   const checkAll = (): void => {
     for (const { host } of instances) void check(host)
-    time.schedule(balancer.host, readiness.intervalMs, checkAll)
+    time.schedule(balancer.host, intervalMs, checkAll)
   }
-  time.schedule(balancer.host, readiness.intervalMs, checkAll)
+  time.schedule(balancer.host, intervalMs, checkAll)
 }

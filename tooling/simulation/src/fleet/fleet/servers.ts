@@ -27,7 +27,7 @@ interface ServerDeps extends SimulationContext {
 }
 
 /** The servers of a simulation, and the network between them and the clients. */
-interface Servers {
+export interface Servers {
   readonly fleets: readonly Fleet[]
   readonly network: Network
   readonly rotation: KeyRotation
@@ -40,7 +40,11 @@ export function createServers(deps: ServerDeps): Servers {
   const { time, faults, server } = deps
   const names = server === 'gateway' ? (['fleet', 'desk', 'gateway'] as const) : (['fleet'] as const)
   const routes = names.map((name) => ({ name, balancer: createBalancer(time.addHost(`path to ${name}`)) }))
-  const network = createNetwork(time, faults, new Map(routes.map((route) => [String(ports[route.name]), route.balancer])))
+  const network = createNetwork(
+    time,
+    faults,
+    new Map(routes.map((route) => [String(ports[route.name]), route.balancer])),
+  )
   const rotation = createKeyRotation()
   const fleets = routes.map(({ name, balancer }) => {
     const startServer = (host: Host, version: number): ReturnType<typeof startGateway> => {

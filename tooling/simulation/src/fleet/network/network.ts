@@ -13,6 +13,8 @@ export interface Network {
   probe(from: Host, to: Host, path: string): Promise<number | undefined>
   /** Closes all connections of a process, as its end does. */
   breakConnections(host: Host): void
+  /** Closes all connections at the end of a simulation, because Node keeps the parser of an open one. */
+  close(): void
 }
 
 const requestFaults: readonly MessageFault[] = ['lost', 'answer_lost', 'silent', 'answer_silent', 'cut', 'cut']
@@ -67,6 +69,9 @@ export function createNetwork(time: VirtualTime, faults: Faults, balancers: Read
       for (const { host: own, peer } of state.sockets)
         if (own === host) time.schedule(peer?.host, faults.delayMs(), () => peer?.destroy(connectionReset()))
     },
+    close: () => {
+      for (const socket of state.sockets) socket.destroy()
+    },
   }
 }
 
@@ -80,18 +85,20 @@ interface ConnectOptions {
 /** Opens a connection with a fault. Returns the end of the client. */
 function connect({ time, faults, sockets }: NetworkState, client: Host, options: ConnectOptions): SimulatedSocket {
   const { server, path, fault } = options
-  const socket = new SimulatedSocket(client, time, faults)
+  const open = (host: Host): SimulatedSocket => {
+    const opened = new SimulatedSocket(host, time, faults)
+    sockets.add(opened)
+    opened.on('error', () => {})
+    opened.once('close', () => sockets.delete(opened))
+    return opened
+  }
+  const socket = open(client)
   const fail = (error: Error): void => void time.schedule(client, faults.delayMs(), () => socket.destroy(error))
   if (fault === 'silent' || path?.availability === 'silent') socket.isSilent = true
   else if (fault === 'lost') fail(connectionReset())
   else if (server === undefined || path?.availability === 'unavailable') fail(connectionRefused())
   else {
-    const accepted = new SimulatedSocket(server, time, faults)
-    for (const each of [socket, accepted]) {
-      sockets.add(each)
-      each.on('error', () => {})
-      each.once('close', () => sockets.delete(each))
-    }
+    const accepted = open(server)
     accepted.peer = socket
     socket.peer = accepted
     injectFault(accepted, { time, faults, fault })
@@ -162,8 +169,14 @@ function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
         isEnded = true
       }
       message.on('data', (chunk: Uint8Array) => void (isEnded || controller.enqueue(chunk)))
-      message.on('end', end(() => controller.close()))
-      message.on('error', end(() => controller.error(new TypeError('terminated'))))
+      message.on(
+        'end',
+        end(() => controller.close()),
+      )
+      message.on(
+        'error',
+        end(() => controller.error(new TypeError('terminated'))),
+      )
     },
     cancel: () => {
       isEnded = true

@@ -14,6 +14,8 @@ export class SimulatedSocket extends Duplex {
   readonly #time: VirtualTime
   readonly #faults: Faults
   #lastArrival = 0
+  /** What was sent at the current time, and arrives as one packet. */
+  #packet: { readonly sentAt: number; readonly parts: ((peer: SimulatedSocket) => void)[] } | undefined
 
   constructor(host: Host, time: VirtualTime, faults: Faults) {
     super({ allowHalfOpen: true })
@@ -26,8 +28,14 @@ export class SimulatedSocket extends Duplex {
   transfer(run: (peer: SimulatedSocket) => void): void {
     const { peer } = this
     if (this.isSilent || peer === undefined) return
-    this.#lastArrival = Math.max(this.#lastArrival, this.#time.now() + this.#faults.delayMs())
-    this.#time.schedule(peer.host, this.#lastArrival - this.#time.now(), () => void (peer.destroyed || run(peer)))
+    const now = this.#time.now()
+    if (this.#packet?.sentAt === now) return void this.#packet.parts.push(run)
+    const parts = [run]
+    this.#packet = { sentAt: now, parts }
+    this.#lastArrival = Math.max(this.#lastArrival, now + this.#faults.delayMs())
+    this.#time.schedule(peer.host, this.#lastArrival - now, () => {
+      for (const part of parts) if (!peer.destroyed) part(peer)
+    })
   }
 
   setTimeout(): this {
