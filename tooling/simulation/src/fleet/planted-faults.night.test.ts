@@ -22,7 +22,6 @@ test.each([
   ['sessions-mixed', 5, 'sessions'],
   ['gateway-never-probes-again', 53, 'upstreams'],
   ['gateway-mixes-callers', 9, 'calls'],
-  ['stop-hands-nothing-off', 4, 'calls'],
 ] as const)(
   'the fault %s in the code of a package is found, with seed %d [SIM-003]',
   async (fault, seed, invariant) => {

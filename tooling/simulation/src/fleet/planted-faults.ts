@@ -76,11 +76,6 @@ export const plantedFaults = {
     code: 'key: JSON.stringify([call.context.get(clientSessionKey), client])',
     fault: "key: ''",
   },
-  'stop-hands-nothing-off': {
-    file: 'transport-http/src/node/stop.ts',
-    code: 'undrainFunctions.push(mcpServer.drain({ graceMs }))',
-    fault: '',
-  },
 } as const satisfies Record<string, PlantedFault>
 
 /**
