@@ -10,25 +10,12 @@ import {
 } from '@x/server'
 import { DefinitionError, type ToolTypes, type TypeCarrier } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
-import { appsIdentifier, showsPages } from './shows-pages.ts'
+import { appsIdentifier } from './identifiers.ts'
+import { type AppCsp, isOrigin } from './page-policy.ts'
+import { showsPages } from './shows-pages.ts'
 
 /** A feature of the browser that a page asks the host for. A host may refuse it. */
 export type AppPermission = 'camera' | 'microphone' | 'geolocation' | 'clipboardWrite'
-
-/**
- * The origins that a page may use, such as `https://api.example.com` or `https://*.example.com`. Without a list, the
- * host blocks all of them (extensions/apps, content security policy).
- */
-export interface AppCsp {
-  /** Origins of requests: `fetch`, `XMLHttpRequest` and `WebSocket`. */
-  readonly connectDomains?: readonly string[] | undefined
-  /** Origins of scripts, styles, images, fonts and media. */
-  readonly resourceDomains?: readonly string[] | undefined
-  /** Origins of frames in the page. */
-  readonly frameDomains?: readonly string[] | undefined
-  /** Origins of the base URI of the document. */
-  readonly baseUriDomains?: readonly string[] | undefined
-}
 
 /** A page that a host shows in a sandboxed frame (extensions/apps, UI resource format). */
 export interface AppPage {
@@ -112,12 +99,9 @@ function visibleToPages(visibleTo: VisibleTo | undefined): VisibleTo {
   return (principal, call) => showsPages(call) && (visibleTo?.(principal, call) ?? true)
 }
 
-/** An origin, or all subdomains of one. */
-const originPattern = /^(?:https?|wss?):\/\/(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?$/i
-
 function checkPage({ name, csp = {} }: ServedPage): void {
   for (const [list, origins] of Object.entries(csp)) {
-    const wrongOrigin = (origins ?? []).find((origin: string) => !originPattern.test(origin))
+    const wrongOrigin = (origins ?? []).find((origin: string) => !isOrigin(origin))
     if (wrongOrigin === undefined) continue
     const reason = `csp.${list} has ${JSON.stringify(wrongOrigin)}; write an origin, such as "https://api.example.com"`
     throw new DefinitionError('value', `page of tool "${name}"`, { reason })

@@ -8,7 +8,8 @@ import {
 } from '@x/exchange'
 import type { ReadResourceResult, Resource } from '@x/schema'
 import { pageMeta, type ServedPage } from './app-tool.ts'
-import { appsIdentifier, declaresPages, pageMediaType, showsPages, showsPagesKey } from './shows-pages.ts'
+import { appsIdentifier, pageMediaType } from './identifiers.ts'
+import { declaresPages, showsPages, showsPagesKey } from './shows-pages.ts'
 
 /**
  * Makes the Apps extension of a server (extensions/apps). It serves the pages of all tools that `appTool` of this

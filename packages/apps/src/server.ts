@@ -6,7 +6,6 @@
 
 export { apps } from './apps.ts'
 export {
-  type AppCsp,
   type AppPage,
   type AppPermission,
   type AppTool,
@@ -16,4 +15,5 @@ export {
   appTool,
   type ResultOf,
 } from './app-tool.ts'
+export type { AppCsp } from './page-policy.ts'
 export { showsPages } from './shows-pages.ts'

@@ -1,12 +1,7 @@
 import type { CallView } from '@x/server'
 import { contextKey } from '@x/exchange'
 import { isJsonObject, metaKeys, type RpcRequest } from '@x/schema'
-
-/** The identifier of the Apps extension. */
-export const appsIdentifier = 'io.modelcontextprotocol/ui'
-
-/** The media type of a page (extensions/apps, content requirements). */
-export const pageMediaType = 'text/html;profile=mcp-app'
+import { appsIdentifier, pageMediaType } from './identifiers.ts'
 
 /** The key under which a call has true if its host shows pages. */
 export const showsPagesKey = contextKey<boolean>('io.modelcontextprotocol/ui')

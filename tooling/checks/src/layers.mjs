@@ -110,8 +110,8 @@ export const layers = new Map([
     {
       imports: ['@x/core', '@x/exchange', '@x/schema', '@x/server'],
       dependencies: [],
-      portable: ['./server'],
-      without: {},
+      portable: ['./server', './host'],
+      without: { './host': ['zod', '@x/server'] },
     },
   ],
   [

@@ -1,25 +1,14 @@
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
-import { fileURLToPath } from 'node:url'
 import { describeNeeding } from '@tooling/vitest/needs'
 import { type IssuerOptions, protect } from '@x/auth/server'
 import { createServer, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
-import { build } from 'esbuild'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createGate } from '@tooling/vitest/gate'
+import { bundleScript, launchBrowser, serveSite, type Site } from './browser/site.ts'
 import { freePort } from './oauth-example.ts'
-
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 
 const count = tool('count', {
   description: 'Counts',
@@ -32,14 +21,17 @@ const count = tool('count', {
 
 describeNeeding('chromium', 'a page in a browser, from another origin', (executablePath) => {
   let browser: Browser
-  let site: { origin: string; server: HttpServer }
+  let site: Site
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args })
-    site = await serveSite(await bundlePage())
+    browser = await launchBrowser(executablePath)
+    site = await serveSite({
+      '/': '<!doctype html><title>A page</title><script src="/page.js"></script>',
+      '/page.js': await bundleScript('page.ts'),
+    })
   })
   afterAll(async () => {
     await browser?.close()
-    site?.server.close()
+    site?.close()
   })
   const openPage = async (): Promise<Page> => {
     const page = await browser.newPage()
@@ -159,32 +151,3 @@ const createIssuerDocuments = (issuer: string, resource: string): Record<string,
   '/token': { access_token: 'token', token_type: 'Bearer', expires_in: 3600 },
   '/introspect': { active: true, aud: resource, sub: 'ada' },
 })
-
-async function bundlePage(): Promise<string> {
-  const entry = fileURLToPath(new URL('./browser/page.ts', import.meta.url))
-  const result = await build({
-    entryPoints: [entry],
-    bundle: true,
-    write: false,
-    format: 'iife',
-    platform: 'browser',
-    target: 'chrome110',
-  })
-  return result.outputFiles.map(({ text }) => text).join('\n')
-}
-
-function serveSite(script: string): Promise<{ origin: string; server: HttpServer }> {
-  const server = createHttpServer((request, response) => {
-    const isScript = request.url === '/page.js'
-    response.writeHead(200, { 'Content-Type': isScript ? 'text/javascript' : 'text/html; charset=utf-8' })
-    response.end(isScript ? script : '<!doctype html><title>A page</title><script src="/page.js"></script>')
-  })
-  return new Promise((resolve) => {
-    // The page uses the name localhost, so that its origin and the endpoint differ in host and port.
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      resolve({ origin: `http://localhost:${port}`, server })
-    })
-  })
-}

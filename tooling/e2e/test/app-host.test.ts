@@ -1,0 +1,125 @@
+import { describeNeeding } from '@tooling/vitest/needs'
+import { sandboxPage } from '@x/apps/host'
+import { apps, appTool } from '@x/apps/server'
+import { gateway } from '@x/gateway'
+import { createServer } from '@x/server'
+import { connectHttp } from '@x/transport-http/client'
+import { type HttpServer, serveHttp } from '@x/transport-http/node'
+import type { Browser, FrameLocator, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { keys, stateWith } from './asking.ts'
+import { bundleScript, launchBrowser, serveSite, type Site } from './browser/site.ts'
+
+const output = z.object({ celsius: z.number() })
+
+describeNeeding('chromium', 'the page of a tool in a host, with the official class App', (executablePath) => {
+  let browser: Browser
+  let sandbox: Site
+  let host: Site
+  let http: HttpServer
+  let gatewayHttp: HttpServer
+  beforeAll(async () => {
+    sandbox = await serveSite({ '/': sandboxPage })
+    const policy = `default-src 'none'; script-src 'self'; connect-src *; frame-src ${sandbox.origin}`
+    host = await serveSite(
+      {
+        '/': '<!doctype html><title>Host</title><body><script src="/host.js"></script>',
+        '/host.js': await bundleScript('app-host.ts'),
+      },
+      { 'Content-Security-Policy': policy },
+    )
+    http = await serveHttp(createWeatherServer(await bundleScript('app-page.ts')), { allowedOrigins: [host.origin] })
+    const crm = { connect: () => connectHttp(http.url) }
+    const hop = gateway({ name: 'gateway', version: '1.0.0', upstreams: { crm }, state: stateWith(keys.first) })
+    gatewayHttp = await serveHttp(hop, { allowedOrigins: [host.origin] })
+    browser = await launchBrowser(executablePath)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await gatewayHttp?.close()
+    await http?.close()
+    host?.close()
+    sandbox?.close()
+  })
+
+  const openHost = async (): Promise<Page> => {
+    const page = await browser.newPage()
+    await page.goto(host.origin)
+    await page.evaluate(`showWeather(${JSON.stringify(http.url)}, ${JSON.stringify(sandbox.origin)})`)
+    return page
+  }
+  /** The frame of the page is within that of the sandbox. */
+  const appIn = (page: Page): FrameLocator => page.frameLocator('iframe').frameLocator('iframe')
+
+  test('shows the call, and calls tools of its server and opens links through the host [APP-009 APP-014]', async () => {
+    const page = await openHost()
+    const app = appIn(page)
+    await app.getByText('21 °C').waitFor()
+    expect(await app.locator('#city').textContent()).toBe('Oslo')
+    await app.locator('#refresh').click()
+    await app.getByText('22 °C').waitFor()
+    await app.locator('#link').click()
+    await expect.poll(() => page.evaluate('links')).toEqual(['https://example.com/oslo'])
+    // The page is as high as its content, and its container as the host wants it.
+    await expect.poll(async () => (await page.locator('iframe').boundingBox())?.height).not.toBe(150)
+    await page.evaluate('closeWeather()')
+    expect(await page.locator('iframe').count()).toBe(0)
+    await page.close()
+  })
+
+  test('reaches neither the network nor the host [APP-012 APP-025]', async () => {
+    const page = await openHost()
+    await appIn(page).locator('#escape').click()
+    await appIn(page).getByText('fetch: blocked, storage: blocked, parent: blocked').waitFor()
+    await page.close()
+  })
+
+  test('is removed if it leaves its document', async () => {
+    const page = await openHost()
+    await appIn(page).locator('#leave').click()
+    await expect.poll(() => page.frames().length).toBe(2)
+    await page.close()
+  })
+
+  test('behind a gateway, is directly in the frame of a host that has no policy', async () => {
+    const page = await browser.newPage({ bypassCSP: true })
+    await page.goto(host.origin)
+    await page.evaluate(`showWeather(${JSON.stringify(gatewayHttp.url)})`)
+    const app = page.frameLocator('iframe')
+    await app.getByText('21 °C').waitFor()
+    await app.locator('#refresh').click()
+    await app.getByText('22 °C').waitFor()
+    await app.locator('#escape').click()
+    await app.getByText('storage: blocked, parent: blocked').waitFor()
+    await app.locator('#leave').click()
+    await page.evaluate('whenClosed()')
+    expect(await page.locator('iframe').count()).toBe(0)
+    await page.close()
+  })
+})
+
+function createWeatherServer(script: string) {
+  const ids = ['refresh', 'link', 'leave', 'escape']
+  const buttons = ids.map((id) => `<button id="${id}">${id}</button>`).join(' ')
+  const weather = appTool('weather', {
+    description: 'Shows the weather of a city',
+    input: z.object({ city: z.string() }),
+    output,
+    page: {
+      html: `<!doctype html><html lang="en"><meta charset="utf-8"><title>Weather</title>
+        <style>body { font: 1rem sans-serif } #celsius { font-size: 2rem }</style>
+        <body><h1 id="city"></h1><p id="celsius"></p><p>${buttons}</p><p id="escaped"></p>
+        <script type="module">${script.replaceAll('</script', '<\\/script')}</script>`,
+    },
+    run: () => ({ celsius: 21 }),
+  })
+  const refresh = appTool('refresh', {
+    description: 'Measures again',
+    output,
+    page: weather,
+    visibility: ['app'],
+    run: () => ({ celsius: 22 }),
+  })
+  return createServer({ name: 'weather', version: '1.0.0', tools: [weather, refresh], extensions: [apps()] })
+}

@@ -1,0 +1,62 @@
+import { createServer } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { type Browser, chromium } from 'playwright-core'
+
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** Starts Chromium. */
+export function launchBrowser(executablePath: string): Promise<Browser> {
+  return chromium.launch({ executablePath, args })
+}
+
+/** Bundles a script of this folder for a page. */
+export async function bundleScript(name: string): Promise<string> {
+  const entry = fileURLToPath(new URL(name, import.meta.url))
+  const result = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    platform: 'browser',
+    target: 'chrome110',
+  })
+  return result.outputFiles.map(({ text }) => text).join('\n')
+}
+
+/** A web server on this machine. */
+export interface Site {
+  readonly origin: string
+  close(): void
+}
+
+/**
+ * Serves documents and scripts by their paths. The origin has the name localhost, so that it differs from that of an MCP
+ * server on this machine in host and port.
+ */
+export function serveSite(
+  files: Readonly<Record<string, string>>,
+  headers: Record<string, string> = {},
+): Promise<Site> {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost')
+    const type = pathname.endsWith('.js') ? 'text/javascript' : 'text/html; charset=utf-8'
+    response.writeHead(files[pathname] === undefined ? 404 : 200, { 'Content-Type': type, ...headers })
+    response.end(files[pathname])
+  })
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      const port = typeof address === 'object' && address !== null ? address.port : 0
+      resolve({ origin: `http://localhost:${port}`, close: () => void server.close() })
+    })
+  })
+}
