@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { hostTableProblems } from './host-tables.mjs'
 import { anchors, codeBlocks, links, region } from './markdown.mjs'
 import { withImports } from './shown-imports.mjs'
 import { problem, runCheck } from './report.mjs'
@@ -21,11 +22,13 @@ const published = /^packages\/[^/]+\/(README|skills\/.+)\.md$/
  */
 export function checkDocs(root, flags = []) {
   const documents = listFiles(root).filter((file) => checked.test(file))
-  if (flags.includes('--write')) for (const file of documents) refresh(root, file)
+  const writes = flags.includes('--write')
+  if (writes) for (const file of documents) refresh(root, file)
   return [
     ...documents.flatMap((file) => [...blockProblems(root, file), ...linkProblems(root, file)]),
     ...listPackages(root).flatMap(readmeProblems),
     ...checkTroubleshooting(root),
+    ...hostTableProblems(root, writes),
   ]
 }
 

@@ -2,27 +2,24 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { problem } from './report.mjs'
 
-/** The page with the tables that are generated from the source. */
-const limitsPage = 'docs/limits.md'
-
 /**
- * Compares a table of the page with the generated one. The table is between two comments with its name. With `writes`,
- * it is updated.
+ * Compares a table of a page with the generated one. The table is between two comments with its name. With `writes`, it
+ * is updated.
  * @param {string} root
- * @param {{ name: string, table: string }} table
+ * @param {{ page?: string, name: string, table: string }} table
  * @param {boolean} writes
  * @returns {string[]}
  */
-export function tableProblems(root, { name, table }, writes) {
-  const path = join(root, limitsPage)
+export function tableProblems(root, { page = 'docs/limits.md', name, table }, writes) {
+  const path = join(root, page)
   const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
   const [opening, closing] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
   const [start, end] = [text.indexOf(opening), text.indexOf(closing)]
   if (start === -1 || end < start)
-    return [problem(`${limitsPage} has no table of ${name}`, `write ${opening} and ${closing} into it`)]
+    return [problem(`${page} has no table of ${name}`, `write ${opening} and ${closing} into it`)]
   const current = `${text.slice(0, start)}${opening}\n${table}\n${text.slice(end)}`
   if (current === text) return []
-  if (!writes) return [problem(`the ${name} in ${limitsPage} differ from the source`, 'run pnpm docs:write')]
+  if (!writes) return [problem(`the ${name} in ${page} differ from the source`, 'run pnpm docs:write')]
   writeFileSync(path, current)
   return []
 }

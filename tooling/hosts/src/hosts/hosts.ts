@@ -1,0 +1,5 @@
+import type { Host } from '../session.ts'
+import { claudeCode } from './claude-code.ts'
+
+/** Every host of the run, in the order of the table. */
+export const hosts: readonly Host[] = [claudeCode]
