@@ -69,7 +69,7 @@ async function progress(session: Session): Promise<string> {
   if (session.see === undefined) throw new NotSeen('the host shows no progress')
   let seen = ''
   const result = await session.call('copy', {}, async () => {
-    seen = (await session.see?.(/copying file \d/).catch(() => '')) ?? ''
+    seen = (await session.see?.(/copying file \d/, 3 * texts.progressMs).catch(() => '')) ?? ''
   })
   expectIn(result, texts.copied)
   if (seen === '') throw new NotSeen('the host shows no progress')

@@ -27,7 +27,7 @@ export interface Session {
   /** Calls a tool as the model of the host does, and returns what the model reads of the result. */
   call(tool: string, args?: JsonObject, during?: () => Promise<void>): Promise<string>
   /** The text that the user sees. Hosts without a terminal have none. */
-  readonly see?: (pattern: RegExp) => Promise<string>
+  readonly see?: (pattern: RegExp, timeoutMs?: number) => Promise<string>
   /** Waits until the model reads a text outside of the result of a call. */
   readonly hear?: (text: string) => Promise<string>
   /** Fills in the form on the screen, or agrees to open a page if there are no values. */
@@ -53,20 +53,27 @@ export interface TerminalSession extends Pick<Session, 'call' | 'see' | 'hear' |
 }
 
 const turnMs = 15_000
+const maxPresses = 5
 
 /** Talks to a host in a terminal, whose model is the stand-in. */
 export function terminalSession({ terminal, model }: TerminalSessionOptions): TerminalSession {
   const submit = async (text: string, during?: () => Promise<void>): Promise<void> => {
     await waitUntilIdle(terminal)
+    const before = model.turns.length
     await terminal.type(text)
-    await terminal.press('Enter')
+    const arrived = (): true | undefined => (model.turns.length > before ? true : undefined)
+    // A host that still starts ignores the key.
+    for (let presses = 0; presses < maxPresses && !arrived(); presses += 1) {
+      await terminal.press('Enter')
+      await waitFor(arrived, { timeoutMs: 2000, describe: () => '' }).catch(() => {})
+    }
     await during?.()
   }
   const result = <T>(look: () => T | undefined): Promise<T> =>
     waitFor(look, { timeoutMs: turnMs, describe: async () => `no answer; the screen:\n${await terminal.screen()}` })
   return {
-    async see(pattern) {
-      const seen = await terminal.see(pattern)
+    async see(pattern, timeoutMs) {
+      const seen = await terminal.see(pattern, timeoutMs)
       // A form that is drawn in parts takes no keys yet.
       await waitUntilIdle(terminal).catch(() => {})
       return seen

@@ -57,13 +57,14 @@ export async function openTerminal({ command, cwd, env }: TerminalOptions): Prom
     press,
     async type(text) {
       await tmux('send-keys', '-t', 'host', '-l', text)
+      await delay(keyMs)
     },
     async choose(text, key = 'Right') {
       for (let presses = 0; presses < maxChoices && !/[❯›>●]/.test(before(await screen(), text)); presses += 1)
         await press(key)
       await press('Enter')
     },
-    see: (pattern, timeoutMs = 15_000) =>
+    see: (pattern, timeoutMs = 10_000) =>
       waitFor(
         async () => {
           const shown = await screen()
@@ -78,7 +79,7 @@ export async function openTerminal({ command, cwd, env }: TerminalOptions): Prom
   }
 }
 
-const keyMs = 150
+const keyMs = 200
 const maxChoices = 5
 
 /** Returns the two characters before the last occurrence of a text. */

@@ -11,7 +11,8 @@ export const texts = {
   secondQuestion: 'Which city?',
   booked: (name: string, length: number, city: string): string => `Booked for ${name} (${length}) in ${city}`,
   page: 'Please sign in',
-  pageUrl: 'http://127.0.0.1:9/sign-in',
+  // Codex declines a page without TLS.
+  pageUrl: 'https://localhost:9/sign-in',
   signedIn: 'Signed in',
   failure: 'No seat is left',
   shipped: 'Shipped',

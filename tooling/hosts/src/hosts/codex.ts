@@ -1,0 +1,62 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Host, terminalSession } from '../session.ts'
+import { openTerminal } from '../terminal.ts'
+
+export const codex: Host = {
+  name: 'Codex',
+  kind: 'agent',
+  packages: ['@openai/codex'],
+  async start({ path, home, server: { url, command, args, env: serverEnv, needsLogin }, model }) {
+    const cwd = join(home, 'project')
+    const folder = join(home, '.codex')
+    await mkdir(cwd)
+    await mkdir(folder)
+    const toml = (value: unknown): string => JSON.stringify(value)
+    const variables = Object.entries(serverEnv).map(([name, value]) => `${name} = ${toml(value)}`)
+    const entry = url === undefined ? `command = ${toml(command)}\nargs = ${toml(args)}` : `url = ${toml(url)}`
+    const config = `
+model = "stand-in"
+model_provider = "stand-in"
+approval_policy = "on-request"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+mcp_oauth_credentials_store = "file"
+[analytics]
+enabled = false
+[model_providers.stand-in]
+name = "stand-in"
+base_url = ${toml(`${model.url}/v1`)}
+wire_api = "responses"
+env_key = "MODEL_KEY"
+[projects.${toml(cwd)}]
+trust_level = "trusted"
+[mcp_servers.demo]
+default_tools_approval_mode = "approve"
+${entry}
+${url === undefined ? `env = { ${variables.join(', ')} }` : ''}
+`
+    await writeFile(join(folder, 'config.toml'), config)
+    const env = { PATH: path, HOME: home, MODEL_KEY: 'none', BROWSER: 'xdg-open' }
+    if (needsLogin) {
+      const login = await openTerminal({ command: ['codex', 'mcp', 'login', 'demo'], cwd, env })
+      await login.see(/Successfully logged in/)
+      await login.close()
+    }
+    const terminal = await openTerminal({ command: ['codex'], cwd, env })
+    await terminal.see(/Ask Codex/)
+    const session = terminalSession({ terminal, model })
+    return {
+      ...session,
+      async answer(...values) {
+        for (const value of values) await terminal.type(value)
+        await terminal.press('Enter')
+        if (values.length > 0) return
+        await terminal.see(/I finished/)
+        await terminal.press('Enter')
+      },
+      cancel: () => terminal.press('Escape'),
+      read: (uri) => session.call('read_mcp_resource', { server: 'demo', uri }),
+    }
+  },
+}
