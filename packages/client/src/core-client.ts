@@ -39,7 +39,7 @@ export function createCoreClient({ exchange, connection, options, constants, eve
   const onServerInfo = (serverInfo: Client['serverInfo']): void => void (client.serverInfo = serverInfo)
   const state = createClientState(options, versions, { url: connection.url, onServerInfo, events })
   const { closed } = connection
-  const getPendingLogin = (): Error | undefined => connection.pendingLogin
+  const getPendingLogin = (): Error | undefined => findPendingLogin(connection)
   const exchanges = { exchange, transportExchange: connection.exchange, getPendingLogin, closed }
   const sendRawRequest = createSendRawRequest(exchanges, options, state)
   const cachePartition = cachePartitionOf(options.cache, connection)
@@ -95,6 +95,12 @@ export function createCoreClient({ exchange, connection, options, constants, eve
   }
   const getCallSteps = (): ClientCallSteps => createClientCallSteps(toolCalls, options, state)
   return { client, getCallSteps }
+}
+
+/** Returns the error about a login that is open, which is why a call gets no answer. */
+function findPendingLogin({ state }: ConnectionView): Error | undefined {
+  const reason = state?.status === 'login_needed' ? state.reason : undefined
+  return reason !== undefined && 'code' in reason && reason.code === 'login_pending' ? reason : undefined
 }
 
 function createCompletionCall(send: SendRequest): Client['complete'] {

@@ -174,8 +174,8 @@ function forkConnection(connection: ConnectionView, middleware: Middleware): Con
     exchange: middleware(exchange),
     url,
     canMixPrincipals,
-    get pendingLogin() {
-      return connection.pendingLogin
+    get state() {
+      return connection.state
     },
     ...(closed && { closed }),
     get peer() {

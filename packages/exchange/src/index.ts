@@ -54,6 +54,7 @@ export {
   type ServerLoad,
   type Undrain,
 } from './server/server.ts'
+export type { ConnectionState, ConnectionStatus, ObservableState } from './server/connection-state.ts'
 export type {
   ExtensionHost,
   ExtensionInstance,

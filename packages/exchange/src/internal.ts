@@ -29,6 +29,7 @@ export {
   withTraceContext,
 } from './telemetry/conventions.ts'
 export { createKnownNames, type KnownNames, type NamedTarget, namedTargetOf } from './telemetry/known-names.ts'
+export { ConnectionStateSource } from './server/connection-state.ts'
 export {
   discoverProbe,
   findRevisionError,

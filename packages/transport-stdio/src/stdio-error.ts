@@ -45,6 +45,9 @@ export interface StdioErrorDetails {
   readonly cause?: unknown
 }
 
+/** The codes of failures before any call was written to the process. */
+const unsentCodes: ReadonlySet<StdioErrorCode> = new Set(['spawn', 'probe', 'unsupported_version', 'restarts'])
+
 /**
  * Reports that a call over stdio got no response. An error that the server sends is a response, and so not a
  * `StdioError`.
@@ -55,6 +58,8 @@ export class StdioError extends Error {
   readonly exitCode: number | undefined
   readonly signal: string | undefined
   readonly stderr: string | undefined
+  /** False if the server surely did not run the call. */
+  readonly mayHaveRun: boolean
 
   constructor(code: StdioErrorCode, message: string, details: StdioErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -62,6 +67,7 @@ export class StdioError extends Error {
     this.exitCode = details.exitCode
     this.signal = details.signal
     this.stderr = details.stderr
+    this.mayHaveRun = !unsentCodes.has(code)
   }
 }
 

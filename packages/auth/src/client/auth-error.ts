@@ -66,6 +66,8 @@ export class AuthError extends Error {
   readonly issuer: string | undefined
   readonly url: URL | undefined
   readonly error: string | undefined
+  /** A server runs no request that it has not authorized. */
+  readonly mayHaveRun = false
 
   constructor(code: AuthErrorCode, message: string, details: AuthErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })

@@ -23,6 +23,7 @@ import {
 import { acceptsDpop, findDpopError, mayAskForToken, parseTokenChallenge, type TokenChallenge } from './challenges.ts'
 import { createSharedRequests, type SharedRequests } from './coalesced-requests.ts'
 import type { DpopBinding } from './dpop-binding.ts'
+import { OpenLogins } from './open-logins.ts'
 import { type AuthStore, memoryAuthStore } from './store.ts'
 import { createStoredCredentials, type StoredCredential, type StoredCredentials } from './stored-credentials.ts'
 import { openRecords, type StoredToken } from './stored.ts'
@@ -51,7 +52,7 @@ export function resolveAuthorizerDeps(
     records,
     fetch,
     now,
-    openLogins: new Map(),
+    openLogins: new OpenLogins(),
     dpop: options.dpop?.createDpop({ store: records.store, isStored: store !== undefined, now }),
   }
 }

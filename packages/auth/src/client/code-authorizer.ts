@@ -1,3 +1,4 @@
+import type { HttpAuthorizer } from '@x/exchange'
 import { type Authorizer, createAuthorizer, type AuthorizerOptions, resolveAuthorizerDeps } from './authorizer.ts'
 import type { AuthError } from './auth-error.ts'
 import { type AuthServerSettings, type AuthorizerDeps, withoutRefusedDpop } from './authorize.ts'
@@ -59,6 +60,7 @@ export interface CodeAuthorizer extends Authorizer {
   readonly records: Deps['records']
   /** Returns the login at an endpoint that is open in a browser. */
   pendingLogin(endpoint: URL): AuthError | undefined
+  readonly onLoginChange: NonNullable<HttpAuthorizer['onLoginChange']>
   /** Checks the response to a login, and exchanges its code for a token. Stores no token. */
   finishLogin(answerUrl: URL): Promise<FinishedLogin>
 }
@@ -73,6 +75,7 @@ export function createCodeAuthorizer(options: OAuthOptions): CodeAuthorizer {
   return {
     ...authorizer,
     records,
+    onLoginChange: (endpoint, listener) => openLogins.watch(withoutFragment(endpoint).href, listener),
     pendingLogin: (endpoint) => openLogins.get(withoutFragment(endpoint).href),
     finishLogin: async (answerUrl) => {
       const answeredLogin = await takePendingLogin(codeFlowOptions, answerUrl)

@@ -116,7 +116,7 @@ async function visitLoginPage(
   const isNewClient = lastClientId !== undefined && lastClientId !== client.id
   const reason = isNewClient ? ': the program has a new client id there, so its earlier login has ended' : ''
   const message = `A login is open in the browser, at ${url.origin}${url.pathname}${reason}`
-  openLogins.set(endpoint.href, new AuthError('login_pending', message, { issuer, url }))
+  const endOpenLogin = openLogins.open(endpoint.href, new AuthError('login_pending', message, { issuer, url }))
   try {
     return await raceWithCancellation(context.redirectListener.visit(url, state), signal)
   } catch (error) {
@@ -129,7 +129,7 @@ async function visitLoginPage(
     }))
     throw error
   } finally {
-    openLogins.delete(endpoint.href)
+    endOpenLogin()
   }
 }
 

@@ -24,7 +24,7 @@ export interface OAuth extends HttpAuthorizer {
   login(url: string | URL, options?: { readonly signal?: AbortSignal }): Promise<void>
   /**
    * Returns the login at a server that is open in a browser, as an `AuthError` `login_pending` with the `url` of the
-   * page. Returns undefined if there is none. The connection has it as `pendingLogin`.
+   * page. Returns undefined if there is none. The `state` of the connection has it as its `reason`.
    */
   pendingLogin(url: string | URL): AuthError | undefined
   /**
@@ -58,6 +58,7 @@ export function oauth(options: OAuthOptions): OAuth {
   return {
     headers: authorizer.headers,
     onResponse: authorizer.onResponse,
+    onLoginChange: authorizer.onLoginChange,
     pendingLogin: (url) => authorizer.pendingLogin(new URL(url)),
     login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(withoutFragment(url), signal),
     logout: (url) => logout(authorizer, withoutFragment(url), options.client),

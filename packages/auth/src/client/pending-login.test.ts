@@ -33,7 +33,8 @@ test.each([
     const [page] = w.browser.visited
     const pending = { code: 'login_pending', url: page, issuer: w.authorizationServer.issuer }
     expect(auth.pendingLogin(`${w.resource.url}#x`)).toMatchObject(pending)
-    expect(connection.pendingLogin).toBe(auth.pendingLogin(w.resource.url))
+    const reason = auth.pendingLogin(w.resource.url)
+    expect(connection.state).toEqual({ status: 'login_needed', loginUrl: page?.href, reason })
     clock.advance(1000)
     const error = await failed
     expect(error).toMatchObject({ code: 'timeout' })
@@ -43,7 +44,8 @@ test.each([
     expect(authErrorOf(error)).toMatchObject(pending)
     mayReturn.open()
     await auth.login(w.resource.url)
-    expect([connection.pendingLogin, w.browser.visited.length]).toEqual([undefined, 1])
+    await client.callTool('greet', { name: 'Ada' }).catch(() => {})
+    expect([connection.state.status, w.browser.visited.length]).toEqual(['open', 1])
   },
 )
 

@@ -2,6 +2,7 @@ import { AuthError, isAuthError, quoteText } from './auth-error.ts'
 import { forgetUnknownClient, isUnknownClient } from './client-identity.ts'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import type { AuthenticatedClient, AuthServerContext } from './server-requests.ts'
+import type { OpenLogins } from './open-logins.ts'
 import { withLock } from './store.ts'
 import type { AuthRecords, StoredToken } from './stored.ts'
 import { requestRefreshGrant, toStoredToken } from './token-requests.ts'
@@ -20,8 +21,7 @@ export interface TokenSource {
   readonly records: AuthRecords
   readonly fetch: FetchFunction
   readonly now: () => number
-  /** The logins that calls wait for, by the URL of their endpoint. */
-  readonly openLogins: Map<string, AuthError>
+  readonly openLogins: OpenLogins
   readonly requestGrant: RequestGrant
   /** Returns the client to which a token was issued. Returns undefined if the client can no longer authenticate. */
   findClient(serverContext: AuthServerContext, token: StoredToken): AuthenticatedClient | undefined
@@ -103,10 +103,7 @@ function announceWait({ openLogins }: TokenSource, { endpoint, serverContext }: 
   const { issuer } = serverContext
   const message = `Waiting for another login at ${quoteText(issuer)}, which may be open in the browser of another process`
   const wait = new AuthError('login_pending', message, { issuer })
-  if (!openLogins.has(endpoint.href)) openLogins.set(endpoint.href, wait)
-  return () => {
-    if (openLogins.get(endpoint.href) === wait) openLogins.delete(endpoint.href)
-  }
+  return openLogins.wait(endpoint.href, wait)
 }
 
 /** Returns the stored token or refreshes it. Returns undefined if only a new authorization would help. */

@@ -5,6 +5,7 @@ import { oauth } from '@x/auth/client'
 import { fileStore, loopbackRedirect } from '@x/auth/node'
 import { type AnyConnection, connectAny } from '@x/legacy/client'
 import { type TasksClient, tasksClient } from '@x/tasks/client'
+import { isHttpError } from '@x/transport-http/client'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import { createServerOutput, type ServerOutput } from './server-output.ts'
@@ -102,7 +103,7 @@ function failUnreachable(): Middleware {
       hasAnswered = true
       return response
     } catch (error) {
-      if (hasAnswered || !(error instanceof Error) || !error.message.includes('ECONNREFUSED')) throw error
+      if (hasAnswered || !isHttpError(error) || error.code !== 'refused') throw error
       throw new CliError('failure', error.message, { cause: error })
     }
   }

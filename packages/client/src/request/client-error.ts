@@ -6,6 +6,7 @@ import {
   type WireError,
   type Failure,
 } from '@x/schema'
+import { mayHaveRun } from './may-have-run.ts'
 
 /** The reason of a {@link ClientError}. Only `rpc` and `unsupported_version` come from the peer. */
 export type ClientErrorCode =
@@ -60,6 +61,11 @@ export class ClientError extends Error {
    * the server.
    */
   readonly rpc: WireError | undefined
+  /**
+   * False if the call surely had no effect: it was not sent, the server refused it, or its method only reads. Then it is
+   * safe to call again. True if the server may have run it.
+   */
+  readonly mayHaveRun: boolean
 
   constructor(
     code: ClientErrorCode,
@@ -82,6 +88,7 @@ export class ClientError extends Error {
     this.target = target
     this.server = server
     this.rpc = rpc
+    this.mayHaveRun = mayHaveRun(code, { method, rpc, cause })
   }
 }
 

@@ -52,6 +52,7 @@ export function sendWithResends(
   return sendUntilAnswered(send, {
     isRepeatable: isReadOnly ? () => true : call.isRepeatable,
     maxResendMs: Math.min(maxResendMs, timeoutMsOf(options, callOptions)),
+    maxQuotaMs: timeoutMsOf(options, callOptions),
     maxTotalMs: timeoutMsOf(options, callOptions) * maxProgressFactor,
     clock: clockOf(options),
     signal: callOptions.signal,

@@ -91,6 +91,7 @@ test.each([
   [{ reason: 'unavailable', retryAfterMs: 1000, begun: false }, 2],
   [{ reason: 'unavailable', retryAfterMs: 1000, begun: true }, 1],
   [{ reason: 'unavailable', retryAfterMs: 1000 }, 1],
+  [{ reason: 'quota', limit: 'calls', max: 1, retryAfterMs: 1000 }, 2],
   [{ reason: 'overloaded', retryAfterMs: 1000, begun: false }, 2],
   [{ reason: 'overloaded', retryAfterMs: 1000, begun: true }, 1],
   [{ reason: 'stopping', retryAfterMs: 0, begun: true }, 1],
@@ -103,6 +104,18 @@ test.each([
   await outcome
   // The list of tools is read once where the server has begun the call.
   expect(countCalls()).toBe(sent)
+})
+
+test('a call beyond the quota of its caller waits longer than for an outage, and no longer than a request may take', async () => {
+  const quota = refusal({ reason: 'quota', limit: 'calls', max: 1, retryAfterMs: 25_000 })
+  const { clock, exchange, outcome, pass } = callRefused([quota])
+  await pass(24_999)
+  expect(exchange.received).toHaveLength(1)
+  await pass(30_000)
+  expect(await outcome).toMatchObject({ text: 'done' })
+  const { outcome: late } = callRefused([refusal({ reason: 'quota', retryAfterMs: 60_000 })])
+  expect(await late).toMatchObject({ code: 'rpc', mayHaveRun: false })
+  expect([exchange.received.length, clock.waiting]).toEqual([2, 0])
 })
 
 test.each([

@@ -1,6 +1,8 @@
 import { computeBackoffMs, type Clock, sleep, onCancel, offCancel } from '@x/core'
 import { errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
-import { retryAfterMsOf } from '../request/permanent-failure.ts'
+import { quotaReason } from '@x/exchange/internal'
+import { isUnbegunReason } from './may-have-run.ts'
+import { retryAfterMsOf } from './permanent-failure.ts'
 import { isClientError, withCallerStack } from './client-error.ts'
 
 /** The failure after which a request is sent again. */
@@ -27,6 +29,8 @@ export interface ResendPolicy {
    * would end later does not begin.
    */
   readonly maxResendMs: number
+  /** The same for the quota of a caller, which its other calls free when they end. */
+  readonly maxQuotaMs: number
   /**
    * Milliseconds after the first attempt during which the request is repeated. A repetition that would begin later is
    * not sent.
@@ -53,6 +57,8 @@ interface ResendableFailure {
   /** True if the client may wait for less than `retryAfterMs`. */
   readonly canShorten: boolean
   readonly isRefused: boolean
+  /** True for the quota of the caller. */
+  readonly isQuota: boolean
 }
 
 /**
@@ -61,7 +67,7 @@ interface ResendableFailure {
  * reason of the signal.
  */
 export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy: ResendPolicy): Promise<RpcResponse> {
-  const { clock, maxTotalMs, maxResendMs } = policy
+  const { clock, maxTotalMs } = policy
   const startedAt = clock.monotonicNow()
   let outageStartedAt: number | undefined
   for (let failureCount = 0, sentCount = 1; ; failureCount += 1, sentCount += 1) {
@@ -70,6 +76,7 @@ export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy
     const failure = findResendableFailure(attempt)
     if (failure === undefined || !(await mayRepeat(failure, policy))) return outcomeOf(attempt)
     const failedAt = clock.monotonicNow()
+    const maxResendMs = failure.isQuota ? policy.maxQuotaMs : policy.maxResendMs
     // The attempt took longer than `maxResendMs`, so this failure counts as the first one of a new outage.
     if (outageStartedAt === undefined || failedAt - sentAt > maxResendMs) {
       outageStartedAt = failedAt
@@ -140,9 +147,6 @@ function findResendableFailure(attempt: Attempt): ResendableFailure | undefined 
   return 'error' in attempt.response ? findServerFailure(attempt.response.error) : undefined
 }
 
-/** The reasons in error data for which the server has not begun the request, unless the member `begun` is true. */
-const unbegunReasons: ReadonlySet<unknown> = new Set(['overloaded', 'stopping'])
-
 /**
  * Returns the failure for an error that the server marks as temporary. The `data` of the error then has a reason,
  * `retryAfterMs` and optionally `begun`.
@@ -156,15 +160,18 @@ function findServerFailure({
 }): ResendableFailure | undefined {
   if (code !== errorCodes.internal || !isJsonObject(data)) return undefined
   const { reason, retryAfterMs, begun } = data
-  const canRefuse = unbegunReasons.has(reason)
+  const canRefuse = isUnbegunReason(reason)
   if ((!canRefuse && reason !== 'unavailable') || typeof retryAfterMs !== 'number' || !(retryAfterMs >= 0))
     return undefined
   const isUnbegun = begun === false || (canRefuse && begun !== true)
-  return { reason: String(reason), isUnbegun, retryAfterMs, canShorten: !canRefuse, isRefused: false }
+  const isQuota = reason === quotaReason
+  return { reason: String(reason), isUnbegun, retryAfterMs, canShorten: !canRefuse, isRefused: false, isQuota }
 }
 
 /** Status codes that a proxy sends if it lost the connection to the server or cannot reach it. */
 const gatewayStatuses: ReadonlySet<unknown> = new Set([502, 503, 504])
+/** The codes of `HttpError` for a connection that could not be made, or that broke. */
+const passingCodes: ReadonlySet<unknown> = new Set(['connect', 'refused', 'closed'])
 
 /**
  * Returns the failure for a transport error that may not occur on another connection. All transports use the same error
@@ -174,16 +181,15 @@ function findTransportFailure(error: unknown): ResendableFailure | undefined {
   if (!isClientError(error) || error.code !== 'transport' || !(error.cause instanceof Error)) return undefined
   const { name } = error.cause
   const code: unknown = Reflect.get(error.cause, 'code')
-  if (name === 'StdioError' && code === 'exited')
-    return { reason: code, isUnbegun: false, retryAfterMs: 0, canShorten: true, isRefused: false }
-  const mayPass = code === 'connect' || code === 'closed' || gatewayStatuses.has(Reflect.get(error.cause, 'status'))
-  if (name !== 'HttpError' || !mayPass) return undefined
+  const isUnbegun = Reflect.get(error.cause, 'mayHaveRun') === false
+  const lost = { isUnbegun, canShorten: true, isRefused: code === 'refused', isQuota: false }
+  if (name === 'StdioError' && code === 'exited') return { ...lost, reason: code, retryAfterMs: 0 }
+  if (name !== 'HttpError') return undefined
+  const status: unknown = Reflect.get(error.cause, 'status')
   const retryAfterMs = retryAfterMsOf(error)
-  const isUnbegun = code === 'connect'
-  return { reason: String(code), isUnbegun, retryAfterMs, canShorten: true, isRefused: isRefusal(error.cause) }
-}
-
-/** Returns true if the platform found nothing that listens at the address. */
-function isRefusal({ message }: Error): boolean {
-  return message.includes('ECONNREFUSED')
+  // A server without JSON-RPC errors for its quotas, such as the balancer in front of it (RFC 6585, section 4).
+  if (status === 429 && retryAfterMs > 0)
+    return { ...lost, reason: quotaReason, retryAfterMs, canShorten: false, isQuota: true }
+  if (!passingCodes.has(code) && !gatewayStatuses.has(status)) return undefined
+  return { ...lost, reason: String(code), retryAfterMs }
 }

@@ -79,6 +79,7 @@ describe('a request whose answer was lost', () => {
   test.each<[string, object, boolean]>([
     ['HttpError', { code: 'closed' }, true],
     ['HttpError', { code: 'connect' }, true],
+    ['HttpError', { code: 'refused' }, true],
     ['HttpError', { code: 'status', status: 502 }, true],
     ['HttpError', { code: 'status', status: 401 }, false],
     ['HttpError', { code: 'protocol' }, false],
@@ -153,7 +154,7 @@ describe('a request whose answer was lost', () => {
 })
 
 describe('a call that never reached the server', () => {
-  const refused = transportError('HttpError', { code: 'connect', origin: 'https://x.test' })
+  const refused = transportError('HttpError', { code: 'refused', mayHaveRun: false, origin: 'https://x.test' })
 
   test.each<[string, (client: ReturnType<typeof createClient>) => Promise<unknown>]>([
     ['of any tool', (client) => client.callTool('pay')],

@@ -34,7 +34,11 @@ test('a call of an unknown tool is sent again after a proxy answered for a serve
 
 test('a first connection that is refused is logged once, because its server may not run', async () => {
   const records: unknown[] = []
-  const refused = Object.assign(new Error('no connection (ECONNREFUSED)'), { name: 'HttpError', code: 'connect' })
+  const refused = Object.assign(new Error('no connection (ECONNREFUSED)'), {
+    name: 'HttpError',
+    code: 'refused',
+    mayHaveRun: false,
+  })
   const client = createClient(() => Promise.reject(refused), { ...quick, log: (record) => records.push(record) })
   await Promise.allSettled([client.callTool('pay'), client.discover()])
   const message = expect.stringMatching(/^Nothing listens at .*: is the server running\? .* for up to 10 s$/)

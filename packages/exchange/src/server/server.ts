@@ -2,6 +2,7 @@ import type { Ledger, Log } from '@x/core'
 import type { Call, Exchange } from '../call/exchange.ts'
 import type { Implementation, protocolVersions, RpcNotification } from '@x/schema'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
+import type { ConnectionState } from './connection-state.ts'
 import type { ServerEvent } from './server-event.ts'
 
 /** A kind of list whose changes clients can subscribe to. `resources` includes resource templates. */
@@ -156,10 +157,12 @@ export interface Connection extends AsyncResource {
    */
   readonly peer?: ConnectionPeer | undefined
   /**
-   * An error that says which login of a user the requests wait for, and where it is open. Undefined while they wait for
-   * none. The error of a call that times out meanwhile has it as its cause.
+   * The state of the connection. The error of a call that times out while a login is open has the `reason` as its cause.
+   * Absent for a connection that does not say.
    */
-  readonly pendingLogin?: Error | undefined
+  readonly state?: ConnectionState | undefined
+  /** Calls a function after each change of `state`. Returns a function that removes it. */
+  onStateChange?(listener: (state: ConnectionState) => void): () => void
   /** A signal that {@link close} aborts. Code that retries requests then stops. */
   readonly closed: AbortSignal
   /**
@@ -183,7 +186,7 @@ export type ConnectionPeer =
  * The part of a connection that a client needs. A connection without `closed` and `close` has no resources and is never
  * closed.
  */
-export type ConnectionView = Pick<Connection, 'exchange' | 'url' | 'canMixPrincipals' | 'pendingLogin'> &
+export type ConnectionView = Pick<Connection, 'exchange' | 'url' | 'canMixPrincipals' | 'state'> &
   Partial<Pick<Connection, 'closed' | 'close' | 'peer'>>
 
 /** The target of a client's requests: a connection, a server in this process, or any exchange. */

@@ -37,6 +37,10 @@ export interface HttpAuthorizer {
    * at most four times.
    */
   onResponse(head: HttpResponseHead, target: HttpTarget): 'retry' | undefined | Promise<'retry' | undefined>
-  /** Returns an error that says which login of a user the requests to an endpoint wait for, and where it is open. */
-  pendingLogin?(endpoint: URL): Error | undefined
+  /**
+   * Calls a function when requests to an endpoint begin to wait for the login of a user, with an error that says which
+   * login and has its page as `url`, and with undefined when they no longer wait. Calls it at once if they wait already.
+   * Returns a function that removes it. The connection takes its state from this.
+   */
+  onLoginChange?(endpoint: URL, listener: (pendingLogin: Error | undefined) => void): () => void
 }

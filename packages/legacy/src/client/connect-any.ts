@@ -34,7 +34,6 @@ export function connectTarget(
       url: address,
       serverKey: address,
       canMixPrincipals: typeof httpOptions.headers === 'function',
-      getPendingLogin: () => httpOptions.auth?.pendingLogin?.(url),
       loadTransport: async () => {
         const loading = import('./http/http-transport.ts')
         const { createHttpTransport } = await loading.catch(explainMissing('@x/transport-http'))

@@ -1,5 +1,5 @@
 import { type Clock, createLog, type Log } from '@x/core'
-import type { Call, Connection, ConnectionPeer } from '@x/exchange'
+import type { Call, Connection, ConnectionPeer, ObservableState } from '@x/exchange'
 import type { Implementation, RpcNotification, ServerCapabilities } from '@x/schema'
 import type { createHttpClient } from '@x/transport-http/client'
 import type { LegacyRevision } from '../translate/revisions.ts'
@@ -30,7 +30,9 @@ export interface ProcessView {
 }
 
 /** A connection to a server of 2026-07-28 or of an older revision. */
-export interface AnyConnection extends Connection {
+export interface AnyConnection extends Connection, ObservableState {
+  readonly state: ObservableState['state']
+  readonly onStateChange: ObservableState['onStateChange']
   /**
    * Sends requests of 2026-07-28 to a server of any revision. Several clients may share this function. An older server
    * serves one user on a connection: requests of another principal, session or client name are rejected.

@@ -1,5 +1,5 @@
 import { checkOptions, findPageOrigin, platformRuntime } from '@x/core'
-import type { Call, Connection } from '@x/exchange'
+import type { Call, Connection, ObservableState } from '@x/exchange'
 import type { RpcNotification } from '@x/schema'
 import { createPlatformClient, type HttpClient } from './http-client.ts'
 import { createRevisionCheck } from './revision-check.ts'
@@ -8,7 +8,9 @@ import { connectOptionNames, type HttpConnectOptions } from './options.ts'
 import { createFetchSender, type Sender } from './sender.ts'
 
 /** A connection to a server over HTTP. It keeps sockets open until `close` is called. */
-export interface HttpConnection extends Connection {
+export interface HttpConnection extends Connection, ObservableState {
+  readonly state: ObservableState['state']
+  readonly onStateChange: ObservableState['onStateChange']
   /** The URL of the endpoint without its query, which may contain secrets. */
   readonly url: string
   /** Aborts when the connection is closed, so that no caller retries. */
@@ -26,16 +28,16 @@ export interface HttpConnection extends Connection {
 export function createConnection(url: string | URL, options: HttpConnectOptions, sender: Sender): HttpConnection {
   const checkReply = createRevisionCheck(() => client, options.runtime ?? platformRuntime)
   const client: HttpClient = createPlatformClient(url, options, { sender, checkReply })
-  const { exchange, notify, closed, close } = client
-  const endpoint = new URL(url)
+  const { exchange, notify, closed, close, onStateChange } = client
   return {
     exchange,
     notify,
     url: client.url,
     canMixPrincipals: typeof options.headers === 'function',
-    get pendingLogin() {
-      return options.auth?.pendingLogin?.(endpoint)
+    get state() {
+      return client.state
     },
+    onStateChange,
     closed,
     close,
     [Symbol.asyncDispose]: close,

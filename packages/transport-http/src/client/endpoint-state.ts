@@ -7,10 +7,12 @@ import {
   isCancelled,
   withSignalOf,
 } from '@x/core'
+import type { ConnectionStateSource } from '@x/exchange/internal'
 import { defaultBounds, type ParseBounds, type RpcRequest, type RpcResponse } from '@x/schema'
 import { toHttpError, isUnsent } from './platform-error.ts'
 import { flattenUserHeaders, describeOperation } from './headers.ts'
 import { HttpError } from './http-error.ts'
+import { reportFailure, reportStatus } from './report-state.ts'
 import { connectDefaults, type HttpConnectOptions, type HttpHeaders, type HttpTarget } from './options.ts'
 import type { HttpMethod, IncomingResponse, OutgoingRequest, Sender } from './sender.ts'
 import { sendAuthorizedRequest } from './send-authorized.ts'
@@ -46,6 +48,7 @@ export interface EndpointState {
   readonly bounds: ParseBounds
   readonly maxStreamBytes: number
   readonly closed: AbortSignal
+  readonly states: ConnectionStateSource
   /** Checks each response. Undefined if the client also sends requests of earlier revisions. */
   readonly checkReply?: CheckReply | undefined
 }
@@ -54,7 +57,7 @@ export interface EndpointState {
 export function createEndpointState(
   url: string | URL,
   options: HttpConnectOptions,
-  connection: Pick<EndpointState, 'sender' | 'closed' | 'checkReply'>,
+  connection: Pick<EndpointState, 'sender' | 'closed' | 'states' | 'checkReply'>,
 ): EndpointState {
   const { headers = {}, runtime: clock = platformRuntime } = options
   const { maxMessageBytes = connectDefaults.maxMessageBytes, maxStreamBytes = connectDefaults.maxStreamBytes } = options
@@ -85,9 +88,25 @@ export interface EndpointResponse {
 
 /**
  * Sends a request with the headers of the user and of the authorizer. Sends it again if it did not reach the server.
- * Follows redirects.
+ * Follows redirects. Records what the outcome says about the server.
  */
 export async function sendToEndpoint(
+  endpointState: EndpointState,
+  request: EndpointRequest,
+  cancellation: Cancellation,
+): Promise<EndpointResponse> {
+  const { states, endpoint } = endpointState
+  try {
+    const response = await sendWithCredentials(endpointState, request, cancellation)
+    reportStatus(states, response.incomingResponse.status, endpoint.origin)
+    return response
+  } catch (error) {
+    if (!cancellation.isCancelled) reportFailure(states, error)
+    throw error
+  }
+}
+
+async function sendWithCredentials(
   endpointState: EndpointState,
   request: EndpointRequest,
   cancellation: Cancellation,

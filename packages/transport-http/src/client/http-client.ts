@@ -1,7 +1,9 @@
 import { isCancelled } from '@x/core'
-import type { AsyncResource, Call, Exchange } from '@x/exchange'
+import type { AsyncResource, Call, Exchange, ObservableState } from '@x/exchange'
+import { ConnectionStateSource } from '@x/exchange/internal'
 import {
   encodeMessage,
+  findMethodRow,
   type ParseBounds,
   protocolVersion,
   type RpcNotification,
@@ -9,7 +11,9 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
+import { createCallLimiter } from './call-limiter.ts'
 import { toHttpError } from './platform-error.ts'
+import { reportFailure } from './report-state.ts'
 import { createPlainHeaders, createRequestHeaders } from './headers.ts'
 import { HttpError } from './http-error.ts'
 import { type HttpClientRequest, type HttpClientResponse, createClientResponse } from './http-response.ts'
@@ -23,7 +27,7 @@ import { startTimeoutWatch, type TimeoutWatch } from './timeout-watch.ts'
  * revisions with `send`. Both functions share the sockets, the user's headers, the authorizer, the time limit, and the
  * rules for redirects and retries.
  */
-export interface HttpClient extends AsyncResource {
+export interface HttpClient extends AsyncResource, ObservableState {
   readonly exchange: Exchange
   /** Sends a notification of this revision. Rejects with an `HttpError` if the server does not accept it. */
   notify(notification: RpcNotification, call: Pick<Call, 'signal'>): Promise<void>
@@ -44,12 +48,18 @@ interface RunningRequest extends IndexedEntry {
 }
 
 /**
- * Starts the time limit of a request. The caller must call the function `end` of the result when the request has ended.
+ * Starts the time limit of a request, and then the request itself, which may have to wait for other calls. `start`
+ * receives a function that it must call when the request has ended.
  */
 type BeginRequest = (
   call: Pick<Call, 'signal'>,
-  onStop: (reason: unknown) => void,
-) => { readonly timeoutWatch: TimeoutWatch; readonly end: () => void }
+  request: {
+    /** False for a request that waits for no other one. */
+    readonly isCall: boolean
+    readonly start: (timeoutWatch: TimeoutWatch, end: () => void) => void
+    readonly onStop: (reason: unknown) => void
+  },
+) => void
 
 /**
  * Creates a client that uses the sender of a platform. Throws a `TypeError` for an invalid URL or an invalid header.
@@ -61,22 +71,37 @@ export function createPlatformClient(
 ): HttpClient {
   const closeController = new AbortController()
   const closedSignal = closeController.signal
-  const endpointState = createEndpointState(url, options, { ...platform, closed: closedSignal })
+  const states = new ConnectionStateSource()
+  const endpointState = createEndpointState(url, options, { ...platform, states, closed: closedSignal })
   const { origin, pathname } = endpointState.endpoint
   const runningRequests: RunningRequest[] = []
+  const beginCall = createCallLimiter()
+  const endLoginWatch = options.auth?.onLoginChange?.(endpointState.endpoint, (pendingLogin) => {
+    if (pendingLogin === undefined) states.endLogin()
+    else states.needLogin(pendingLogin)
+  })
 
-  const beginRequest: BeginRequest = (call, onStop) => {
-    const timeoutWatch = startTimeoutWatch({ call, clock: endpointState.clock, origin, onStop })
+  const beginRequest: BeginRequest = (call, { isCall, start, onStop }) => {
+    let endCall = (): void => {}
+    const stop = (reason: unknown): void => {
+      endCall()
+      onStop(reason)
+    }
+    const timeoutWatch = startTimeoutWatch({ call, clock: endpointState.clock, origin, onStop: stop })
     const entry: RunningRequest = { timeoutWatch, index: -1 }
     addToList(runningRequests, entry)
     const end = (): void => {
+      endCall()
       timeoutWatch.end()
       removeFromList(runningRequests, entry)
     }
-    return { timeoutWatch, end }
+    if (isCall) endCall = beginCall(() => start(timeoutWatch, end))
+    else start(timeoutWatch, end)
   }
   const close = async (): Promise<void> => {
     const reason = new HttpError('closed', 'the connection was closed here', { origin })
+    endLoginWatch?.()
+    states.close(reason)
     closeController.abort(reason)
     for (const { timeoutWatch } of runningRequests.slice()) timeoutWatch.stop(reason)
     await platform.sender.close()
@@ -89,6 +114,10 @@ export function createPlatformClient(
     url: origin + pathname,
     closed: closedSignal,
     bounds: endpointState.bounds,
+    get state() {
+      return states.state
+    },
+    onStateChange: states.onStateChange,
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -108,17 +137,20 @@ function runExchange(
   return new Promise((resolve, reject) => {
     if (isCancelled(call)) return reject(call.signal.reason)
     if (endpointState.closed.aborted) return reject(endpointState.closed.reason)
-    const { timeoutWatch, end } = beginRequest(call, reject)
-    sendExchange(endpointState, requestWithCall, timeoutWatch).then(
-      (response) => {
-        end()
-        resolve(response)
-      },
-      (error: unknown) => {
-        end()
-        reject(error)
-      },
-    )
+    const start = (timeoutWatch: TimeoutWatch, end: () => void): void => {
+      sendExchange(endpointState, requestWithCall, timeoutWatch).then(
+        (response) => {
+          end()
+          resolve(response)
+        },
+        (error: unknown) => {
+          end()
+          reject(error)
+        },
+      )
+    }
+    const isCall = findMethodRow(requestWithCall.request.method)?.isStreaming !== true
+    beginRequest(call, { isCall, start, onStop: reject })
   })
 }
 
@@ -153,11 +185,15 @@ async function sendExchange(
       recordActivity: timeoutWatch.recordActivity,
     }
     const reply = readReply(incomingResponse, context)
-    return await (endpointState.checkReply === undefined
+    const response = await (endpointState.checkReply === undefined
       ? reply
       : endpointState.checkReply(incomingResponse.status, reply, request))
+    if (incomingResponse.status !== 401) endpointState.states.open()
+    return response
   } catch (error) {
-    throw toHttpError(error, origin)
+    const httpError = toHttpError(error, origin)
+    if (!timeoutWatch.cancellation.isCancelled) reportFailure(endpointState.states, httpError)
+    throw httpError
   }
 }
 
@@ -166,39 +202,33 @@ function sendPlainRequest(
   beginRequest: BeginRequest,
   request: HttpClientRequest,
 ): Promise<HttpClientResponse> {
-  const { method, headers = {}, body, rpcRequest, signal, mayAuthorize } = request
+  const { method, headers = {}, body, rpcRequest, signal, mayAuthorize, isCall = false } = request
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
     if (endpointState.closed.aborted) return reject(endpointState.closed.reason)
     let stopCause: { readonly reason: unknown } | undefined
-    const { timeoutWatch, end } = beginRequest(request, (reason) => {
+    const onStop = (reason: unknown): void => {
       stopCause = { reason }
       reject(reason)
-    })
+    }
     const createHeaders = (userHeaders: readonly string[]): readonly string[] =>
       createPlainHeaders(headers, userHeaders, body !== undefined)
-    sendToEndpoint(
-      endpointState,
-      { method, body, relatedRequest: rpcRequest, createHeaders, mayAuthorize },
-      timeoutWatch.cancellation,
-    ).then(
-      ({ incomingResponse, secrets }) => {
-        timeoutWatch.recordActivity()
-        resolve(
-          createClientResponse(incomingResponse, {
-            endpointState,
-            secrets,
-            recordActivity: timeoutWatch.recordActivity,
-            onEnd: end,
-            getStopReason: () => stopCause,
-          }),
-        )
-      },
-      (error: unknown) => {
-        end()
-        reject(error)
-      },
-    )
+    const start = ({ cancellation, recordActivity }: TimeoutWatch, end: () => void): void => {
+      const getStopReason = (): typeof stopCause => stopCause
+      const plainRequest = { method, body, relatedRequest: rpcRequest, createHeaders, mayAuthorize }
+      sendToEndpoint(endpointState, plainRequest, cancellation).then(
+        ({ incomingResponse, secrets }) => {
+          recordActivity()
+          const context = { endpointState, secrets, recordActivity, onEnd: end, getStopReason }
+          resolve(createClientResponse(incomingResponse, context))
+        },
+        (error: unknown) => {
+          end()
+          reject(error)
+        },
+      )
+    }
+    beginRequest(request, { isCall, start, onStop })
   })
 }
 

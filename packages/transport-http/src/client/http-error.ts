@@ -1,6 +1,8 @@
 /** The reasons why an HTTP request has no response. */
 export type HttpErrorCode =
-  /** No connection could be made, so the server received nothing. */
+  /** Nothing listens at the address, so the server received nothing. It does not run, or has another address. */
+  | 'refused'
+  /** No connection could be made for another reason, so the server received nothing. */
   | 'connect'
   /** In a page, the browser withheld the response, because the server does not allow the origin of the page. */
   | 'cors'
@@ -37,8 +39,22 @@ export interface HttpErrorDetails {
   readonly excerpt?: string | undefined
   /** The time in milliseconds after which the server allows another attempt (`Retry-After`). */
   readonly retryAfterMs?: number | undefined
+  /** Default: what the code and the status prove. */
+  readonly mayHaveRun?: boolean | undefined
   readonly cause?: unknown
 }
+
+/** The codes of failures before the server has received a request, or of its refusal to read one. */
+const unsentCodes: ReadonlySet<HttpErrorCode> = new Set([
+  'refused',
+  'connect',
+  'certificate',
+  'redirect',
+  'unsupported_version',
+])
+
+/** The statuses with which a server refuses a request before it reads the body. */
+const refusedStatuses: ReadonlySet<number | undefined> = new Set([401, 403, 429])
 
 /**
  * Reports that an HTTP request has no response. A JSON-RPC error of the server is a response, and so not an
@@ -51,6 +67,8 @@ export class HttpError extends Error {
   readonly status: number | undefined
   readonly excerpt: string | undefined
   readonly retryAfterMs: number | undefined
+  /** False if the server surely did not run the request. */
+  readonly mayHaveRun: boolean
 
   constructor(code: HttpErrorCode, message: string, details: HttpErrorDetails) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -59,6 +77,7 @@ export class HttpError extends Error {
     this.status = details.status
     this.excerpt = details.excerpt
     this.retryAfterMs = details.retryAfterMs
+    this.mayHaveRun = details.mayHaveRun ?? !(unsentCodes.has(code) || refusedStatuses.has(details.status))
   }
 }
 

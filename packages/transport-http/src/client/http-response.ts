@@ -3,6 +3,7 @@ import { createEventDecoder, type HttpEventListener } from './event-stream.ts'
 import { toHttpError } from './platform-error.ts'
 import type { EndpointState } from './endpoint-state.ts'
 import type { HttpHeaders, HttpResponseHead } from './options.ts'
+import { reportFailure } from './report-state.ts'
 import { mediaTypeOf, rejectCompressedBody } from './read-reply.ts'
 import { readText } from './read-text.ts'
 import { createStatusError } from './error-status.ts'
@@ -24,6 +25,8 @@ export interface HttpClientRequest {
   readonly signal: AbortSignal
   /** False if a 401 or 403 response must not begin an authorization. Default true. */
   readonly mayAuthorize?: boolean | undefined
+  /** True for a call, which may have to wait for others. At most 1,000 run at once. Default false. */
+  readonly isCall?: boolean | undefined
 }
 
 /** The response to one request. Its body must be read once, as a text or as events, or be stopped. */
@@ -63,7 +66,10 @@ export function createClientResponse(incomingResponse: IncomingResponse, context
       return await read()
     } catch (error) {
       const stopState = getStopReason()
-      throw stopState === undefined ? toHttpError(error, origin) : stopState.reason
+      if (stopState !== undefined) throw stopState.reason
+      const httpError = toHttpError(error, origin)
+      reportFailure(endpointState.states, httpError)
+      throw httpError
     } finally {
       onEnd()
     }

@@ -63,7 +63,7 @@ describe('A request that could not be sent', () => {
       await flush()
       clock.advance(2000)
     }
-    expect(await failure).toMatchObject({ code: 'connect', message: expect.stringContaining('ECONNREFUSED') })
+    expect(await failure).toMatchObject({ code: 'refused', message: expect.stringContaining('ECONNREFUSED') })
     expect(tries()).toBe(expected)
   })
 
@@ -162,7 +162,8 @@ test.each([
   ['HPE_INVALID_CONSTANT', 'protocol'],
   ['UND_ERR_HEADERS_OVERFLOW', 'protocol'],
   ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
-  ['ECONNREFUSED', 'connect'],
+  ['ECONNREFUSED', 'refused'],
+  ['ENOTFOUND', 'connect'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'certificate'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'certificate'],
   ['EPIPE', 'closed'],

@@ -1,13 +1,15 @@
 import { basename } from 'node:path'
 import { isCancelled, raceWithCancellation } from '@x/core'
-import type { Call, Connection, Exchange } from '@x/exchange'
+import type { Call, Connection, Exchange, ObservableState } from '@x/exchange'
 import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
 import { resolveConnectionSettings, stdioOptionNames, type StdioConnectOptions } from './options.ts'
 import { type ProcessView, type Supervisor, createSupervisor } from './supervisor.ts'
 
 /** A connection to a server in a child process. The process runs until the connection is closed. */
-export interface StdioConnection extends Connection {
+export interface StdioConnection extends Connection, ObservableState {
+  readonly state: ObservableState['state']
+  readonly onStateChange: ObservableState['onStateChange']
   /**
    * The name of the server in errors: `stdio:` and the name of the program. Its folder and arguments are left out,
    * because they may contain secrets.
@@ -61,8 +63,21 @@ export function connectStdio(options: StdioConnectOptions): StdioConnection {
   }
   const { signal: closedSignal } = closeController
   const url = `stdio:${basename(options.command)}`
-  const { process } = supervisor
-  return { exchange, notify, url, process, closed: closedSignal, start, close, [Symbol.asyncDispose]: close }
+  const { process, states } = supervisor
+  return {
+    exchange,
+    notify,
+    url,
+    process,
+    get state() {
+      return states.state
+    },
+    onStateChange: states.onStateChange,
+    closed: closedSignal,
+    start,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
 }
 
 async function sendWhenOpen(supervisor: Supervisor, request: RpcRequest, call: Call): Promise<RpcResponse> {

@@ -1,4 +1,5 @@
-import type { Connection, Exchange } from '@x/exchange'
+import type { Connection, Exchange, ObservableState } from '@x/exchange'
+import { ConnectionStateSource } from '@x/exchange/internal'
 import type { RpcNotification } from '@x/schema'
 import { closeStreams } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
@@ -11,7 +12,9 @@ import {
 } from './options.ts'
 
 /** A connection over a pair of streams. It lasts until one side closes the streams. */
-export interface ClientStreamConnection extends Connection {
+export interface ClientStreamConnection extends Connection, ObservableState {
+  readonly state: ObservableState['state']
+  readonly onStateChange: ObservableState['onStateChange']
   /** Aborts when {@link close} is called or the server has closed the streams. No response arrives afterwards. */
   readonly closed: AbortSignal
   /** Writes a notification. Rejects after the streams have ended. */
@@ -40,7 +43,9 @@ export function createStreamConnection(
   const settings = { ...resolveConnectionSettings(options, streamOptionNames, 'connectStreams'), ...internals }
   const streams = { input: options.input, output: options.output }
   const closeController = new AbortController()
+  const states = new ConnectionStateSource()
   const failConnection = (reason: StdioError): void => {
+    states.close(reason)
     closeController.abort(reason)
     connection.fail(reason)
   }
@@ -55,10 +60,24 @@ export function createStreamConnection(
     closePromise ??= closeStreams(streams, settings.graceMs, settings.clock)
     return closePromise
   }
-  const exchange: Exchange = (request, call) => connection.send(request, call)
+  const exchange: Exchange = async (request, call) => {
+    const response = await connection.send(request, call)
+    states.open()
+    return response
+  }
   const notify = async (notification: RpcNotification): Promise<void> => {
     closeController.signal.throwIfAborted()
     connection.notify(notification)
   }
-  return { exchange, notify, closed: closeController.signal, close, [Symbol.asyncDispose]: close }
+  return {
+    exchange,
+    notify,
+    get state() {
+      return states.state
+    },
+    onStateChange: states.onStateChange,
+    closed: closeController.signal,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
 }

@@ -1,6 +1,7 @@
 import { callListener, sleep, withTimeout } from '@x/core'
 import { createCall, type Exchange } from '@x/exchange'
 import {
+  ConnectionStateSource,
   discoverProbe,
   olderInitializeRequest,
   olderRevisionIn,
@@ -22,6 +23,7 @@ export interface Supervisor {
   /** Ends the process permanently, and rejects all callers that wait for a process. */
   close(reason: StdioError): Promise<void>
   readonly process: ProcessView
+  readonly states: ConnectionStateSource
 }
 
 /** The state of a connection's process that users can read. */
@@ -39,6 +41,7 @@ interface SupervisorState {
   /** Aborts when the connection is closed. */
   readonly closeController: AbortController
   readonly runningProcesses: Set<RunningProcess>
+  readonly states: ConnectionStateSource
   startCount: number
   /** True once a process has answered. Until then, a process that ends is not started again. */
   hasAnswered: boolean
@@ -66,12 +69,14 @@ export function createSupervisor(options: StdioConnectOptions, settings: Connect
     restartPolicy,
     closeController,
     runningProcesses: new Set(),
+    states: new ConnectionStateSource(),
     startCount: 0,
     hasAnswered: false,
     readyConnection: undefined,
   }
   let openPromise: Promise<ClientConnection> | undefined
   return {
+    states: state.states,
     getConnection: () => state.readyConnection,
     open: () => {
       openPromise ??= startConnection(state).finally(() => {
@@ -80,6 +85,7 @@ export function createSupervisor(options: StdioConnectOptions, settings: Connect
       return openPromise
     },
     close: async (reason) => {
+      state.states.close(reason)
       closeController.abort(reason)
       for (const { clientConnection } of state.runningProcesses) clientConnection.fail(reason)
       await openPromise?.catch(() => {})
@@ -104,7 +110,10 @@ async function startConnection(state: SupervisorState): Promise<ClientConnection
   closeController.signal.throwIfAborted()
   const pauseMs = state.restartPolicy.computePauseMs()
   if (pauseMs > 0) await sleep(pauseMs, { clock: settings.clock, signal: closeController.signal })
-  const process = await startProcess(options, settings)
+  const process = await startProcess(options, settings).catch((error: unknown) => {
+    if (error instanceof Error) state.states.lose(error)
+    throw error
+  })
   const runningProcess = registerProcess(state, process)
   try {
     closeController.signal.throwIfAborted()
@@ -115,7 +124,10 @@ async function startConnection(state: SupervisorState): Promise<ClientConnection
     throw error
   }
   // The process may have exited directly after its first response.
-  if (state.runningProcesses.has(runningProcess)) state.readyConnection = runningProcess.clientConnection
+  if (state.runningProcesses.has(runningProcess)) {
+    state.readyConnection = runningProcess.clientConnection
+    state.states.open()
+  }
   return runningProcess.clientConnection
 }
 
@@ -149,10 +161,21 @@ function handleExit(state: SupervisorState, runningProcess: RunningProcess, exit
   // An exit with code 0 while no call is pending does not count as a failure. An idle process may exit in this way.
   const isOrderly = exit.exitCode === 0 && !clientConnection.isBusy() && stopError === undefined
   if (!isExpected && !isOrderly) state.restartPolicy.recordExit(error, runningProcess.startedAt)
+  reportExit(state, error)
   clientConnection.fail(error)
   const { onExit } = state.options
   const { firstOutput: _, ...publicExit } = exit
   if (onExit !== undefined) callListener(onExit, { ...publicExit, expected: isExpected }, reportExitFailure(state))
+}
+
+/** The next call starts the process again, if the policy allows that. */
+function reportExit({ restartPolicy, states }: SupervisorState, error: StdioError): void {
+  try {
+    restartPolicy.computePauseMs()
+    states.lose(error)
+  } catch (reason) {
+    states.fail(toStdioError(reason))
+  }
 }
 
 function reportExitFailure({ settings }: SupervisorState): (error: unknown) => void {

@@ -30,6 +30,7 @@ function explainTransport(cause: unknown): string {
       return `The server answered with HTTP status ${cause.status}. Its own log says why.`
     case 'timeout':
       return 'The server took too long to answer.'
+    case 'refused':
     case 'connect':
     case 'closed':
       return 'The server cannot be reached. Is it still running? Start it with "npm start", then try again.'

@@ -73,6 +73,7 @@ function connect({
   }
   const transport: Transport = {
     exchange: answer,
+    onStateChange: () => () => {},
     notify: async ({ method }) => void sent.push(method),
     process: isProcess ? process : undefined,
     sessionKeyOf: async (request) => script.sessionKeyOf?.(request) ?? '',

@@ -1,7 +1,7 @@
 import { type Clock, isCancelled, raceWithCancellation, withTimeout } from '@x/core'
-import type { Call, Connection, Exchange } from '@x/exchange'
+import type { Call, Connection, ConnectionState, Exchange, ObservableState } from '@x/exchange'
 import type { RpcRequest, RpcResponse } from '@x/schema'
-import { callingClientKey } from '@x/exchange/internal'
+import { callingClientKey, ConnectionStateSource } from '@x/exchange/internal'
 import { isLegacyError } from '../calls/legacy-error.ts'
 import { createSessionCalls, type SessionCalls, userOf } from '../calls/session-calls.ts'
 import type { AnyConnection, LegacySettings, ProcessView, ServerPeer } from '../options.ts'
@@ -14,8 +14,6 @@ export interface ConnectionOptions extends Pick<NegotiationOptions, 'revision' |
   readonly clock: Clock
   readonly url: string
   readonly canMixPrincipals: boolean
-  /** Returns the login of a user that requests over HTTP wait for. */
-  readonly getPendingLogin?: (() => Error | undefined) | undefined
   /** Loads the transport for the first request. `onEnd` is called when the process of the transport has ended. */
   readonly loadTransport: (onEnd: () => void) => Promise<Transport>
 }
@@ -49,6 +47,9 @@ class StatefulConnection implements AnyConnection {
   readonly #options: ConnectionOptions
   readonly #closeController = new AbortController()
   readonly #conversations = new Map<string, ConversationEntry>()
+  readonly #states = new ConnectionStateSource()
+  #openingCount = 0
+  #endState: ConnectionState | undefined
   readonly #negotiation: Negotiation
   readonly #calls: SessionCalls
   #loading: Promise<Transport> | undefined
@@ -68,8 +69,12 @@ class StatefulConnection implements AnyConnection {
     return this.#options.canMixPrincipals
   }
 
-  get pendingLogin(): Error | undefined {
-    return this.#options.getPendingLogin?.()
+  get state(): ConnectionState {
+    return this.#states.state
+  }
+
+  get onStateChange(): ObservableState['onStateChange'] {
+    return this.#states.onStateChange
   }
 
   get closed(): AbortSignal {
@@ -152,6 +157,7 @@ class StatefulConnection implements AnyConnection {
       .loadTransport(() => this.#endSessions())
       .then((transport) => {
         this.#transport = transport
+        transport.onStateChange((state) => this.#takeState(state))
         return transport
       })
     return this.#loading
@@ -160,14 +166,26 @@ class StatefulConnection implements AnyConnection {
   async #open(transport: Transport, opening: Opening): Promise<Conversation> {
     const open = (): Promise<Conversation> =>
       transport.open(opening.request, (port) => this.#negotiation.negotiate(port, transport, opening))
+    this.#openingCount += 1
     try {
-      return await open()
-    } catch (error) {
-      if (!this.#negotiation.avoidsProbe(error, transport)) throw error
-      this.closed.throwIfAborted()
-      await transport.process?.replace()
-      return open()
+      return await open().catch(async (error: unknown) => {
+        if (!this.#negotiation.avoidsProbe(error, transport)) throw error
+        this.closed.throwIfAborted()
+        this.#endState = undefined
+        await transport.process?.replace()
+        return open()
+      })
+    } finally {
+      this.#openingCount -= 1
+      if (this.#endState !== undefined) this.#states.set(this.#endState)
+      this.#endState = undefined
     }
+  }
+
+  /** A process that ended at the probe is not the end of the connection, because another one is started without it. */
+  #takeState(state: ConnectionState): void {
+    if (state.status === 'closed' && this.#openingCount > 0) this.#endState = state
+    else this.#states.set(state)
   }
 
   /**
@@ -223,7 +241,9 @@ class StatefulConnection implements AnyConnection {
 
   async close(): Promise<void> {
     if (!this.closed.aborted) {
-      this.#closeController.abort(this.#transport?.createError('closed', closedMessage) ?? new Error(closedMessage))
+      const reason = this.#transport?.createError('closed', closedMessage) ?? new Error(closedMessage)
+      this.#states.close(reason)
+      this.#closeController.abort(reason)
       await Promise.all(Array.from(this.#conversations.values(), ({ conversation }) => this.#endAtServer(conversation)))
     }
     const transport = await this.#loading?.catch(() => undefined)

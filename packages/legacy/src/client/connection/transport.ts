@@ -1,4 +1,4 @@
-import type { Call, Exchange } from '@x/exchange'
+import type { Call, Exchange, ObservableState } from '@x/exchange'
 import type { RpcError, RpcNotification, RpcRequest } from '@x/schema'
 import type { Port } from '../calls/port.ts'
 import type { LegacySession } from '../calls/session.ts'
@@ -17,6 +17,8 @@ export type Negotiate = (port: Port) => Promise<Conversation>
 export interface Transport {
   /** Sends requests to a server of 2026-07-28. */
   readonly exchange: Exchange
+  /** Calls a function after each change of the state of the server. */
+  readonly onStateChange: ObservableState['onStateChange']
   /** Sends a notification to a server of 2026-07-28. */
   notify(notification: RpcNotification, call: Call): Promise<void>
   /** The process of the server. Undefined if the connection does not run the server as a process. */

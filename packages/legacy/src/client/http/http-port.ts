@@ -73,6 +73,7 @@ async function sendInSession(session: HttpSession, { request, signal, handlers }
       headers: createSessionHeaders(session),
       rpcRequest: request,
       signal: requestSignal,
+      isCall: true,
     })
     return await readRpcResponse(session, response, { request, signal: requestSignal, handlers })
   } catch (error) {

@@ -21,6 +21,7 @@ export function createHttpTransport(url: URL, options: HttpOptions, clock: Clock
   return {
     exchange: http.exchange,
     notify: http.notify,
+    onStateChange: http.onStateChange,
     sessionKeyOf: async (request: RpcRequest) =>
       typeof headers === 'function' ? JSON.stringify(Object.entries(await headers(request)).toSorted()) : '',
     open: (request, negotiate) => negotiate(createHttpPort({ http, clock, maxStreamBytes, relatedRequest: request })),

@@ -74,7 +74,7 @@ async function readStreamPart(
 function isResumable(failure: unknown): boolean {
   if (failure === undefined) return true
   if (!(failure instanceof HttpError)) return false
-  return failure.code === 'closed' || failure.code === 'connect' || (failure.status ?? 0) >= 500
+  return ['closed', 'connect', 'refused'].includes(failure.code) || (failure.status ?? 0) >= 500
 }
 
 async function requestEventStream(

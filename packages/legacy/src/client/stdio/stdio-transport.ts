@@ -1,5 +1,6 @@
 import type { Clock, Log } from '@x/core'
 import { createCall, type Exchange } from '@x/exchange'
+import { ConnectionStateSource } from '@x/exchange/internal'
 import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import {
   connectStdio,
@@ -38,6 +39,7 @@ export function createStdioTransport(options: StdioTransportOptions): Transport 
 
 class StdioTransport implements Transport {
   readonly #options: StdioTransportOptions
+  readonly #states = new ConnectionStateSource()
   #connection: StdioConnection
   #port: StdioPort | undefined
   #conversation: Conversation | undefined
@@ -65,6 +67,8 @@ class StdioTransport implements Transport {
 
   readonly exchange: Exchange = (request, call) => this.#connection.exchange(request, call)
 
+  readonly onStateChange = this.#states.onStateChange
+
   notify(notification: RpcNotification): Promise<void> {
     return this.#connection.notify(notification)
   }
@@ -72,7 +76,7 @@ class StdioTransport implements Transport {
   #connect(): StdioConnection {
     const { entry, options, clock, log, onEnd } = this.#options
     const { command, args, env, cwd } = entry
-    return connectStdio({
+    const connection = connectStdio({
       // The check at compile time is needed because `connectStdio` throws for unknown options.
       ...(options satisfies Pick<StdioConnectOptions, keyof StdioOptions>),
       command,
@@ -92,6 +96,11 @@ class StdioTransport implements Transport {
         return options.onExit?.(exit)
       },
     })
+    connection.onStateChange((state) => {
+      // Another process replaces the one of a connection that was closed here.
+      if (!connection.closed.aborted) this.#states.set(state)
+    })
+    return connection
   }
 
   async #start(process: StartedProcess): Promise<void> {

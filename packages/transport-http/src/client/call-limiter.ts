@@ -1,0 +1,33 @@
+/**
+ * The calls of a connection that run at once. Each takes a socket, or a stream of one, and a process has some thousands
+ * of them. Streams of changes, notifications and answers do not count, so that a call never waits for what waits for it.
+ */
+export const maxConcurrentCalls = 1000
+
+/** Begins a call at once, or when another one has ended. The result ends the call, also one that has not begun. */
+export type BeginCall = (start: () => void) => () => void
+
+/** Creates a limiter, whose calls begin in the order of their arrival. */
+export function createCallLimiter(max: number = maxConcurrentCalls): BeginCall {
+  let runningCount = 0
+  const waiting = new Set<() => void>()
+  return (start) => {
+    let isRunning = false
+    const run = (): void => {
+      isRunning = true
+      runningCount += 1
+      start()
+    }
+    if (runningCount < max) run()
+    else waiting.add(run)
+    return () => {
+      if (waiting.delete(run) || !isRunning) return
+      isRunning = false
+      runningCount -= 1
+      const [next] = waiting
+      if (next === undefined) return
+      waiting.delete(next)
+      next()
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import type { ConnectionStateSource } from '@x/exchange/internal'
+import { HttpError, isHttpError } from './http-error.ts'
+
+/** The codes of errors for a server that could not be reached, or whose connection broke. */
+const lostCodes: ReadonlySet<string> = new Set(['refused', 'connect', 'certificate', 'cors', 'timeout', 'closed'])
+
+/** The statuses that a balancer sends for a server that is away. */
+const awayStatuses: ReadonlySet<number | undefined> = new Set([502, 503, 504])
+
+/** Records what an HTTP status says about the server, before the body is read. */
+export function reportStatus(states: ConnectionStateSource, status: number, origin: string): void {
+  if (status === 401) states.needLogin(new HttpError('status', 'the server requires a login', { origin, status }))
+  // The body of these may be a JSON-RPC error, which only a server sends.
+  else if (!awayStatuses.has(status)) states.open()
+}
+
+/** Records what a failed request says about the server. A failure of the program itself says nothing. */
+export function reportFailure(states: ConnectionStateSource, error: unknown): void {
+  if (!(error instanceof Error)) return
+  if (error.name === 'AuthError') return states.needLogin(error)
+  if (!isHttpError(error)) return
+  if (lostCodes.has(error.code) || (error.code === 'status' && awayStatuses.has(error.status))) states.lose(error)
+}
