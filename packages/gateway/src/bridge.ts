@@ -7,7 +7,7 @@ import type { AsyncResource } from '@x/exchange'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { serveStdio } from '@x/transport-stdio'
-import { proxy, proxyWithLogin } from './gateway/proxy.ts'
+import { proxy } from './gateway/proxy.ts'
 import { findAddressProblem } from './hop/address.ts'
 
 /** A bridge from a host over stdio to a server at a URL. */
@@ -79,7 +79,7 @@ function bridgeToStdio(options: BridgeToStdio): Bridge {
   const hasAuthorization = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
   const auth = options.auth ?? (hasAuthorization ? undefined : createLogin())
   const upstream = { connect: () => connectAny(url, { log, http: { headers, auth } }) }
-  const server = proxyWithLogin(upstream, { name: url.hostname, version, log, extensions: [legacy()] })
+  const server = proxy(upstream, { name: url.hostname, version, log, extensions: [legacy()] })
   const service = serveStdio(server)
   return { url: undefined, close: () => service.close(), [Symbol.asyncDispose]: () => service.close() }
 }

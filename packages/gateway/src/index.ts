@@ -5,12 +5,12 @@
  */
 
 export type { Log, LogRecord, Runtime } from '@x/core'
-export { type Gateway, gateway, type GatewayOptions, type UpstreamStatus } from './gateway/gateway.ts'
+export { type Gateway, gateway, type GatewayOptions } from './gateway/gateway.ts'
 export { proxy, type ProxyOptions, type ProxyUpstream } from './gateway/proxy.ts'
 export type { UpstreamCaller } from './hop/host-identity.ts'
 export type { UpstreamOptions } from './hop/hop-options.ts'
 export type { LoginRequired } from './hop/upstream-error.ts'
-export type { UpstreamState } from './upstream/availability.ts'
+export type { ConnectionState, ConnectionStatus, ObservableState } from '@x/exchange'
 export type { CredentialSource } from './upstream/credential.ts'
 export type { PinStore, ToolRules } from './upstream/tool-rules.ts'
 export type { GatewayUpstream, GatewayUpstreamOptions } from './upstream/upstream.ts'

@@ -91,6 +91,8 @@ test.each([
   [{ reason: 'unavailable', retryAfterMs: 1000, begun: false }, 2],
   [{ reason: 'unavailable', retryAfterMs: 1000, begun: true }, 1],
   [{ reason: 'unavailable', retryAfterMs: 1000 }, 1],
+  [{ upstream: 'crm', retryAfterMs: 1000, begun: false }, 2],
+  [{ upstream: 'crm', retryAfterMs: 1000, begun: true }, 1],
   [{ reason: 'quota', limit: 'calls', max: 1, retryAfterMs: 1000 }, 2],
   [{ reason: 'overloaded', retryAfterMs: 1000, begun: false }, 2],
   [{ reason: 'overloaded', retryAfterMs: 1000, begun: true }, 1],

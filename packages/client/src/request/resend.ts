@@ -148,8 +148,8 @@ function findResendableFailure(attempt: Attempt): ResendableFailure | undefined 
 }
 
 /**
- * Returns the failure for an error that the server marks as temporary. The `data` of the error then has a reason,
- * `retryAfterMs` and optionally `begun`.
+ * Returns the failure for an error that the server marks as temporary. The `data` of the error then has `retryAfterMs`,
+ * and a known reason, or `begun`.
  */
 function findServerFailure({
   code,
@@ -161,12 +161,16 @@ function findServerFailure({
   if (code !== errorCodes.internal || !isJsonObject(data)) return undefined
   const { reason, retryAfterMs, begun } = data
   const canRefuse = isUnbegunReason(reason)
-  if ((!canRefuse && reason !== 'unavailable') || typeof retryAfterMs !== 'number' || !(retryAfterMs >= 0))
-    return undefined
+  const isTemporary = canRefuse || reason === unavailable || typeof begun === 'boolean'
+  if (!isTemporary || typeof retryAfterMs !== 'number' || !(retryAfterMs >= 0)) return undefined
   const isUnbegun = begun === false || (canRefuse && begun !== true)
   const isQuota = reason === quotaReason
-  return { reason: String(reason), isUnbegun, retryAfterMs, canShorten: !canRefuse, isRefused: false, isQuota }
+  // A gateway names the upstream that gave no answer, and no reason.
+  const name = typeof reason === 'string' ? reason : unavailable
+  return { reason: name, isUnbegun, retryAfterMs, canShorten: !canRefuse, isRefused: false, isQuota }
 }
+
+const unavailable = 'unavailable'
 
 /** Status codes that a proxy sends if it lost the connection to the server or cannot reach it. */
 const gatewayStatuses: ReadonlySet<unknown> = new Set([502, 503, 504])

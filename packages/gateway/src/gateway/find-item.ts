@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
-import { encodeName, mayBeShortened } from '../names/names.ts'
+import { encodeName, mayHaveDigest } from '../names/names.ts'
 
 /** The number of pages that are read to find one item. */
 const maxPages = 100
@@ -17,8 +17,10 @@ export async function findInnerName(
   list: UpstreamList,
   host: HostRequest,
 ): Promise<string> {
-  if (!mayBeShortened(name)) return inner
+  if (!mayHaveDigest(name)) return inner
   const { upstream, items } = list
+  const known = upstream.replacedNames.find(name)
+  if (known !== undefined) return known
   const offeredName = (each: string): string | undefined =>
     items === 'tools' ? upstream.toolNames.offeredName(each) : each
   for await (const item of readItems(list, host)) {

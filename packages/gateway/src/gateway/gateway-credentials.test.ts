@@ -65,7 +65,7 @@ describe('a caller whose credential is refused', () => {
   test.each(peers)('does not make an upstream %s unreachable for others [GWY-007]', async (_, peer) => {
     const { server } = create({ crm: createProtected(peer) })
     for (let attempt = 0; attempt < 4; attempt += 1) await refusal(server, callOf('mallory'))
-    expect(server.upstreams.get('crm')?.state).not.toBe('away')
+    expect(String(server.upstreams.get('crm')?.state.reason)).not.toMatch(/unreachable/)
     expect(await call(server, callOf('ada'))).toHaveProperty('content')
     await server.close()
   })
@@ -87,7 +87,7 @@ describe('a caller whose credential is refused', () => {
     expect(error).toEqual({
       code: -32603,
       message: 'Upstream "crm" cannot be called: no credential of the caller could be obtained',
-      data: { upstream: 'crm', reason: 'credential' },
+      data: { upstream: 'crm', reason: 'credential', begun: false },
     })
     expect(JSON.stringify(error)).not.toContain(secret)
     const [record] = records
@@ -99,7 +99,7 @@ describe('a caller whose credential is refused', () => {
     const { server } = create({ crm: createProtected(), notes: createProtected(), open: createScriptedUpstream() })
     for (let attempt = 0; attempt < 4; attempt += 1)
       expect(namesIn(await resultOf(server, 'tools/list', {}, callOf('mallory')), 'tools')).toEqual([])
-    expect(Array.from(server.upstreams.values(), ({ state }) => state)).not.toContain('away')
+    expect(Array.from(server.upstreams.values(), ({ state }) => String(state.reason)).join()).not.toMatch(/unreachable/)
     await server.close()
   })
 })
@@ -119,7 +119,7 @@ test.each([
   expect(JSON.stringify(error)).not.toContain(secret)
   expect(records).toHaveLength(1)
   for (let attempt = 0; attempt < 4; attempt += 1) await resultOf(server, 'tools/list', {}, callOf('ada'))
-  expect(server.upstreams.get('crm')?.state).toBe('unknown')
+  expect(server.upstreams.get('crm')?.state.status).toBe('connecting')
   await server.close()
 })
 
@@ -147,7 +147,7 @@ describe('a caller whose login has ended', () => {
       result: { resultType: 'input_required', inputRequests: { 'gateway.login': question } },
     })
     expect(asked).not.toHaveProperty('result.requestState')
-    expect([records, server.upstreams.get('crm')?.state]).toEqual([[], 'unknown'])
+    expect([records, server.upstreams.get('crm')?.state.status]).toEqual([[], 'connecting'])
     await server.close()
   })
 
@@ -158,7 +158,7 @@ describe('a caller whose login has ended', () => {
     })
     for (let attempt = 0; attempt < 4; attempt += 1)
       expect(namesIn(await resultOf(server, 'tools/list', {}, callOf('ada')), 'tools')).toContain('crm__login')
-    expect(server.upstreams.get('crm')?.state).not.toBe('away')
+    expect(String(server.upstreams.get('crm')?.state.reason)).not.toMatch(/unreachable/)
     await server.close()
   })
 })
@@ -172,7 +172,7 @@ test('a credential that the upstream refuses with 401 does not make it unreachab
   const { server } = create({ crm: { connect, credential: () => working } })
   for (let attempt = 0; attempt < 4; attempt += 1)
     expect(await refusal(server, callOf('mallory'))).toMatchObject({ data: { reason: 'credential' } })
-  expect(server.upstreams.get('crm')?.state).not.toBe('away')
+  expect(String(server.upstreams.get('crm')?.state.reason)).not.toMatch(/unreachable/)
   await server.close()
   refusing.close()
 })

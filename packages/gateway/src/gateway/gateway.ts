@@ -1,9 +1,8 @@
 import { checkOptions, createLedger, createLog, type KnownOptions, runtimeOf } from '@x/core'
-import { type Server, serverOf } from '@x/exchange'
-import type { StateCodec } from '@x/state-codec'
+import { type ObservableState, type Server, serverOf } from '@x/exchange'
+import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { findUpstreamNameProblem } from '../names/names.ts'
 import { GatewayState } from '../names/state.ts'
-import type { UpstreamState } from '../upstream/availability.ts'
 import { type GatewayUpstream, Upstream } from '../upstream/upstream.ts'
 import type { GatewayParts } from './host-request.ts'
 import { type ProxyOptions, proxyOptionNames } from './proxy.ts'
@@ -16,21 +15,23 @@ export interface GatewayOptions extends Omit<ProxyOptions, 'state'> {
    * Hosts see it in the names of tools and prompts, and in URIs.
    */
   readonly upstreams: Readonly<Record<string, GatewayUpstream>>
-  /** The codec for states, cursors and ids of tasks. Every instance needs the same keys. */
-  readonly state: StateCodec
-}
-
-/** The state of one upstream of a gateway. */
-export interface UpstreamStatus {
-  /** `unknown` before the first answer. `away` (unreachable) after three requests in a row without an answer. */
-  readonly state: UpstreamState
+  /**
+   * The codec for states, cursors and ids of tasks. Every instance needs the same keys, and a process that continues the
+   * questions of an earlier one. Default: a random key, for a gateway in the process of its host.
+   */
+  readonly state?: StateCodec | undefined
 }
 
 /** A server in front of several others. */
 export interface Gateway extends Server {
-  /** The states of the upstreams, by name, as this instance sees them. */
-  readonly upstreams: ReadonlyMap<string, UpstreamStatus>
+  /**
+   * The states of the upstreams, by name, as this instance sees them. An upstream in this process is always open. One
+   * that is frozen is `restarting` after three requests in a row, and a probe, without an answer.
+   */
+  readonly upstreams: ReadonlyMap<string, ObservableState>
 }
+
+const noStateReason = 'the gateway has no `state`, and seals with a random key: give it one of sealedState'
 
 const gatewayOptionNames = { ...proxyOptionNames, upstreams: true } as const satisfies KnownOptions &
   Record<keyof GatewayOptions, true>
@@ -42,13 +43,14 @@ const gatewayOptionNames = { ...proxyOptionNames, upstreams: true } as const sat
  * @example
  * const crm = { connect: () => connectAny('https://crm.example.com/mcp') }
  * const files = { connect: () => connectAny({ command: 'npx', args: ['-y', 'some-server'] }) }
- * const server = gateway({ name: 'company', version: '1.0.0', state, upstreams: { crm, files } })
+ * const server = gateway({ name: 'company', version: '1.0.0', upstreams: { crm, files } })
  *
  * @throws TypeError for an unknown option, a name that no upstream can have, and rules of tools that contradict.
  */
 export function gateway(options: GatewayOptions): Gateway {
   checkOptions(options, gatewayOptionNames, 'gateway')
-  const { name, version, state, use, extensions } = options
+  const { name, version, use, extensions } = options
+  const state = options.state ?? sealedState({ keys: [randomKey()] })
   const runtime = runtimeOf(options.runtime)
   const deps = { name, ledger: createLedger(), log: createLog(options.log, '@x/gateway'), runtime }
   const closeController = new AbortController()
@@ -71,6 +73,7 @@ export function gateway(options: GatewayOptions): Gateway {
     ledger: deps.ledger,
     info: parts.info,
     localOnly: undefined,
+    singleProcess: options.state === undefined ? noStateReason : undefined,
     needsPrincipal: true,
     ready: async () => {
       const required = all.filter((upstream) => upstream.required)
@@ -81,11 +84,12 @@ export function gateway(options: GatewayOptions): Gateway {
       for (const { hop } of all) hop.notify(notification, call)
     },
     close: async () => {
-      closeController.abort(new Error('The gateway was closed'))
-      await Promise.all(all.map(({ hop }) => hop.close()))
+      const reason = new Error('The gateway was closed')
+      closeController.abort(reason)
+      await Promise.all(all.map((upstream) => upstream.close(reason)))
     },
   })
-  const statuses = new Map(all.map((upstream) => [upstream.name, upstream.availability]))
+  const statuses = new Map(all.map((upstream) => [upstream.name, upstream.states]))
   return Object.defineProperty(server as Gateway, 'upstreams', { enumerable: true, value: statuses })
 }
 

@@ -129,12 +129,18 @@ async function rewriteTool(tool: JsonObject, upstream: Upstream): Promise<JsonOb
   if (typeof name !== 'string') return undefined
   const offered = upstream.toolNames.offeredName(name)
   if (offered === undefined || (await upstream.pins?.lists(tool)) === false) return undefined
-  return { ...rewriteUiMeta(tool, upstream.name), name: await encodeName(upstream.name, offered) }
+  return { ...rewriteUiMeta(tool, upstream.name), name: await offerName(offered, upstream) }
 }
 
 async function rewritePrompt(prompt: JsonObject, upstream: Upstream): Promise<JsonObject | undefined> {
   const { name } = prompt
   // The characters of a lookalike name are not those of a tool either.
   if (typeof name !== 'string' || !isToolName(name)) return undefined
-  return { ...prompt, name: await encodeName(upstream.name, name) }
+  return { ...prompt, name: await offerName(name, upstream) }
+}
+
+async function offerName(inner: string, { name: upstream, replacedNames }: Upstream): Promise<string> {
+  const name = await encodeName(upstream, inner)
+  replacedNames.add(name, inner)
+  return name
 }

@@ -78,14 +78,10 @@ function observeUpstream(name: string, send: Exchange): Exchange {
   }
 }
 
-function proxyConnections(
-  upstream: UpstreamOptions,
-  { name, version, ...options }: ProxyOptions,
-  describeTimeoutMs?: number,
-): Server {
+function proxyConnections(upstream: UpstreamOptions, { name, version, ...options }: ProxyOptions): Server {
   const log = createLog(options.log, '@x/gateway')
   const deps = { name, ledger: createLedger(), runtime: runtimeOf(options.runtime), log }
-  const hop = new ConnectedHop(upstream, { ...deps, describeTimeoutMs })
+  const hop = new ConnectedHop(upstream, deps)
   const send: Exchange = (request, call) => hop.exchange(request, call)
   return serverOf(observeUpstream(name, send), {
     ...options,
@@ -98,11 +94,3 @@ function proxyConnections(
     close: () => hop.close(),
   })
 }
-
-/** Creates a proxy whose first answer may wait for the login of a person. */
-export function proxyWithLogin(upstream: UpstreamOptions, options: ProxyOptions): Server {
-  return proxyConnections(upstream, options, loginTimeoutMs)
-}
-
-/** Milliseconds for the first answer with a login. `oauth` gives a person ten minutes. */
-const loginTimeoutMs = 11 * 60_000

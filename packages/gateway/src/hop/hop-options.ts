@@ -1,5 +1,5 @@
 import type { Ledger, Log, Runtime } from '@x/core'
-import type { Connection } from '@x/exchange'
+import type { Connection, ConnectionState } from '@x/exchange'
 import type { UpstreamCaller } from './host-identity.ts'
 
 /** What the parts of a proxy or gateway share. */
@@ -15,14 +15,14 @@ export interface Deps {
 export interface HopOptions extends Deps {
   /** Milliseconds without a message after which a call is given up. Default: 30 minutes. */
   readonly timeoutMs?: number | undefined
-  /** Milliseconds that the first answer of the upstream may take. Default: 30 seconds. */
-  readonly describeTimeoutMs?: number | undefined
   /** True if each caller has credentials of its own, and so connections of its own. */
   readonly hasCredentials?: boolean | undefined
   /** Called for each message of the upstream. */
   readonly onAnswer?: () => void
   /** Called for a request that the upstream has not answered. */
   readonly onFailure?: () => void
+  /** Called with each state of a connection to the upstream, other than that of one that was closed here. */
+  readonly onState?: (state: ConnectionState) => void
 }
 
 /** An upstream outside of this process, as a function that opens connections to it. */

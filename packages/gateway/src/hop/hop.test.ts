@@ -1,8 +1,7 @@
-import { type Call, clientSessionKey, createCall, withContext } from '@x/exchange'
+import { type Call, type ConnectionState, clientSessionKey, createCall, withContext } from '@x/exchange'
 import { metaKeys, type RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { proxy, type ProxyOptions } from '../index.ts'
-import { proxyWithLogin } from '../gateway/proxy.ts'
 import { createGateway } from '../testing/gateway-kit.ts'
 import {
   answerPlainly,
@@ -238,20 +237,24 @@ describe('a server that does not describe itself', () => {
     return { timers, runtime: { setTimeout, clearTimeout: (timer: unknown) => void timers.delete(Number(timer)) } }
   }
 
+  const loginNeeded: ConnectionState = { status: 'login_needed', loginUrl: undefined, reason: new Error('Log in') }
   const gatewayWithLimit = (upstream: ScriptedUpstream, { runtime }: ProxyOptions) =>
     createGateway({ crm: { ...upstream, timeoutMs: 2000 } }, { runtime })
 
   test.each([
-    ['within 30 seconds is closed', proxy, 30_000],
-    ['within 11 minutes is closed, if a person may have to log in', proxyWithLogin, 660_000],
-    ['within a shorter limit of its calls is closed', gatewayWithLimit, 2000],
-  ])('%s, and leaves no connection and no timer', async (_, createProxy, limitMs) => {
+    ['within 30 seconds is closed', proxy, [30_000], undefined],
+    ['within 11 minutes is closed, if a person has to log in', proxy, [30_000, 660_000], loginNeeded],
+    ['within a shorter limit of its calls is closed', gatewayWithLimit, [2000], undefined],
+  ])('%s, and leaves no connection and no timer', async (_, createProxy, limits, state) => {
     const { timers, runtime } = timersOf()
-    const upstream = createScriptedUpstream(hangs)
+    const upstream = createScriptedUpstream({ ...hangs, state })
     const server = createProxy(upstream, { ...options, runtime })
     const calls = [1, 2].map(() => server.exchange(createToolCall({ name: 'crm__greet' }), createCall()))
-    await expect.poll(() => Array.from(timers.values(), ({ ms }) => ms)).toContain(limitMs)
-    for (const { run, ms } of Array.from(timers.values())) if (ms === limitMs) run()
+    for (const limit of limits) {
+      await expect.poll(() => Array.from(timers.values(), ({ ms }) => ms)).toContain(limit)
+      for (const { run, ms } of Array.from(timers.values())) if (ms === limit) run()
+    }
+    const limitMs = limits.at(-1)
     const message = `Upstream "crm" gave no answer within ${limitMs} ms: the request has had no effect`
     for (const call of calls) expect(await call).toMatchObject({ error: { message } })
     expect([upstream.opened(), upstream.closed]).toEqual([1, [1]])

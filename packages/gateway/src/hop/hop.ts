@@ -1,4 +1,4 @@
-import { errorRecord, isLimitError, raceWithCancellation, withTimeout } from '@x/core'
+import { errorRecord, isLimitError, openAbortScope, raceWithCancellation, settlesWithin } from '@x/core'
 import { type Call, callerKeyOf, type Connection, createCall, limitErrorToMcp, withContext } from '@x/exchange'
 import {
   errorResponse,
@@ -31,6 +31,8 @@ type Sharing = 'all' | 'caller' | 'call'
 
 /** Milliseconds that an upstream has to describe itself, before the first call, if the limit of a call is not shorter. */
 const describeTimeoutMs = 30_000
+/** Milliseconds that it has more while a user logs in. `oauth` gives a person ten minutes. */
+const loginTimeoutMs = 11 * 60_000
 
 /** The hop to an upstream outside of this process. The revision of the upstream decides which hosts share a connection. */
 export class ConnectedHop implements Hop {
@@ -203,23 +205,28 @@ export class ConnectedHop implements Hop {
     return undefined
   }
 
-  async #requestDescription(
-    request: RpcRequest,
-    { exchange }: Connection,
-    client?: CallingClient,
-  ): Promise<RpcResponse> {
-    const { name, runtime, onFailure, ...options } = this.#options
-    const timeoutMs = Math.min(options.describeTimeoutMs ?? describeTimeoutMs, this.#sender.timeoutMs)
+  async #requestDescription(request: RpcRequest, connection: Connection, client?: CallingClient): Promise<RpcResponse> {
+    const { name, runtime, onFailure } = this.#options
+    const timeoutMs = Math.min(describeTimeoutMs, this.#sender.timeoutMs)
     const discover: RpcRequest = { ...request, method: 'server/discover', params: { _meta: identityMetaIn(request) } }
-    const error = noAnswerError(name, { begun: false, limitMs: timeoutMs })
-    const limits = { timeoutMs, clock: runtime, createTimeoutError: () => error, signal: this.#pool.closed }
+    const scope = openAbortScope(this.#pool.closed)
+    let limitMs = timeoutMs
     try {
-      return await withTimeout(limits, (signal) =>
-        this.#sender.send(exchange, discover, withContext(createCall({ signal }), callingClientKey, client)),
-      )
+      const call = withContext(createCall({ signal: scope.signal }), callingClientKey, client)
+      const answer = raceWithCancellation(this.#sender.send(connection.exchange, discover, call), scope.signal)
+      const isInTime = await settlesWithin(answer, timeoutMs, runtime)
+      if (!isInTime && connection.state?.status === 'login_needed') {
+        limitMs = loginTimeoutMs
+        await settlesWithin(answer, loginTimeoutMs, runtime)
+      }
+      // Stops nothing if the answer has arrived.
+      scope.stop(new Error('The server did not describe itself in time'))
+      return await answer
     } catch {
       onFailure?.()
-      return errorResponse(request.id, error)
+      return errorResponse(request.id, noAnswerError(name, { begun: false, limitMs }))
+    } finally {
+      scope.close()
     }
   }
 

@@ -3,7 +3,7 @@ import type { Connection } from '@x/exchange'
 import type { CallingClient } from '@x/exchange/internal'
 import { findAddressProblem } from './address.ts'
 import { type HostIdentity, servesHost, type UpstreamCaller } from './host-identity.ts'
-import type { Deps, UpstreamOptions } from './hop-options.ts'
+import type { HopOptions, UpstreamOptions } from './hop-options.ts'
 
 /** Milliseconds after which a connection that is not used is closed. */
 const idleMs = 10 * 60_000
@@ -44,11 +44,11 @@ class AbandonableClient {
 /** Connections that serve one host each. An idle one is closed after a while, or for a new one if a bound is reached. */
 export class ConnectionPool {
   readonly #connect: UpstreamOptions['connect']
-  readonly #deps: Deps
+  readonly #deps: HopOptions
   readonly #closeController = new AbortController()
   readonly #connections = new Set<PooledConnection>()
 
-  constructor({ connect }: UpstreamOptions, deps: Deps) {
+  constructor({ connect }: UpstreamOptions, deps: HopOptions) {
     this.#connect = connect
     this.#deps = deps
   }
@@ -142,9 +142,16 @@ export class ConnectionPool {
   #openConnection(caller: UpstreamCaller): Connection {
     const connection = requireSync('connect', this.#connect(caller))
     const problem = isHttp(connection) ? findAddressProblem(new URL(connection.url ?? '')) : undefined
-    if (problem === undefined) return connection
+    if (problem === undefined) return this.#watch(connection)
     void this.closeConnection(connection)
     throw new TypeError(problem)
+  }
+
+  #watch(connection: Connection): Connection {
+    connection.onStateChange?.((state) => {
+      if (!connection.closed.aborted) this.#deps.onState?.(state)
+    })
+    return connection
   }
 
   /**

@@ -49,7 +49,8 @@ test('no principal, address, header or other value of a host is forwarded, excep
 
 describe('the error of a failed upstream contains its name, and the cause is in the log [GWY-003]', () => {
   const fail = (message: string) => (): Promise<never> => Promise.reject(new Error(message))
-  const refuse = (): Promise<never> => Promise.reject(Object.assign(new Error('secret'), { code: 'connect' }))
+  const refuse = (): Promise<never> =>
+    Promise.reject(Object.assign(new Error('secret'), { code: 'refused', mayHaveRun: false }))
   test.each<[string, UpstreamScript, object]>([
     ['that gives no answer', { answer: fail('reset by https://user:secret@host') }, noAnswer],
     ['that receives nothing', { answer: refuse }, notBegun],

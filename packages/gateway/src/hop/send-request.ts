@@ -28,7 +28,9 @@ import {
   findCredentialError,
   findNeededLogin,
   invalidResultError,
+  credentialError as createCredentialError,
   isAboutRequest,
+  isLoginError,
   mayHaveBegun,
   noAnswerError,
   refusedError,
@@ -81,9 +83,10 @@ export class RequestSender {
     const credentialError = findCredentialError(error)
     if (credentialError !== undefined) return credentialError
     if (isMcpError(error)) return error
+    if (isLoginError(error)) return createCredentialError(name, error)
     if (isAboutRequest(error)) {
       onAnswer?.()
-      return refusedError(name, error)
+      return refusedError(name, method, error)
     }
     onFailure?.()
     return noAnswerError(name, { begun: mayHaveBegun(method, error), limitMs: isSilent ? this.timeoutMs : undefined })

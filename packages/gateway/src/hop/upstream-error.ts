@@ -7,9 +7,13 @@ export interface LoginRequired {
   readonly loginUrl: string
 }
 
+/** Milliseconds after which a host may try again: a process that ended is started again after 100 ms. */
+const noAnswerRetryMs = 100
+
 /**
  * Creates the error for a request to which the upstream gave no answer. It says whether the request may have had an
- * effect. The cause goes to the log, because it may contain addresses and secrets.
+ * effect, and when to try again, unless the upstream was silent for the whole limit. The cause goes to the log, because
+ * it may contain addresses and secrets.
  */
 export function noAnswerError(
   name: string,
@@ -17,17 +21,15 @@ export function noAnswerError(
 ): McpError {
   const limit = limitMs === undefined ? '' : ` within ${limitMs} ms`
   const effect = begun ? 'the request may have had an effect' : 'the request has had no effect'
-  return upstreamError(name, `gave no answer${limit}: ${effect}`, { more: { begun } })
+  const more = limitMs === undefined ? { begun, retryAfterMs: noAnswerRetryMs } : { begun }
+  return upstreamError(name, `gave no answer${limit}: ${effect}`, { more })
 }
-
-/** The codes of `HttpError` and `StdioError` for a request of which nothing was sent. */
-const unsentCodes: ReadonlySet<unknown> = new Set(['connect', 'certificate', 'spawn', 'probe'])
 
 /** Returns true if a request that failed may have had an effect. Methods of extensions may have one. */
 export function mayHaveBegun(method: string, error: unknown): boolean {
   const row = findMethodRow(method)
   if (row !== undefined && row.hasEffects !== true) return false
-  return !(error instanceof Error && 'code' in error && unsentCodes.has(error.code))
+  return !(error instanceof Error && 'mayHaveRun' in error && error.mayHaveRun === false)
 }
 
 export function invalidResultError(name: string): McpError {
@@ -36,22 +38,23 @@ export function invalidResultError(name: string): McpError {
 
 /** Creates the error for a request that was not sent, because the upstream has given no answers. */
 export function awayError(name: string, retryAfterMs: number): McpError {
-  return upstreamError(name, 'is unreachable', { more: { retryAfterMs } })
+  return upstreamError(name, 'is unreachable', { more: { begun: false, retryAfterMs } })
 }
 
 /** Creates the error for a call whose process cannot be reached any more. */
 export function lostCallError(name: string): McpError {
-  return upstreamError(name, 'has the call at an instance that gave no answer: the call may have acted')
+  const problem = 'has the call at an instance that gave no answer: the call may have acted'
+  return upstreamError(name, problem, { more: { begun: true } })
 }
 
 const refusedReason = 'refused'
 
 /** Creates the error for a request that the upstream has answered, but not in the protocol. Other requests may succeed. */
-export function refusedError(name: string, cause: unknown): McpError {
+export function refusedError(name: string, method: string, cause: unknown): McpError {
   const status = statusIn(cause) ?? 0
   // A status below 300 says nothing: the body is too large, or no JSON-RPC.
   const problem = status < 300 ? 'gave an answer that cannot be read' : `answered with HTTP ${status}`
-  return upstreamError(name, problem, { more: { reason: refusedReason } })
+  return upstreamError(name, problem, { more: { reason: refusedReason, begun: mayHaveBegun(method, cause) } })
 }
 
 /** The codes of `HttpError` and `StdioError` for an upstream that has sent something. */
@@ -85,6 +88,7 @@ export function credentialError(name: string, cause: unknown): McpError {
   const loginUrl = findLoginUrl(cause)
   const more = {
     reason: credentialReason,
+    begun: false,
     ...(isTemporary(cause) && { retryAfterMs: credentialRetryMs }),
     ...(loginUrl !== undefined && { loginUrl }),
   }
@@ -96,10 +100,18 @@ function isTemporary(cause: unknown): boolean {
   return isUnavailable(cause) || (cause instanceof Error && 'code' in cause && cause.code === 'server_unavailable')
 }
 
+/** The codes of `AuthError` for a page that a user has to visit, and for one that is open in a browser. */
+const loginCodes: ReadonlySet<unknown> = new Set(['authorization_needed', 'login_pending'])
+
 /** Returns the page at which a caller without a valid credential logs in. The code and the member are those of `AuthError`. */
 function findLoginUrl(cause: unknown): string | undefined {
-  const isLogin = cause instanceof Error && 'code' in cause && cause.code === 'authorization_needed' && 'url' in cause
+  const isLogin = isLoginError(cause) && 'url' in cause
   return isLogin && cause.url instanceof URL ? cause.url.href : undefined
+}
+
+/** Returns true for the error of an authorizer of a connection, which waits for a user. */
+export function isLoginError(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && loginCodes.has(error.code)
 }
 
 /** Returns the page of the login that a response asks for. Undefined for any other response. */

@@ -4,7 +4,9 @@ import { sha256Hex } from '@x/core'
 const separator = '__'
 /** The largest number of characters in a name. Several model APIs accept no longer names of tools. */
 const maxNameLength = 64
-/** The number of hexadecimal digits of SHA-256 at the end of a shortened name. */
+/** The characters that several model APIs do not accept in names of tools, such as the dot of `todo.add`. */
+const otherCharacters = /[^A-Za-z0-9_-]/g
+/** The number of hexadecimal digits of SHA-256 at the end of a replaced name. */
 const digestLength = 8
 const maxUpstreamNameLength = 32
 
@@ -40,17 +42,20 @@ export function isToolName(name: string): boolean {
 }
 
 /**
- * Returns the name under which a gateway offers a tool or a prompt of an upstream. A long name ends with a digest of the
- * whole name. The result is the same at every instance.
+ * Returns the name under which a gateway offers a tool or a prompt of an upstream, as model APIs accept it. A long name,
+ * and one with other characters, ends with a digest of the whole name. The result is the same at every instance.
  */
 export function encodeName(upstream: string, inner: string): string | Promise<string> {
   const name = `${upstream}${separator}${inner}`
-  if (name.length <= maxNameLength) return name
+  const accepted = name.replaceAll(otherCharacters, '_')
+  if (name.length <= maxNameLength && accepted === name) return name
   const digest = sha256Hex(name)
-  return typeof digest === 'string' ? shorten(name, digest) : digest.then((digits) => shorten(name, digits))
+  return typeof digest === 'string'
+    ? withDigest(accepted, digest)
+    : digest.then((digits) => withDigest(accepted, digits))
 }
 
-function shorten(name: string, digest: string): string {
+function withDigest(name: string, digest: string): string {
   return `${name.slice(0, maxNameLength - digestLength - 1)}_${digest.slice(0, digestLength)}`
 }
 
@@ -60,7 +65,24 @@ export function decodeName(name: string): PrefixedName | undefined {
   return index <= 0 ? undefined : { upstream: name.slice(0, index), inner: name.slice(index + separator.length) }
 }
 
-/** Returns true if a name may be a shortened one, whose {@link decodeName} is then not the name at the upstream. */
-export function mayBeShortened(name: string): boolean {
-  return name.length === maxNameLength && /_[0-9a-f]{8}$/.test(name)
+/** Returns true if a name may end with a digest. Then its {@link decodeName} is not the name at the upstream. */
+export function mayHaveDigest(name: string): boolean {
+  return /_[0-9a-f]{8}$/.test(name)
+}
+
+/** The number of names that one upstream may have with a digest. The list of the upstream has the others. */
+const maxReplacedNames = 1000
+
+/** The names of one upstream that end with a digest, by the name that the gateway offers. */
+export class ReplacedNames {
+  readonly #inner = new Map<string, string>()
+
+  /** Remembers a name of a list, so that a call needs no list. A digest always belongs to the same name. */
+  add(name: string, inner: string): void {
+    if (mayHaveDigest(name) && this.#inner.size < maxReplacedNames) this.#inner.set(name, inner)
+  }
+
+  find(name: string): string | undefined {
+    return this.#inner.get(name)
+  }
 }

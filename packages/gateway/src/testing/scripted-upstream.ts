@@ -1,4 +1,4 @@
-import type { Call, Connection, ConnectionPeer, Exchange } from '@x/exchange'
+import type { Call, Connection, ConnectionPeer, ConnectionState, Exchange } from '@x/exchange'
 import { metaKeys, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 
 /** A request as it arrived at an upstream, with the number of its connection. */
@@ -36,6 +36,7 @@ export interface UpstreamScript {
   /** The server that the first response reveals. Absent: a connection that speaks only 2026-07-28. */
   readonly peer?: ConnectionPeer
   readonly url?: string
+  readonly state?: ConnectionState | undefined
   /** Describes the server. Default: with tools. */
   readonly describe?: Exchange
   readonly answer?: (arrived: ArrivedRequest) => Promise<RpcResponse>
@@ -70,6 +71,7 @@ export function createScriptedUpstream(script: UpstreamScript = {}): ScriptedUps
     const members = {
       exchange,
       url: script.url,
+      state: script.state,
       closed: closeController.signal,
       close,
       notify: async (notification: RpcNotification) => void notifications.push({ connection, notification }),
