@@ -41,7 +41,8 @@ export function toHttpError(error: unknown, origin: string): HttpError | TypeErr
     const message = `no connection${codeSuffix}${adviceFor(code)}`
     return new HttpError(code === 'ECONNREFUSED' ? 'refused' : 'connect', message, details)
   }
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return new HttpError('timeout', 'no connection in time', { ...details, mayHaveRun: false })
+  if (code === 'UND_ERR_CONNECT_TIMEOUT')
+    return new HttpError('timeout', 'no connection in time', { ...details, mayHaveRun: false })
   if (malformedResponseCodes.has(code) || code.startsWith('HPE_'))
     return new HttpError('protocol', `the answer is not valid HTTP${codeSuffix}`, details)
   return new HttpError('closed', `the connection ended before the answer${codeSuffix}`, details)
