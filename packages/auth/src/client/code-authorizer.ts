@@ -1,4 +1,3 @@
-import type { HttpAuthorizer } from '@x/exchange'
 import { type Authorizer, createAuthorizer, type AuthorizerOptions, resolveAuthorizerDeps } from './authorizer.ts'
 import type { AuthError } from './auth-error.ts'
 import { type AuthServerSettings, type AuthorizerDeps, withoutRefusedDpop } from './authorize.ts'
@@ -60,7 +59,8 @@ export interface CodeAuthorizer extends Authorizer {
   readonly records: Deps['records']
   /** Returns the login at an endpoint that is open in a browser. */
   pendingLogin(endpoint: URL): AuthError | undefined
-  readonly onLoginChange: NonNullable<HttpAuthorizer['onLoginChange']>
+  /** Calls a function when a login at an endpoint opens and ends. Returns a function that removes it. */
+  onLoginChange(endpoint: URL, listener: (pendingLogin: AuthError | undefined) => void): () => void
   /** Checks the response to a login, and exchanges its code for a token. Stores no token. */
   finishLogin(answerUrl: URL): Promise<FinishedLogin>
 }

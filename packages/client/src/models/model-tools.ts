@@ -97,15 +97,17 @@ function failedResult(text: string): CallToolResult {
   return { resultType: 'complete', content: [{ type: 'text', text }], isError: true }
 }
 
-/** The failures after which a tool may have run, although its result is unknown. */
-const uncertainCodes: ReadonlySet<string> = new Set(['transport', 'timeout', 'invalid_result', 'invalid_output'])
-
 function adviceOf(error: ClientError): string {
   if (error.rpc?.code === errorCodes.invalidParams) return 'Correct the arguments before you try again.'
   if (isPermanent(error)) return 'Do not try again: the same call would fail again.'
-  if (uncertainCodes.has(error.code)) return 'The tool may have run. Find out before you try again.'
+  if (isUncertain(error)) return 'The tool may have run. Find out before you try again.'
   const seconds = Math.ceil(retryAfterMsOf(error) / 1000)
   return seconds > 0 ? `Try again after ${seconds} seconds.` : 'You can try again.'
+}
+
+/** Returns true if the tool may have run, although its result is unknown. A server that answers with an error knows. */
+function isUncertain({ mayHaveRun, code, rpc }: ClientError): boolean {
+  return mayHaveRun && (code !== 'rpc' || (isJsonObject(rpc?.data) && rpc.data['begun'] === true))
 }
 
 function isForModels({ _meta }: Tool): boolean {

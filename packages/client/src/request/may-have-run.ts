@@ -1,9 +1,8 @@
 import { errorCodes, findMethodRow, isJsonObject, type WireError } from '@x/schema'
 import { notSentReason } from '@x/exchange/internal'
-import type { ClientErrorCode } from './client-error.ts'
 
 /** The codes of a client that has sent nothing. */
-const unsentCodes: ReadonlySet<ClientErrorCode> = new Set([
+const unsentCodes: ReadonlySet<string> = new Set([
   'unsupported_version',
   'invalid_arguments',
   'invalid_pending',
@@ -27,9 +26,12 @@ export function isUnbegunReason(reason: unknown): boolean {
   return unbegunReasons.has(reason)
 }
 
-/** Returns false if a failed call surely had no effect. The errors of transports and logins have a member of this name. */
+/**
+ * Returns false if a call that failed with a code of `ClientError` surely had no effect. The errors of transports and logins have
+ * a member of this name.
+ */
 export function mayHaveRun(
-  code: ClientErrorCode,
+  code: string,
   { method, rpc, cause }: { readonly method: string; readonly rpc?: WireError | undefined; readonly cause?: unknown },
 ): boolean {
   const row = findMethodRow(method)

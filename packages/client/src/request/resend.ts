@@ -76,7 +76,7 @@ export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy
     const failure = findResendableFailure(attempt)
     if (failure === undefined || !(await mayRepeat(failure, policy))) return outcomeOf(attempt)
     const failedAt = clock.monotonicNow()
-    const maxResendMs = failure.isQuota ? policy.maxQuotaMs : policy.maxResendMs
+    const maxResendMs = maxMsOf(failure, policy)
     // The attempt took longer than `maxResendMs`, so this failure counts as the first one of a new outage.
     if (outageStartedAt === undefined || failedAt - sentAt > maxResendMs) {
       outageStartedAt = failedAt
@@ -90,6 +90,10 @@ export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy
     await pause(pauseMs, policy)
     if (policy.closed?.aborted === true) return outcomeOf(attempt)
   }
+}
+
+function maxMsOf({ isQuota }: ResendableFailure, { maxQuotaMs, maxResendMs }: ResendPolicy): number {
+  return isQuota ? maxQuotaMs : maxResendMs
 }
 
 async function attemptOnce(send: () => Promise<RpcResponse>): Promise<Attempt> {
@@ -162,7 +166,7 @@ function findServerFailure({
   const { reason, retryAfterMs, begun } = data
   const canRefuse = isUnbegunReason(reason)
   const isTemporary = canRefuse || reason === unavailable || typeof begun === 'boolean'
-  if (!isTemporary || typeof retryAfterMs !== 'number' || !(retryAfterMs >= 0)) return undefined
+  if (!isTemporary || !isDuration(retryAfterMs)) return undefined
   const isUnbegun = begun === false || (canRefuse && begun !== true)
   const isQuota = reason === quotaReason
   // A gateway names the upstream that gave no answer, and no reason.
@@ -171,6 +175,10 @@ function findServerFailure({
 }
 
 const unavailable = 'unavailable'
+
+function isDuration(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0
+}
 
 /** Status codes that a proxy sends if it lost the connection to the server or cannot reach it. */
 const gatewayStatuses: ReadonlySet<unknown> = new Set([502, 503, 504])
@@ -183,14 +191,20 @@ const passingCodes: ReadonlySet<unknown> = new Set(['connect', 'refused', 'close
  */
 function findTransportFailure(error: unknown): ResendableFailure | undefined {
   if (!isClientError(error) || error.code !== 'transport' || !(error.cause instanceof Error)) return undefined
-  const { name } = error.cause
   const code: unknown = Reflect.get(error.cause, 'code')
   const isUnbegun = Reflect.get(error.cause, 'mayHaveRun') === false
   const lost = { isUnbegun, canShorten: true, isRefused: code === 'refused', isQuota: false }
-  if (name === 'StdioError' && code === 'exited') return { ...lost, reason: code, retryAfterMs: 0 }
-  if (name !== 'HttpError') return undefined
-  const status: unknown = Reflect.get(error.cause, 'status')
-  const retryAfterMs = retryAfterMsOf(error)
+  if (error.cause.name === 'HttpError') return findHttpFailure(error.cause, retryAfterMsOf(error), lost)
+  return error.cause.name === 'StdioError' && code === 'exited' ? { ...lost, reason: code, retryAfterMs: 0 } : undefined
+}
+
+function findHttpFailure(
+  cause: Error,
+  retryAfterMs: number,
+  lost: Omit<ResendableFailure, 'reason' | 'retryAfterMs'>,
+): ResendableFailure | undefined {
+  const code: unknown = Reflect.get(cause, 'code')
+  const status: unknown = Reflect.get(cause, 'status')
   // A server without JSON-RPC errors for its quotas, such as the balancer in front of it (RFC 6585, section 4).
   if (status === 429 && retryAfterMs > 0)
     return { ...lost, reason: quotaReason, retryAfterMs, canShorten: false, isQuota: true }

@@ -19,7 +19,7 @@ export async function findInnerName(
 ): Promise<string> {
   if (!mayHaveDigest(name)) return inner
   const { upstream, items } = list
-  const known = upstream.replacedNames.find(name)
+  const known = upstream.toolNames.replaced.find(name)
   if (known !== undefined) return known
   const offeredName = (each: string): string | undefined =>
     items === 'tools' ? upstream.toolNames.offeredName(each) : each

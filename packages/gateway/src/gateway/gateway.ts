@@ -89,7 +89,7 @@ export function gateway(options: GatewayOptions): Gateway {
       await Promise.all(all.map((upstream) => upstream.close(reason)))
     },
   })
-  const statuses = new Map(all.map((upstream) => [upstream.name, upstream.states]))
+  const statuses = new Map(all.map((upstream) => [upstream.name, upstream.states.source]))
   return Object.defineProperty(server as Gateway, 'upstreams', { enumerable: true, value: statuses })
 }
 

@@ -29,7 +29,7 @@ export async function listenToUpstreams(host: HostRequest): Promise<RpcResponse>
   const scope = openAbortScope(call.signal)
   const stream = new ChangeStream(requested, host)
   const upstreams = Array.from(parts.upstreams.values())
-  const removals = upstreams.map((upstream) => upstream.onListsChange(() => stream.changeLists()))
+  const removals = upstreams.map(({ states }) => states.onListsChange(() => stream.changeLists()))
   try {
     const opened = upstreams.map(
       (upstream) =>

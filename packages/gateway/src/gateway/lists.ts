@@ -139,8 +139,8 @@ async function rewritePrompt(prompt: JsonObject, upstream: Upstream): Promise<Js
   return { ...prompt, name: await offerName(name, upstream) }
 }
 
-async function offerName(inner: string, { name: upstream, replacedNames }: Upstream): Promise<string> {
+async function offerName(inner: string, { name: upstream, toolNames }: Upstream): Promise<string> {
   const name = await encodeName(upstream, inner)
-  replacedNames.add(name, inner)
+  toolNames.replaced.add(name, inner)
   return name
 }

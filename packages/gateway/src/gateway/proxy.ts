@@ -8,9 +8,8 @@ import {
   serverOf,
 } from '@x/exchange'
 import { hopObserverKey } from '@x/exchange/internal'
-import { ConnectedHop } from '../hop/hop.ts'
+import { ConnectedHop, observeHop } from '../hop/hop.ts'
 import type { UpstreamOptions } from '../hop/hop-options.ts'
-import { observeHop } from '../hop/server-hop.ts'
 
 /**
  * The server behind a proxy: a server in this process, or a function that opens connections to one. Closing the proxy

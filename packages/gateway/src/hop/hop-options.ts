@@ -1,6 +1,7 @@
 import type { Ledger, Log, Runtime } from '@x/core'
-import type { Connection, ConnectionState } from '@x/exchange'
-import type { UpstreamCaller } from './host-identity.ts'
+import type { Call, Connection, ConnectionState } from '@x/exchange'
+import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
+import type { CallerCredential, UpstreamCaller } from './host-identity.ts'
 
 /** What the parts of a proxy or gateway share. */
 export interface Deps {
@@ -35,4 +36,19 @@ export interface UpstreamOptions {
    * caller is closed after 10 minutes without use.
    */
   readonly connect: (caller: UpstreamCaller) => Connection
+}
+
+/** The way to one upstream. */
+export interface Hop {
+  /** Sends a request of a host to the upstream. Resolves with an error that names the upstream if it gives no answer. */
+  exchange(request: RpcRequest, call: Call, credential?: CallerCredential): Promise<RpcResponse>
+  /** Forwards a notification of an extension. Those of the protocol belong to the host and the proxy. */
+  notify(notification: RpcNotification, call: Call): void
+  /** True if calls that wait for answers can only continue in this process. */
+  readonly keepsCalls: boolean
+  /** Asks the upstream to describe itself, in the name of the gateway. */
+  probe(): Promise<unknown>
+  /** Leaves the process of an unreachable server, so that the next call starts another one. */
+  replaceProcess(): void
+  close(): Promise<void>
 }

@@ -1,5 +1,14 @@
 import { errorRecord, isLimitError, openAbortScope, raceWithCancellation, settlesWithin } from '@x/core'
-import { type Call, callerKeyOf, type Connection, createCall, limitErrorToMcp, withContext } from '@x/exchange'
+import {
+  type Call,
+  callerKeyOf,
+  type Connection,
+  createCall,
+  type Exchange,
+  limitErrorToMcp,
+  type Server,
+  withContext,
+} from '@x/exchange'
 import {
   errorResponse,
   findMethodRow,
@@ -9,11 +18,11 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { type CallingClient, callingClientKey } from '@x/exchange/internal'
+import { type CallingClient, callingClientKey, hopObserverKey } from '@x/exchange/internal'
 import { type CallerCredential, type HostIdentity, identityOf, noCredential, identityMetaIn } from './host-identity.ts'
 import { ConnectionPool, isHttp, type PooledConnection } from './pool.ts'
-import { createProbe, type Hop, isOfExtension, probeCall } from './server-hop.ts'
-import type { HopOptions, UpstreamOptions } from './hop-options.ts'
+import { createProbe, isOfExtension, probeCall, serverHop } from './server-hop.ts'
+import type { Hop, HopOptions, UpstreamOptions } from './hop-options.ts'
 import { createForwardedCall, RequestSender } from './send-request.ts'
 import { ConnectionForAll } from './connection-for-all.ts'
 import { isOfOneCaller, noAnswerError } from './upstream-error.ts'
@@ -33,6 +42,16 @@ type Sharing = 'all' | 'caller' | 'call'
 const describeTimeoutMs = 30_000
 /** Milliseconds that it has more while a user logs in. `oauth` gives a person ten minutes. */
 const loginTimeoutMs = 11 * 60_000
+
+/** Creates the hop to an upstream. */
+export function createHop(upstream: Server | UpstreamOptions, options: HopOptions): Hop {
+  return 'exchange' in upstream ? serverHop(upstream, options) : new ConnectedHop(upstream, options)
+}
+
+/** Returns the exchange with an upstream as the telemetry of the host's request records it. */
+export function observeHop(upstream: string, send: Exchange, { context }: Call): Exchange {
+  return context.get(hopObserverKey)?.observe(upstream)(send) ?? send
+}
 
 /** The hop to an upstream outside of this process. The revision of the upstream decides which hosts share a connection. */
 export class ConnectedHop implements Hop {

@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, isJsonArray, isJsonObject, sha256Hex } from '@x/core'
-import { isToolName } from '../names/names.ts'
+import { isToolName, ReplacedNames } from '../names/names.ts'
 
 /** The digests of the tools of an upstream that were accepted. Every instance needs the same store. */
 export interface PinStore {
@@ -32,6 +32,8 @@ export interface ToolNames {
   toolOf(offeredName: string): string | undefined
   /** Returns the rules that no tool has matched so far, such as `deny "drop"`. Each is returned once. */
   takeUnmatched(): readonly string[]
+  /** The offered names that end with a digest, also of prompts. */
+  readonly replaced: ReplacedNames
 }
 
 /** The tool of the gateway itself, at which a caller logs in. An upstream cannot offer a tool of this name. */
@@ -67,7 +69,7 @@ export function createToolNames(rules: ToolRules, hasLogin = false): ToolNames {
     unmatched.clear()
     return unmatchedRules
   }
-  return { offeredName, toolOf, takeUnmatched }
+  return { offeredName, toolOf, takeUnmatched, replaced: new ReplacedNames() }
 }
 
 function checkNewName(name: string, hasLogin: boolean): void {

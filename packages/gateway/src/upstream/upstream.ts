@@ -1,11 +1,9 @@
-import { errorRecord, isCancelled, type JsonObject, openAbortScope, withTimeout } from '@x/core'
-import type { Call, Exchange, ObservableState, Server } from '@x/exchange'
-import { ConnectionStateSource } from '@x/exchange/internal'
+import { errorRecord, isCancelled, type JsonObject, withTimeout } from '@x/core'
+import type { Call, Exchange, Server } from '@x/exchange'
 import { errorCodes, errorResponse, type RpcRequest, type RpcResponse } from '@x/schema'
 import { type CallerCredential, noCredential } from '../hop/host-identity.ts'
-import { ConnectedHop } from '../hop/hop.ts'
-import { observeHop, type Hop, serverHop } from '../hop/server-hop.ts'
-import type { Deps, HopOptions, UpstreamOptions } from '../hop/hop-options.ts'
+import { createHop, observeHop } from '../hop/hop.ts'
+import type { Deps, Hop, UpstreamOptions } from '../hop/hop-options.ts'
 import {
   awayError,
   credentialError,
@@ -14,12 +12,11 @@ import {
   type LoginRequired,
   noAnswerError,
 } from '../hop/upstream-error.ts'
-import { ReplacedNames } from '../names/names.ts'
 import { Availability } from './availability.ts'
 import { type CredentialSource, toCallerCredential } from './credential.ts'
-import { limitLoginWait } from './login-wait.ts'
 import { PinnedTools } from './pinned-tools.ts'
 import { createToolNames, type ToolNames, type ToolRules } from './tool-rules.ts'
+import { UpstreamStates } from './upstream-states.ts'
 
 /** Milliseconds that each upstream has for its part of a merged result. A slow upstream is omitted. */
 export const listTimeoutMs = 5000
@@ -57,83 +54,44 @@ export class Upstream {
   readonly name: string
   readonly hop: Hop
   readonly availability: Availability
+  readonly states: UpstreamStates
   readonly toolNames: ToolNames
   /** Absent if the definitions of tools may change. */
   readonly pins: PinnedTools | undefined
   readonly required: boolean
-  readonly replacedNames = new ReplacedNames()
   /** Absent if `connect` has one credential for all callers, or the upstream is in this process. */
   readonly credential: CredentialSource | undefined
   readonly #deps: Deps
-  readonly #states = new ConnectionStateSource()
-  /** False for connections that do not say their state. */
-  #hasStates = false
 
   /** @throws TypeError for rules of tools that contradict one another. */
   constructor(options: GatewayUpstream, deps: Deps) {
     const availability = new Availability(deps.runtime, () => this.hop.probe())
-    const report: Pick<HopOptions, 'onAnswer' | 'onFailure' | 'onState'> = {
-      onAnswer: () => {
-        availability.succeed()
-        if (!this.#hasStates) this.#states.open()
-      },
-      onFailure: () => this.#fail(),
-      onState: (state) => {
-        // One caller without a credential says nothing about the others.
-        if (this.credential !== undefined) return
-        this.#hasStates = true
-        this.#states.set(state)
-      },
-    }
+    this.states = new UpstreamStates(availability, deps)
     const own: Partial<GatewayUpstreamOptions> = 'exchange' in options ? {} : options
     const { credential, tools = {}, timeoutMs, required = false } = own
-    const hopOptions = { ...deps, ...report, timeoutMs, hasCredentials: credential !== undefined }
+    const hopOptions = {
+      ...deps,
+      ...this.states.createReport(credential !== undefined),
+      timeoutMs,
+      hasCredentials: credential !== undefined,
+    }
     this.name = deps.name
     this.toolNames = createToolNames(tools, credential !== undefined)
-    this.hop = 'exchange' in options ? serverHop(options, hopOptions) : new ConnectedHop(options, hopOptions)
+    this.hop = createHop(options, hopOptions)
     this.pins = tools.pins && new PinnedTools(tools.pins, deps)
     this.availability = availability
     this.required = required
     this.credential = credential
     this.#deps = deps
     availability.onChange(() => {
-      if (availability.state !== 'away') return this.#states.open()
-      this.#states.lose(awayError(this.name, 0))
-      this.hop.replaceProcess()
+      if (availability.state === 'away') this.hop.replaceProcess()
     })
-    if ('exchange' in options) this.#states.open()
-  }
-
-  /** The state of the latest connection. An upstream whose callers have credentials has one for each of them. */
-  get states(): ObservableState {
-    return this.#states
-  }
-
-  /** Calls a function when other tools can be offered: the upstream went away or returned, or a user has logged in. */
-  onListsChange(listener: () => void): () => void {
-    let last = this.#states.state.status
-    const removals = [
-      this.availability.onChange(listener),
-      this.#states.onStateChange(({ status }) => {
-        if (last === 'login_needed' && status === 'open') listener()
-        last = status
-      }),
-    ]
-    return () => {
-      for (const remove of removals) remove()
-    }
+    if ('exchange' in options) this.states.source.open()
   }
 
   async close(reason: Error): Promise<void> {
-    this.#states.close(reason)
+    this.states.source.close(reason)
     await this.hop.close()
-  }
-
-  /** A user who has to log in is no failure of the upstream. */
-  #fail(): void {
-    if (this.#states.state.status === 'login_needed') return
-    if (!this.#hasStates) this.#states.lose(noAnswerError(this.name, { begun: false }))
-    this.availability.fail()
   }
 
   /** Logs the rules of tools that match nothing, after a complete list. A misspelt `deny` would deny nothing unnoticed. */
@@ -151,24 +109,7 @@ export class Upstream {
     if (retryAfterMs !== undefined) return errorResponse(request.id, awayError(this.name, retryAfterMs))
     const send: Exchange = (sent, sentCall) => this.hop.exchange(sent, sentCall, credential)
     const observed = observeHop(this.name, send, call)
-    return this.#hasStates ? this.#sendLimited(observed, request, call) : observed(request, call)
-  }
-
-  /** Sends a request, and says which login it waits for before its host gives up. */
-  async #sendLimited(send: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> {
-    const scope = openAbortScope(call.signal)
-    const { principal, context, notify } = call
-    try {
-      return await limitLoginWait(this.#states, this.#deps.runtime, {
-        run: () => send(request, { principal, context, notify, signal: scope.signal }),
-        stop: (login) => {
-          scope.stop(login)
-          return errorResponse(request.id, credentialError(this.name, login))
-        },
-      })
-    } finally {
-      scope.close()
-    }
+    return this.states.limitLogin(observed, request, call)
   }
 
   /**
@@ -204,7 +145,7 @@ export class Upstream {
       return toAnswer(response)
     } catch (error) {
       if (!call.signal.aborted && findCredentialError(error) === undefined) {
-        this.#fail()
+        this.states.fail()
         log(errorRecord(error, { method: request.method, name: this.name }))
       }
       return { isAway: true }

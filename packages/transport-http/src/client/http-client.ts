@@ -7,20 +7,16 @@ import {
   type ParseBounds,
   protocolVersion,
   type RpcNotification,
-  type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
-import { createCallLimiter } from './call-limiter.ts'
-import { toHttpError } from './platform-error.ts'
-import { reportFailure } from './report-state.ts'
-import { createPlainHeaders, createRequestHeaders } from './headers.ts'
+import { createEndpointState, type EndpointState, sendToEndpoint } from './endpoint-state.ts'
+import { createPlainHeaders } from './headers.ts'
 import { HttpError } from './http-error.ts'
 import { type HttpClientRequest, type HttpClientResponse, createClientResponse } from './http-response.ts'
-import { createEndpointState, type EndpointState, sendToEndpoint } from './endpoint-state.ts'
 import type { HttpConnectOptions } from './options.ts'
-import { readReply } from './read-reply.ts'
-import { startTimeoutWatch, type TimeoutWatch } from './timeout-watch.ts'
+import { type BeginRequest, createRunningRequests } from './running-requests.ts'
+import { type RequestWithCall, sendExchange } from './send-exchange.ts'
+import type { TimeoutWatch } from './timeout-watch.ts'
 
 /**
  * Sends requests to one endpoint: JSON-RPC requests of this revision with `exchange`, and HTTP requests of earlier
@@ -43,24 +39,6 @@ export interface HttpClient extends AsyncResource, ObservableState {
   close(): Promise<void>
 }
 
-interface RunningRequest extends IndexedEntry {
-  readonly timeoutWatch: TimeoutWatch
-}
-
-/**
- * Starts the time limit of a request, and then the request itself, which may have to wait for other calls. `start`
- * receives a function that it must call when the request has ended.
- */
-type BeginRequest = (
-  call: Pick<Call, 'signal'>,
-  request: {
-    /** False for a request that waits for no other one. */
-    readonly isCall: boolean
-    readonly start: (timeoutWatch: TimeoutWatch, end: () => void) => void
-    readonly onStop: (reason: unknown) => void
-  },
-) => void
-
 /**
  * Creates a client that uses the sender of a platform. Throws a `TypeError` for an invalid URL or an invalid header.
  */
@@ -74,36 +52,18 @@ export function createPlatformClient(
   const states = new ConnectionStateSource()
   const endpointState = createEndpointState(url, options, { ...platform, states, closed: closedSignal })
   const { origin, pathname } = endpointState.endpoint
-  const runningRequests: RunningRequest[] = []
-  const beginCall = createCallLimiter()
+  const { beginRequest, stopAll } = createRunningRequests(endpointState)
   const endLoginWatch = options.auth?.onLoginChange?.(endpointState.endpoint, (pendingLogin) => {
     if (pendingLogin === undefined) states.endLogin()
     else states.needLogin(pendingLogin)
   })
 
-  const beginRequest: BeginRequest = (call, { isCall, start, onStop }) => {
-    let endCall = (): void => {}
-    const stop = (reason: unknown): void => {
-      endCall()
-      onStop(reason)
-    }
-    const timeoutWatch = startTimeoutWatch({ call, clock: endpointState.clock, origin, onStop: stop })
-    const entry: RunningRequest = { timeoutWatch, index: -1 }
-    addToList(runningRequests, entry)
-    const end = (): void => {
-      endCall()
-      timeoutWatch.end()
-      removeFromList(runningRequests, entry)
-    }
-    if (isCall) endCall = beginCall(() => start(timeoutWatch, end))
-    else start(timeoutWatch, end)
-  }
   const close = async (): Promise<void> => {
     const reason = new HttpError('closed', 'the connection was closed here', { origin })
     endLoginWatch?.()
     states.close(reason)
     closeController.abort(reason)
-    for (const { timeoutWatch } of runningRequests.slice()) timeoutWatch.stop(reason)
+    stopAll(reason)
     await platform.sender.close()
   }
   const send: HttpClient['send'] = (request) => sendPlainRequest(endpointState, beginRequest, request)
@@ -121,11 +81,6 @@ export function createPlatformClient(
     close,
     [Symbol.asyncDispose]: close,
   }
-}
-
-interface RequestWithCall {
-  readonly request: RpcRequest
-  readonly call: Call
 }
 
 function runExchange(
@@ -152,49 +107,6 @@ function runExchange(
     const isCall = findMethodRow(requestWithCall.request.method)?.isStreaming !== true
     beginRequest(call, { isCall, start, onStop: reject })
   })
-}
-
-async function sendExchange(
-  endpointState: EndpointState,
-  { request, call }: RequestWithCall,
-  timeoutWatch: TimeoutWatch,
-): Promise<RpcResponse> {
-  const { clock, bounds, maxStreamBytes } = endpointState
-  const createHeaders = (userHeaders: readonly string[]): readonly string[] =>
-    createRequestHeaders(request, call, userHeaders)
-  const endpointRequest = {
-    method: 'POST',
-    body: encodeMessage(request),
-    relatedRequest: request,
-    createHeaders,
-  } as const
-  const { incomingResponse, secrets } = await sendToEndpoint(endpointState, endpointRequest, timeoutWatch.cancellation)
-  const { origin } = endpointState.endpoint
-  const { isContentDecoded } = endpointState.sender
-  try {
-    timeoutWatch.recordActivity()
-    const context = {
-      request,
-      call,
-      origin,
-      bounds,
-      maxStreamBytes,
-      clock,
-      isContentDecoded,
-      secrets,
-      recordActivity: timeoutWatch.recordActivity,
-    }
-    const reply = readReply(incomingResponse, context)
-    const response = await (endpointState.checkReply === undefined
-      ? reply
-      : endpointState.checkReply(incomingResponse.status, reply, request))
-    if (incomingResponse.status !== 401) endpointState.states.open()
-    return response
-  } catch (error) {
-    const httpError = toHttpError(error, origin)
-    if (!timeoutWatch.cancellation.isCancelled) reportFailure(endpointState.states, httpError)
-    throw httpError
-  }
 }
 
 function sendPlainRequest(

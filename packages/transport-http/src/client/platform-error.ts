@@ -37,15 +37,16 @@ export function toHttpError(error: unknown, origin: string): HttpError | TypeErr
     return new TypeError('The option dispatcher is of undici 6 or earlier: give one of undici 7 or later', details)
   if (untrustedCodePattern.test(code))
     return new HttpError('certificate', `its certificate is not trusted${codeSuffix}`, details)
-  if (isUnsent(error)) {
-    const message = `no connection${codeSuffix}${adviceFor(code)}`
-    return new HttpError(code === 'ECONNREFUSED' ? 'refused' : 'connect', message, details)
-  }
+  if (isUnsent(error)) return new HttpError(unsentCodeOf(code), `no connection${codeSuffix}${adviceFor(code)}`, details)
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return new HttpError('timeout', 'no connection in time', { ...details, mayHaveRun: false })
   if (malformedResponseCodes.has(code) || code.startsWith('HPE_'))
     return new HttpError('protocol', `the answer is not valid HTTP${codeSuffix}`, details)
   return new HttpError('closed', `the connection ended before the answer${codeSuffix}`, details)
+}
+
+function unsentCodeOf(code: string): 'refused' | 'connect' {
+  return code === 'ECONNREFUSED' ? 'refused' : 'connect'
 }
 
 function adviceFor(code: unknown): string {

@@ -1,0 +1,87 @@
+import { openAbortScope } from '@x/core'
+import type { Call, Exchange } from '@x/exchange'
+import { ConnectionStateSource } from '@x/exchange/internal'
+import { errorResponse, type RpcRequest, type RpcResponse } from '@x/schema'
+import type { Deps, HopOptions } from '../hop/hop-options.ts'
+import { awayError, credentialError, noAnswerError } from '../hop/upstream-error.ts'
+import type { Availability } from './availability.ts'
+import { limitLoginWait } from './login-wait.ts'
+
+/**
+ * The state of an upstream: that of its latest connection. Where connections do not say theirs, it follows from answers
+ * and failures. An upstream whose callers have credentials has a connection for each of them, which say nothing here.
+ */
+export class UpstreamStates {
+  readonly source = new ConnectionStateSource()
+  readonly #availability: Availability
+  readonly #deps: Deps
+  /** False for connections that do not say their state. */
+  #hasStates = false
+
+  constructor(availability: Availability, deps: Deps) {
+    this.#availability = availability
+    this.#deps = deps
+    availability.onChange(() => {
+      if (availability.state === 'away') this.source.lose(awayError(deps.name, 0))
+      else this.source.open()
+    })
+  }
+
+  /** Returns the listeners for the hop. */
+  createReport(hasCredentials: boolean): Pick<HopOptions, 'onAnswer' | 'onFailure' | 'onState'> {
+    return {
+      onAnswer: () => {
+        this.#availability.succeed()
+        if (!this.#hasStates) this.source.open()
+      },
+      onFailure: () => this.fail(),
+      onState: (state) => {
+        // One caller without a credential says nothing about the others.
+        if (hasCredentials) return
+        this.#hasStates = true
+        this.source.set(state)
+      },
+    }
+  }
+
+  /** Records a request without an answer. A user who has to log in is no failure of the upstream. */
+  fail(): void {
+    if (this.source.state.status === 'login_needed') return
+    if (!this.#hasStates) this.source.lose(noAnswerError(this.#deps.name, { begun: false }))
+    this.#availability.fail()
+  }
+
+  /** Calls a function when other tools can be offered: the upstream went away or returned, or a user has logged in. */
+  onListsChange(listener: () => void): () => void {
+    let last = this.source.state.status
+    const removals = [
+      this.#availability.onChange(listener),
+      this.source.onStateChange(({ status }) => {
+        if (last === 'login_needed' && status === 'open') listener()
+        last = status
+      }),
+    ]
+    return () => {
+      for (const remove of removals) remove()
+    }
+  }
+
+  /** Sends a request, and says which login of a user it waits for before its host gives up. */
+  async limitLogin(send: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> {
+    if (!this.#hasStates) return send(request, call)
+    const { name, runtime } = this.#deps
+    const scope = openAbortScope(call.signal)
+    const { principal, context, notify } = call
+    try {
+      return await limitLoginWait(this.source, runtime, {
+        run: () => send(request, { principal, context, notify, signal: scope.signal }),
+        stop: (login) => {
+          scope.stop(login)
+          return errorResponse(request.id, credentialError(name, login))
+        },
+      })
+    } finally {
+      scope.close()
+    }
+  }
+}
