@@ -42,6 +42,7 @@ export async function startGateway(host: Host, deps: GatewayDeps): Promise<Omit<
       trace.add(host.name, `log: ${level}: ${err instanceof Error ? err.message : message}`),
   })
   const http = await serveHttp(server, { port: ports.gateway, auth: findCaller })
-  const findAway = (): string[] => upstreamNames.filter((name) => server.upstreams.get(name)?.state === 'away')
+  const findAway = (): string[] =>
+    upstreamNames.filter((name) => server.upstreams.get(name)?.state.status === 'restarting')
   return { server, http, findAway }
 }
