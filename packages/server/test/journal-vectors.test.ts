@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { sealedState } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
-import { parseJournal, serializeJournal } from '../src/replay/journal.ts'
+import { parseJournal, serializeJournal } from '../src/replay/journal-format.ts'
 import { inputRequired } from '../src/index.ts'
 import { type RunHandler, send, serve, type TestServer } from '../src/testing/rounds.ts'
 import type { JsonObject } from '@x/schema'

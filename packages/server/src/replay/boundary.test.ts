@@ -6,7 +6,7 @@ import { sheddingSettings } from '../internals.ts'
 import { inputRequired, tool } from '../index.ts'
 import { callOf, requestOf } from '../testing/ask.ts'
 import { accept, replayModes, type RunHandler, send, type TestServer, serve } from '../testing/rounds.ts'
-import { expandUuid } from './journal.ts'
+import { expandUuid } from './short-id.ts'
 
 const named = z.object({ name: z.string().min(2) })
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@x/schema'
 import { inspectToken, type KeyedOptions, StateError } from '@x/state-codec'
-import { journalMemberNames, parseJournal, serializeJournal } from './journal.ts'
+import { journalMemberNames, parseJournal, serializeJournal } from './journal-format.ts'
 import { statePurpose } from './seal-state.ts'
 
 /** The content of a `requestState`, as an operator looks at it. Times are milliseconds since 1970. */

@@ -9,15 +9,13 @@ import { HandlerError } from './handler-error.ts'
 import { inferRequestMethod, isResponseOfKind } from './input-capabilities.ts'
 import {
   createEmptyJournal,
-  createJournalEntry,
   type ExplicitRoundRecord,
   type Journal,
-  type JournalPart,
   type QuestionRecord,
   responseFor,
-  serializeJournal,
   type StepRecord,
 } from './journal.ts'
+import { createJournalEntry, type JournalPart, serializeJournal } from './journal-format.ts'
 import type { ServedRequest } from './served-request.ts'
 
 /** The answers to the requests of `inputRequired`, by key. */

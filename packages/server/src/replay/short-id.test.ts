@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { expandDigest, expandUuid, shortenDigest, shortenUuid } from './journal.ts'
+import { expandDigest, expandUuid, shortenDigest, shortenUuid } from './short-id.ts'
 
 test('a UUID and a digest take 22 characters, and come back', () => {
   fc.assert(

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { serveOverloaded } from '../testing/load.ts'
 import { createStateRecorder, type RunHandler, send, serve } from '../testing/rounds.ts'
-import { parseJournal, serializeJournal } from './journal.ts'
+import { parseJournal, serializeJournal } from './journal-format.ts'
 
 describe('journals of other versions', () => {
   const run: RunHandler = async (ctx) => {

@@ -1,0 +1,242 @@
+import type { HandOffReport } from '../shedding/fleet-view.ts'
+import type { JournalEntry } from '@x/exchange'
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import type { ExplicitRoundRecord, Journal, QuestionRecord } from './journal.ts'
+import { expandDigest, expandUuid, shortenDigest, shortenUuid } from './short-id.ts'
+
+/**
+ * The version of the journal format. It increases only if earlier versions of this package could not read the new
+ * format. New members that earlier versions may ignore do not increase it.
+ */
+const journalVersion = 2
+
+/**
+ * The member names of a journal, which a codec may omit from its tokens. Their order is a part of the token format. New
+ * members are not added to this list, so that earlier versions can open the tokens of later versions.
+ */
+export const journalMemberNames: readonly string[] = [
+  'v',
+  'flow',
+  'began',
+  'round',
+  'questions',
+  'steps',
+  'sheds',
+  'stops',
+  'from',
+  'checkpoints',
+  'uuids',
+  'explicit',
+  'past',
+  'tries',
+]
+
+const knownMembers = new Set([...journalMemberNames, 'parts'])
+
+/** Converts a journal to JSON. The member names are short, because the JSON is sent in every round. */
+export function serializeJournal(journal: Journal): JsonObject {
+  const { callId, startedAt, round, questions, steps, checkpoints, uuids, explicitRound, unknownMembers } = journal
+  // Members are assigned one by one, because conditional spreads cost several times as much.
+  const journalJson: Record<string, JsonValue> = {
+    v: journalVersion,
+    flow: shortenUuid(callId),
+    began: startedAt,
+    round,
+  }
+  if (questions.size > 0) journalJson['questions'] = objectFromMap(questions, serializeQuestion)
+  if (steps.size > 0) journalJson['steps'] = objectFromMap(steps, ({ value }) => (value === undefined ? [] : [value]))
+  if (checkpoints.size > 0) journalJson['checkpoints'] = objectFromMap(checkpoints, (value) => value)
+  if (uuids.size > 0) journalJson['uuids'] = objectFromMap(uuids, (value) => value)
+  if (explicitRound !== undefined) journalJson['explicit'] = serializeExplicitRoundRecord(explicitRound)
+  addHistory(journal, journalJson)
+  return unknownMembers.size === 0
+    ? journalJson
+    : { ...objectFromMap(unknownMembers, (value) => value), ...journalJson }
+}
+
+/** Adds the counts of hand-offs and the ids of effects. Most journals have none of these members. */
+function addHistory(
+  { startedAt, shedCount, stopCount, handOffReport, pastEffectsId, tryIds, parts }: Journal,
+  journalJson: Record<string, JsonValue>,
+): void {
+  if (shedCount > 0) journalJson['sheds'] = shedCount
+  if (stopCount > 0) journalJson['stops'] = stopCount
+  if (handOffReport !== undefined) journalJson['from'] = serializeHandOff(handOffReport, startedAt)
+  if (pastEffectsId !== undefined) journalJson['past'] = pastEffectsId
+  if (Object.keys(parts).length > 0) journalJson['parts'] = parts
+  if (tryIds.size > 0) journalJson['tries'] = objectFromMap(tryIds, (id) => id)
+}
+
+/**
+ * Converts JSON of {@link serializeJournal} to a journal. Returns undefined for any other value, such as a journal in a
+ * later format.
+ */
+export function parseJournal(value: JsonValue): Journal | undefined {
+  if (!isJsonObject(value) || value['v'] !== journalVersion) return undefined
+  const { flow: callId, began: startedAt, round } = value
+  if (typeof callId !== 'string' || typeof startedAt !== 'number' || typeof round !== 'number') return undefined
+  const { explicit, sheds, stops, past } = value
+  return {
+    callId: expandUuid(callId),
+    startedAt,
+    round,
+    shedCount: typeof sheds === 'number' ? sheds : 0,
+    stopCount: typeof stops === 'number' ? stops : 0,
+    handOffReport: parseHandOff(value['from'], startedAt),
+    questions: parseMap(value['questions'], parseQuestionRecord),
+    steps: parseMap(value['steps'], (step) => (Array.isArray(step) ? { value: step[0] } : undefined)),
+    checkpoints: parseMap(value['checkpoints'], (checkpointValue) => checkpointValue),
+    uuids: parseMap(value['uuids'], (uuid) => (typeof uuid === 'string' ? uuid : undefined)),
+    explicitRound: isJsonObject(explicit) ? parseExplicitRoundRecord(explicit) : undefined,
+    tryIds: parseMap(value['tries'], (id) => (typeof id === 'string' ? id : undefined)),
+    pastEffectsId: typeof past === 'string' ? past : undefined,
+    parts: Object.fromEntries(parseMap(value['parts'], (part) => (isJsonObject(part) ? part : undefined))),
+    unknownMembers: unknownMembersOf(value),
+  }
+}
+
+/** Returns the members that this version does not know, because a later version wrote them. */
+function unknownMembersOf(journal: JsonObject): ReadonlyMap<string, JsonValue> {
+  const unknownMembers = new Map<string, JsonValue>()
+  for (const name of Object.keys(journal)) {
+    const memberValue = journal[name]
+    if (!knownMembers.has(name) && memberValue !== undefined) unknownMembers.set(name, memberValue)
+  }
+  return unknownMembers
+}
+
+/** The JSON name of a journal member that can change while a handler runs. */
+export type JournalPart =
+  | 'round'
+  | 'questions'
+  | 'steps'
+  | 'checkpoints'
+  | 'uuids'
+  | 'explicit'
+  | 'past'
+  | 'tries'
+  | 'parts'
+
+/**
+ * Returns an entry with one member of a journal, in the JSON of {@link serializeJournal}. With a key, the entry
+ * contains only the value of that key in the member.
+ */
+export function createJournalEntry(journal: Journal, part: JournalPart, key?: string): JournalEntry {
+  const partValue = serializeJournal({ ...journal, ...pickJournalMember(journal, part, key) })[part]
+  if (key === undefined) return { member: part, value: partValue }
+  return { member: part, key, value: isJsonObject(partValue) ? partValue[key] : undefined }
+}
+
+/**
+ * Returns replacements for all maps of a journal. They are empty, except for the entry with the given key. So
+ * serializing one entry does not cost as much as serializing the whole journal.
+ */
+function pickJournalMember(journal: Journal, part: JournalPart, key: string | undefined): Partial<Journal> {
+  const emptyMaps = {
+    tryIds: new Map(),
+    questions: new Map(),
+    steps: new Map(),
+    checkpoints: new Map(),
+    uuids: new Map(),
+    unknownMembers: new Map(),
+  }
+  if (key === undefined || part === 'round' || part === 'explicit' || part === 'past' || part === 'parts')
+    return emptyMaps
+  const member = part === 'tries' ? 'tryIds' : part
+  const value = journal[member].get(key)
+  return { ...emptyMaps, [member]: new Map(value === undefined ? [] : [[key, value]]) }
+}
+
+/**
+ * Serializes a hand-off in about 20 bytes, because the client sends it back. The load is in hundredths, at most 9999.
+ * The time is in milliseconds since the call began.
+ */
+function serializeHandOff({ instanceId, relativeLoad, handedOffAt }: HandOffReport, startedAt: number): JsonValue {
+  return [instanceId, Math.min(9999, Math.round(relativeLoad * 100)), Math.round(handedOffAt) - startedAt]
+}
+
+function parseHandOff(value: JsonValue | undefined, startedAt: number): HandOffReport | undefined {
+  if (!Array.isArray(value)) return undefined
+  const [instanceId, loadHundredths, sinceStartMs] = value
+  if (typeof instanceId !== 'string' || typeof loadHundredths !== 'number' || typeof sinceStartMs !== 'number')
+    return undefined
+  return { instanceId, relativeLoad: loadHundredths / 100, handedOffAt: startedAt + sinceStartMs }
+}
+
+/**
+ * Returns an array of the fingerprint, the answer or null, and the counts. Elements at the end that have their initial
+ * values are omitted.
+ */
+function serializeQuestion({
+  fingerprint,
+  wireKeyCount,
+  invalidAnswerCount,
+  changeCount,
+  invalidAnswer,
+  response,
+}: QuestionRecord): JsonValue {
+  const shortFingerprint = shortenDigest(fingerprint)
+  const answer = response === undefined ? null : serializeResponse(response)
+  if (invalidAnswer !== undefined)
+    return [shortFingerprint, answer, wireKeyCount, invalidAnswerCount, changeCount, shortenDigest(invalidAnswer)]
+  if (wireKeyCount > 1 || invalidAnswerCount > 0 || changeCount > 0)
+    return [shortFingerprint, answer, wireKeyCount, invalidAnswerCount, changeCount]
+  return answer === null ? [shortFingerprint] : [shortFingerprint, answer]
+}
+
+function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
+  if (!Array.isArray(value)) return undefined
+  const [fingerprint, answer, wireKeyCount = 1, invalidAnswerCount = 0, changeCount = 0, invalidAnswer] = value
+  if (typeof fingerprint !== 'string' || typeof wireKeyCount !== 'number') return undefined
+  if (typeof invalidAnswerCount !== 'number' || typeof changeCount !== 'number') return undefined
+  const response = parseResponse(answer)
+  const counts = { wireKeyCount, invalidAnswerCount, changeCount }
+  const lastInvalidAnswer = typeof invalidAnswer === 'string' ? expandDigest(invalidAnswer) : undefined
+  return { fingerprint: expandDigest(fingerprint), ...counts, response, invalidAnswer: lastInvalidAnswer }
+}
+
+/**
+ * Serializes an accepted form, which is the most common answer, as an array that contains only the form's content.
+ * Returns any other answer unchanged.
+ */
+function serializeResponse(response: JsonObject): JsonValue {
+  const { action, content } = response
+  const isAcceptedForm = action === 'accept' && content !== undefined && Object.keys(response).length === 2
+  return isAcceptedForm ? [content] : response
+}
+
+function parseResponse(answer: JsonValue | undefined): JsonObject | undefined {
+  if (Array.isArray(answer)) return { action: 'accept', content: answer[0] }
+  return isJsonObject(answer) ? answer : undefined
+}
+
+function serializeExplicitRoundRecord({ methodsByKey, state, responses }: ExplicitRoundRecord): JsonObject {
+  return {
+    kinds: objectFromMap(methodsByKey, (kind) => kind),
+    ...(state !== undefined && { state }),
+    ...(responses !== undefined && { responses: objectFromMap(responses, (response) => response) }),
+  }
+}
+
+function parseExplicitRoundRecord(value: JsonObject): ExplicitRoundRecord {
+  const methodsByKey = parseMap(value['kinds'], (kind) => (typeof kind === 'string' ? kind : undefined))
+  const responses = parseMap(value['responses'], (response) => (isJsonObject(response) ? response : undefined))
+  return { methodsByKey, state: value['state'], responses }
+}
+
+/**
+ * Returns an object whose members are all own members, so that a key such as `__proto__` does not change its prototype.
+ */
+function objectFromMap<T>(map: ReadonlyMap<string, T>, serializeValue: (value: T) => JsonValue): JsonObject {
+  return Object.fromEntries(Array.from(map, ([key, value]) => [key, serializeValue(value)]))
+}
+
+function parseMap<T>(value: JsonValue | undefined, parseMember: (member: JsonValue) => T | undefined): Map<string, T> {
+  const map = new Map<string, T>()
+  if (!isJsonObject(value)) return map
+  for (const [key, member] of Object.entries(value)) {
+    const entry = member === undefined ? undefined : parseMember(member)
+    if (entry !== undefined) map.set(key, entry)
+  }
+  return map
+}
