@@ -15,7 +15,8 @@ import { requireCapabilities } from './served-request.ts'
 import { fingerprintOf } from './call-identity.ts'
 import { HandlerError } from './handler-error.ts'
 import type { QuestionRecord } from './journal.ts'
-import type { AskedQuestion, Run } from './run.ts'
+import type { Run } from './run.ts'
+import type { AskedQuestion } from './run-end.ts'
 import { emitAnswer } from './run-events.ts'
 
 /** A question to the client, and how to read its answer. */

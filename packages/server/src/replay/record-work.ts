@@ -2,7 +2,7 @@ import { cloneJson, type JsonLeaf, quoteName } from '@x/core'
 import type { JsonValue } from '@x/schema'
 import { allowUnawaited, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { Checkpoint, StepContext, StepResult, WidenedValue } from '../definitions/context.ts'
-import { handleStepBoundary, commitJournal, ensureInstanceWork } from './boundary.ts'
+import { handleStepBoundary, ensureInstanceWork } from './hand-off-call.ts'
 import { deriveUuid } from './call-identity.ts'
 import { HandlerError } from './handler-error.ts'
 import { describeType, tryCopyJson } from '../request/json-copy.ts'
@@ -97,6 +97,16 @@ async function doStepWork<T>(
 function passStepBoundary(run: Run, functionName: string): Promise<void> | undefined {
   run.checkNotOver(functionName)
   return handleStepBoundary(run)?.then(() => run.checkNotOver(functionName))
+}
+
+/**
+ * Commits new journal entries before the handler continues. Returns undefined if there are none. If the commit fails,
+ * the call fails and the promise rejects with the suspension. `next` is the step whose work follows, if there is one.
+ */
+function commitJournal(run: Run, next?: { readonly step: string }): Promise<void> | undefined {
+  return run.journal.commit(next)?.catch((error: unknown) => {
+    throw run.failStore(error)
+  })
 }
 
 /** Opens a checkpoint. Its value is the one that an earlier run saved, or else the initial value. */

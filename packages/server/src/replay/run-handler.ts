@@ -1,13 +1,13 @@
 import type { JsonObject } from '@x/schema'
 import { explicitRoundBrand, type InputRequiredReturn } from '../definitions/context.ts'
-import { mapAwaitable, type Awaitable, isPromiseLike, waitForImmediate } from '../request/awaitable.ts'
+import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { beginCall, endCall } from '../shedding/load-monitor.ts'
 import { createTask } from './become-task.ts'
 import { handOffCall } from './hand-off-call.ts'
 import { openContext } from './open-context.ts'
 import { type Handler, Run, type RunOutcome } from './run.ts'
 import { observeRunEnd } from './run-events.ts'
-import { checkUsesAtReturn, reportFailedUses } from './started-uses.ts'
+import { settleRun } from './settle-run.ts'
 import { suspendCall, suspendForExplicitRound } from './suspend-call.ts'
 import { warnSwallowedError, warnUnusedStep } from './warnings.ts'
 
@@ -28,63 +28,6 @@ export function runHandler<T>(handler: Handler<T>, run: Run): Awaitable<JsonObje
 
 function settleAndComplete<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   return mapAwaitable(settleRun(run, outcome), () => completeCall(run, outcome, handler))
-}
-
-/**
- * Closes a run whose handler has returned or thrown, and waits for the steps that still run. So their results are
- * recorded, and a later run does not repeat them.
- *
- * A handler that returned without waiting for a question, or for a step that fails, makes the call fail: otherwise the
- * error of the step would be lost after the reply. Therefore the run is closed after the wait. Steps can begin
- * meanwhile, and a question fails the call. The run of a handler that threw is closed at once, and nothing can begin.
- */
-export function settleRun(run: Run, outcome: RunOutcome<unknown>): Awaitable<void> {
-  const uses = run.startedUses
-  // Most handlers start neither a question nor a step.
-  if (uses === undefined) return closeRun(run)
-  if ('returned' in outcome) {
-    const completeCheck = checkUsesAtReturn(run, uses)
-    return mapAwaitable(waitBeforeClose(run), () => {
-      completeCheck()
-      // A question can still be open here if the handler caught the failure of a parallel question or step. Its answer
-      // would not change the result.
-      run.dropQuestions()
-      return closeRun(run)
-    })
-  }
-  return mapAwaitable(closeRun(run), () => {
-    // Otherwise the errors reach the handler in its next run, or the journal could not be stored.
-    if (run.end?.kind === 'finished' || run.end?.kind === 'misused') reportFailedUses(run, uses)
-  })
-}
-
-/** Closes a run, and waits for its steps, so that their results are recorded. */
-function closeRun(run: Run): Awaitable<void> {
-  run.close()
-  return waitForSteps(run)
-}
-
-/**
- * Waits for steps while the run of a handler that returned is open. The run has the end `finished` meanwhile, so that
- * the end of a step neither hands the call off nor restarts it.
- */
-function waitBeforeClose(run: Run): Awaitable<void> {
-  if (run.isOver) return undefined
-  run.proposeFinished()
-  return waitForSteps(run)
-}
-
-/**
- * Waits for the steps that run, for the answers that are parsed, and for the steps that begin meanwhile. Does not wait
- * if the journal could not be stored, because nothing more is recorded then.
- */
-function waitForSteps(run: Run): Awaitable<void> {
-  if (!run.hasPendingWork || run.end?.kind === 'store_failed') return undefined
-  // The promises of the handler are settled in the same turn of the event loop, after the work.
-  return run
-    .waitForWork()
-    .then(waitForImmediate)
-    .then<void>(() => waitForSteps(run))
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { HandlerError, isSuspension } from './handler-error.ts'
-import { type AskedQuestion, Run } from './run.ts'
+import { Run } from './run.ts'
+import type { AskedQuestion } from './run-end.ts'
 import type { ServedRequest } from './served-request.ts'
 
 const monitorOf = ({ request }: Run) => request.settings.loadMonitor

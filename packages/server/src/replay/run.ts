@@ -1,10 +1,11 @@
 import { isCancelled } from '@x/core'
-import type { InputRequest, JsonObject, McpError } from '@x/schema'
+import type { JsonObject } from '@x/schema'
 import type { Context, InputRequiredReturn, TaskChoice } from '../definitions/context.ts'
 import { allowUnawaited, type Awaitable, runAfterTick } from '../request/awaitable.ts'
 import { beginHandOff, endHandOff } from '../shedding/load-monitor.ts'
 import type { HandOffReason } from '../shedding/shedding-options.ts'
 import { HandlerError, stateDisabledMessage, suspensionFor, toInternalError } from './handler-error.ts'
+import { type AskedQuestion, finishedEnd, higherEnd, type RunEnd } from './run-end.ts'
 import { checkHandlerKey, RunJournal } from './run-journal.ts'
 import { onRequestCancelled, type ServedRequest } from './served-request.ts'
 
@@ -25,53 +26,6 @@ export interface Handler<T> {
 
 /** The return value of a handler, or the error that it threw. */
 export type RunOutcome<T> = { readonly returned: T | InputRequiredReturn } | { readonly thrown: unknown }
-
-/** The end of a run, which decides how its call continues. */
-export type RunEnd =
-  /** The journal could not be stored. The call fails, even if the handler catches the error. */
-  | { readonly kind: 'store_failed'; readonly error: McpError }
-  /** The handler misused its context. The call fails, even if the handler catches the error. */
-  | { readonly kind: 'misused'; readonly error: HandlerError }
-  /** The client has to answer questions before the call continues. */
-  | { readonly kind: 'asked'; readonly questions: ReadonlyMap<string, AskedQuestion> }
-  /** The handler ended before a suspension, and no end of a higher rank was set. Or its questions were dropped. */
-  | { readonly kind: 'finished' }
-  /** The call continues as a task. */
-  | { readonly kind: 'became_task' }
-  /** The call continues at another instance. */
-  | { readonly kind: 'handed_off'; readonly reason: HandOffReason }
-  /** The handler runs again at once, because every step ends a run in strict replay. */
-  | { readonly kind: 'restarted' }
-
-/**
- * The ranks of ends, for a run in which several occur. The end with the highest rank wins. Of two ends with the same
- * rank, the first one wins. `asked` outranks `finished`, because a handler that threw after its question may have thrown
- * for lack of the answer. (For a handler that returned, `settleRun` decides: the run is misused, or its questions
- * are dropped.) `finished` outranks `became_task` and `handed_off`, because a handler that has finished needs neither a
- * task nor another instance. Only `Run.dropQuestions` replaces an end by one of a lower rank.
- */
-const endRanks: Readonly<Record<RunEnd['kind'], number>> = {
-  store_failed: 7,
-  misused: 6,
-  asked: 5,
-  finished: 4,
-  became_task: 3,
-  handed_off: 2,
-  restarted: 1,
-}
-
-const finishedEnd: RunEnd = { kind: 'finished' }
-
-/** A question that a run asks the client. */
-export interface AskedQuestion {
-  readonly request: InputRequest
-  /** The JSON of the question, without the reason that is added to its message when it is asked again. */
-  readonly text: string
-  readonly wireKeyCount: number
-  readonly invalidAnswerCount: number
-  readonly invalidAnswer?: string | undefined
-  readonly changeCount: number
-}
 
 /** A question or a step that a handler has started. */
 export interface StartedUse {
@@ -406,7 +360,7 @@ export class Run {
 
   /** Sets the end, unless the run has an end with the same rank or a higher one. */
   #proposeEnd(end: RunEnd): void {
-    if (this.#end === undefined || endRanks[end.kind] > endRanks[this.#end.kind]) this.#end = end
+    this.#end = higherEnd(this.#end, end)
   }
 
   /**

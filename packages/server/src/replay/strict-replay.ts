@@ -1,7 +1,8 @@
 import type { JsonObject } from '@x/schema'
 import { openContext } from './open-context.ts'
 import { type Handler, Run, type RunOutcome } from './run.ts'
-import { completeCall, settleRun } from './run-handler.ts'
+import { completeCall } from './run-handler.ts'
+import { settleRun } from './settle-run.ts'
 import { warnAboutRun } from './warnings.ts'
 
 /**
