@@ -211,7 +211,7 @@ function createServedRequest(
 }
 
 function createObservation({ now, wallClock }: ServerSettings): ServedRequest['observation'] {
-  return { beganAt: now(), startedAt: wallClock(), stepCount: 0, newAnswers: new Set() }
+  return { beganAt: now(), startedAt: wallClock(), stepCount: 0, questionCount: 0, newAnswers: new Set() }
 }
 
 /**

@@ -1,9 +1,10 @@
 import { isCancelled, quoteName, stringifyWellFormed } from '@x/core'
 import { type CallToolResult, type ContentBlock, isJsonObject, isMcpError, type JsonValue } from '@x/schema'
 import { type CompiledTool, mergeResultMeta } from '../compile/catalog.ts'
-import { isFullToolResult, type ToolContent } from '../definitions/tool.ts'
+import { isInputDeclined } from '../definitions/context.ts'
+import { isFullToolResult, isToolError, type ToolContent } from '../definitions/tool.ts'
 import { formatIssues, type RejectedValue } from '../json-schema/rejected-value.ts'
-import { isForModel } from '../replay/ask-client.ts'
+import { isUnansweredError } from '../replay/ask-client.ts'
 import type { ServedRequest } from '../replay/served-request.ts'
 import { reportServerError, logContextOf } from '../request/report.ts'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
@@ -143,6 +144,11 @@ export function handleToolError(error: unknown, tool: CompiledTool, request: Ser
   reportServerError(error, logContextOf(request, tool.key), request.settings)
   // The error's message may contain a connection string or a path, so it is only logged.
   return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)
+}
+
+/** Returns true for an error whose message the model may read: a refusal, no valid answer, or what the tool threw for it. */
+function isForModel(error: unknown): error is Error {
+  return isInputDeclined(error) || isToolError(error) || isUnansweredError(error)
 }
 
 function rejectUnusableReturn(reason: string, tool: CompiledTool, request: ServedRequest): CallToolResult {

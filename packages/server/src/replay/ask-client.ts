@@ -1,5 +1,5 @@
 import { cloneJson, quoteName } from '@x/core'
-import type { ServerEvents } from '@x/exchange'
+import { DefinitionError, type ServerEvents } from '@x/exchange'
 import {
   type ClientCapabilities,
   errorCodes,
@@ -8,20 +8,27 @@ import {
   type JsonObject,
   McpError,
 } from '@x/schema'
-import { isInputDeclined } from '../definitions/context.ts'
-import { isToolError } from '../definitions/tool.ts'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { requireCapabilities } from './served-request.ts'
 import { fingerprintOf } from './call-identity.ts'
 import { HandlerError } from './handler-error.ts'
 import type { QuestionRecord } from './journal.ts'
+import { startUse } from './context-uses.ts'
 import type { Run } from './run.ts'
 import type { AskedQuestion } from './run-end.ts'
 import { emitAnswer } from './run-events.ts'
 
+/** A question of a handler, which is described once its key is known to be one. */
+export interface HandlerQuestion<T> {
+  /** The `ctx` function that asks. */
+  readonly functionName: string
+  /** `onRebuilt` is called for a schema that the handler builds in every run. Throws `DefinitionError` for a wrong one. */
+  readonly describe: (key: string, onRebuilt: () => void) => ClientQuestion<T>
+}
+
 /** A question to the client, and how to read its answer. */
 export interface ClientQuestion<T> {
-  /** The `ctx` function that asks, for error messages. */
+  /** The `ctx` functions that ask so, for error messages. */
   readonly functionName: string
   readonly request: InputRequest
   /** The JSON of the request, if the caller already has it. */
@@ -33,10 +40,12 @@ export interface ClientQuestion<T> {
 }
 
 /**
- * The outcome of reading an answer: its value, the problem of an invalid answer, or the reason why the answer came too
- * early.
+ * The outcome of reading an answer: its value or its error for the handler, the problem of an invalid answer, or the
+ * reason why the answer came too early.
  */
-export type AnswerOutcome<T> = { readonly value: T } | { readonly problem: string } | { readonly pendingReason: string }
+export type AnswerOutcome<T> = HandlerAnswer<T> | { readonly problem: string } | { readonly pendingReason: string }
+
+type HandlerAnswer<T> = { readonly value: T } | { readonly error: Error }
 
 /** The maximum number of times that a question is asked again because its answer was invalid. */
 const maxInvalidAnswers = 2
@@ -48,14 +57,21 @@ const maxInvalidAnswers = 2
  */
 const maxQuestionChanges = 2
 
+/** Asks a question for a function of the context, and returns the promise for its handler. */
+export function ask<T>(run: Run, key: string, question: HandlerQuestion<T>): Promise<T> {
+  return startUse(run, question.functionName, key, answerQuestion(run, key, question))
+}
+
 /**
  * Returns the answer to a question if the journal contains the answer. Otherwise suspends the run, so that the client
  * is asked. Throws an `McpError` (-32021) if the client has not declared the required capabilities
  * (basic/patterns/mrtr, server requirements).
  */
-export async function answerQuestion<T>(run: Run, key: string, question: ClientQuestion<T>): Promise<T> {
+async function answerQuestion<T>(run: Run, key: string, handlerQuestion: HandlerQuestion<T>): Promise<T> {
+  run.uses.checkKey(key, handlerQuestion.functionName)
+  const question = describeQuestion(run, key, handlerQuestion)
   const text = question.text ?? JSON.stringify(question.request)
-  run.registerUse('ask', key, question.functionName, text)
+  run.uses.registerUse('ask', key, question.functionName, text)
   const record = run.journal.findQuestion(key) ?? newQuestion
   // Only answers to recorded questions are used. An answer that the client sends without being asked could pass for a
   // consent that no user gave.
@@ -68,8 +84,26 @@ export async function answerQuestion<T>(run: Run, key: string, question: ClientQ
   if (run.request.observation !== undefined && !('changeCount' in answer))
     emitAnswer(run, key, question.request, actionOf(answer, record.response))
   if ('value' in answer) return answer.value
+  if ('error' in answer) throw answer.error
   rejectEndlessQuestion(run, key, text, answer)
   return askClient(run, key, question, askAgain(question, record, text, answer))
+}
+
+/**
+ * Describes a question. Fails the call for a schema that a form cannot have, because only the author can correct this
+ * mistake, not a model.
+ */
+function describeQuestion<T>(run: Run, key: string, { describe }: HandlerQuestion<T>): ClientQuestion<T> {
+  const advice = 'make the form once, where the module loads: const answer = form(z.object({ … }))'
+  try {
+    // Such a schema costs more than the run itself.
+    return describe(key, () =>
+      run.warn('rebuilt_form', `builds the schema of "${key}" again and again: ${advice}`, key),
+    )
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error
+    throw run.fail(new HandlerError('question', `The question "${key}": ${error.message}`))
+  }
 }
 
 /** Returns the action of an answer for its event. Answers other than those of elicitations count as accepted. */
@@ -101,27 +135,24 @@ function parseAnswer<T>(
   record: QuestionRecord,
   response: JsonObject,
   text: string,
-): Awaitable<{ readonly value: T } | RepeatReason> {
-  return mapAwaitable(fingerprintOf(text), (fingerprint): Awaitable<{ readonly value: T } | RepeatReason> => {
+): Awaitable<HandlerAnswer<T> | RepeatReason> {
+  return mapAwaitable(fingerprintOf(text), (fingerprint): Awaitable<HandlerAnswer<T> | RepeatReason> => {
     // The user answered a question with another text. Either another version of the handler asked it, or its text
     // differs in every run.
     if (fingerprint !== record.fingerprint) return { changeCount: record.changeCount + 1 }
     // Reads a copy, so that a handler that changes the answer does not change the journal.
-    return mapAwaitable(
-      parseResponse(cloneJson(response)),
-      (answer): Awaitable<{ readonly value: T } | RepeatReason> => {
-        if (!('problem' in answer)) return answer
-        return mapAwaitable(fingerprintOf(JSON.stringify(response)), (invalidAnswer) => ({
-          invalidAnswerCount: record.invalidAnswerCount + 1,
-          reason: answer.problem,
-          invalidAnswer,
-          isLast:
-            record.invalidAnswerCount >= maxInvalidAnswers ||
-            invalidAnswer === record.invalidAnswer ||
-            isEmptyForm(request, response),
-        }))
-      },
-    )
+    return mapAwaitable(parseResponse(cloneJson(response)), (answer): Awaitable<HandlerAnswer<T> | RepeatReason> => {
+      if (!('problem' in answer)) return answer
+      return mapAwaitable(fingerprintOf(JSON.stringify(response)), (invalidAnswer) => ({
+        invalidAnswerCount: record.invalidAnswerCount + 1,
+        reason: answer.problem,
+        invalidAnswer,
+        isLast:
+          record.invalidAnswerCount >= maxInvalidAnswers ||
+          invalidAnswer === record.invalidAnswer ||
+          isEmptyForm(request, response),
+      }))
+    })
   })
 }
 
@@ -145,9 +176,8 @@ function rejectEndlessQuestion(run: Run, key: string, text: string, repeatReason
 
 const unansweredErrors = new WeakSet<object>()
 
-/** Returns true for an error whose message the model may read: a refusal, no valid answer, or what the tool threw for it. */
-export function isForModel(error: unknown): error is Error {
-  if (isInputDeclined(error) || isToolError(error)) return true
+/** Returns true for the error of a question that got no valid answer. */
+export function isUnansweredError(error: unknown): error is Error {
   return typeof error === 'object' && error !== null && unansweredErrors.has(error)
 }
 

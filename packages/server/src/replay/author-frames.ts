@@ -1,7 +1,10 @@
 import type { ServerSettings } from '../compile/settings.ts'
 
-/** The number of frames at the top of a stack that belong to this package: the function of the context. */
-const contextFrameCount = 1
+/**
+ * The number of frames at the top of a stack that belong to this package: the function of the context, and the one that
+ * it calls.
+ */
+const contextFrameCount = 2
 
 /** The number of frames of the author's code that an error shows. */
 const authorFrameCount = 2
@@ -14,8 +17,8 @@ const maxRememberedCalls = 1000
 
 /**
  * Stores the stack frames of a call that its server makes for the first time. Later calls with the same key come from
- * the same line of the handler, and a capture of frames takes as long as the rest of a step. `entry` is the function of
- * this package that the function of the context calls.
+ * the same line of the handler, and a capture of frames takes as long as the rest of a step. `entry` is the function
+ * below whose frame the stack begins.
  */
 export function rememberAuthorFrames(
   authorFrames: ServerSettings['authorFrames'],

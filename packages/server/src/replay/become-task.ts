@@ -16,13 +16,13 @@ export function beginAsTask(run: Run): Awaitable<JsonObject> {
 
 /** Creates a task that continues the call with its journal. Returns the result that names the task. */
 export async function createTask(run: Run): Promise<JsonObject> {
-  const { request, name, journal } = run
+  const { request, journal } = run
   const { call, catalog } = request
   const backgroundRunner = call.context.get(backgroundKey)
   if (backgroundRunner === undefined) throw tasksUnavailableError(run)
   const id = request.callId === undefined ? undefined : await journal.effectsId()
   const result = await backgroundRunner.begin(journal.serializeForTask(), id, call.context).catch((error: unknown) => {
-    throw toInternalError(error, request, name)
+    throw toInternalError(error, run)
   })
   const meta = mergeResultMeta(undefined, catalog)
   return meta === undefined ? result : { ...result, _meta: meta }
@@ -55,7 +55,7 @@ export function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
 }
 
 async function requestTask(run: Run, choice: TaskChoice): Promise<boolean> {
-  run.checkUse('ctx.continueAsTask', 'use it between steps')
+  run.uses.checkUse('ctx.continueAsTask', 'use it between steps')
   if (run.request.journalStore !== undefined) return true
   return shouldBeginAsTask(choice, run.request) ? run.becomeTask() : false
 }

@@ -1,43 +1,8 @@
 import { sha256Hex, sha256HexSync } from '@x/core'
-import {
-  errorCodes,
-  type InputResponse,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  McpError,
-  projectMetaKeys,
-} from '@x/schema'
-import { principalIdentityOf } from '@x/exchange/internal'
+import { type InputResponse, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import type { ServedRequest } from './served-request.ts'
 import type { Journal } from './journal.ts'
-
-/** The form of an idempotency key: 22 characters of Base64url, which contain 128 random bits or more. */
-const idempotencyKeyPattern = /^[A-Za-z0-9_-]{22}$/
-
-/**
- * Derives the id of a call from its client's idempotency key, and stores the id in `request.callId`. A call that is
- * sent again has the same id. The id also depends on the principal, session, method and params, so that no client can
- * reach the call of another client. Throws `McpError` for an invalid key. A call without a key has no `callId`.
- */
-export function assignCallId(request: ServedRequest): Awaitable<void> {
-  const key = request.meta[projectMetaKeys.idempotencyKey]
-  if (key === undefined) return undefined
-  if (typeof key !== 'string' || !idempotencyKeyPattern.test(key)) {
-    const message = `_meta["${projectMetaKeys.idempotencyKey}"] must be a random id of 22 characters of Base64url`
-    throw new McpError(errorCodes.invalidParams, message)
-  }
-  const { _meta, inputResponses: _responses, requestState: _state, ...asked } = request.params
-  const { method, call } = request
-  const sessionId = sessionIdOf(request)
-  const identity = ['call', key, principalIdentityOf(call.principal), method, asked]
-  // Without a session, the array has no element for it, so that earlier versions of this package derive the same id.
-  const text = stringifySorted(sessionId === undefined ? identity : [...identity, sessionId])
-  return mapAwaitable(fingerprintOf(text), (digest) => {
-    request.callId = uuidOf(digest)
-  })
-}
 
 /** The `_meta` key under which a request names its session. */
 const sessionMetaKey = 'io.modelcontextprotocol/session'
@@ -86,14 +51,14 @@ function compareKeys([a]: readonly [string, unknown], [b]: readonly [string, unk
 }
 
 /** Returns JSON with members in the order of their names, so that equal values have equal texts. */
-function stringifySorted(value: JsonValue): string {
+export function stringifySorted(value: JsonValue): string {
   return JSON.stringify(value, (_, member: unknown) =>
     isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(compareKeys)) : member,
   )
 }
 
 /** Converts a digest to a UUID of version 8, whose other bits may have any value (RFC 9562, section 5.8). */
-function uuidOf(digest: string): string {
+export function uuidOf(digest: string): string {
   const variant = ((Number.parseInt(digest.slice(16, 17), 16) & 3) | 8).toString(16)
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20)}`
 }

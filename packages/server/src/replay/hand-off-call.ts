@@ -1,12 +1,11 @@
 import { canHandOffKey } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
-import { reportServerError, logContextOf } from '../request/report.ts'
 import { createHandOffReport, decideHandOff } from '../shedding/hand-off.ts'
 import { InstanceWork } from '../shedding/instance-work.ts'
-import { countHandOff, readCurrentLoad } from '../shedding/load-monitor.ts'
+import { countHandOff } from '../shedding/load-monitor.ts'
 import type { HandOffReason } from '../shedding/shedding-options.ts'
 import type { Run } from './run.ts'
-import { emitRunEnd } from './run-events.ts'
+import { emitHandOff } from './run-events.ts'
 import { sealState } from './seal-state.ts'
 import type { ServedRequest } from './served-request.ts'
 import { formatInputRequired } from './suspend-call.ts'
@@ -25,35 +24,37 @@ export function ensureInstanceWork(request: ServedRequest): InstanceWork {
 export function handleStepBoundary(run: Run): Promise<void> | undefined {
   // If the handler has ended or the call has failed, the call is neither handed off nor restarted.
   if (run.end?.kind === 'finished' || run.end?.kind === 'misused') return undefined
+  const work = ensureInstanceWork(run.request)
   // A stopped run is not handed off. An open question ends it anyway, and parallel branches should reach their own
   // questions first.
-  const reason = run.wasStopped ? undefined : findHandOffReason(run)
+  const reason = run.wasStopped ? undefined : findHandOffReason(run, work)
   if (reason !== undefined) return run.handOff(reason)
   if (run.isStrict && run.askedQuestions === undefined) return run.restart()
-  return run.wasStopped ? undefined : ensureInstanceWork(run.request).yieldIfDue()
-}
-
-/** Returns the reason to hand the call off now, or undefined if it stays. */
-function findHandOffReason({ request, name, journal }: Run): HandOffReason | undefined {
-  if (!canHandOff(request)) return undefined
-  const { settings, method, drainCount } = request
-  const { shedCount, stopCount, round, handOffReport } = journal
-  const workedMs = ensureInstanceWork(request).elapsedMs
-  const call = { method, name, shedCount, roundCount: round, workedMs, drainCount, stopCount, handOffReport }
-  const reason = decideHandOff(settings.loadMonitor, call)
-  if (typeof reason !== 'object') return reason
-  reportServerError(reason.error, logContextOf(request, name), settings)
-  return undefined
+  return run.wasStopped ? undefined : work.yieldIfDue()
 }
 
 /** Returns true if a retry of the call may reach another instance that can continue it. */
-function canHandOff(request: ServedRequest): boolean {
-  const { calls } = request.settings.loadMonitor.rules
+function canHandOff({ settings, journalStore, call }: ServedRequest, { isBound }: InstanceWork): boolean {
+  const { calls } = settings.loadMonitor.rules
   return (
-    !ensureInstanceWork(request).isBound &&
-    request.journalStore === undefined &&
-    (calls === 'all' || (calls === 'resumable' && request.call.context.get(canHandOffKey) === true))
+    !isBound &&
+    journalStore === undefined &&
+    (calls === 'all' || (calls === 'resumable' && call.context.get(canHandOffKey) === true))
   )
+}
+
+/** Returns the reason to hand the call off now, or undefined if it stays. */
+function findHandOffReason(run: Run, work: InstanceWork): HandOffReason | undefined {
+  if (!canHandOff(run.request, work)) return undefined
+  const { name, journal } = run
+  const workedMs = work.elapsedMs
+  const { settings, method, drainCount } = run.request
+  const { shedCount, stopCount, round, handOffReport } = journal
+  const call = { method, name, shedCount, roundCount: round, workedMs, drainCount, stopCount, handOffReport }
+  const reason = decideHandOff(settings.loadMonitor, call)
+  if (typeof reason !== 'object') return reason
+  run.report(reason.error)
+  return undefined
 }
 
 /**
@@ -62,33 +63,16 @@ function canHandOff(request: ServedRequest): boolean {
  * failure is logged.
  */
 export async function handOffCall(run: Run, reason: HandOffReason): Promise<JsonObject | undefined> {
-  const { request, name, journal } = run
+  const { loadMonitor } = run.request.settings
   // A stopping instance does not report its load.
-  const report = reason === 'stopping' ? undefined : createHandOffReport(request.settings.loadMonitor)
-  const handedOffJournal = journal.toHandedOff(report)
+  const journal = run.journal.toHandedOff(reason === 'stopping' ? undefined : createHandOffReport(loadMonitor))
   let requestState: string
   try {
-    requestState = await sealState(handedOffJournal, request, name)
+    requestState = await sealState(journal, run)
   } catch {
     return undefined
   }
-  emitHandOff(run, reason, handedOffJournal.shedCount + handedOffJournal.stopCount)
-  return formatInputRequired(run, requestState)
-}
-
-function emitHandOff(run: Run, reason: HandOffReason, handOffCount: number): void {
-  const { request, name } = run
-  const { method, call, settings } = request
-  const { loadMonitor, events } = settings
   countHandOff(loadMonitor, reason)
-  events.emit?.({
-    type: 'hand_off',
-    call,
-    method,
-    name,
-    reason,
-    handOffCount,
-    load: readCurrentLoad(loadMonitor),
-  })
-  emitRunEnd(run, 'handed_off')
+  emitHandOff(run, reason, journal.handOffCount)
+  return formatInputRequired(run, requestState)
 }

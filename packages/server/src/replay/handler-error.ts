@@ -1,7 +1,7 @@
 import { isCancelled, isLimitError, isUnavailable } from '@x/core'
 import { limitErrorToMcp, unavailableError } from '@x/exchange'
 import { errorCodes, isMcpError, McpError } from '@x/schema'
-import { reportServerError, logContextOf } from '../request/report.ts'
+import { describeType } from '../request/json-copy.ts'
 import type { ServedRequest } from './served-request.ts'
 
 /** The kinds of mistakes that a handler can make when it uses its context. */
@@ -44,18 +44,39 @@ export function isHandlerError(error: unknown): error is HandlerError {
   return error instanceof Error && error.name === 'HandlerError' && 'code' in error
 }
 
+/**
+ * Throws for a key that does not consist of 1 to 128 letters, digits or `_ - . : /`. `~` is not allowed, because it
+ * marks the keys of repeated questions in `inputRequests`.
+ */
+export function checkHandlerKey(key: unknown, functionName: string): asserts key is string {
+  if (typeof key === 'string' && /^[A-Za-z0-9_.:/-]{1,128}$/.test(key)) return
+  if (typeof key === 'object' || typeof key === 'function' || key === undefined) {
+    const first = `the first argument of ${functionName} must be the key, a text`
+    throw new HandlerError('key', `${first}, and it is ${describeType(key)}; write ${functionName}('name', …)`)
+  }
+  const shownKey = typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : String(key)
+  const rule = 'a key is 1 to 128 letters, digits and "_-.:/"; in a loop, put the item into it ("confirm/17")'
+  throw new HandlerError('key', `${functionName} was given the key ${shownKey}: ${rule}`)
+}
+
 /** The reason why a server without state cannot ask its clients. */
 export const stateDisabledMessage = 'createServer was given state: false, so nothing can wait for an answer'
+
+/** A run whose call fails outside of its handler. */
+interface FailingRun {
+  readonly request: ServedRequest
+  readonly report: (error: unknown) => void
+}
 
 /**
  * Returns the error that the client receives for a failure outside the handler. An `McpError` is returned unchanged,
  * and a limit error is converted. Any other error is logged, and the client receives no details.
  */
-export function toInternalError(error: unknown, request: ServedRequest, name: string): McpError {
+export function toInternalError(error: unknown, run: FailingRun): McpError {
   if (isMcpError(error)) return error
   if (isLimitError(error)) return limitErrorToMcp(error)
   // A cancelled call is not logged, because it has not failed.
-  if (!isCancelled(request.call)) reportServerError(error, logContextOf(request, name), request.settings)
+  if (!isCancelled(run.request.call)) run.report(error)
   // `begun` is true, because the handler may have begun before the unavailable part was needed.
   return unavailableErrorOf(error, { begun: true }) ?? new McpError(errorCodes.internal, 'Internal error')
 }

@@ -1,9 +1,5 @@
-import {
-  type ClientCapabilities,
-  type CreateMessageRequestParams,
-  type InputRequest,
-  findMissingCapabilities,
-} from '@x/schema'
+import type { ClientCapabilities, CreateMessageRequestParams, InputRequest } from '@x/schema'
+import { requireCapabilities, type ServedRequest } from './served-request.ts'
 
 /**
  * Returns the sampling capabilities that a request needs. Clients declare support for tools and for context separately
@@ -22,13 +18,6 @@ export function samplingCapabilitiesFor({
   }
 }
 
-/** Returns the client capabilities that answering a request needs. */
-function capabilitiesFor(request: InputRequest): ClientCapabilities {
-  if (request.method === 'roots/list') return { roots: {} }
-  if (request.method === 'sampling/createMessage') return { sampling: samplingCapabilitiesFor(request.params) }
-  return { elicitation: request.params.mode === 'url' ? { url: {} } : { form: {} } }
-}
-
 /**
  * Returns true if an answer fits a request of the given method. The params check has already accepted the answer as
  * valid.
@@ -44,39 +33,19 @@ export function inferRequestMethod(response: object): InputRequest['method'] {
   return 'role' in response ? 'sampling/createMessage' : 'elicitation/create'
 }
 
-/**
- * Returns the capabilities that several requests need and the client has not declared. Returns undefined if none is
- * missing.
- */
-export function mergeMissingCapabilities(
-  requests: readonly InputRequest[],
-  capabilities: ClientCapabilities,
-): ClientCapabilities | undefined {
-  const undeclaredCapabilities = requests.flatMap(
-    (request) => findMissingCapabilities(capabilities, capabilitiesFor(request)) ?? [],
-  )
-  if (undeclaredCapabilities.length === 0) return undefined
-  const { elicitation, sampling, roots } = mergeCapabilities(undeclaredCapabilities)
-  return { ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots }) }
-}
-
-/**
- * Merges capability sets. If one set has `elicitation.form` and another one has `elicitation.url`, the result has both.
- */
-function mergeCapabilities(
-  capabilityList: readonly ClientCapabilities[],
-): Pick<ClientCapabilities, 'elicitation' | 'sampling' | 'roots'> {
-  let mergedCapabilities: ClientCapabilities = {}
-  for (const capabilitySet of capabilityList) {
-    mergedCapabilities = {
-      elicitation: capabilitySet.elicitation
-        ? { ...mergedCapabilities.elicitation, ...capabilitySet.elicitation }
-        : mergedCapabilities.elicitation,
-      sampling: capabilitySet.sampling
-        ? { ...mergedCapabilities.sampling, ...capabilitySet.sampling }
-        : mergedCapabilities.sampling,
-      roots: capabilitySet.roots ?? mergedCapabilities.roots,
-    }
+/** Throws if the client has not declared the capabilities that answering the requests needs. */
+export function requireInputCapabilities(inputRequests: readonly InputRequest[], request: ServedRequest): void {
+  let elicitation: ClientCapabilities['elicitation']
+  let sampling: ClientCapabilities['sampling']
+  let roots: ClientCapabilities['roots']
+  for (const inputRequest of inputRequests) {
+    if (inputRequest.method === 'roots/list') roots = {}
+    else if (inputRequest.method === 'sampling/createMessage')
+      sampling = { ...sampling, ...samplingCapabilitiesFor(inputRequest.params) }
+    else elicitation = { ...elicitation, ...(inputRequest.params.mode === 'url' ? { url: {} } : { form: {} }) }
   }
-  return mergedCapabilities
+  requireCapabilities(
+    { ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots }) },
+    request,
+  )
 }

@@ -4,9 +4,9 @@ import { type ClientCapabilities, metaKeys, findMissingCapabilities } from '@x/s
 import { severityOf } from '@x/schema/internal'
 import { becomeTask } from './become-task.ts'
 import type { Run } from './run.ts'
-import { startUse } from './started-uses.ts'
-import { askForm, elicit, elicitUrl, requestRoots, sample, sampleText } from './questions.ts'
-import { openCheckpoint, runStep, recordUuid } from './record-work.ts'
+import { ask } from './ask-client.ts'
+import { contentQuestion, formQuestion, modelQuestion, rootsQuestion, textQuestion, urlQuestion } from './questions.ts'
+import { openCheckpoint, recordUuid, startStep } from './record-work.ts'
 import { publishResourceUpdate, publishTopic } from './publish-topic.ts'
 import type { ClientFeature, ClientView, Context, RequestContext } from '../definitions/context.ts'
 import type { ServedRequest } from './served-request.ts'
@@ -53,13 +53,13 @@ export function openContext(run: Run): Context {
     can: (feature) => isDeclared(feature, request),
     progress,
     log,
-    elicit: (key, question) => startUse(run, 'ctx.elicit', key, elicit(run, key, question)),
-    elicitResult: (key, question) => startUse(run, 'ctx.elicitResult', key, askForm(run, key, question)),
-    elicitUrl: (key, question) => startUse(run, 'ctx.elicitUrl', key, elicitUrl(run, key, question)),
-    sample: (key, params) => startUse(run, 'ctx.sample', key, sample(run, key, params)),
-    sampleText: (key, params) => startUse(run, 'ctx.sampleText', key, sampleText(run, key, params)),
-    roots: (key) => startUse(run, 'ctx.roots', key, requestRoots(run, key)),
-    step: (key, work) => startUse(run, 'ctx.step', key, runStep(run, key, work)),
+    elicit: (key, question) => ask(run, key, contentQuestion(question)),
+    elicitResult: (key, question) => ask(run, key, formQuestion(question)),
+    elicitUrl: (key, question) => ask(run, key, urlQuestion(question)),
+    sample: (key, params) => ask(run, key, modelQuestion(params)),
+    sampleText: (key, params) => ask(run, key, textQuestion(params)),
+    roots: (key) => ask(run, key, rootsQuestion()),
+    step: (key, work) => startStep(run, key, work),
     checkpoint: (key, initialValue) => openCheckpoint(run, key, initialValue),
     continueAsTask: (choice = 'allowed') => becomeTask(run, choice),
     notifyResourceUpdated: (uri) => publishResourceUpdate(uri, request.settings),

@@ -1,4 +1,3 @@
-import { DefinitionError } from '@x/exchange'
 import {
   type ClientCapabilities,
   type CreateMessageRequestParams,
@@ -12,38 +11,54 @@ import { type FormContentOf, type Form, formOf, schemaTextOf } from '../elicitat
 import type { AnySchema } from '../json-schema/compile-schema.ts'
 import { formatIssues } from '../json-schema/rejected-value.ts'
 import { mapAwaitable } from '../request/awaitable.ts'
-import { answerQuestion, type ClientQuestion, type AnswerOutcome } from './ask-client.ts'
+import type { AnswerOutcome, ClientQuestion, HandlerQuestion } from './ask-client.ts'
 import { InputDeclined, type FormAnswer, type FormQuestion, type UrlQuestion } from '../definitions/context.ts'
 import { samplingCapabilitiesFor } from './input-capabilities.ts'
-import { HandlerError } from './handler-error.ts'
-import type { Run } from './run.ts'
-import { warnRebuiltForm } from './warnings.ts'
 
 /**
- * Asks the user to fill in a form. Returns the user's action (accept, decline or cancel), and the content of an
+ * Asks the user to fill in a form. The answer is the user's action (accept, decline or cancel), and the content of an
  * accepted form.
  */
-export async function askForm<S extends AnySchema | Form<unknown>>(
-  run: Run,
-  key: string,
+export function formQuestion<S extends AnySchema | Form<unknown>>(
   question: FormQuestion<S>,
-): Promise<FormAnswer<FormContentOf<S>>> {
-  return requestFormAnswer(run, key, question)
+): HandlerQuestion<FormAnswer<FormContentOf<S>>> {
+  return {
+    functionName: 'ctx.elicitResult',
+    // The cast is safe, because the form's schema has accepted the content.
+    describe: (_, onRebuilt) =>
+      describeForm(question, onRebuilt, (answer) => ({ value: answer as FormAnswer<FormContentOf<S>> })),
+  }
+}
+
+/**
+ * Asks the user to fill in a form. The answer is the accepted content, or {@link InputDeclined} if the user declines or
+ * cancels.
+ */
+export function contentQuestion<S extends AnySchema | Form<unknown>>(
+  question: FormQuestion<S>,
+): HandlerQuestion<FormContentOf<S>> {
+  return {
+    functionName: 'ctx.elicit',
+    describe: (key, onRebuilt) =>
+      describeForm(question, onRebuilt, (answer) =>
+        // The cast is safe, because the form's schema has accepted the content.
+        answer.action === 'accept'
+          ? { value: answer.content as FormContentOf<S> }
+          : { error: new InputDeclined(key, answer.action) },
+      ),
+  }
 }
 
 const formCapabilities: ClientCapabilities = { elicitation: { form: {} } }
 
-/** Does the same as {@link askForm}, but throws synchronously instead of rejecting if the question is invalid. */
-function requestFormAnswer<S extends AnySchema | Form<unknown>>(
-  run: Run,
-  key: string,
-  question: FormQuestion<S>,
-): Promise<FormAnswer<FormContentOf<S>>> {
-  run.checkKey(key, 'ctx.elicit')
-  const { message, schema } = question
-  const form = compileQuestionForm(run, key, schema)
+function describeForm<T>(
+  { message, schema }: FormQuestion<AnySchema | Form<unknown>>,
+  onRebuilt: () => void,
+  toOutcome: (answer: FormAnswer<unknown>) => AnswerOutcome<T>,
+): ClientQuestion<T> {
+  const form = formOf(schema, onRebuilt)
   const { requestedSchema, check } = form
-  const answer = answerQuestion<FormAnswer<unknown>>(run, key, {
+  return {
     functionName: 'ctx.elicit or ctx.elicitResult',
     request: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
     text: `{"method":"elicitation/create","params":{"mode":"form","message":${JSON.stringify(message)},"requestedSchema":${schemaTextOf(form)}}}`,
@@ -51,103 +66,94 @@ function requestFormAnswer<S extends AnySchema | Form<unknown>>(
     parseResponse: (response) => {
       if (!isElicitResult(response)) return wrongAnswerProblem('the action of a user')
       const { action, content = {} } = response
-      if (action !== 'accept') return { value: { action } }
-      return mapAwaitable(check(content), (contentCheckResult): AnswerOutcome<FormAnswer<unknown>> => {
-        if (contentCheckResult.issues === undefined) return { value: { action, content: contentCheckResult.value } }
+      if (action !== 'accept') return toOutcome({ action })
+      return mapAwaitable(check(content), (contentCheckResult): AnswerOutcome<T> => {
+        if (contentCheckResult.issues === undefined) return toOutcome({ action, content: contentCheckResult.value })
         return { problem: `The last answer did not fit:\n${formatIssues(contentCheckResult)}` }
       })
     },
-  })
-  // The cast is safe, because the form's schema has accepted the content.
-  return answer as Promise<FormAnswer<FormContentOf<S>>>
-}
-
-/**
- * Compiles the schema of a form. Fails the call for a schema that a form cannot have, because only the author can
- * correct this mistake, not a model.
- */
-function compileQuestionForm(run: Run, key: string, schema: AnySchema | Form<unknown>): Form<unknown> {
-  try {
-    return formOf(schema, () => warnRebuiltForm(run, key))
-  } catch (error) {
-    if (!(error instanceof DefinitionError)) throw error
-    throw run.fail(new HandlerError('question', `The question "${key}": ${error.message}`))
   }
 }
 
 /**
- * Asks the user to fill in a form, and returns the accepted content. Throws {@link InputDeclined} if the user declines
- * or cancels.
+ * Asks the user to open a page. It is answered when the user has agreed and `isDone`, if given, returns true, or by
+ * {@link InputDeclined}.
  */
-export async function elicit<S extends AnySchema | Form<unknown>>(
-  run: Run,
-  key: string,
-  question: FormQuestion<S>,
-): Promise<FormContentOf<S>> {
-  const answer = await requestFormAnswer(run, key, question)
-  if (answer.action === 'accept') return answer.content
-  throw new InputDeclined(key, answer.action)
+export function urlQuestion(question: UrlQuestion): HandlerQuestion<void> {
+  const functionName = 'ctx.elicitUrl'
+  return {
+    functionName,
+    describe(key) {
+      const { message, url, isDone } = question
+      return {
+        functionName,
+        request: { method: 'elicitation/create', params: { mode: 'url', message, url } },
+        requiredCapabilities: { elicitation: { url: {} } },
+        parseResponse: (response) => {
+          if (!isElicitResult(response)) return wrongAnswerProblem('the action of a user')
+          const { action } = response
+          if (action !== 'accept') return { error: new InputDeclined(key, action) }
+          if (isDone === undefined) return { value: undefined }
+          return mapAwaitable(isDone(), (isInteractionDone) =>
+            isInteractionDone ? { value: undefined } : { pendingReason: 'This is not finished yet.' },
+          )
+        },
+      }
+    },
+  }
+}
+
+/** Asks the client's model (client/sampling). */
+export function modelQuestion(params: CreateMessageRequestParams): HandlerQuestion<CreateMessageResult> {
+  const functionName = 'ctx.sample'
+  return { functionName, describe: () => describeSampling(params, (value) => ({ value })) }
 }
 
 /**
- * Asks the user to open a page. Resolves when the user has agreed and `isDone`, if given, returns true. Throws {@link
- * InputDeclined} if the user declines or cancels.
+ * Asks the client's model for text. The answer is its text blocks, joined by line breaks, or an error if it has no
+ * text.
  */
-export async function elicitUrl(run: Run, key: string, question: UrlQuestion): Promise<void> {
-  run.checkKey(key, 'ctx.elicitUrl')
-  const { message, url, isDone } = question
-  const action = await answerQuestion<ElicitResult['action']>(run, key, {
-    functionName: 'ctx.elicitUrl',
-    request: { method: 'elicitation/create', params: { mode: 'url', message, url } },
-    requiredCapabilities: { elicitation: { url: {} } },
-    parseResponse: (response) => {
-      if (!isElicitResult(response)) return wrongAnswerProblem('the action of a user')
-      const { action } = response
-      if (action !== 'accept' || isDone === undefined) return { value: action }
-      return mapAwaitable(isDone(), (isInteractionDone) =>
-        isInteractionDone ? { value: action } : { pendingReason: 'This is not finished yet.' },
-      )
-    },
-  })
-  if (action !== 'accept') throw new InputDeclined(key, action)
+export function textQuestion(params: CreateMessageRequestParams): HandlerQuestion<string> {
+  return {
+    functionName: 'ctx.sampleText',
+    describe: (key) =>
+      describeSampling(params, ({ content }) => {
+        const blocks = [content].flat()
+        const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+        if (texts.length > 0) return { value: texts.join('\n') }
+        const typesText = blocks.map(({ type }) => type).join(', ') || 'nothing'
+        const message = `The model answered ctx.sampleText("${key}") with ${typesText} and no text; ctx.sample gives all of it`
+        return { error: new Error(message) }
+      }),
+  }
 }
 
-/** Asks the client's model, and returns its answer (client/sampling). */
-export function sample(run: Run, key: string, params: CreateMessageRequestParams): Promise<CreateMessageResult> {
-  return answerQuestion(run, key, {
+function describeSampling<T>(
+  params: CreateMessageRequestParams,
+  toOutcome: (answer: CreateMessageResult) => AnswerOutcome<T>,
+): ClientQuestion<T> {
+  return {
     functionName: 'ctx.sample',
     request: { method: 'sampling/createMessage', params },
     requiredCapabilities: { sampling: samplingCapabilitiesFor(params) },
     parseResponse: (response) =>
-      isSamplingResult(response) ? { value: response } : wrongAnswerProblem('what a model says'),
-  })
-}
-
-/**
- * Asks the client's model, and returns the text blocks of its answer, joined by line breaks. Throws if the answer has
- * no text.
- */
-export async function sampleText(run: Run, key: string, params: CreateMessageRequestParams): Promise<string> {
-  const { content } = await sample(run, key, params)
-  const blocks = [content].flat()
-  const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []))
-  if (texts.length > 0) return texts.join('\n')
-  const typesText = blocks.map(({ type }) => type).join(', ') || 'nothing'
-  throw new Error(
-    `The model answered ctx.sampleText("${key}") with ${typesText} and no text; ctx.sample gives all of it`,
-  )
+      isSamplingResult(response) ? toOutcome(response) : wrongAnswerProblem('what a model says'),
+  }
 }
 
 /** Asks the client for its roots (client/roots). */
-export function requestRoots(run: Run, key: string): Promise<readonly Root[]> {
-  const question: ClientQuestion<readonly Root[]> = {
-    functionName: 'ctx.roots',
-    request: { method: 'roots/list' },
-    requiredCapabilities: { roots: {} },
-    parseResponse: ({ roots }) =>
-      isRoots(roots) ? { value: roots } : wrongAnswerProblem('a list of roots whose URIs begin with file://'),
+export function rootsQuestion(): HandlerQuestion<readonly Root[]> {
+  const functionName = 'ctx.roots'
+  return {
+    functionName,
+    describe: () => ({
+      functionName,
+      request: { method: 'roots/list' },
+      requiredCapabilities: { roots: {} },
+      parseResponse: ({ roots }) =>
+        isRoots(roots) ? { value: roots } : wrongAnswerProblem('a list of roots whose URIs begin with file://'),
+    }),
   }
-  return answerQuestion(run, key, question)
 }
 
 // The params check has accepted every answer as valid, so one member is enough to recognize its kind.

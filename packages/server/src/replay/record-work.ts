@@ -4,20 +4,30 @@ import { allowUnawaited, type Awaitable, isPromiseLike } from '../request/awaita
 import type { Checkpoint, StepContext, StepResult, WidenedValue } from '../definitions/context.ts'
 import { handleStepBoundary, ensureInstanceWork } from './hand-off-call.ts'
 import { deriveUuid } from './call-identity.ts'
+import { startUse } from './context-uses.ts'
 import { HandlerError } from './handler-error.ts'
 import { describeType, tryCopyJson } from '../request/json-copy.ts'
 import type { Run } from './run.ts'
 import { observeStep } from './run-events.ts'
 
-/**
- * Runs the work of a step and records its result. Later runs return the recorded result without doing the work again.
- */
-export async function runStep<T extends StepResult>(
+/** Starts a step for `ctx.step`, and returns the promise for its handler. */
+export function startStep<T extends StepResult>(
   run: Run,
   key: string,
   work: (context: StepContext) => Awaitable<T>,
 ): Promise<T> {
-  run.registerUse('step', key, 'ctx.step')
+  return startUse(run, 'ctx.step', key, runStep(run, key, work))
+}
+
+/**
+ * Runs the work of a step and records its result. Later runs return the recorded result without doing the work again.
+ */
+async function runStep<T extends StepResult>(
+  run: Run,
+  key: string,
+  work: (context: StepContext) => Awaitable<T>,
+): Promise<T> {
+  run.uses.registerUse('step', key, 'ctx.step')
   checkWork(run, key, work)
   const stepRecord = run.journal.findStep(key)
   // The cast is safe, because the journal has the result of this step. The copy allows the handler to change the value.
@@ -83,7 +93,7 @@ async function doStepWork<T>(
 ): Promise<T> {
   try {
     const context = { idempotencyKey: `${effectsId}/${key}`, signal: run.request.call.signal }
-    return await run.callInStep(work, context)
+    return await run.uses.callInStep(work, context)
   } catch (error) {
     run.journal.recordFailedStep(key, effectsId)
     throw error
@@ -115,7 +125,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(
   key: string,
   initialValue: T,
 ): Checkpoint<WidenedValue<T>> {
-  run.registerUse('checkpoint', key, 'ctx.checkpoint')
+  run.uses.registerUse('checkpoint', key, 'ctx.checkpoint')
   ensureInstanceWork(run.request)
   const { journal } = run
   const functionName = `ctx.checkpoint("${key}")`
@@ -127,7 +137,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(
     savedValue === undefined ? initialValue : savedValue,
   ) as WidenedValue<T>
   const saveValue = async (value: WidenedValue<T>): Promise<void> => {
-    run.checkUse(functionName)
+    run.uses.checkUse(functionName)
     const valueCopy = requireJsonCopy(run, functionName, value)
     journal.recordCheckpoint(key, valueCopy)
     // The cast is safe for the same reason. This is a second copy, so that unsaved changes by the handler do not reach
@@ -135,7 +145,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(
     currentValue = cloneJson(valueCopy) as WidenedValue<T>
     const pendingCommit = commitJournal(run)
     if (pendingCommit !== undefined) await pendingCommit
-    if (run.isStrict) journal.skipUsesSince(`checkpoint ${key}`)
+    if (run.isStrict) run.uses.skipSince(key)
     const boundaryPromise = passStepBoundary(run, functionName)
     if (boundaryPromise !== undefined) await boundaryPromise
   }
@@ -151,9 +161,9 @@ export function openCheckpoint<T extends JsonLeaf | object>(
  * Returns the UUID for a key. It is the same in every later run, and when a call with an idempotency key is sent again.
  */
 export function recordUuid(run: Run, key: string): string {
-  const { journal, request } = run
-  if (journal.uses.has(`uuid ${key}`)) run.checkUse('ctx.uuid')
-  else run.registerUse('uuid', key, 'ctx.uuid')
+  const { journal, request, uses } = run
+  if (uses.keys.has(`uuid ${key}`)) uses.checkUse('ctx.uuid')
+  else uses.registerUse('uuid', key, 'ctx.uuid')
   const recordedUuid = journal.findUuid(key)
   if (recordedUuid !== undefined) return recordedUuid
   const newUuid = deriveUuid(journal.effectsId(), key) ?? request.settings.randomUuid()

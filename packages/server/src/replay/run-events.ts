@@ -2,8 +2,9 @@ import { isCancelled } from '@x/core'
 import type { RunEndKind, ServerEvents } from '@x/exchange'
 import type { InputRequest, JsonObject } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import { readCurrentLoad } from '../shedding/load-monitor.ts'
+import type { HandOffReason } from '../shedding/shedding-options.ts'
 import type { Run } from './run.ts'
-import type { ServedRequest } from './served-request.ts'
 
 /** Emits that a call continues with the journal of an earlier run. */
 export function emitResume({ request, name, journal }: Run): void {
@@ -13,20 +14,50 @@ export function emitResume({ request, name, journal }: Run): void {
 }
 
 /** Emits that a state was rejected, with the code of the reason. */
-export function emitStateRejected({ settings, call }: ServedRequest, name: string, code: string): void {
+export function emitStateRejected({ request, name }: Run, code: string): void {
+  const { settings, call } = request
   settings.events.emit?.({ type: 'state_rejected', call, name, code })
 }
 
 /** Emits the questions that a run leaves to its client, by the keys of their authors. */
-export function emitQuestions(run: Run, questions: Iterable<readonly [string, InputRequest, number]>): void {
-  const { request, name } = run
-  const { emit } = request.settings.events
-  if (emit === undefined) return
-  const { call, method } = request
-  for (const [key, { method: kind }, repeatCount] of questions) {
-    run.countQuestion()
-    emit({ type: 'question', call, method, name, key, kind, repeatCount })
+export function emitQuestions({ request, name }: Run, questions: readonly SentQuestion[]): void {
+  const { observation, settings, call, method } = request
+  if (observation === undefined) return
+  for (const {
+    key,
+    request: { method: kind },
+    repeatCount,
+  } of questions) {
+    observation.questionCount++
+    settings.events.emit?.({ type: 'question', call, method, name, key, kind, repeatCount })
   }
+}
+
+/** A question as it is sent to the client. */
+export interface SentQuestion {
+  /** The key of its author. */
+  readonly key: string
+  /** The key in `inputRequests`. */
+  readonly wireKey: string
+  readonly request: InputRequest
+  /** The number of times that the question was asked before. */
+  readonly repeatCount: number
+}
+
+/** Emits that a call was handed off, which ends its run. */
+export function emitHandOff(run: Run, reason: HandOffReason, handOffCount: number): void {
+  const { request, name } = run
+  const { method, call, settings } = request
+  settings.events.emit?.({
+    type: 'hand_off',
+    call,
+    method,
+    name,
+    reason,
+    handOffCount,
+    load: readCurrentLoad(settings.loadMonitor),
+  })
+  emitRunEnd(run, 'handed_off')
 }
 
 /** Emits an answer that came with this request, when the handler has read it. */
@@ -62,11 +93,7 @@ export async function observeStep<T>({ request, name }: Run, key: string, work: 
 }
 
 /** Emits the end of a run. */
-export function emitRunEnd(
-  { request, name, existingJournal, questionCount }: Run,
-  end: RunEndKind,
-  error?: unknown,
-): void {
+function emitRunEnd({ request, name, existingJournal }: Run, end: RunEndKind, error?: unknown): void {
   const { settings, observation, call, method } = request
   if (observation === undefined) return
   settings.events.emit?.({
@@ -77,7 +104,7 @@ export function emitRunEnd(
     end,
     round: existingJournal?.round ?? 0,
     stepCount: observation.stepCount,
-    questionCount,
+    questionCount: observation.questionCount,
     handOffCount: existingJournal?.handOffCount ?? 0,
     startedAt: existingJournal?.startedAt ?? observation.startedAt,
     durationMs: settings.now() - observation.beganAt,

@@ -1,15 +1,15 @@
 import type { JsonObject } from '@x/schema'
 import { explicitRoundBrand, type InputRequiredReturn } from '../definitions/context.ts'
-import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { beginCall, endCall } from '../shedding/load-monitor.ts'
 import { createTask } from './become-task.ts'
 import { handOffCall } from './hand-off-call.ts'
+import type { Handler, RunOutcome } from './handler.ts'
 import { openContext } from './open-context.ts'
-import { type Handler, Run, type RunOutcome } from './run.ts'
+import { Run } from './run.ts'
 import { observeRunEnd } from './run-events.ts'
-import { settleRun } from './settle-run.ts'
+import { settleRun, warnAfterSettling } from './settle-run.ts'
 import { suspendCall, suspendForExplicitRound } from './suspend-call.ts'
-import { warnSwallowedError, warnUnusedStep } from './warnings.ts'
 
 /** Runs a handler from its beginning, and returns the result of the call. `beginCall` was called for the request. */
 export function runHandler<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
@@ -27,35 +27,30 @@ export function runHandler<T>(handler: Handler<T>, run: Run): Awaitable<JsonObje
 }
 
 function settleAndComplete<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
-  return mapAwaitable(settleRun(run, outcome), () => completeCall(run, outcome, handler))
+  const pendingWork = settleRun(run, outcome)
+  return pendingWork === undefined
+    ? completeCall(run, outcome, handler)
+    : pendingWork.then(() => completeCall(run, outcome, handler))
 }
 
 /**
- * Returns the result of the call of a closed run. The outcome of the handler alone is not enough, because it does not
+ * Returns the result of the call of a settled run. The outcome of the handler alone is not enough, because it does not
  * show whether the handler asked a question.
  */
 export function completeCall<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   endCall(run.request)
+  const { end } = run
   // A call that cannot be handed off runs again, and that run emits its end. A hand-off emits its end itself.
-  const isObserved = run.request.observation !== undefined && run.end?.kind !== 'handed_off'
-  return isObserved
-    ? observeRunEnd(run, endKindOf(run, outcome), () => createResult(run, outcome, handler))
-    : createResult(run, outcome, handler)
-}
-
-/**
- * Returns the kind with which the end of a run is emitted once its result is created. A call that fails has no result,
- * so it is emitted as failed instead.
- */
-function endKindOf({ end }: Run, outcome: RunOutcome<unknown>): 'became_task' | 'asked' | 'finished' {
-  if (end?.kind === 'became_task') return 'became_task'
+  if (run.request.observation === undefined || end?.kind === 'handed_off') return createResult(run, outcome, handler)
   const isAsking = end?.kind === 'asked' || ('returned' in outcome && isInputRequired(outcome.returned))
-  return isAsking ? 'asked' : 'finished'
+  const endKind = end?.kind === 'became_task' ? 'became_task' : isAsking ? 'asked' : 'finished'
+  return observeRunEnd(run, endKind, () => createResult(run, outcome, handler))
 }
 
 /** Returns the result of the call for the end of its run. Throws if the call has failed. */
 function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   const { end } = run
+  warnAfterSettling(run, outcome)
   switch (end?.kind) {
     case 'finished':
       return createFinishedResult(run, outcome, handler)
@@ -63,14 +58,11 @@ function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>):
     case 'misused':
       throw end.error
     case 'asked':
-      warnSwallowedError(run, outcome)
       return suspendCall(run)
     case 'became_task':
-      warnSwallowedError(run, outcome)
       return createTask(run)
     case 'handed_off':
-      warnSwallowedError(run, outcome)
-      return mapAwaitable(handOffCall(run, end.reason), (result) => result ?? runOnInstance(run, handler))
+      return handOffCall(run, end.reason).then((result) => result ?? runOnInstance(run, handler))
     case 'restarted':
     case undefined:
       throw new Error('A run that strict replay repeats, or that is not closed, has no result')
@@ -79,7 +71,6 @@ function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>):
 
 function createFinishedResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   if ('thrown' in outcome) throw outcome.thrown
-  warnUnusedStep(run)
   return isInputRequired(outcome.returned)
     ? suspendForExplicitRound(run, outcome.returned)
     : handler.toResult(outcome.returned)

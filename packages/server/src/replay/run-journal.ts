@@ -1,11 +1,9 @@
-import { describeType } from '../request/json-copy.ts'
 import type { Call } from '@x/exchange'
 import type { InputResponse, JsonObject, JsonValue } from '@x/schema'
 import { recordedPartsKey } from '@x/exchange/internal'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { HandOffReport } from '../shedding/fleet-view.ts'
 import { deriveEffectsId } from './call-identity.ts'
-import { HandlerError } from './handler-error.ts'
 import { inferRequestMethod, isResponseOfKind } from './input-capabilities.ts'
 import {
   createEmptyJournal,
@@ -33,16 +31,13 @@ function recordedPartsOf({ context }: Call): Journal['parts'] | undefined {
 }
 
 /**
- * The journal of a call during one run, and the uses of the context in this run. Only this object changes them. Each
+ * The journal of a call during one run, with the answers that its request brought. Only this object changes it. Each
  * `record` method but `recordParts` also passes the change to the journal store of a task.
  */
 export class RunJournal {
   readonly #request: ServedRequest
   readonly #journal: Journal
   #responses: Responses | undefined
-  /** Maps `kind key` to the text of a question, or to an empty text for other kinds. */
-  readonly #uses = new Map<string, string>()
-  readonly #skippableUses = new Set<string>()
   #effectsId: Awaitable<string> | undefined
   #arePartsRecorded = false
 
@@ -289,60 +284,18 @@ export class RunJournal {
   }
 
   /**
-   * Returns a copy without uses, for another run of the same request. Later changes of this journal do not reach the
-   * copy.
+   * Returns a copy for another run of the same request. Later changes of this journal do not reach the copy.
    */
   copyForNextRun(): RunJournal {
     return new RunJournal(this.#request, structuredClone(this.#journal), this.#responses)
   }
 
-  /** The uses of the context so far: `kind key`, and the text of a question. */
-  get uses(): ReadonlyMap<string, string> {
-    return this.#uses
-  }
-
-  /**
-   * The uses that the next run need not contain, because it continues from a checkpoint that was saved after them.
-   * Filled only in strict replay.
-   */
-  get skippableUses(): ReadonlySet<string> {
-    return this.#skippableUses
-  }
-
-  /** Returns the key of a step that is recorded, and that this run has not used. */
-  findUnusedStep(): string | undefined {
+  /** Returns the key of a recorded step that a run without such a use, as `step key`, has not reached. */
+  findUnusedStep(useKeys: ReadonlyMap<string, string> | undefined): string | undefined {
     const { steps, checkpoints } = this.#journal
     if (steps.size === 0 || checkpoints.size > 0) return undefined
-    return [...steps.keys()].find((key) => !this.#uses.has(`step ${key}`))
+    return [...steps.keys()].find((key) => useKeys?.has(`step ${key}`) !== true)
   }
-
-  /** Records a use of the context. Returns false if the run has used the key for this kind before. */
-  addUse(useKey: string, text: string): boolean {
-    if (this.#uses.has(useKey)) return false
-    this.#uses.set(useKey, text)
-    return true
-  }
-
-  /** Notes that the next run need not repeat the uses since a checkpoint was opened. */
-  skipUsesSince(checkpointUseKey: string): void {
-    const useKeys = [...this.#uses.keys()]
-    for (const useKey of useKeys.slice(useKeys.indexOf(checkpointUseKey) + 1)) this.#skippableUses.add(useKey)
-  }
-}
-
-/**
- * Throws for a key that does not consist of 1 to 128 letters, digits or `_ - . : /`. `~` is not allowed, because it
- * marks the keys of repeated questions in `inputRequests`.
- */
-export function checkHandlerKey(key: unknown, functionName: string): asserts key is string {
-  if (typeof key === 'string' && /^[A-Za-z0-9_.:/-]{1,128}$/.test(key)) return
-  if (typeof key === 'object' || typeof key === 'function' || key === undefined) {
-    const first = `the first argument of ${functionName} must be the key, a text`
-    throw new HandlerError('key', `${first}, and it is ${describeType(key)}; write ${functionName}('name', …)`)
-  }
-  const shownKey = typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : String(key)
-  const rule = 'a key is 1 to 128 letters, digits and "_-.:/"; in a loop, put the item into it ("confirm/17")'
-  throw new HandlerError('key', `${functionName} was given the key ${shownKey}: ${rule}`)
 }
 
 /**

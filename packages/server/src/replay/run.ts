@@ -1,64 +1,21 @@
-import { isCancelled } from '@x/core'
-import type { JsonObject } from '@x/schema'
-import type { Context, InputRequiredReturn, TaskChoice } from '../definitions/context.ts'
-import { allowUnawaited, type Awaitable, runAfterTick } from '../request/awaitable.ts'
+import { isCancelled, quoteName } from '@x/core'
+import { allowUnawaited, runAfterTick } from '../request/awaitable.ts'
+import { logContextOf, reportServerError, type WarningCode } from '../request/report.ts'
 import { beginHandOff, endHandOff } from '../shedding/load-monitor.ts'
 import type { HandOffReason } from '../shedding/shedding-options.ts'
+import { ContextUses } from './context-uses.ts'
 import { HandlerError, stateDisabledMessage, suspensionFor, toInternalError } from './handler-error.ts'
 import { type AskedQuestion, finishedEnd, higherEnd, type RunEnd } from './run-end.ts'
-import { checkHandlerKey, RunJournal } from './run-journal.ts'
+import { RunJournal } from './run-journal.ts'
 import { onRequestCancelled, type ServedRequest } from './served-request.ts'
 
-/** A handler, and the conversion of its return value into a result. */
-export interface Handler<T> {
-  /** The name of the tool or prompt, or the URI of the resource. */
-  readonly name: string
-  readonly run: (ctx: Context) => Awaitable<T | InputRequiredReturn>
-  readonly toResult: (returnValue: T) => Awaitable<JsonObject>
-  /** The author's choice whether the call becomes a task before the handler runs. */
-  readonly task?: TaskChoice | undefined
-  /**
-   * True if the handler may have effects, so that its result is stored for calls that are sent again. Without effects,
-   * the handler runs again instead.
-   */
-  readonly hasEffects?: boolean | undefined
-}
-
-/** The return value of a handler, or the error that it threw. */
-export type RunOutcome<T> = { readonly returned: T | InputRequiredReturn } | { readonly thrown: unknown }
-
-/** A question or a step that a handler has started. */
-export interface StartedUse {
-  readonly isQuestion: boolean
-  /** The call as error messages show it, such as `ctx.step("charge")`. */
-  readonly description: string
-  /** True once the handler waits for the promise, directly or through a function such as `Promise.all`. */
-  readonly isAwaited: boolean
-  readonly isSettled: boolean
-  /** The number of uses of the run that had failed before this one started. */
-  readonly failuresBefore: number
-  /** The error with which the promise was rejected, and its place among the failures. Undefined if it was not rejected. */
-  readonly failure: { readonly error: unknown; readonly index: number } | undefined
-}
-
-/**
- * The state of a run. A stop turns `running` into `stopping`, and the next turn of the event loop into `suspended`,
- * once no answer is being parsed. When the handler has ended, `close` turns `running` into `closed`, and `stopping` into
- * `suspended`. A journal that cannot be stored turns both into `suspended` at once. `docs/architecture.md` has the
- * diagram.
- */
+/** Nothing leaves `suspended` or `closed`. `docs/architecture.md` has the diagram of the phases. */
 type RunPhase = 'running' | 'stopping' | 'suspended' | 'closed'
-
-/** The promise that the handler of a stopped run waits for. */
-interface RunStop {
-  readonly promise: Promise<never>
-  readonly reject: (error: Error) => void
-}
 
 /**
  * One run of a handler, which starts at its beginning. A call that asks its client has a run for each round, and only
- * the last run finishes. The run owns its phase, its end and its pending work: other files call its methods. Every call
- * of a handler creates a run, so its creation must be cheap.
+ * the last run finishes. The run owns its phase, its end and its pending work. Every call of a handler creates a run, so
+ * its creation must be cheap: the journal and the uses of the context come with the first need for them.
  */
 export class Run {
   readonly request: ServedRequest
@@ -69,25 +26,21 @@ export class Run {
   #journal: RunJournal | undefined
   #phase: RunPhase = 'running'
   #end: RunEnd | undefined
-  #stop: RunStop | undefined
+  /** Never resolves. Rejects when the run is suspended. */
+  #stop: { readonly promise: Promise<never>; readonly reject: (error: Error) => void } | undefined
   /** The number of steps that run plus the number of answers that are being parsed. */
   #pendingWorkCount = 0
   /** The number of answers that are being parsed. */
   #pendingParseCount = 0
   /** The functions that resolve the promises of `waitForWork`. */
   #waits: (() => void)[] | undefined
-  #startedUses: StartedUse[] | undefined
-  #failureCount = 0
-  /** True while the synchronous part of a step's function runs. */
-  #isInStep = false
+  #uses: ContextUses | undefined
   #askedQuestions: Map<string, AskedQuestion> | undefined
   #closedWhileStopping = false
   #isHandOffCounted = false
-  #questionCount = 0
   /** The controller of `ctx.signal`. Undefined until the handler reads `ctx.signal`. */
   #controller: AbortController | undefined
 
-  /** `journal` is the journal of earlier runs. The first run of a call usually has none. */
   constructor(request: ServedRequest, name: string, journal?: RunJournal, isStrict = false) {
     this.request = request
     this.name = name
@@ -95,7 +48,12 @@ export class Run {
     this.#journal = journal
   }
 
-  /** The journal. Most calls need none, so reading it creates it. */
+  /** Begins with the journal of earlier runs, or with the answers that came with the first request. */
+  continueFrom(journal: RunJournal): void {
+    this.#journal = journal
+  }
+
+  /** The journal. Reading it creates it. */
   get journal(): RunJournal {
     this.#journal ??= new RunJournal(this.request)
     return this.#journal
@@ -111,7 +69,7 @@ export class Run {
     return this.#end
   }
 
-  /** The questions that the client has to answer. Undefined if the run asks nothing, or has an end of a higher rank. */
+  /** The questions for the client. Undefined if the run asks nothing, or has an end of a higher rank. */
   get askedQuestions(): ReadonlyMap<string, AskedQuestion> | undefined {
     return this.#end?.kind === 'asked' ? this.#end.questions : undefined
   }
@@ -136,22 +94,16 @@ export class Run {
     return this.#pendingWorkCount > 0
   }
 
-  /** The questions and steps that the handler has started. Undefined while there are none, as in most calls. */
-  get startedUses(): readonly StartedUse[] | undefined {
-    return this.#startedUses
+  /** The uses of the context. Reading them creates them. */
+  get uses(): ContextUses {
+    this.#uses ??= new ContextUses(this)
+    return this.#uses
   }
 
-  /** The number of questions of this run that were emitted as events. */
-  get questionCount(): number {
-    return this.#questionCount
+  /** The uses of the context if there are any. */
+  get existingUses(): ContextUses | undefined {
+    return this.#uses
   }
-
-  /** Counts a question that was emitted as an event. */
-  countQuestion(): void {
-    this.#questionCount++
-  }
-
-  // Uses of the context
 
   /**
    * Throws if the context can no longer be used: the suspension if the run is suspended, and a `HandlerError` if the
@@ -160,81 +112,30 @@ export class Run {
   checkNotOver(functionName: string): void {
     if (!this.isOver) return
     if (this.#phase === 'suspended') throw this.#createSuspension()
-    throw new HandlerError(
-      'ended',
-      `${functionName} was used after the call had ended: await everything that the handler starts`,
-    )
+    const message = `${functionName} was used after the call had ended: await everything that the handler starts`
+    throw new HandlerError('ended', message)
   }
 
-  /** Throws if the context cannot be used now, because the run is over or the function of a step calls it. */
-  checkUse(functionName: string, advice = 'steps do work, the handler asks'): void {
-    this.checkNotOver(functionName)
-    if (this.#isInStep) throw this.fail(new HandlerError('nested', `${functionName} was used inside a step: ${advice}`))
+  /** Logs an error whose details the client does not receive. */
+  report(error: unknown): void {
+    reportServerError(error, logContextOf(this.request, this.name), this.request.settings)
   }
 
-  /**
-   * Records a call of a `ctx` function, such as a `step`. A key can be used once for each kind. `text` is the text of a
-   * question, which must be the same in later runs. Throws a `HandlerError` for a misuse, and the suspension if the run
-   * is suspended.
-   */
-  registerUse(kind: string, key: string, functionName: string, text = ''): void {
-    this.checkUse(functionName)
-    this.checkKey(key, functionName)
-    if (this.journal.addUse(`${kind} ${key}`, text)) return
-    const advice = `give each its own, such as "${key}/17"`
-    throw this.fail(
-      new HandlerError('duplicate', `${functionName} was given the key "${key}" twice in one run: ${advice}`),
-    )
+  /** Warns the author. `problem` continues a sentence that begins with the name of the handler. */
+  warn(code: WarningCode, problem: string, key?: string): void {
+    const { method, settings } = this.request
+    const where = { method, name: this.name }
+    settings.warn({ code, message: `${method} ${quoteName(this.name)} ${problem}`, where, key })
   }
 
-  /** Throws for an invalid key, and fails the call. A question is not read before, because it may stand in its place. */
-  checkKey(key: unknown, functionName: string): void {
-    try {
-      checkHandlerKey(key, functionName)
-    } catch (error) {
-      if (error instanceof HandlerError) this.fail(error)
-      throw error
-    }
-  }
-
-  /** Adds a question or step that the handler has started, unless the run is over. */
-  addStartedUse(use: StartedUse): void {
-    if (this.isOver) return
-    if (this.#startedUses === undefined) this.#startedUses = [use]
-    else this.#startedUses.push(use)
-  }
-
-  /** The number of questions and steps that have failed so far. */
-  get failureCount(): number {
-    return this.#failureCount
-  }
-
-  /** Counts a question or step that has failed. Returns the number of those before it. */
-  countFailure(): number {
-    return this.#failureCount++
-  }
-
-  // Pending work: the response waits for it, even if the run is suspended meanwhile.
-
-  /** Counts the beginning of pending work: of a step, or of the parsing of an answer. */
+  /** Counts a step or the parsing of an answer. The response waits for it, even if the run is suspended meanwhile. */
   beginWork(): void {
     this.#pendingWorkCount++
   }
 
-  /** Counts the end of pending work. */
   endWork(): void {
     this.#pendingWorkCount--
     if (!this.hasPendingWork) this.#endWaits()
-  }
-
-  /** Calls the function of a step. Any use of the context before the function's first `await` fails the call. */
-  callInStep<A, T>(work: (argument: A) => T, argument: A): T {
-    this.#isInStep = true
-    try {
-      return work(argument)
-    } finally {
-      this.#isInStep = false
-    }
   }
 
   /**
@@ -266,15 +167,13 @@ export class Run {
     this.#waits = undefined
   }
 
-  // Ends
-
   /**
    * Fails the call, even if the handler catches the error. The handler continues. Returns the error. Once the run is
    * closed, a misuse by work that still runs does not replace what the handler returned or threw.
    */
   fail(error: HandlerError): HandlerError {
     const isDecided = this.#phase === 'closed' || (this.#closedWhileStopping && this.#end?.kind === 'finished')
-    if (!isDecided) this.#proposeEnd({ kind: 'misused', error })
+    if (!isDecided) this.#end = higherEnd(this.#end, { kind: 'misused', error })
     return error
   }
 
@@ -283,16 +182,15 @@ export class Run {
    * stops the handler.
    */
   failStore(error: unknown): Error {
-    this.#proposeEnd({ kind: 'store_failed', error: toInternalError(error, this.request, this.name) })
+    this.#end = higherEnd(this.#end, { kind: 'store_failed', error: toInternalError(error, this) })
     this.#suspend()
     this.#endWaits()
     return this.#createSuspension()
   }
 
   /**
-   * Adds a question to those that the run asks. The returned promise rejects when the run is suspended, one turn of the
-   * event loop later. Until then, parallel branches of the handler can ask their questions, so that all questions are
-   * sent in one round.
+   * Adds a question. The returned promise rejects when the run is suspended, one turn of the event loop later: until
+   * then, parallel branches of the handler can ask in the same round.
    */
   ask(key: string, question: AskedQuestion): Promise<never> {
     if (this.request.settings.stateCodec === undefined && this.request.journalStore === undefined)
@@ -302,25 +200,19 @@ export class Run {
     return this.#stopWith({ kind: 'asked', questions: this.#askedQuestions })
   }
 
-  /**
-   * Discards the open questions, so that the handler's return value becomes the result of the call. It is the only
-   * method that replaces an end by one of a lower rank.
-   */
+  /** Discards the open questions. The only method that replaces an end by one of a lower rank. */
   dropQuestions(): void {
     if (this.#end?.kind === 'asked') this.#end = finishedEnd
   }
 
-  /**
-   * Stops the run so that the call continues as a task. If the run asks a question meanwhile, the question is sent
-   * first, and a later run makes the call a task.
-   */
+  /** Stops the run so that the call continues as a task. A question that the run asks meanwhile is sent first. */
   becomeTask(): Promise<never> {
     return this.#stopWith({ kind: 'became_task' })
   }
 
   /**
-   * Stops the run so that the call continues at another instance. If the run asks a question meanwhile, the question is
-   * sent instead, because its answer may reach another instance anyway.
+   * Stops the run so that the call continues at another instance. A question that the run asks meanwhile is sent
+   * instead, because its answer may reach another instance anyway.
    */
   handOff(reason: HandOffReason): Promise<never> {
     if (!this.isOver && !this.#isHandOffCounted) {
@@ -340,7 +232,7 @@ export class Run {
    * neither hands the call off nor restarts the handler.
    */
   proposeFinished(): void {
-    if (!this.isOver) this.#proposeEnd(finishedEnd)
+    if (!this.isOver) this.#end = higherEnd(this.#end, finishedEnd)
   }
 
   /**
@@ -358,31 +250,23 @@ export class Run {
     else this.#phase = 'closed'
   }
 
-  /** Sets the end, unless the run has an end with the same rank or a higher one. */
-  #proposeEnd(end: RunEnd): void {
-    this.#end = higherEnd(this.#end, end)
-  }
-
-  /**
-   * Stops the run with an end. The returned promise rejects when the run is suspended. If the run is over, nothing can
-   * stop it any more, so the promise rejects at once.
-   */
+  /** The returned promise rejects when the run is suspended: at once if the run is over, so that nothing can stop it. */
   #stopWith(end: RunEnd): Promise<never> {
     if (this.isOver) return Promise.reject(this.#createSuspension())
-    this.#proposeEnd(end)
-    this.#stop ??= this.#createStop()
-    return this.#stop.promise
+    this.#end = higherEnd(this.#end, end)
+    return this.#stop?.promise ?? this.#createStop()
   }
 
-  #createStop(): RunStop {
-    let reject: RunStop['reject'] = () => {}
+  #createStop(): Promise<never> {
+    let reject: (error: Error) => void = () => {}
     const promise = new Promise<never>((_, rejectPromise) => {
       reject = rejectPromise
     })
     allowUnawaited(promise)
+    this.#stop = { promise, reject }
     this.#phase = 'stopping'
     this.#scheduleSuspension()
-    return { promise, reject }
+    return promise
   }
 
   #scheduleSuspension(): void {
@@ -392,7 +276,6 @@ export class Run {
     })
   }
 
-  /** Suspends the run at once. From then on every `ctx` function rejects, and `ctx.signal` is aborted. */
   #suspend(): void {
     if (this.isOver) return
     this.#phase = 'suspended'
@@ -401,16 +284,11 @@ export class Run {
     this.#controller?.abort(suspension)
   }
 
-  /** Creates the suspension of this run, which names the open questions. */
   #createSuspension(): Error {
     return suspensionFor([...(this.askedQuestions?.keys() ?? [])])
   }
 
-  // Signal
-
-  /**
-   * The signal of the context. It aborts when the call is cancelled, and when the run is suspended.
-   */
+  /** The signal of the context. It aborts when the call is cancelled, and when the run is suspended. */
   get signal(): AbortSignal {
     this.#controller ??= this.#createController()
     return this.#controller.signal

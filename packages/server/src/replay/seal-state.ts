@@ -2,11 +2,11 @@ import { type JournalStore, unavailableError } from '@x/exchange'
 import { errorCodes, type InputResponse, isJsonObject, type JsonValue, McpError, findMethodRow } from '@x/schema'
 import { principalIdentityOf, quotaError } from '@x/exchange/internal'
 import { isStateError } from '@x/state-codec'
-import { reportServerError, logContextOf } from '../request/report.ts'
 import { sessionIdOf } from './call-identity.ts'
 import type { ServedRequest } from './served-request.ts'
 import { HandlerError, stateDisabledMessage, toInternalError, unavailableErrorOf } from './handler-error.ts'
 import { journalMemberNames, parseJournal } from './journal-format.ts'
+import type { Run } from './run.ts'
 import { emitStateRejected } from './run-events.ts'
 import { formatExplicitKey, RunJournal } from './run-journal.ts'
 import { recordReceivedHandOff } from '../shedding/hand-off.ts'
@@ -19,10 +19,10 @@ export const statePurpose = 'requestState'
  * altered it, or taken it from another request or user (basic/patterns/mrtr, server requirements). The client receives
  * the same error for every invalid state. The reason is logged.
  */
-export async function openState(token: string, request: ServedRequest, name: string): Promise<RunJournal> {
+export async function openState(token: string, run: Run): Promise<RunJournal> {
+  const { request } = run
   const { stateCodec, loadMonitor } = request.settings
   if (stateCodec === undefined) throw invalidStateError()
-  const reportError = (error: unknown): void => reportServerError(error, logContextOf(request, name), request.settings)
   let value: JsonValue
   try {
     const claims = {
@@ -33,14 +33,14 @@ export async function openState(token: string, request: ServedRequest, name: str
     }
     value = await stateCodec.open(token, claims)
   } catch (error) {
-    reportError(error)
-    emitStateRejected(request, name, isStateError(error) ? error.code : 'unavailable')
+    run.report(error)
+    emitStateRejected(run, isStateError(error) ? error.code : 'unavailable')
     throw toOpenStateError(error)
   }
   const journal = parseJournal(value)
   if (journal === undefined) {
-    reportError(new Error('requestState holds a journal of a format that this version does not know'))
-    emitStateRejected(request, name, 'journal')
+    run.report(new Error('requestState holds a journal of a format that this version does not know'))
+    emitStateRejected(run, 'journal')
     throw invalidStateError()
   }
   if (journal.handOffReport !== undefined) recordReceivedHandOff(loadMonitor, journal)
@@ -54,15 +54,12 @@ export async function openState(token: string, request: ServedRequest, name: str
  * Opens the journal of a call that runs as a task. Throws if the journal has a later format, because this version
  * cannot read its records.
  */
-export function openStoredJournal(
-  { journal: storedJournal, responses }: JournalStore,
-  request: ServedRequest,
-  name: string,
-): RunJournal {
+export function openStoredJournal({ journal: storedJournal, responses }: JournalStore, run: Run): RunJournal {
+  const { request } = run
   const journal = parseJournal(storedJournal)
   if (journal === undefined) {
     const error = new Error('The journal that was kept is of a format that this version does not know')
-    throw toInternalError(error, request, name)
+    throw toInternalError(error, run)
   }
   // The answers in the request that created the task are used only until the first question is asked.
   if (journal.round === 0 && journal.explicitRound === undefined)
@@ -127,7 +124,8 @@ function countCharacters(value: JsonValue | undefined, maxCharacters: number): n
  * a specific error for a call that is too old, an unavailable store, an exceeded quota, or unsealable values of its
  * own. It receives an internal error otherwise.
  */
-export async function sealState(journal: RunJournal, request: ServedRequest, name: string): Promise<string> {
+export async function sealState(journal: RunJournal, run: Run): Promise<string> {
+  const { request } = run
   const { stateCodec } = request.settings
   if (stateCodec === undefined) throw new HandlerError('state', stateDisabledMessage)
   journal.recordParts()
@@ -140,7 +138,7 @@ export async function sealState(journal: RunJournal, request: ServedRequest, nam
       since: journal.startedAt,
     })
   } catch (error) {
-    reportServerError(error, logContextOf(request, name), request.settings)
+    run.report(error)
     if (isStateError(error) && error.code === 'too_old') throw invalidStateError()
     const storeError = unavailableErrorOf(error, { begun: true }) ?? storeQuotaErrorOf(error)
     throw storeError ?? unsealableValueError(error, journal, request) ?? sealFailureError()

@@ -23,6 +23,8 @@ export interface RequestObservation {
   readonly startedAt: number
   /** The number of steps whose work the request has done. */
   stepCount: number
+  /** The number of questions that the request has left to its client. */
+  questionCount: number
   /** The keys of the questions whose answers came with the request and that the handler has not read yet. */
   readonly newAnswers: Set<string>
 }

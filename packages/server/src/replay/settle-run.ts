@@ -1,10 +1,9 @@
 import { quoteName } from '@x/core'
-import { mapAwaitable, type Awaitable, waitForImmediate } from '../request/awaitable.ts'
-import { reportServerError, logContextOf } from '../request/report.ts'
+import { waitForImmediate } from '../request/awaitable.ts'
+import { authorFramesOf, type StartedUse } from './context-uses.ts'
 import { HandlerError, type HandlerErrorCode, isSuspension } from './handler-error.ts'
-import type { Run, RunOutcome, StartedUse } from './run.ts'
-import { authorFramesOf } from './started-uses.ts'
-import { warnAboutRun } from './warnings.ts'
+import type { RunOutcome } from './handler.ts'
+import type { Run } from './run.ts'
 
 /**
  * Closes a run whose handler has returned or thrown, and waits for the steps that still run. So their results are
@@ -14,39 +13,43 @@ import { warnAboutRun } from './warnings.ts'
  * error of the step would be lost after the reply. Therefore the run is closed after the wait. Steps can begin
  * meanwhile, and a question fails the call. The run of a handler that threw is closed at once, and nothing can begin.
  */
-export function settleRun(run: Run, outcome: RunOutcome<unknown>): Awaitable<void> {
-  const uses = run.startedUses
+export function settleRun(run: Run, outcome: RunOutcome<unknown>): Promise<void> | undefined {
+  const uses = run.existingUses?.started
   // Most handlers start neither a question nor a step.
-  if (uses === undefined) return closeRun(run)
-  if ('returned' in outcome) {
-    const completeCheck = checkUsesAtReturn(run, uses)
-    return mapAwaitable(waitBeforeClose(run), () => {
-      completeCheck()
-      // A question can still be open here if the handler caught the failure of a parallel question or step. Its answer
-      // would not change the result.
-      run.dropQuestions()
-      return closeRun(run)
-    })
+  if (uses === undefined || uses.length === 0) return closeRun(run)
+  return 'returned' in outcome ? settleReturned(run, uses) : settleThrown(run, uses)
+}
+
+function settleReturned(run: Run, uses: readonly StartedUse[]): Promise<void> | undefined {
+  const completeCheck = checkUsesAtReturn(run, uses)
+  const close = (): Promise<void> | undefined => {
+    completeCheck()
+    // A question can still be open here if the handler caught the failure of a parallel question or step. Its answer
+    // would not change the result.
+    run.dropQuestions()
+    return closeRun(run)
   }
-  return mapAwaitable(closeRun(run), () => {
+  if (run.isOver) return close()
+  // The run has the end `finished` meanwhile, so that the end of a step neither hands the call off nor restarts it.
+  run.proposeFinished()
+  const pendingSteps = waitForSteps(run)
+  return pendingSteps === undefined ? close() : pendingSteps.then(close)
+}
+
+function settleThrown(run: Run, uses: readonly StartedUse[]): Promise<void> | undefined {
+  const report = (): void => {
     // Otherwise the errors reach the handler in its next run, or the journal could not be stored.
     if (run.end?.kind === 'finished' || run.end?.kind === 'misused') reportFailedUses(run, uses)
-  })
+  }
+  const pendingClose = closeRun(run)
+  if (pendingClose !== undefined) return pendingClose.then(report)
+  report()
+  return undefined
 }
 
 /** Closes a run, and waits for its steps, so that their results are recorded. */
-function closeRun(run: Run): Awaitable<void> {
+function closeRun(run: Run): Promise<void> | undefined {
   run.close()
-  return waitForSteps(run)
-}
-
-/**
- * Waits for steps while the run of a handler that returned is open. The run has the end `finished` meanwhile, so that
- * the end of a step neither hands the call off nor restarts it.
- */
-function waitBeforeClose(run: Run): Awaitable<void> {
-  if (run.isOver) return undefined
-  run.proposeFinished()
   return waitForSteps(run)
 }
 
@@ -54,7 +57,7 @@ function waitBeforeClose(run: Run): Awaitable<void> {
  * Waits for the steps that run, for the answers that are parsed, and for the steps that begin meanwhile. Does not wait
  * if the journal could not be stored, because nothing more is recorded then.
  */
-function waitForSteps(run: Run): Awaitable<void> {
+function waitForSteps(run: Run): Promise<void> | undefined {
   if (!run.hasPendingWork || run.end?.kind === 'store_failed') return undefined
   // The promises of the handler are settled in the same turn of the event loop, after the work.
   return run
@@ -95,7 +98,7 @@ function reportFailedUses(run: Run, uses: readonly StartedUse[]): void {
   for (const use of uses) {
     // A step that succeeded after the run was closed has its result recorded. Only its promise is rejected.
     const hasSucceeded = use.failure?.error instanceof HandlerError && use.failure.error.code === 'ended'
-    if (!use.isAwaited && hasFailed(use) && !hasSucceeded) reportUseError(run, createFailedUseError(run, use))
+    if (!use.isAwaited && hasFailed(use) && !hasSucceeded) run.report(createFailedUseError(run, use))
   }
 }
 
@@ -110,7 +113,7 @@ function checkFailedUses(run: Run, uses: readonly StartedUse[], settledUses: Rea
     if (isNoticed || !hasFailed(use) || hasFailedCall(run, use)) continue
     const error = createFailedUseError(run, use)
     const isExcused = use.isAwaited && lastCaughtIndex >= use.failuresBefore
-    if (isExcused || run.end?.kind === 'misused') reportUseError(run, error)
+    if (isExcused || run.end?.kind === 'misused') run.report(error)
     else run.fail(error)
   }
 }
@@ -118,7 +121,7 @@ function checkFailedUses(run: Run, uses: readonly StartedUse[], settledUses: Rea
 /** Warns of a step that succeeded unawaited: the result may contain the promise instead of its value. */
 function warnUnawaitedStep(run: Run, { isQuestion, isAwaited, failure, description }: StartedUse): void {
   if (isQuestion || isAwaited || failure !== undefined) return
-  warnAboutRun(run, 'unawaited', `returned without waiting for ${description}: ${awaitAdvice}`)
+  run.warn('unawaited', `returned without waiting for ${description}: ${awaitAdvice}`)
 }
 
 /** Returns true if a failed question or step has already made the call fail. */
@@ -187,6 +190,42 @@ function createUseError(run: Run, use: StartedUse, code: HandlerErrorCode, reaso
   return error
 }
 
-function reportUseError({ request, name }: Run, error: HandlerError): void {
-  reportServerError(error, logContextOf(request, name), request.settings)
+/**
+ * Warns the author of what a settled run shows: a recorded step that it did not reach, or a suspension that the handler
+ * caught, for example with `catch {}`.
+ */
+export function warnAfterSettling(run: Run, outcome: RunOutcome<unknown>): void {
+  const { end } = run
+  if (end?.kind === 'finished') {
+    if ('returned' in outcome) warnUnusedStep(run)
+  } else if (end?.kind === 'asked' || end?.kind === 'became_task' || end?.kind === 'handed_off') {
+    warnSwallowedError(run, outcome)
+  }
+}
+
+/**
+ * Warns that an earlier run made a step that this run did not reach: its effect has happened, and nothing uses its
+ * result. A handler with checkpoints may continue behind its steps.
+ */
+function warnUnusedStep(run: Run): void {
+  // Strict replay compares all uses of its runs.
+  const key = run.isStrict ? undefined : run.existingJournal?.findUnusedStep(run.existingUses?.keys)
+  if (key === undefined) return
+  const problem = `did not come to its step "${key}" when it ran again`
+  const advice = 'in each run, decide by the arguments, the answers and the results of steps alone'
+  run.warn('not_repeatable', `${problem}: ${advice}`, key)
+}
+
+/** Warns that a handler caught its suspension, and continued with code that should not run. */
+function warnSwallowedError(run: Run, outcome: RunOutcome<unknown>): void {
+  // A handler that failed on its own before the suspension has hidden nothing.
+  if ('thrown' in outcome && (run.closedWhileStopping || isSuspension(outcome.thrown))) return
+  const [key] = run.askedQuestions?.keys() ?? []
+  const endDescription = 'thrown' in outcome ? 'threw something else' : 'returned'
+  const actionDescription =
+    key === undefined
+      ? `was to ${run.end?.kind === 'became_task' ? 'become a task' : 'move to another instance'}`
+      : `asked "${key}"`
+  const advice = 'await every question and step, and let errors pass for which isSuspension(error) is true'
+  run.warn('swallowed', `${actionDescription} and then ${endDescription} as if it had not: ${advice}`, key)
 }

@@ -1,9 +1,7 @@
-import type { JsonObject } from '@x/schema'
+import type { Handler, RunOutcome } from './handler.ts'
 import { openContext } from './open-context.ts'
-import { type Handler, Run, type RunOutcome } from './run.ts'
-import { completeCall } from './run-handler.ts'
+import { Run } from './run.ts'
 import { settleRun } from './settle-run.ts'
-import { warnAboutRun } from './warnings.ts'
 
 /**
  * The maximum number of strict runs of a request. A loop that saves checkpoints restarts the handler at each save.
@@ -11,12 +9,18 @@ import { warnAboutRun } from './warnings.ts'
  */
 const maxStrictRuns = 1000
 
+/** A settled run, and how its handler ended. */
+interface SettledRun<T> {
+  readonly run: Run
+  readonly outcome: RunOutcome<T>
+}
+
 /**
  * Runs a handler again from its beginning at every await that could end a run in production, with the journal of that
- * moment. Warns of every difference between two runs. Returns the result of the last run. It is slow by design, because
- * it is for tests.
+ * moment. Warns of every difference between two runs. Returns the last run, whose end counts. It is slow by design,
+ * because it is for tests.
  */
-export async function runStrictly<T>(handler: Handler<T>, { request, existingJournal }: Run): Promise<JsonObject> {
+export async function runStrictly<T>(handler: Handler<T>, { request, existingJournal }: Run): Promise<SettledRun<T>> {
   const paramsText = JSON.stringify(request.params)
   let run = new Run(request, handler.name, existingJournal?.copyForNextRun(), true)
   let previousRun: Run | undefined
@@ -26,7 +30,7 @@ export async function runStrictly<T>(handler: Handler<T>, { request, existingJou
     const isRunRepeatable = previousRun === undefined || areRunsEquivalent(previousRun, run)
     if (JSON.stringify(request.params) !== paramsText)
       warnNotRepeatable(run, 'changes its arguments: work on a copy of them')
-    if (isLastRun(run, previousRun)) return completeCall(run, outcome, handler)
+    if (isLastRun(run, previousRun)) return { run, outcome }
     previousRun = run
     // After a difference the next run is not strict, because a handler that differs in every run would restart without
     // end.
@@ -59,7 +63,7 @@ function isLastRun(run: Run, previousRun: Run | undefined): boolean {
  */
 function areRunsEquivalent(previousRun: Run, run: Run): boolean {
   let isUnchanged = true
-  for (const [useKey, text] of previousRun.existingJournal?.uses ?? []) {
+  for (const [useKey, text] of previousRun.existingUses?.keys ?? []) {
     const difference = describeDifference(useKey, text, previousRun, run)
     if (difference === undefined) continue
     isUnchanged = false
@@ -72,14 +76,12 @@ function areRunsEquivalent(previousRun: Run, run: Run): boolean {
 function describeDifference(useKey: string, text: string, previousRun: Run, run: Run): string | undefined {
   const [kind, key] = useKey.split(' ')
   const useDescription = `its ${kind === 'ask' ? 'question' : kind} "${key}"`
-  const repeatedText = run.existingJournal?.uses.get(useKey)
+  const repeatedText = run.existingUses?.keys.get(useKey)
   if (repeatedText !== undefined) return repeatedText === text ? undefined : `wrote ${useDescription} another way`
   // A loop that continues from a checkpoint does not reach the uses before the checkpoint.
-  return previousRun.existingJournal?.skippableUses.has(useKey) === true
-    ? undefined
-    : `did not come to ${useDescription}`
+  return previousRun.existingUses?.skippableKeys?.has(useKey) === true ? undefined : `did not come to ${useDescription}`
 }
 
 function warnNotRepeatable(run: Run, problem: string, key?: string): void {
-  warnAboutRun(run, 'not_repeatable', problem, key)
+  run.warn('not_repeatable', problem, key)
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Run } from './run.ts'
 import type { ServedRequest } from './served-request.ts'
-import { authorFramesOf, startUse } from './started-uses.ts'
+import { authorFramesOf, startUse } from './context-uses.ts'
 
 const newServer = () => ({ settings: { authorFrames: new Map() } }) as unknown as ServedRequest
 
@@ -10,7 +10,7 @@ test('a call is found at the place where it was made first, and a thousand of th
   const run = new Run(server, 'charge')
   const start = (key: string) => {
     void startUse(run, 'ctx.step', key, Promise.resolve(1))
-    const use = run.startedUses?.at(-1)
+    const use = run.uses.started.at(-1)
     if (use === undefined) throw new Error('A run that is not over records each use')
     return use
   }

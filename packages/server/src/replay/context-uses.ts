@@ -1,0 +1,207 @@
+import { isCancelled } from '@x/core'
+import type { Call } from '@x/exchange'
+import type { ServerSettings } from '../compile/settings.ts'
+import { allowUnawaited } from '../request/awaitable.ts'
+import type { WarningCode } from '../request/report.ts'
+import { rememberAuthorFrames } from './author-frames.ts'
+import { checkHandlerKey, HandlerError } from './handler-error.ts'
+
+/** A run, as the uses of its context see it. */
+interface UsedRun {
+  readonly request: { readonly settings: Pick<ServerSettings, 'authorFrames'>; readonly call: Call }
+  readonly name: string
+  readonly isOver: boolean
+  readonly uses: ContextUses
+  readonly checkNotOver: (functionName: string) => void
+  readonly fail: (error: HandlerError) => HandlerError
+  readonly warn: (code: WarningCode, problem: string) => void
+}
+
+/** A question or a step that a handler has started. */
+export interface StartedUse {
+  readonly isQuestion: boolean
+  /** The call as error messages show it, such as `ctx.step("charge")`. */
+  readonly description: string
+  /** True once the handler waits for the promise, directly or through a function such as `Promise.all`. */
+  readonly isAwaited: boolean
+  readonly isSettled: boolean
+  /** The number of uses of the run that had failed before this one started. */
+  readonly failuresBefore: number
+  /** The error with which the promise was rejected, and its place among the failures. Undefined if it was not rejected. */
+  readonly failure: { readonly error: unknown; readonly index: number } | undefined
+}
+
+/** What a handler has done with its context in one run: the keys that it gave, and the promises that it received. */
+export class ContextUses {
+  readonly #run: UsedRun
+  /** Maps `kind key` to the text of a question, or to an empty text for other kinds. */
+  readonly #keys = new Map<string, string>()
+  #skippableKeys: Set<string> | undefined
+  readonly #started: ObservedUse[] = []
+  #failureCount = 0
+  /** True while the synchronous part of a step's function runs. */
+  #isInStep = false
+
+  constructor(run: UsedRun) {
+    this.#run = run
+  }
+
+  /** The keys so far, as `kind key`, and the text of each question. */
+  get keys(): ReadonlyMap<string, string> {
+    return this.#keys
+  }
+
+  /**
+   * The keys that the next run need not use, because it continues from a checkpoint that was saved after them. Filled
+   * only in strict replay.
+   */
+  get skippableKeys(): ReadonlySet<string> | undefined {
+    return this.#skippableKeys
+  }
+
+  /** The questions and steps that the handler has started. */
+  get started(): readonly StartedUse[] {
+    return this.#started
+  }
+
+  /** Throws if the context cannot be used now, because the run is over or the function of a step calls it. */
+  checkUse(functionName: string, advice = 'steps do work, the handler asks'): void {
+    this.#run.checkNotOver(functionName)
+    if (this.#isInStep)
+      throw this.#run.fail(new HandlerError('nested', `${functionName} was used inside a step: ${advice}`))
+  }
+
+  /**
+   * Records a call of a `ctx` function, such as a `step`. A key can be used once for each kind. `text` is the text of a
+   * question, which must be the same in later runs. Throws a `HandlerError` for a misuse, and the suspension if the run
+   * is suspended.
+   */
+  registerUse(kind: string, key: string, functionName: string, text = ''): void {
+    this.checkUse(functionName)
+    this.checkKey(key, functionName)
+    const useKey = `${kind} ${key}`
+    if (this.#keys.has(useKey)) {
+      const advice = `give each its own, such as "${key}/17"`
+      throw this.#run.fail(
+        new HandlerError('duplicate', `${functionName} was given the key "${key}" twice in one run: ${advice}`),
+      )
+    }
+    this.#keys.set(useKey, text)
+  }
+
+  /** Throws for an invalid key, and fails the call. A question is not read before, because it may stand in its place. */
+  checkKey(key: unknown, functionName: string): void {
+    try {
+      checkHandlerKey(key, functionName)
+    } catch (error) {
+      if (error instanceof HandlerError) this.#run.fail(error)
+      throw error
+    }
+  }
+
+  /** Calls the function of a step. Any use of the context before the function's first `await` fails the call. */
+  callInStep<A, T>(work: (argument: A) => T, argument: A): T {
+    this.#isInStep = true
+    try {
+      return work(argument)
+    } finally {
+      this.#isInStep = false
+    }
+  }
+
+  /** Notes that the next run need not repeat the uses since a checkpoint was opened. */
+  skipSince(checkpointKey: string): void {
+    const useKeys = [...this.#keys.keys()]
+    this.#skippableKeys ??= new Set()
+    for (const useKey of useKeys.slice(useKeys.indexOf(`checkpoint ${checkpointKey}`) + 1))
+      this.#skippableKeys.add(useKey)
+  }
+
+  /**
+   * Records a question or step that the handler starts, unless the run is over. Returns the promise for the handler,
+   * whose unhandled rejection does not end the process.
+   */
+  startUse<T>(source: Promise<T>, isQuestion: boolean, description: string): Promise<T> {
+    const failuresBefore = this.#failureCount
+    const use: ObservedUse = {
+      isQuestion,
+      description,
+      isAwaited: false,
+      isSettled: false,
+      failuresBefore,
+      failure: undefined,
+    }
+    const promise = new UsePromise<T>((resolve, reject) => {
+      source.then(
+        (value) => {
+          use.isSettled = true
+          resolve(value)
+        },
+        (error: unknown) => {
+          use.isSettled = true
+          use.failure = { error, index: this.#failureCount++ }
+          this.#warnLateUse(description, error)
+          reject(error)
+        },
+      )
+    })
+    allowUnawaited(promise)
+    // From here on, `then` records that the handler awaits the promise.
+    promise.use = use
+    if (!this.#run.isOver) this.#started.push(use)
+    return promise
+  }
+
+  /** Warns of a use after the end of its call. Its error reaches only code that awaits it, and none may. */
+  #warnLateUse(description: string, error: unknown): void {
+    if (!(error instanceof HandlerError) || error.code !== 'ended' || isCancelled(this.#run.request.call)) return
+    const advice = 'await everything that the handler starts'
+    this.#run.warn('unawaited', `used ${description} after its call had ended: ${advice}`)
+  }
+}
+
+/** A started use, whose state only this file changes. */
+type ObservedUse = { -readonly [Member in keyof StartedUse]: StartedUse[Member] }
+
+/**
+ * A promise that records when something waits for it. It has to be a subclass: `await` calls `then` only on a subclass,
+ * and does not call any method of a plain promise.
+ */
+class UsePromise<T> extends Promise<T> {
+  use: ObservedUse | undefined
+
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise
+  }
+
+  // oxlint-disable-next-line unicorn/no-thenable -- a promise that observes its own `then`
+  override then<R = T, E = never>(
+    onFulfilled?: ((value: T) => R | PromiseLike<R>) | null,
+    onRejected?: ((reason: unknown) => E | PromiseLike<E>) | null,
+  ): Promise<R | E> {
+    if (this.use !== undefined) this.use.isAwaited = true
+    return super.then(onFulfilled, onRejected)
+  }
+}
+
+/**
+ * Starts a question or step: records it in the run, and returns the promise for the handler. `key` may be any value in
+ * a program without types. The function that calls this one is called by the function of the context.
+ */
+export function startUse<T>(run: UsedRun, functionName: string, key: unknown, source: Promise<T>): Promise<T> {
+  const description = `${functionName}(${typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : '…'})`
+  const { authorFrames } = run.request.settings
+  const callKey = callKeyOf(run, description)
+  if (!authorFrames.has(callKey)) rememberAuthorFrames(authorFrames, callKey, startUse)
+  return run.uses.startUse(source, functionName !== 'ctx.step', description)
+}
+
+/** Returns the stack frames of the author's code that started a question or step. Undefined if they were not stored. */
+export function authorFramesOf(run: UsedRun, { description }: StartedUse): string | undefined {
+  return run.request.settings.authorFrames.get(callKeyOf(run, description))
+}
+
+/** Returns a key of bounded length: the name may be a URI of a client. */
+function callKeyOf({ name }: UsedRun, description: string): string {
+  return `${name.slice(0, 140)} ${description}`
+}
