@@ -12,10 +12,9 @@ import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitabl
 import { requireCapabilities } from './served-request.ts'
 import { fingerprintOf } from './call-identity.ts'
 import { HandlerError } from './handler-error.ts'
-import type { QuestionRecord } from './journal.ts'
+import type { AskedQuestion, QuestionRecord } from './journal.ts'
 import { startUse } from './context-uses.ts'
 import type { Run } from './run.ts'
-import type { AskedQuestion } from './run-end.ts'
 import { emitAnswer } from './run-events.ts'
 
 /** A question of a handler, which is described once its key is known to be one. */
@@ -59,7 +58,8 @@ const maxQuestionChanges = 2
 
 /** Asks a question for a function of the context, and returns the promise for its handler. */
 export function ask<T>(run: Run, key: string, question: HandlerQuestion<T>): Promise<T> {
-  return startUse(run, question.functionName, key, answerQuestion(run, key, question))
+  const answer = answerQuestion(run, key, question)
+  return startUse(run, question.functionName, key, answer)
 }
 
 /**
@@ -70,23 +70,25 @@ export function ask<T>(run: Run, key: string, question: HandlerQuestion<T>): Pro
 async function answerQuestion<T>(run: Run, key: string, handlerQuestion: HandlerQuestion<T>): Promise<T> {
   run.uses.checkKey(key, handlerQuestion.functionName)
   const question = describeQuestion(run, key, handlerQuestion)
-  const text = question.text ?? JSON.stringify(question.request)
-  run.uses.registerUse('ask', key, question.functionName, text)
+  const { functionName, request, text = JSON.stringify(request), requiredCapabilities } = question
+  run.uses.registerUse('ask', key, functionName, text)
   const record = run.journal.findQuestion(key) ?? newQuestion
+  let askedQuestion: AskedQuestion = { ...record, request, text }
   // Only answers to recorded questions are used. An answer that the client sends without being asked could pass for a
   // consent that no user gave.
-  if (record.response === undefined)
-    return askClient(run, key, question, { ...record, request: question.request, text })
-  const pendingAnswer = parseAnswer(question, record, record.response, text)
-  const answer = isPromiseLike(pendingAnswer) ? await run.waitForParsing(pendingAnswer) : pendingAnswer
-  run.checkNotOver(question.functionName)
-  // An answer to a question whose text has changed is not used.
-  if (run.request.observation !== undefined && !('changeCount' in answer))
-    emitAnswer(run, key, question.request, actionOf(answer, record.response))
-  if ('value' in answer) return answer.value
-  if ('error' in answer) throw answer.error
-  rejectEndlessQuestion(run, key, text, answer)
-  return askClient(run, key, question, askAgain(question, record, text, answer))
+  if (record.response !== undefined) {
+    const pendingAnswer = parseAnswer(question, record, record.response, text)
+    const answer = isPromiseLike(pendingAnswer) ? await run.waitForParsing(pendingAnswer) : pendingAnswer
+    run.checkNotOver(functionName)
+    // An answer to a question whose text has changed is not used.
+    if (!('changeCount' in answer)) emitAnswer(run, key, request, actionOf(answer, record.response))
+    if ('value' in answer) return answer.value
+    if ('error' in answer) throw answer.error
+    rejectEndlessQuestion(run, key, text, answer)
+    askedQuestion = askAgain(askedQuestion, answer)
+  }
+  requireCapabilities(requiredCapabilities, run.request)
+  return run.ask(key, askedQuestion)
 }
 
 /**
@@ -113,7 +115,13 @@ function actionOf(answer: object, { action }: JsonObject): ServerEvents['answer'
 }
 
 /** The counts of a question that was not asked yet. */
-const newQuestion = { response: undefined, wireKeyCount: 1, invalidAnswerCount: 0, changeCount: 0 }
+const newQuestion: QuestionRecord = {
+  fingerprint: '',
+  response: undefined,
+  wireKeyCount: 1,
+  invalidAnswerCount: 0,
+  changeCount: 0,
+}
 
 type RepeatReason = { readonly changeCount: number } | InvalidAnswer | { readonly pendingReason: string }
 
@@ -188,12 +196,8 @@ function isEmptyForm({ method, params }: InputRequest, { action, content = {} }:
 }
 
 /** Returns the question that is asked again under a new key, for the given reason. */
-function askAgain<T>(
-  { request }: ClientQuestion<T>,
-  { wireKeyCount, invalidAnswerCount, changeCount }: QuestionRecord,
-  text: string,
-  repeatReason: RepeatReason,
-): AskedQuestion {
+function askAgain(question: AskedQuestion, repeatReason: RepeatReason): AskedQuestion {
+  const { request, text, wireKeyCount, invalidAnswerCount, changeCount } = question
   const counts = { wireKeyCount: wireKeyCount + 1, invalidAnswerCount, changeCount }
   if ('changeCount' in repeatReason) return { ...counts, request, text, changeCount: repeatReason.changeCount }
   if ('pendingReason' in repeatReason)
@@ -206,14 +210,4 @@ function askAgain<T>(
 function withReason(request: InputRequest, reason: string): InputRequest {
   if (request.method !== 'elicitation/create') return request
   return { ...request, params: { ...request.params, message: `${request.params.message}\n\n${reason}` } }
-}
-
-function askClient<T>(
-  run: Run,
-  key: string,
-  { requiredCapabilities }: ClientQuestion<T>,
-  askedQuestion: AskedQuestion,
-): Promise<never> {
-  requireCapabilities(requiredCapabilities, run.request)
-  return run.ask(key, askedQuestion)
 }

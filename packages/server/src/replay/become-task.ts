@@ -9,13 +9,12 @@ import type { Run } from './run.ts'
 import { observeRunEnd } from './run-events.ts'
 import type { ServedRequest } from './served-request.ts'
 
-/** Makes a call a task before its handler runs. */
-export function beginAsTask(run: Run): Awaitable<JsonObject> {
-  return observeRunEnd(run, 'became_task', () => createTask(run))
+/** Creates a task that continues the call with its journal. Returns the result that names the task. */
+export function createTask(run: Run): Awaitable<JsonObject> {
+  return observeRunEnd(run, 'became_task', () => passToRunner(run))
 }
 
-/** Creates a task that continues the call with its journal. Returns the result that names the task. */
-export async function createTask(run: Run): Promise<JsonObject> {
+async function passToRunner(run: Run): Promise<JsonObject> {
   const { request, journal } = run
   const { call, catalog } = request
   const backgroundRunner = call.context.get(backgroundKey)
@@ -41,8 +40,14 @@ function tasksUnavailableError({ name }: Run): McpError {
  * Returns true if a call becomes a task before its handler runs. Older revisions have no such tasks, so that a call of
  * an older client runs as an ordinary one, whatever its tool says (seps/2663-tasks-extension).
  */
-export function shouldBeginAsTask(choice: TaskChoice, { call, journalStore }: ServedRequest): boolean {
-  if (choice === 'never' || journalStore !== undefined || call.context.get(olderRequestKey) !== undefined) return false
+export function shouldBeginAsTask(choice: TaskChoice | undefined, { call, journalStore }: ServedRequest): boolean {
+  if (
+    choice === undefined ||
+    choice === 'never' ||
+    journalStore !== undefined ||
+    call.context.get(olderRequestKey) !== undefined
+  )
+    return false
   return choice === 'required' || call.context.get(backgroundKey)?.accepted === true
 }
 

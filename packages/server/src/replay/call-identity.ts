@@ -1,17 +1,7 @@
 import { sha256Hex, sha256HexSync } from '@x/core'
 import { type InputResponse, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import type { ServedRequest } from './served-request.ts'
 import type { Journal } from './journal.ts'
-
-/** The `_meta` key under which a request names its session. */
-const sessionMetaKey = 'io.modelcontextprotocol/session'
-
-/** Returns the id of the session that a request names. */
-export function sessionIdOf({ meta }: Pick<ServedRequest, 'meta'>): string | undefined {
-  const session = meta[sessionMetaKey]
-  return isJsonObject(session) && typeof session['sessionId'] === 'string' ? session['sessionId'] : undefined
-}
 
 /**
  * Derives an id for the effects of a call, such as the idempotency keys of its steps. Before the first answer it is the

@@ -3,8 +3,9 @@ import type { Call } from '@x/exchange'
 import type { ServerSettings } from '../compile/settings.ts'
 import { allowUnawaited } from '../request/awaitable.ts'
 import type { WarningCode } from '../request/report.ts'
+import { describeType } from '../request/json-copy.ts'
 import { rememberAuthorFrames } from './author-frames.ts'
-import { checkHandlerKey, HandlerError } from './handler-error.ts'
+import { HandlerError } from './handler-error.ts'
 
 /** A run, as the uses of its context see it. */
 interface UsedRun {
@@ -204,4 +205,19 @@ export function authorFramesOf(run: UsedRun, { description }: StartedUse): strin
 /** Returns a key of bounded length: the name may be a URI of a client. */
 function callKeyOf({ name }: UsedRun, description: string): string {
   return `${name.slice(0, 140)} ${description}`
+}
+
+/**
+ * Throws for a key that does not consist of 1 to 128 letters, digits or `_ - . : /`. `~` is not allowed, because it
+ * marks the keys of repeated questions in `inputRequests`.
+ */
+export function checkHandlerKey(key: unknown, functionName: string): asserts key is string {
+  if (typeof key === 'string' && /^[A-Za-z0-9_.:/-]{1,128}$/.test(key)) return
+  if (typeof key === 'object' || typeof key === 'function' || key === undefined) {
+    const first = `the first argument of ${functionName} must be the key, a text`
+    throw new HandlerError('key', `${first}, and it is ${describeType(key)}; write ${functionName}('name', …)`)
+  }
+  const shownKey = typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : String(key)
+  const rule = 'a key is 1 to 128 letters, digits and "_-.:/"; in a loop, put the item into it ("confirm/17")'
+  throw new HandlerError('key', `${functionName} was given the key ${shownKey}: ${rule}`)
 }

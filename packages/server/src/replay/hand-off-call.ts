@@ -1,7 +1,6 @@
 import { canHandOffKey } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
-import { createHandOffReport, decideHandOff } from '../shedding/hand-off.ts'
-import { InstanceWork } from '../shedding/instance-work.ts'
+import { createHandOffReport, decideHandOff, type InstanceWork } from '../shedding/hand-off.ts'
 import { countHandOff } from '../shedding/load-monitor.ts'
 import type { HandOffReason } from '../shedding/shedding-options.ts'
 import type { Run } from './run.ts'
@@ -10,21 +9,14 @@ import { sealState } from './seal-state.ts'
 import type { ServedRequest } from './served-request.ts'
 import { formatInputRequired } from './suspend-call.ts'
 
-/** Returns the work of a request on this instance. Its first step or checkpoint begins the work. */
-export function ensureInstanceWork(request: ServedRequest): InstanceWork {
-  request.work ??= new InstanceWork(request.settings.loadMonitor, request.settings.now)
-  return request.work
-}
-
 /**
  * Handles the end of a step, or the save of a checkpoint. All work of the call is recorded at this point, so the call
  * may continue at another instance or in a later run. Returns undefined if the handler continues at once. Otherwise
  * returns a promise that resolves when the handler may continue, or rejects when the run is suspended.
  */
-export function handleStepBoundary(run: Run): Promise<void> | undefined {
+export function handleStepBoundary(run: Run, work: InstanceWork): Promise<void> | undefined {
   // If the handler has ended or the call has failed, the call is neither handed off nor restarted.
   if (run.end?.kind === 'finished' || run.end?.kind === 'misused') return undefined
-  const work = ensureInstanceWork(run.request)
   // A stopped run is not handed off. An open question ends it anyway, and parallel branches should reach their own
   // questions first.
   const reason = run.wasStopped ? undefined : findHandOffReason(run, work)

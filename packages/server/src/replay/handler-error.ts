@@ -1,7 +1,6 @@
 import { isCancelled, isLimitError, isUnavailable } from '@x/core'
 import { limitErrorToMcp, unavailableError } from '@x/exchange'
 import { errorCodes, isMcpError, McpError } from '@x/schema'
-import { describeType } from '../request/json-copy.ts'
 import type { ServedRequest } from './served-request.ts'
 
 /** The kinds of mistakes that a handler can make when it uses its context. */
@@ -42,21 +41,6 @@ export class HandlerError extends Error {
 /** Returns true if a value is a {@link HandlerError}, from this copy of the package or another. */
 export function isHandlerError(error: unknown): error is HandlerError {
   return error instanceof Error && error.name === 'HandlerError' && 'code' in error
-}
-
-/**
- * Throws for a key that does not consist of 1 to 128 letters, digits or `_ - . : /`. `~` is not allowed, because it
- * marks the keys of repeated questions in `inputRequests`.
- */
-export function checkHandlerKey(key: unknown, functionName: string): asserts key is string {
-  if (typeof key === 'string' && /^[A-Za-z0-9_.:/-]{1,128}$/.test(key)) return
-  if (typeof key === 'object' || typeof key === 'function' || key === undefined) {
-    const first = `the first argument of ${functionName} must be the key, a text`
-    throw new HandlerError('key', `${first}, and it is ${describeType(key)}; write ${functionName}('name', …)`)
-  }
-  const shownKey = typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : String(key)
-  const rule = 'a key is 1 to 128 letters, digits and "_-.:/"; in a loop, put the item into it ("confirm/17")'
-  throw new HandlerError('key', `${functionName} was given the key ${shownKey}: ${rule}`)
 }
 
 /** The reason why a server without state cannot ask its clients. */

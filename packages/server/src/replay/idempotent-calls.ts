@@ -3,10 +3,10 @@ import { errorCodes, type JsonObject, McpError, projectMetaKeys } from '@x/schem
 import { extendsResultKey, principalIdentityOf } from '@x/exchange/internal'
 import type { StateStore } from '@x/state-codec'
 import type { Awaitable } from '../request/awaitable.ts'
-import { fingerprintOf, sessionIdOf, stringifySorted, uuidOf } from './call-identity.ts'
+import { fingerprintOf, stringifySorted, uuidOf } from './call-identity.ts'
 import type { Handler } from './handler.ts'
 import type { Run } from './run.ts'
-import type { ServedRequest } from './served-request.ts'
+import { type ServedRequest, sessionIdOf } from './served-request.ts'
 
 /** The form of an idempotency key: 22 characters of Base64url, which contain 128 random bits or more. */
 const idempotencyKeyPattern = /^[A-Za-z0-9_-]{22}$/
@@ -37,20 +37,23 @@ export async function assignCallId(request: ServedRequest): Promise<void> {
  * idempotency key and an authenticated caller. Without one of them, or for a method that only reads, the call runs and
  * nothing is stored. A result that asks the client or hands the call off is not stored.
  */
-export async function answerOnce<T>(
+export function answerOnce<T>(
   handler: Handler<T>,
   run: Run,
   runCall: () => Awaitable<JsonObject>,
-): Promise<JsonObject> {
-  const { settings, callId } = run.request
-  if (settings.idempotency === undefined || callId === undefined || !mayStoreResult(handler, run)) return runCall()
-  const id = run.existingJournal === undefined ? callId : await run.existingJournal.effectsId()
-  return answerFromStore({ store: settings.idempotency.store, key: `mcp-result:${id}`, run }, runCall)
+): Awaitable<JsonObject> {
+  const { idempotency } = run.request.settings
+  return idempotency !== undefined && mayStoreResult(handler, run)
+    ? answerFromStore(idempotency.store, run, runCall)
+    : runCall()
 }
 
-/** Returns true if a server with a store of results stores the result of a call, and may find an earlier one. */
+/** Returns true if the server stores the result of a call, and may find an earlier one. */
 export function mayStoreResult<T>({ hasEffects }: Handler<T>, { request }: Run): boolean {
-  return request.callId !== undefined && request.call.principal !== undefined && hasEffects === true
+  const { settings, callId, call } = request
+  return (
+    settings.idempotency !== undefined && callId !== undefined && call.principal !== undefined && hasEffects === true
+  )
 }
 
 /** The store and the key of the result of one call. */
@@ -68,9 +71,11 @@ const storedResultTtlMs = 600_000
  * Returns the stored result of a call, or runs the call and stores its result. If two equal calls run at the same time,
  * both return the result of the call that ends first. A store that fails does not fail the call.
  */
-async function answerFromStore(stored: StoredResult, runCall: () => Awaitable<JsonObject>): Promise<JsonObject> {
-  const { store, key } = stored
-  const { request } = stored.run
+async function answerFromStore(store: StateStore, run: Run, runCall: () => Awaitable<JsonObject>): Promise<JsonObject> {
+  const { request, existingJournal } = run
+  const id = existingJournal === undefined ? request.callId : await existingJournal.effectsId()
+  const key = `mcp-result:${id}`
+  const stored = { store, key, run }
   const storedResult = await readStoredResult(stored)
   if (storedResult !== undefined) return storedResult
   const result = await runCall()

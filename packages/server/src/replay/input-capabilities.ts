@@ -1,5 +1,4 @@
 import type { ClientCapabilities, CreateMessageRequestParams, InputRequest } from '@x/schema'
-import { requireCapabilities, type ServedRequest } from './served-request.ts'
 
 /**
  * Returns the sampling capabilities that a request needs. Clients declare support for tools and for context separately
@@ -31,21 +30,4 @@ export function isResponseOfKind(method: string, response: object): boolean {
 export function inferRequestMethod(response: object): InputRequest['method'] {
   if ('roots' in response) return 'roots/list'
   return 'role' in response ? 'sampling/createMessage' : 'elicitation/create'
-}
-
-/** Throws if the client has not declared the capabilities that answering the requests needs. */
-export function requireInputCapabilities(inputRequests: readonly InputRequest[], request: ServedRequest): void {
-  let elicitation: ClientCapabilities['elicitation']
-  let sampling: ClientCapabilities['sampling']
-  let roots: ClientCapabilities['roots']
-  for (const inputRequest of inputRequests) {
-    if (inputRequest.method === 'roots/list') roots = {}
-    else if (inputRequest.method === 'sampling/createMessage')
-      sampling = { ...sampling, ...samplingCapabilitiesFor(inputRequest.params) }
-    else elicitation = { ...elicitation, ...(inputRequest.params.mode === 'url' ? { url: {} } : { form: {} }) }
-  }
-  requireCapabilities(
-    { ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots }) },
-    request,
-  )
 }

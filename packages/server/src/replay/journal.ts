@@ -1,5 +1,5 @@
 import type { HandOffReport } from '../shedding/fleet-view.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import { type InputRequest, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
 /**
  * The answers of the client and the recorded results of a call. This is the only data of a call that exists between two
@@ -69,6 +69,17 @@ export interface QuestionRecord {
   readonly response?: JsonObject | undefined
 }
 
+/** A question that a run asks the client. */
+export interface AskedQuestion {
+  readonly request: InputRequest
+  /** The JSON of the question, without the reason that is added to its message when it is asked again. */
+  readonly text: string
+  readonly wireKeyCount: number
+  readonly invalidAnswerCount: number
+  readonly invalidAnswer?: string | undefined
+  readonly changeCount: number
+}
+
 /** The result of a step. `value` is undefined if the step returned undefined. */
 export interface StepRecord {
   readonly value?: JsonValue | undefined
@@ -114,4 +125,20 @@ export function responseFor(responses: JsonObject | undefined, key: string): Jso
   if (responses === undefined || !Object.hasOwn(responses, key)) return undefined
   const response = responses[key]
   return isJsonObject(response) ? response : undefined
+}
+
+/**
+ * Returns the key in `inputRequests` for a request of `inputRequired` in a task, where each key may be used only once.
+ * The appended round makes the key unique. The `~` distinguishes it from every key of an author.
+ */
+export function formatExplicitKey(key: string, round: number): string {
+  return `${key}~r${round}`
+}
+
+/**
+ * Returns the key in `inputRequests` for a question. From the second time that a question is asked, the number of times
+ * is appended.
+ */
+export function formatWireKey(key: string, occurrence: number): string {
+  return occurrence === 1 ? key : `${key}~${occurrence}`
 }

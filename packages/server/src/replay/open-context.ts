@@ -43,6 +43,8 @@ export function openRequestContext(request: ServedRequest): RequestContext {
 export function openContext(run: Run): Context {
   const { request } = run
   const { progress, log } = messageSenderOf(request)
+  const responses = responsesFor(run)
+  const state = stateFor(run)
   // This literal has no spread, because every call creates a context. A spread would cost as much as the rest of the
   // call.
   const context: Omit<Context, 'signal'> = {
@@ -66,8 +68,8 @@ export function openContext(run: Run): Context {
     notifyListChanged: (kind) => publishTopic(kind, request.settings),
     now: () => run.journal.startedAt,
     uuid: (key) => recordUuid(run, key),
-    responses: responsesFor(run),
-    state: stateFor(run),
+    responses,
+    state,
   }
   return withSignalOf(context, run)
 }

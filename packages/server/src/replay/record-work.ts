@@ -2,11 +2,12 @@ import { cloneJson, type JsonLeaf, quoteName } from '@x/core'
 import type { JsonValue } from '@x/schema'
 import { allowUnawaited, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { Checkpoint, StepContext, StepResult, WidenedValue } from '../definitions/context.ts'
-import { handleStepBoundary, ensureInstanceWork } from './hand-off-call.ts'
+import { handleStepBoundary } from './hand-off-call.ts'
 import { deriveUuid } from './call-identity.ts'
 import { startUse } from './context-uses.ts'
 import { HandlerError } from './handler-error.ts'
 import { describeType, tryCopyJson } from '../request/json-copy.ts'
+import { ensureInstanceWork } from '../shedding/hand-off.ts'
 import type { Run } from './run.ts'
 import { observeStep } from './run-events.ts'
 
@@ -16,7 +17,8 @@ export function startStep<T extends StepResult>(
   key: string,
   work: (context: StepContext) => Awaitable<T>,
 ): Promise<T> {
-  return startUse(run, 'ctx.step', key, runStep(run, key, work))
+  const result = runStep(run, key, work)
+  return startUse(run, 'ctx.step', key, result)
 }
 
 /**
@@ -28,27 +30,29 @@ async function runStep<T extends StepResult>(
   work: (context: StepContext) => Awaitable<T>,
 ): Promise<T> {
   run.uses.registerUse('step', key, 'ctx.step')
-  checkWork(run, key, work)
+  if (typeof work !== 'function') throw notCallableError(run, key, work)
   const stepRecord = run.journal.findStep(key)
   // The cast is safe, because the journal has the result of this step. The copy allows the handler to change the value.
   if (stepRecord !== undefined) return cloneJson(stepRecord.value) as T
-  ensureInstanceWork(run.request)
+  const instanceWork = ensureInstanceWork(run.request)
   const value = await executeStep(run, key, work)
-  const boundaryPromise = passStepBoundary(run, 'ctx.step')
-  if (boundaryPromise !== undefined) await boundaryPromise
+  run.checkNotOver('ctx.step')
+  const boundaryPromise = handleStepBoundary(run, instanceWork)
+  if (boundaryPromise !== undefined) {
+    await boundaryPromise
+    run.checkNotOver('ctx.step')
+  }
   // The cast is safe, because the value is a JSON copy of what the work returned.
   return cloneJson(value) as T
 }
 
-/** Throws for work that is no function, such as `ctx.step('charge', charge())`: it would run again in every run. */
-function checkWork(run: Run, key: string, work: unknown): void {
-  if (typeof work === 'function') return
+/** The error for work that is no function, such as `ctx.step('charge', charge())`: it would run again in every run. */
+function notCallableError(run: Run, key: string, work: unknown): HandlerError {
   const advice = `write a function that begins the work, as in ctx.step("${key}", () => …)`
   const isPromise = isPromiseLike(work)
   if (isPromise) allowUnawaited(Promise.resolve(work))
-  throw run.fail(
-    new HandlerError('json', `ctx.step("${key}") was given ${isPromise ? 'a promise' : describeType(work)}; ${advice}`),
-  )
+  const given = isPromise ? 'a promise' : describeType(work)
+  return run.fail(new HandlerError('json', `ctx.step("${key}") was given ${given}; ${advice}`))
 }
 
 /** Does the work of a step, and records its result. Returns a copy of the result. */
@@ -101,15 +105,6 @@ async function doStepWork<T>(
 }
 
 /**
- * Returns a promise that resolves when the handler may continue after a step or a save, or undefined if it may continue
- * at once. Throws or rejects if the run is over.
- */
-function passStepBoundary(run: Run, functionName: string): Promise<void> | undefined {
-  run.checkNotOver(functionName)
-  return handleStepBoundary(run)?.then(() => run.checkNotOver(functionName))
-}
-
-/**
  * Commits new journal entries before the handler continues. Returns undefined if there are none. If the commit fails,
  * the call fails and the promise rejects with the suspension. `next` is the step whose work follows, if there is one.
  */
@@ -126,7 +121,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(
   initialValue: T,
 ): Checkpoint<WidenedValue<T>> {
   run.uses.registerUse('checkpoint', key, 'ctx.checkpoint')
-  ensureInstanceWork(run.request)
+  const instanceWork = ensureInstanceWork(run.request)
   const { journal } = run
   const functionName = `ctx.checkpoint("${key}")`
   const savedValue = journal.findCheckpoint(key)
@@ -146,8 +141,12 @@ export function openCheckpoint<T extends JsonLeaf | object>(
     const pendingCommit = commitJournal(run)
     if (pendingCommit !== undefined) await pendingCommit
     if (run.isStrict) run.uses.skipSince(key)
-    const boundaryPromise = passStepBoundary(run, functionName)
-    if (boundaryPromise !== undefined) await boundaryPromise
+    run.checkNotOver(functionName)
+    const boundaryPromise = handleStepBoundary(run, instanceWork)
+    if (boundaryPromise !== undefined) {
+      await boundaryPromise
+      run.checkNotOver(functionName)
+    }
   }
   return {
     get value() {

@@ -1,7 +1,7 @@
 import { type JsonObject, projectMetaKeys } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import { checkCapacity, beginCall, countResumedCall, endCall } from '../shedding/load-monitor.ts'
-import { beginAsTask, shouldBeginAsTask } from './become-task.ts'
+import { createTask, shouldBeginAsTask } from './become-task.ts'
 import type { Handler } from './handler.ts'
 import { answerOnce, assignCallId, mayStoreResult } from './idempotent-calls.ts'
 import { Run } from './run.ts'
@@ -15,89 +15,86 @@ import { runStrictly } from './strict-replay.ts'
  * Runs a handler until it ends or has to ask the client. When it asks, the result contains the questions. When the
  * client answers, to this or another instance, the handler runs again from its beginning with all answers so far.
  *
- * A call is opened here: its caller is admitted, and its journal read. Then the handler runs, its run is settled, and
- * the result of the call is made of its end, in `run-handler.ts`.
+ * This file opens a call: it admits the caller, and finds the journal of earlier runs. Then `run-handler.ts` runs the
+ * handler, settles the run, and makes the result of its end.
  */
 export function replayCall<T>(handler: Handler<T>, request: ServedRequest): Awaitable<JsonObject> {
-  const run = new Run(request, handler.name)
-  if (request.journalStore !== undefined) {
-    run.continueFrom(openStoredJournal(request.journalStore, run))
-    return continueTask(handler, run)
-  }
-  // Most calls have neither an idempotency key nor a state, and skip the work for both.
-  const isNew = request.params['requestState'] === undefined
-  return isNew && request.meta[projectMetaKeys.idempotencyKey] === undefined
-    ? startCall(handler, run)
-    : findCall(handler, run)
+  return openCall(handler, new Run(request, handler.name))
 }
 
-/** Finds out which call a client repeats or continues. */
+function openCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
+  const { journalStore, params, meta } = run.request
+  if (journalStore !== undefined) {
+    run.continueFrom(openStoredJournal(journalStore, run))
+    // Capacity is not checked. The task was admitted when it was created, and a refusal now would make it fail.
+    beginCall(run.request)
+    return continueCall(handler, run)
+  }
+  // Most calls have neither an idempotency key nor a state, and skip the work for both.
+  const isNew = params['requestState'] === undefined && meta[projectMetaKeys.idempotencyKey] === undefined
+  return isNew ? startCall(handler, run) : findCall(handler, run)
+}
+
+/** Finds out which call a client repeats or continues, and answers it with its stored result if there is one. */
 async function findCall<T>(handler: Handler<T>, run: Run): Promise<JsonObject> {
-  const { requestState } = run.request.params
-  if (run.request.meta[projectMetaKeys.idempotencyKey] !== undefined) await assignCallId(run.request)
-  return typeof requestState === 'string'
-    ? resumeCall(requestState, handler, run)
-    : answerOnce(handler, run, () => startCall(handler, run))
+  const { params, meta } = run.request
+  if (meta[projectMetaKeys.idempotencyKey] !== undefined) await assignCallId(run.request)
+  const { requestState } = params
+  const begin =
+    typeof requestState === 'string'
+      ? await resumeCall(requestState, handler, run)
+      : (): Awaitable<JsonObject> => startCall(handler, run)
+  return answerOnce(handler, run, begin)
+}
+
+/**
+ * Resumes a call that its client sent again with `requestState`. Returns the function that continues it.
+ *
+ * Capacity is checked before the state is opened. Opening costs more than rejecting, and a state that opens once would
+ * be lost by a later rejection. If the result of the call may be stored, any other state is opened first, so that a busy
+ * server still returns a stored result.
+ */
+async function resumeCall<T>(
+  requestState: string,
+  handler: Handler<T>,
+  run: Run,
+): Promise<() => Awaitable<JsonObject>> {
+  const { request } = run
+  const isResultStored = mayStoreResult(handler, run)
+  const isCheckedFirst = !isResultStored || request.settings.stateCodec?.opensOnce === true
+  if (isCheckedFirst) checkCapacity(request)
+  if (!isResultStored) beginCall(request)
+  const journal = await openState(requestState, run).catch((error: unknown) => {
+    if (!isResultStored) endCall(request)
+    throw error
+  })
+  run.continueFrom(journal)
+  return () => {
+    if (!isCheckedFirst) checkCapacity(request)
+    if (isResultStored) beginCall(request)
+    return continueCall(handler, run)
+  }
 }
 
 /** Starts a call. For a handler that asks nothing, this costs little more than calling the handler. */
 function startCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   const { request } = run
   checkCapacity(request)
-  if (handler.task !== undefined && shouldBeginAsTask(handler.task, request)) return beginAsTask(run)
+  if (shouldBeginAsTask(handler.task, request)) return createTask(run)
   if (request.params['inputResponses'] !== undefined) run.continueFrom(openFirstJournal(request))
   beginCall(request)
   return runOrRepeat(handler, run)
 }
 
-/**
- * Resumes a call that its client sent again with `requestState`. Capacity is checked before the state is opened.
- * Opening costs more than rejecting, and a state that opens once would be lost by a later rejection. If the result of
- * the call may be stored, any other state is opened first, so that a busy server still returns a stored result.
- */
-async function resumeCall<T>(requestState: string, handler: Handler<T>, run: Run): Promise<JsonObject> {
+/** Runs the handler of a call that an earlier run began, or makes the call a task. `beginCall` was called. */
+function continueCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   const { request } = run
-  const { idempotency, stateCodec } = request.settings
-  if (idempotency !== undefined && mayStoreResult(handler, run)) {
-    const opensOnce = stateCodec?.opensOnce === true
-    if (opensOnce) checkCapacity(request)
-    run.continueFrom(await openState(requestState, run))
-    return answerOnce(handler, run, () => {
-      if (!opensOnce) checkCapacity(request)
-      beginCall(request)
-      return runResumed(handler, run)
-    })
-  }
-  checkCapacity(request)
-  beginCall(request)
-  const journal = await openState(requestState, run).catch((error: unknown) => {
+  emitResume(run)
+  if (shouldBeginAsTask(handler.task, request)) {
     endCall(request)
-    throw error
-  })
-  run.continueFrom(journal)
-  return runResumed(handler, run)
-}
-
-/** Runs the handler of a resumed call, or makes the call a task. `beginCall` was called for the request. */
-function runResumed<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
-  const { request } = run
-  if (request.observation !== undefined) emitResume(run)
-  if (handler.task !== undefined && shouldBeginAsTask(handler.task, request)) {
-    endCall(request)
-    return beginAsTask(run)
+    return createTask(run)
   }
-  countResumedCall(request.settings.loadMonitor)
-  return runOrRepeat(handler, run)
-}
-
-/**
- * Runs the handler of a task, with the journal from the task's store. Capacity is not checked. The task was admitted
- * when it was created, and a refusal now would make it fail.
- */
-function continueTask<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
-  const { request } = run
-  if (request.observation !== undefined) emitResume(run)
-  beginCall(request)
+  if (request.journalStore === undefined) countResumedCall(request.settings.loadMonitor)
   return runOrRepeat(handler, run)
 }
 

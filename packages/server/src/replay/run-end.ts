@@ -1,6 +1,7 @@
-import type { InputRequest, McpError } from '@x/schema'
+import type { McpError } from '@x/schema'
 import type { HandOffReason } from '../shedding/shedding-options.ts'
 import type { HandlerError } from './handler-error.ts'
+import type { AskedQuestion } from './journal.ts'
 
 /** The end of a run, which decides how its call continues. */
 export type RunEnd =
@@ -41,15 +42,4 @@ export const finishedEnd: RunEnd = { kind: 'finished' }
 /** Returns the end of a run that has one end, if any, and gets another: the one of the higher rank, else the first. */
 export function higherEnd(end: RunEnd | undefined, proposedEnd: RunEnd): RunEnd {
   return end === undefined || endRanks[proposedEnd.kind] > endRanks[end.kind] ? proposedEnd : end
-}
-
-/** A question that a run asks the client. */
-export interface AskedQuestion {
-  readonly request: InputRequest
-  /** The JSON of the question, without the reason that is added to its message when it is asked again. */
-  readonly text: string
-  readonly wireKeyCount: number
-  readonly invalidAnswerCount: number
-  readonly invalidAnswer?: string | undefined
-  readonly changeCount: number
 }

@@ -8,7 +8,8 @@ import type { Run } from './run.ts'
 
 /** Emits that a call continues with the journal of an earlier run. */
 export function emitResume({ request, name, journal }: Run): void {
-  const { settings, call, method } = request
+  const { observation, settings, call, method } = request
+  if (observation === undefined) return
   const { round, handOffCount, startedAt, parts: recordedParts } = journal
   settings.events.emit?.({ type: 'resume', call, method, name, round, handOffCount, startedAt, recordedParts })
 }

@@ -38,19 +38,27 @@ function settleAndComplete<T>(run: Run, outcome: RunOutcome<T>, handler: Handler
  * show whether the handler asked a question.
  */
 export function completeCall<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
+  warnAfterSettling(run, outcome)
   endCall(run.request)
-  const { end } = run
-  // A call that cannot be handed off runs again, and that run emits its end. A hand-off emits its end itself.
-  if (run.request.observation === undefined || end?.kind === 'handed_off') return createResult(run, outcome, handler)
+  const endKind = run.request.observation === undefined ? undefined : observedEndOf(run, outcome)
+  return endKind !== undefined
+    ? observeRunEnd(run, endKind, () => createResult(run, outcome, handler))
+    : createResult(run, outcome, handler)
+}
+
+/**
+ * Returns the end that is emitted once the result is created. A task and a hand-off emit theirs, and a call that cannot
+ * be handed off runs again.
+ */
+function observedEndOf({ end }: Run, outcome: RunOutcome<unknown>): 'asked' | 'finished' | undefined {
+  if (end?.kind === 'became_task' || end?.kind === 'handed_off') return undefined
   const isAsking = end?.kind === 'asked' || ('returned' in outcome && isInputRequired(outcome.returned))
-  const endKind = end?.kind === 'became_task' ? 'became_task' : isAsking ? 'asked' : 'finished'
-  return observeRunEnd(run, endKind, () => createResult(run, outcome, handler))
+  return isAsking ? 'asked' : 'finished'
 }
 
 /** Returns the result of the call for the end of its run. Throws if the call has failed. */
 function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   const { end } = run
-  warnAfterSettling(run, outcome)
   switch (end?.kind) {
     case 'finished':
       return createFinishedResult(run, outcome, handler)

@@ -8,6 +8,7 @@ import { inferRequestMethod, isResponseOfKind } from './input-capabilities.ts'
 import {
   createEmptyJournal,
   type ExplicitRoundRecord,
+  formatWireKey,
   type Journal,
   type QuestionRecord,
   responseFor,
@@ -296,20 +297,4 @@ export class RunJournal {
     if (steps.size === 0 || checkpoints.size > 0) return undefined
     return [...steps.keys()].find((key) => useKeys?.has(`step ${key}`) !== true)
   }
-}
-
-/**
- * Returns the key in `inputRequests` for a request of `inputRequired` in a task, where each key may be used only once.
- * The appended round makes the key unique. The `~` distinguishes it from every key of an author.
- */
-export function formatExplicitKey(key: string, round: number): string {
-  return `${key}~r${round}`
-}
-
-/**
- * Returns the key in `inputRequests` for a question. From the second time that a question is asked, the number of times
- * is appended.
- */
-export function formatWireKey(key: string, occurrence: number): string {
-  return occurrence === 1 ? key : `${key}~${occurrence}`
 }

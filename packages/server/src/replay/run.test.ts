@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { HandlerError, isSuspension } from './handler-error.ts'
 import { Run } from './run.ts'
-import type { AskedQuestion } from './run-end.ts'
+import type { AskedQuestion } from './journal.ts'
 import type { ServedRequest } from './served-request.ts'
 
 const monitorOf = ({ request }: Run) => request.settings.loadMonitor

@@ -1,11 +1,12 @@
 import { isCancelled, quoteName } from '@x/core'
-import { allowUnawaited, runAfterTick } from '../request/awaitable.ts'
+import { allowUnawaited, runAfterTick, waitForImmediate } from '../request/awaitable.ts'
 import { logContextOf, reportServerError, type WarningCode } from '../request/report.ts'
 import { beginHandOff, endHandOff } from '../shedding/load-monitor.ts'
 import type { HandOffReason } from '../shedding/shedding-options.ts'
 import { ContextUses } from './context-uses.ts'
 import { HandlerError, stateDisabledMessage, suspensionFor, toInternalError } from './handler-error.ts'
-import { type AskedQuestion, finishedEnd, higherEnd, type RunEnd } from './run-end.ts'
+import type { AskedQuestion } from './journal.ts'
+import { finishedEnd, higherEnd, type RunEnd } from './run-end.ts'
 import { RunJournal } from './run-journal.ts'
 import { onRequestCancelled, type ServedRequest } from './served-request.ts'
 
@@ -15,7 +16,7 @@ type RunPhase = 'running' | 'stopping' | 'suspended' | 'closed'
 /**
  * One run of a handler, which starts at its beginning. A call that asks its client has a run for each round, and only
  * the last run finishes. The run owns its phase, its end and its pending work. Every call of a handler creates a run, so
- * its creation must be cheap: the journal and the uses of the context come with the first need for them.
+ * its creation must be cheap: reading `journal` and `uses` creates them.
  */
 export class Run {
   readonly request: ServedRequest
@@ -30,7 +31,6 @@ export class Run {
   #stop: { readonly promise: Promise<never>; readonly reject: (error: Error) => void } | undefined
   /** The number of steps that run plus the number of answers that are being parsed. */
   #pendingWorkCount = 0
-  /** The number of answers that are being parsed. */
   #pendingParseCount = 0
   /** The functions that resolve the promises of `waitForWork`. */
   #waits: (() => void)[] | undefined
@@ -38,7 +38,6 @@ export class Run {
   #askedQuestions: Map<string, AskedQuestion> | undefined
   #closedWhileStopping = false
   #isHandOffCounted = false
-  /** The controller of `ctx.signal`. Undefined until the handler reads `ctx.signal`. */
   #controller: AbortController | undefined
 
   constructor(request: ServedRequest, name: string, journal?: RunJournal, isStrict = false) {
@@ -53,18 +52,15 @@ export class Run {
     this.#journal = journal
   }
 
-  /** The journal. Reading it creates it. */
   get journal(): RunJournal {
     this.#journal ??= new RunJournal(this.request)
     return this.#journal
   }
 
-  /** The journal if the run has one already. */
   get existingJournal(): RunJournal | undefined {
     return this.#journal
   }
 
-  /** The end of the run that is known so far. An end with a higher rank may replace it. */
   get end(): RunEnd | undefined {
     return this.#end
   }
@@ -74,41 +70,35 @@ export class Run {
     return this.#end?.kind === 'asked' ? this.#end.questions : undefined
   }
 
-  /** True if the run is suspended or closed, so that its context can no longer be used. */
+  /** True if the context can no longer be used. */
   get isOver(): boolean {
     return this.#phase === 'suspended' || this.#phase === 'closed'
   }
 
-  /** True if a question, a task, a hand-off or a restart stopped the run. A journal that cannot be stored does not. */
+  /** True if a question, a task, a hand-off or a restart stopped the run. */
   get wasStopped(): boolean {
     return this.#stop !== undefined
   }
 
-  /** True if the run was closed after its stop, but before the suspension could reach the handler. */
+  /** True if the run was closed before the suspension of its stop could reach the handler. */
   get closedWhileStopping(): boolean {
     return this.#closedWhileStopping
   }
 
-  /** True if a step runs or an answer is being parsed. */
   get hasPendingWork(): boolean {
     return this.#pendingWorkCount > 0
   }
 
-  /** The uses of the context. Reading them creates them. */
   get uses(): ContextUses {
     this.#uses ??= new ContextUses(this)
     return this.#uses
   }
 
-  /** The uses of the context if there are any. */
   get existingUses(): ContextUses | undefined {
     return this.#uses
   }
 
-  /**
-   * Throws if the context can no longer be used: the suspension if the run is suspended, and a `HandlerError` if the
-   * call has ended.
-   */
+  /** Throws if the context can no longer be used: the suspension, or a `HandlerError` if the call has ended. */
   checkNotOver(functionName: string): void {
     if (!this.isOver) return
     if (this.#phase === 'suspended') throw this.#createSuspension()
@@ -124,8 +114,8 @@ export class Run {
   /** Warns the author. `problem` continues a sentence that begins with the name of the handler. */
   warn(code: WarningCode, problem: string, key?: string): void {
     const { method, settings } = this.request
-    const where = { method, name: this.name }
-    settings.warn({ code, message: `${method} ${quoteName(this.name)} ${problem}`, where, key })
+    const message = `${method} ${quoteName(this.name)} ${problem}`
+    settings.warn({ code, message, where: { method, name: this.name }, key })
   }
 
   /** Counts a step or the parsing of an answer. The response waits for it, even if the run is suspended meanwhile. */
@@ -138,8 +128,13 @@ export class Run {
     if (!this.hasPendingWork) this.#endWaits()
   }
 
+  #endWaits(): void {
+    for (const resolve of this.#waits ?? []) resolve()
+    this.#waits = undefined
+  }
+
   /**
-   * Waits until an answer is parsed. The run is suspended at the earliest one turn of the event loop later. So the handler
+   * Waits until an answer is parsed. The run is suspended one turn of the event loop later or more, so that the handler
    * can continue with this answer and ask its next question in the same round.
    */
   async waitForParsing<T>(parsing: PromiseLike<T>): Promise<T> {
@@ -154,7 +149,7 @@ export class Run {
     }
   }
 
-  /** Returns a promise that resolves when all pending work is done, or when the journal cannot be stored. */
+  /** Resolves when all pending work is done, or when the journal cannot be stored. */
   waitForWork(): Promise<void> {
     return new Promise((resolve) => {
       this.#waits ??= []
@@ -162,14 +157,22 @@ export class Run {
     })
   }
 
-  #endWaits(): void {
-    for (const resolve of this.#waits ?? []) resolve()
-    this.#waits = undefined
+  /** Waits for the pending work, and for what begins meanwhile. Undefined if there is nothing to wait for. */
+  finishWork(): Promise<void> | undefined {
+    // Nothing more is recorded once the journal could not be stored.
+    return this.hasPendingWork && this.#end?.kind !== 'store_failed' ? this.#finishWork() : undefined
+  }
+
+  async #finishWork(): Promise<void> {
+    await this.waitForWork()
+    // The promises of the handler are settled in the same turn of the event loop, after the work.
+    await waitForImmediate()
+    await this.finishWork()
   }
 
   /**
-   * Fails the call, even if the handler catches the error. The handler continues. Returns the error. Once the run is
-   * closed, a misuse by work that still runs does not replace what the handler returned or threw.
+   * Fails the call, even if the handler catches the error, and returns the error. Once the run is closed, a misuse by
+   * work that still runs does not replace what the handler returned or threw.
    */
   fail(error: HandlerError): HandlerError {
     const isDecided = this.#phase === 'closed' || (this.#closedWhileStopping && this.#end?.kind === 'finished')
@@ -177,10 +180,7 @@ export class Run {
     return error
   }
 
-  /**
-   * Fails the call because its journal could not be stored, and suspends the run at once. Returns the suspension that
-   * stops the handler.
-   */
+  /** Fails the call because its journal could not be stored. Returns the suspension that stops the handler at once. */
   failStore(error: unknown): Error {
     this.#end = higherEnd(this.#end, { kind: 'store_failed', error: toInternalError(error, this) })
     this.#suspend()
@@ -222,23 +222,18 @@ export class Run {
     return this.#stopWith({ kind: 'handed_off', reason })
   }
 
-  /** Stops the run so that the handler runs again at once, unless the run gets an end of a higher rank. */
   restart(): Promise<never> {
     return this.#stopWith({ kind: 'restarted' })
   }
 
-  /**
-   * Records that the handler has returned or thrown, unless the run is over. If steps still run, the end of a step then
-   * neither hands the call off nor restarts the handler.
-   */
+  /** Records that the handler has ended. The end of a step then neither hands the call off nor restarts the handler. */
   proposeFinished(): void {
     if (!this.isOver) this.#end = higherEnd(this.#end, finishedEnd)
   }
 
   /**
-   * Closes the run after its handler has returned or thrown. The context can then no longer ask or record anything. A
-   * stopped run becomes suspended, so that code that still runs receives the suspension instead of a `HandlerError`. A
-   * second call has no effect.
+   * Closes the run of a handler that has ended, so that its context can no longer ask or record. A stopped run becomes
+   * suspended: code that still runs then receives the suspension instead of a `HandlerError`.
    */
   close(): void {
     if (this.#isHandOffCounted) endHandOff(this.request.settings.loadMonitor)

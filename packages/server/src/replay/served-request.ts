@@ -9,11 +9,14 @@ import {
   type RequestId,
   type RequestMetaObject,
   findMissingCapabilities,
+  type InputRequest,
+  isJsonObject,
 } from '@x/schema'
 import type { Composition } from '@x/exchange/internal'
 import type { Catalog } from '../compile/catalog.ts'
 import type { ServerSettings } from '../compile/settings.ts'
-import type { InstanceWork } from '../shedding/instance-work.ts'
+import type { InstanceWork } from '../shedding/hand-off.ts'
+import { samplingCapabilitiesFor } from './input-capabilities.ts'
 
 /** The facts about a request that its events contain. */
 export interface RequestObservation {
@@ -81,4 +84,30 @@ export function requireCapabilities(neededCapabilities: ClientCapabilities, { me
   throw new McpError(errorCodes.missingRequiredClientCapability, message, {
     data: { requiredCapabilities: undeclaredCapabilities },
   })
+}
+
+/** Throws if the client has not declared the capabilities that answering the requests needs. */
+export function requireInputCapabilities(inputRequests: readonly InputRequest[], request: ServedRequest): void {
+  let elicitation: ClientCapabilities['elicitation']
+  let sampling: ClientCapabilities['sampling']
+  let roots: ClientCapabilities['roots']
+  for (const inputRequest of inputRequests) {
+    if (inputRequest.method === 'roots/list') roots = {}
+    else if (inputRequest.method === 'sampling/createMessage')
+      sampling = { ...sampling, ...samplingCapabilitiesFor(inputRequest.params) }
+    else elicitation = { ...elicitation, ...(inputRequest.params.mode === 'url' ? { url: {} } : { form: {} }) }
+  }
+  requireCapabilities(
+    { ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots }) },
+    request,
+  )
+}
+
+/** The `_meta` key under which a request names its session. */
+const sessionMetaKey = 'io.modelcontextprotocol/session'
+
+/** Returns the id of the session that a request names. */
+export function sessionIdOf({ meta }: Pick<ServedRequest, 'meta'>): string | undefined {
+  const session = meta[sessionMetaKey]
+  return isJsonObject(session) && typeof session['sessionId'] === 'string' ? session['sessionId'] : undefined
 }

@@ -1,5 +1,4 @@
 import { quoteName } from '@x/core'
-import { waitForImmediate } from '../request/awaitable.ts'
 import { authorFramesOf, type StartedUse } from './context-uses.ts'
 import { HandlerError, type HandlerErrorCode, isSuspension } from './handler-error.ts'
 import type { RunOutcome } from './handler.ts'
@@ -20,55 +19,8 @@ export function settleRun(run: Run, outcome: RunOutcome<unknown>): Promise<void>
   return 'returned' in outcome ? settleReturned(run, uses) : settleThrown(run, uses)
 }
 
-function settleReturned(run: Run, uses: readonly StartedUse[]): Promise<void> | undefined {
-  const completeCheck = checkUsesAtReturn(run, uses)
-  const close = (): Promise<void> | undefined => {
-    completeCheck()
-    // A question can still be open here if the handler caught the failure of a parallel question or step. Its answer
-    // would not change the result.
-    run.dropQuestions()
-    return closeRun(run)
-  }
-  if (run.isOver) return close()
-  // The run has the end `finished` meanwhile, so that the end of a step neither hands the call off nor restarts it.
-  run.proposeFinished()
-  const pendingSteps = waitForSteps(run)
-  return pendingSteps === undefined ? close() : pendingSteps.then(close)
-}
-
-function settleThrown(run: Run, uses: readonly StartedUse[]): Promise<void> | undefined {
-  const report = (): void => {
-    // Otherwise the errors reach the handler in its next run, or the journal could not be stored.
-    if (run.end?.kind === 'finished' || run.end?.kind === 'misused') reportFailedUses(run, uses)
-  }
-  const pendingClose = closeRun(run)
-  if (pendingClose !== undefined) return pendingClose.then(report)
-  report()
-  return undefined
-}
-
-/** Closes a run, and waits for its steps, so that their results are recorded. */
-function closeRun(run: Run): Promise<void> | undefined {
-  run.close()
-  return waitForSteps(run)
-}
-
 /**
- * Waits for the steps that run, for the answers that are parsed, and for the steps that begin meanwhile. Does not wait
- * if the journal could not be stored, because nothing more is recorded then.
- */
-function waitForSteps(run: Run): Promise<void> | undefined {
-  if (!run.hasPendingWork || run.end?.kind === 'store_failed') return undefined
-  // The promises of the handler are settled in the same turn of the event loop, after the work.
-  return run
-    .waitForWork()
-    .then(waitForImmediate)
-    .then<void>(() => waitForSteps(run))
-}
-
-/**
- * Checks the questions and steps of a handler that returned. Returns the function that completes the check once no step
- * runs any more.
+ * Checks the questions and steps of a handler that returned, now and once no step runs any more.
  *
  * | use | the handler | outcome |
  * | --- | --- | --- |
@@ -81,16 +33,37 @@ function waitForSteps(run: Run): Promise<void> | undefined {
  * A handler that caught the failure of a use is excused for those that it started before that failure, as after a
  * `Promise.all` that rejected: its open questions are dropped, and the error of a step that it awaited is logged.
  */
-function checkUsesAtReturn(run: Run, uses: readonly StartedUse[]): () => void {
+async function settleReturned(run: Run, uses: readonly StartedUse[]): Promise<void> {
   const settledUses = new Set(uses.filter(({ isSettled }) => isSettled))
   const startedCount = uses.length
   checkLeftUses(run, uses, settledUses)
-  return () => {
-    checkFailedUses(run, uses, settledUses)
-    // Code that still ran after the handler returned may have asked a question. Earlier questions have passed the check,
-    // and a suspension since then did not reach the handler.
-    checkLeftUses(run, uses, settledUses, uses.slice(startedCount))
+  if (!run.isOver) {
+    // The run has the end `finished` meanwhile, so that the end of a step neither hands the call off nor restarts it.
+    run.proposeFinished()
+    const pendingWork = run.finishWork()
+    if (pendingWork !== undefined) await pendingWork
   }
+  checkFailedUses(run, uses, settledUses)
+  // Code that still ran after the handler returned may have asked a question. Earlier questions have passed the check,
+  // and a suspension since then did not reach the handler.
+  checkLeftUses(run, uses, settledUses, uses.slice(startedCount))
+  // A question can still be open here if the handler caught the failure of a parallel question or step. Its answer would
+  // not change the result.
+  run.dropQuestions()
+  await closeRun(run)
+}
+
+async function settleThrown(run: Run, uses: readonly StartedUse[]): Promise<void> {
+  const pendingWork = closeRun(run)
+  if (pendingWork !== undefined) await pendingWork
+  // Otherwise the errors reach the handler in its next run, or the journal could not be stored.
+  if (run.end?.kind === 'finished' || run.end?.kind === 'misused') reportFailedUses(run, uses)
+}
+
+/** Closes a run, and waits for its steps, so that their results are recorded. */
+function closeRun(run: Run): Promise<void> | undefined {
+  run.close()
+  return run.finishWork()
 }
 
 /** Logs the errors of questions and steps that the handler, which threw another error, did not await. */

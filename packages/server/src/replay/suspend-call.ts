@@ -3,25 +3,24 @@ import { mergeResultMeta } from '../compile/catalog.ts'
 import type { InputRequiredReturn } from '../definitions/context.ts'
 import { tryCopyJson } from '../request/json-copy.ts'
 import { fingerprintOf } from './call-identity.ts'
-import { checkHandlerKey, HandlerError } from './handler-error.ts'
-import { requireInputCapabilities } from './input-capabilities.ts'
+import { checkHandlerKey } from './context-uses.ts'
+import { HandlerError } from './handler-error.ts'
+import { type AskedQuestion, formatExplicitKey, formatWireKey } from './journal.ts'
 import type { Run } from './run.ts'
-import type { AskedQuestion } from './run-end.ts'
 import { emitQuestions, type SentQuestion } from './run-events.ts'
-import { formatExplicitKey, formatWireKey, type RunJournal } from './run-journal.ts'
 import { sealState } from './seal-state.ts'
+import { requireInputCapabilities } from './served-request.ts'
 
 /** Records the questions of a run in the journal, and returns the result that asks the client. */
 export async function suspendCall(run: Run): Promise<JsonObject> {
-  const { journal } = run
-  await recordPastEffects(journal)
+  await recordPastEffects(run)
   const questions: SentQuestion[] = []
   for (const [key, askedQuestion] of run.askedQuestions ?? []) {
-    const wireKey = await recordAskedQuestion(journal, key, askedQuestion)
+    const wireKey = await recordAskedQuestion(run, key, askedQuestion)
     const { request, wireKeyCount } = askedQuestion
     questions.push({ key, wireKey, request, repeatCount: wireKeyCount - 1 })
   }
-  journal.endExplicitRound()
+  run.journal.endExplicitRound()
   return sendQuestions(run, questions)
 }
 
@@ -29,7 +28,7 @@ export async function suspendCall(run: Run): Promise<JsonObject> {
  * Records a question as unanswered. Returns its key in `inputRequests`. An unanswered question whose text has changed is
  * a new question, with a new key, so that no answer to the old text is used.
  */
-async function recordAskedQuestion(journal: RunJournal, key: string, question: AskedQuestion): Promise<string> {
+async function recordAskedQuestion({ journal }: Run, key: string, question: AskedQuestion): Promise<string> {
   const fingerprint = await fingerprintOf(question.text)
   const previousRecord = journal.findQuestion(key)
   const isChanged =
@@ -57,9 +56,8 @@ export async function suspendForExplicitRound(run: Run, { requests, state }: Inp
   // a first request.
   const hasJournal = state !== undefined || settings.stateCodec !== undefined || journalStore !== undefined
   if (hasJournal) {
-    const { journal } = run
-    await recordPastEffects(journal)
-    journal.recordExplicitRound(new Map(entries.map(([key, { method }]) => [key, method])), stateCopy.value)
+    await recordPastEffects(run)
+    run.journal.recordExplicitRound(new Map(entries.map(([key, { method }]) => [key, method])), stateCopy.value)
   }
   const questions = entries.map(([key, request]): SentQuestion => {
     const wireKey = journalStore === undefined ? key : formatExplicitKey(key, run.journal.round + 1)
@@ -72,7 +70,7 @@ export async function suspendForExplicitRound(run: Run, { requests, state }: Inp
  * Records an id derived from the answers to requests of `inputRequired`. The journal does not keep the answers, but the
  * later effects of the call depend on them.
  */
-async function recordPastEffects(journal: RunJournal): Promise<void> {
+async function recordPastEffects({ journal }: Run): Promise<void> {
   if (journal.responses === undefined || journal.responses.size === 0) return
   journal.recordPastEffects(await journal.effectsId())
 }
@@ -80,7 +78,7 @@ async function recordPastEffects(journal: RunJournal): Promise<void> {
 /** Counts a round, and returns the result that asks the client. */
 async function sendQuestions(run: Run, questions: readonly SentQuestion[], hasJournal = true): Promise<JsonObject> {
   emitQuestions(run, questions)
-  const requestState = hasJournal ? await sealRound(run) : undefined
+  const requestState = hasJournal ? await recordRound(run) : undefined
   const requests: [string, InputRequest][] = []
   for (const { wireKey, request } of questions) requests.push([wireKey, await withElicitationId(request)])
   return formatInputRequired(run, requestState, requests)
@@ -90,7 +88,7 @@ async function sendQuestions(run: Run, questions: readonly SentQuestion[], hasJo
 const roundCountWarningThreshold = 8
 
 /** Counts a round, and seals the journal, unless a journal store contains it. */
-async function sealRound(run: Run): Promise<string | undefined> {
+async function recordRound(run: Run): Promise<string | undefined> {
   const round = run.journal.recordRound()
   if (round === roundCountWarningThreshold) {
     const problem = `has asked ${round} times in one call, and most clients stop at ten: ask several things at once`

@@ -6,7 +6,14 @@ import {
   type ClockTimes,
   registerHandOff,
 } from './fleet-view.ts'
-import { updateOverload, type LoadMonitor, readCurrentLoad, sampleLoad, tryTakeAllowance } from './load-monitor.ts'
+import {
+  updateOverload,
+  type LoadMonitor,
+  readCurrentLoad,
+  sampleLoad,
+  tryTakeAllowance,
+  yieldForTick,
+} from './load-monitor.ts'
 import { isOverloaded, computeRelativeLoad } from './overload.ts'
 import type { SheddingCall, SheddingSettings, HandOffReason } from './shedding-options.ts'
 
@@ -32,6 +39,67 @@ const graceShares = [0, 1 / 2, 1 / 2, 3 / 4] as const
  * the tenth.
  */
 const maxUnfinishedResults = 9
+
+/** Milliseconds that all computing handlers of a server together may take before the event loop does other work. */
+const workSliceMs = 10
+
+/** The work of one request on this instance. It begins with the first step or checkpoint of the request. */
+export class InstanceWork {
+  readonly #monitor: LoadMonitor
+  readonly #now: () => number
+  readonly #startedAt: number
+  /** The time when the request last let the event loop do other work. */
+  #yieldedAt: number
+  #isBound = false
+
+  constructor(monitor: LoadMonitor, now: () => number) {
+    this.#monitor = monitor
+    this.#now = now
+    this.#startedAt = now()
+    this.#yieldedAt = this.#startedAt
+  }
+
+  /** Milliseconds since the work began. */
+  get elapsedMs(): number {
+    return this.#now() - this.#startedAt
+  }
+
+  /** True if the call must stay on this instance. */
+  get isBound(): boolean {
+    return this.#isBound
+  }
+
+  /** Keeps the call on this instance, because an attempt to hand it off has failed. */
+  bindToInstance(): void {
+    this.#isBound = true
+  }
+
+  /**
+   * Lets the event loop do other work if the handler has computed long enough, and otherwise returns undefined. Without
+   * this, a handler that only computes and saves checkpoints would block the event loop.
+   */
+  yieldIfDue(): Promise<void> | undefined {
+    if (this.#now() - this.#yieldedAt < workSliceMs / (1 + this.#monitor.waitingRunCount)) return undefined
+    return this.#yield()
+  }
+
+  async #yield(): Promise<void> {
+    await yieldForTick(this.#monitor)
+    this.#yieldedAt = this.#now()
+  }
+}
+
+/** The part of a request that its work belongs to. */
+interface WorkingRequest {
+  readonly settings: { readonly loadMonitor: LoadMonitor; readonly now: () => number }
+  work: InstanceWork | undefined
+}
+
+/** Returns the work of a request on this instance. Its first step or checkpoint begins the work. */
+export function ensureInstanceWork(request: WorkingRequest): InstanceWork {
+  request.work ??= new InstanceWork(request.settings.loadMonitor, request.settings.now)
+  return request.work
+}
 
 /** A call at a step or checkpoint, from where another instance could continue it. */
 export interface CallAtBoundary extends SheddingCall {
