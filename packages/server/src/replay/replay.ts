@@ -101,5 +101,5 @@ function continueCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
 /** Runs a handler once, or in strict replay as often as it takes to find code that is not repeatable. */
 function runOrRepeat<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   if (!run.request.settings.strictReplay) return runHandler(handler, run)
-  return runStrictly(handler, run).then((last) => completeCall(last.run, last.outcome, handler))
+  return runStrictly(handler, run).then<JsonObject>((last) => completeCall(last.run, last.outcome, handler))
 }

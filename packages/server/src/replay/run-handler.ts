@@ -30,7 +30,7 @@ function settleAndComplete<T>(run: Run, outcome: RunOutcome<T>, handler: Handler
   const pendingWork = settleRun(run, outcome)
   return pendingWork === undefined
     ? completeCall(run, outcome, handler)
-    : pendingWork.then(() => completeCall(run, outcome, handler))
+    : pendingWork.then<JsonObject>(() => completeCall(run, outcome, handler))
 }
 
 /**
@@ -70,7 +70,7 @@ function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>):
     case 'became_task':
       return createTask(run)
     case 'handed_off':
-      return handOffCall(run, end.reason).then((result) => result ?? runOnInstance(run, handler))
+      return handOffCall(run, end.reason).then<JsonObject>((result) => result ?? runOnInstance(run, handler))
     case 'restarted':
     case undefined:
       throw new Error('A run that strict replay repeats, or that is not closed, has no result')
