@@ -1,4 +1,4 @@
-import type { InputRequest, JsonObject } from '@x/schema'
+import type { ElicitRequest, ElicitRequestURLParams, InputRequest, JsonObject } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
 import type { InputRequiredReturn } from '../definitions/context.ts'
 import { tryCopyJson } from '../request/json-copy.ts'
@@ -13,12 +13,11 @@ import { requireInputCapabilities } from './served-request.ts'
 
 /** Records the questions of a run in the journal, and returns the result that asks the client. */
 export async function suspendCall(run: Run): Promise<JsonObject> {
-  await recordPastEffects(run)
+  if (hasPastAnswers(run)) await recordPastEffects(run)
   const questions: SentQuestion[] = []
-  for (const [key, askedQuestion] of run.askedQuestions ?? []) {
-    const wireKey = await recordAskedQuestion(run, key, askedQuestion)
-    const { request, wireKeyCount } = askedQuestion
-    questions.push({ key, wireKey, request, repeatCount: wireKeyCount - 1 })
+  for (const [key, question] of run.askedQuestions ?? []) {
+    const wireKey = recordQuestion(run, key, question, await fingerprintOf(question.text))
+    questions.push({ key, wireKey, request: question.request, repeatCount: question.wireKeyCount - 1 })
   }
   run.journal.endExplicitRound()
   return sendQuestions(run, questions)
@@ -28,8 +27,7 @@ export async function suspendCall(run: Run): Promise<JsonObject> {
  * Records a question as unanswered. Returns its key in `inputRequests`. An unanswered question whose text has changed is
  * a new question, with a new key, so that no answer to the old text is used.
  */
-async function recordAskedQuestion({ journal }: Run, key: string, question: AskedQuestion): Promise<string> {
-  const fingerprint = await fingerprintOf(question.text)
+function recordQuestion({ journal }: Run, key: string, question: AskedQuestion, fingerprint: string): string {
   const previousRecord = journal.findQuestion(key)
   const isChanged =
     previousRecord !== undefined && previousRecord.response === undefined && previousRecord.fingerprint !== fingerprint
@@ -56,7 +54,7 @@ export async function suspendForExplicitRound(run: Run, { requests, state }: Inp
   // a first request.
   const hasJournal = state !== undefined || settings.stateCodec !== undefined || journalStore !== undefined
   if (hasJournal) {
-    await recordPastEffects(run)
+    if (hasPastAnswers(run)) await recordPastEffects(run)
     run.journal.recordExplicitRound(new Map(entries.map(([key, { method }]) => [key, method])), stateCopy.value)
   }
   const questions = entries.map(([key, request]): SentQuestion => {
@@ -66,21 +64,23 @@ export async function suspendForExplicitRound(run: Run, { requests, state }: Inp
   return sendQuestions(run, questions, hasJournal)
 }
 
-/**
- * Records an id derived from the answers to requests of `inputRequired`. The journal does not keep the answers, but the
- * later effects of the call depend on them.
- */
+/** Returns true if the request brought answers to requests of `inputRequired`. */
+function hasPastAnswers({ existingJournal }: Run): boolean {
+  return existingJournal?.responses !== undefined && existingJournal.responses.size > 0
+}
+
+/** Records an id of these answers. The journal does not keep them, but the later effects of the call depend on them. */
 async function recordPastEffects({ journal }: Run): Promise<void> {
-  if (journal.responses === undefined || journal.responses.size === 0) return
   journal.recordPastEffects(await journal.effectsId())
 }
 
-/** Counts a round, and returns the result that asks the client. */
+/** Returns the result that asks the client. */
 async function sendQuestions(run: Run, questions: readonly SentQuestion[], hasJournal = true): Promise<JsonObject> {
   emitQuestions(run, questions)
   const requestState = hasJournal ? await recordRound(run) : undefined
   const requests: [string, InputRequest][] = []
-  for (const { wireKey, request } of questions) requests.push([wireKey, await withElicitationId(request)])
+  for (const { wireKey, request } of questions)
+    requests.push([wireKey, isPage(request) ? await withElicitationId(request) : request])
   return formatInputRequired(run, requestState, requests)
 }
 
@@ -88,7 +88,7 @@ async function sendQuestions(run: Run, questions: readonly SentQuestion[], hasJo
 const roundCountWarningThreshold = 8
 
 /** Counts a round, and seals the journal, unless a journal store contains it. */
-async function recordRound(run: Run): Promise<string | undefined> {
+function recordRound(run: Run): Promise<string> | undefined {
   const round = run.journal.recordRound()
   if (round === roundCountWarningThreshold) {
     const problem = `has asked ${round} times in one call, and most clients stop at ten: ask several things at once`
@@ -102,11 +102,16 @@ async function recordRound(run: Run): Promise<string | undefined> {
  * without one. A page keeps its id when it is asked for again, and nothing reads the id back
  * (docs/decisions/0043-elicitation-id).
  */
-async function withElicitationId(request: InputRequest): Promise<InputRequest> {
-  if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request
+async function withElicitationId(request: PageRequest): Promise<InputRequest> {
   const { params } = request
   const paramsWithId = { elicitationId: await fingerprintOf(params.url), ...params }
   return { ...request, params: paramsWithId }
+}
+
+type PageRequest = ElicitRequest & { readonly params: ElicitRequestURLParams }
+
+function isPage(request: InputRequest): request is PageRequest {
+  return request.method === 'elicitation/create' && request.params.mode === 'url'
 }
 
 /** Returns a result after which the client sends the call again. Without requests, the client sends it at once. */
