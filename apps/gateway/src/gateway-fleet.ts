@@ -1,5 +1,6 @@
 import { startBalancer } from '@apps/ado-work-items/balancer'
 import { type Child, startChild } from '@apps/ado-work-items/child'
+import { isJsonObject } from '@x/schema'
 
 /** Two instances of the gateway behind one port. */
 export interface GatewayFleet {
@@ -19,6 +20,8 @@ export interface GatewayFleetOptions {
   readonly environment: Readonly<Record<string, string>>
   /** Receives the error if an instance ends unexpectedly. */
   readonly onFailure: (error: Error) => void
+  /** Receives each line of the logs of the instances. */
+  readonly onLog: (line: string) => void
 }
 
 const indexes = [0, 1]
@@ -28,7 +31,13 @@ const endpoint = (port: number | undefined): string => `http://127.0.0.1:${port}
 export async function startGatewayFleet(options: GatewayFleetOptions): Promise<GatewayFleet> {
   const children = new Map<number, Child>()
   const start = async (index: number, environment: Readonly<Record<string, string>>): Promise<void> => {
-    const child = await startChild(new URL('instance.js', import.meta.url), { ...options.environment, ...environment })
+    const child = await startChild(
+      new URL('instance.js', import.meta.url),
+      { ...options.environment, ...environment },
+      (message) => {
+        if (isJsonObject(message) && typeof message['log'] === 'string') options.onLog(message['log'])
+      },
+    )
     children.set(index, child)
     void child.exited.then(() => {
       if (children.get(index) === child) options.onFailure(new Error(`Instance ${index + 1} ended`))

@@ -57,5 +57,9 @@ function createCompanyGateway(settings: Readonly<Record<string, string | undefin
 
 function log({ level, code, name = 'gateway', message }: LogRecord): void {
   // server-everything has a tool that only runs as a task of an older revision.
-  if (code !== 'task_required') console.error(`${level} ${name}: ${message}`)
+  if (code === 'task_required') return
+  const line = `${level} ${name}: ${message}`
+  // The parent prints it with the step of the walk-through that caused it.
+  if (process.connected) process.send?.({ log: line })
+  else console.error(line)
 }

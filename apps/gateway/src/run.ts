@@ -20,11 +20,13 @@ export interface RunContext {
 export async function run({ once: isOnce, port }: Options, { stop, print }: RunContext): Promise<number> {
   const { signal } = stop
   const stops: (() => Promise<void>)[] = []
+  const log: InstanceLog = { lines: [], isKept: true }
   try {
-    const started = await start(port, stop, stops)
+    const started = await start(port, { stop, stops, log })
     const { url } = started.fleet
     print(`\nTwo instances of a gateway share ${url}, in front of three servers.\n`)
     const isGood = await walkThrough(started, print)
+    log.isKept = false
     if (!isOnce) {
       print(`\nServing on ${url} until Ctrl-C. Connect a host of any revision to it.`)
       if (!signal.aborted) await once(signal, 'abort')
@@ -40,8 +42,17 @@ export async function run({ once: isOnce, port }: Options, { stop, print }: RunC
   }
 }
 
+/** The log of the instances, whose lines are kept for the steps of the walk-through, and written after it. */
+interface InstanceLog {
+  readonly lines: string[]
+  isKept: boolean
+}
+
 /** Starts the upstream over HTTP and the instances. `stops` receives the functions that end them, in order. */
-async function start(port: number, stop: AbortController, stops: (() => Promise<void>)[]): Promise<WalkThroughOptions> {
+async function start(
+  port: number,
+  { stop, stops, log }: { stop: AbortController; stops: (() => Promise<void>)[]; log: InstanceLog },
+): Promise<WalkThroughOptions> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-'))
   stops.push(() => rm(folder, { recursive: true }))
   const [note, pinsFile] = [join(folder, 'note.txt'), join(folder, 'pins.json')]
@@ -60,7 +71,8 @@ async function start(port: number, stop: AbortController, stops: (() => Promise<
       PINS_FILE: pinsFile,
     },
     onFailure: (error) => stop.abort(error),
+    onLog: (line) => (log.isKept ? void log.lines.push(line) : console.error(line)),
   })
   stops.push(fleet.stop)
-  return { workItems, fleet, note, pinsFile, signal: stop.signal }
+  return { workItems, fleet, note, pinsFile, signal: stop.signal, takeLog: () => log.lines.splice(0) }
 }

@@ -42,7 +42,7 @@ export const steps: readonly Step[] = [
     run: answerElsewhere,
   },
   {
-    title: 'A server is killed, and started again',
+    title: 'A server is killed on purpose, and started again',
     ask: 'tools/call at all three servers: while work-items is killed, and after its return',
     run: loseUpstream,
   },

@@ -22,6 +22,7 @@ test('a step that did not happen is reported, and so is the whole walk-through',
       note: 'note.txt',
       pinsFile: 'pins.json',
       signal: new AbortController().signal,
+      takeLog: () => [],
     },
     (text) => printed.push(text),
   )

@@ -9,6 +9,8 @@ export interface WalkThroughOptions extends Omit<WalkThroughScope, 'host' | 'pin
   readonly fleet: Pick<GatewayFleet, 'url' | 'instanceUrls' | 'restart'>
   /** The path of the file with the accepted definitions of tools. */
   readonly pinsFile: string
+  /** Returns the lines that the instances have logged since the last call. */
+  readonly takeLog: () => readonly string[]
 }
 
 /** Walks through the gateway as a host does. Resolves to true if every step went as expected. */
@@ -24,7 +26,10 @@ export async function walkThrough(options: WalkThroughOptions, print: (text: str
     const instances = new Set(scope.host.visits.slice(before).map(({ instance }) => instance))
     const ms = performance.now() - started
     if (outcome.problem !== undefined) failed += 1
-    print(formatStep({ ...step, ...outcome, number: index + 1, instances: [...instances].toSorted(), ms }))
+    const mark = outcome.problem === undefined ? 'logged, as it should be' : 'logged'
+    const logged = [...new Set(options.takeLog())].map((line) => ({ mark: '·', text: `${mark}: ${line}` }))
+    const lines = [...outcome.lines, ...logged]
+    print(formatStep({ ...step, ...outcome, lines, number: index + 1, instances: [...instances].toSorted(), ms }))
   }
   print(formatSummary(steps.length, failed))
   return failed === 0

@@ -79,7 +79,7 @@ function hasPassed({ completed, lost, wrong, repeated, moved, sheds }: Trial): b
 function formatTrial(trial: Trial): string {
   const { completed, lost, lostInRestarts, wrong, moved, chunks, repeated, p50Ms, p99Ms } = trial
   return [
-    `${completed} calls completed, ${wrong} with a wrong result, ${moved} hand-offs`,
+    `${completed} calls completed, ${wrong} with a wrong result, ${moved} ${moved === 1 ? 'hand-off' : 'hand-offs'}`,
     `${lost} calls lost, ${lostInRestarts} of them in restarts`,
     `${repeated} of ${chunks} chunks of work repeated`,
     `latency of calls sent during the overload: p50 ${formatMs(p50Ms)}, p99 ${formatMs(p99Ms)}`,

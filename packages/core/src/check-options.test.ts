@@ -11,8 +11,7 @@ interface Options {
 const knownOptions = { auth: true, limits: true, allowedHosts: true, ttlMs: true } satisfies Record<keyof Options, true>
 
 describe('options that exist', () => {
-  test.each<[string, object | undefined]>([
-    ['no options', undefined],
+  test.each<[string, object]>([
     ['some options', { auth: 'a', limits: {} }],
     ['an unknown option that is undefined', { principal: undefined }],
   ])('%s', (_, options) => {
@@ -39,4 +38,16 @@ describe('an option that does not exist is rejected by name', () => {
     expect(() => checkOptions(options, knownOptions, 'serve')).toThrow(message)
     expect(() => checkOptions(options, knownOptions, 'serve')).toThrow(TypeError)
   })
+})
+
+test.each<[unknown, string]>([
+  [undefined, 'nothing'],
+  [null, 'null'],
+  ['a key', 'a string'],
+  [3000, 'a number'],
+  [['a'], 'an array'],
+])('%j for the options is rejected without its content', (options, description) => {
+  expect(() => checkOptions(options as object, knownOptions, 'serve')).toThrow(
+    new TypeError(`serve takes an object of options, and was given ${description}`),
+  )
 })

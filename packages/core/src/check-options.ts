@@ -22,32 +22,37 @@ const presentNames = new Map([
 ])
 
 /**
- * Throws a TypeError for an option that does not exist. The message suggests the option that was probably meant. The
+ * Throws a TypeError for options that are no object, and for an option that does not exist. The message suggests the option that was probably meant. The
  * compiler finds such mistakes only in TypeScript. In JavaScript an ignored option may leave a server open to every
  * caller.
  *
  * @example
  * checkOptions(options, knownOptions, 'serveHttp') // serveHttp has no option `principal`: did you mean `auth`?
  */
-export function checkOptions(options: object | undefined, knownOptions: KnownOptions, where: string): void {
-  const problem = findUnknownOption(options, knownOptions, where)
+export function checkOptions(options: object, knownOptions: KnownOptions, where: string): void {
+  const problem = findOptionsProblem(options, knownOptions, where)
   if (problem !== undefined) throw new TypeError(problem)
 }
 
 /**
- * Returns a message about the first option that does not exist, or undefined when there is none. Options that are
- * undefined are not checked.
+ * Returns a message about options that are no object, or about the first option that does not exist. Returns undefined
+ * when there is no problem.
  */
-export function findUnknownOption(
-  options: object | undefined,
-  knownOptions: KnownOptions,
-  where: string,
-): string | undefined {
-  for (const [name, value] of Object.entries(options ?? {})) {
+export function findOptionsProblem(options: unknown, knownOptions: KnownOptions, where: string): string | undefined {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    return `${where} takes an object of options, and was given ${describeGiven(options)}`
+  for (const [name, value] of Object.entries(options)) {
     if (value === undefined || Object.hasOwn(knownOptions, name)) continue
     return `${where} has no option \`${name}\`: ${adviceFor(name, Object.keys(knownOptions))}`
   }
   return undefined
+}
+
+/** Describes a value without its content, which may be a key. */
+function describeGiven(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`
 }
 
 function adviceFor(name: string, knownNames: readonly string[]): string {

@@ -25,7 +25,7 @@ export {
   withSignalOf,
 } from './cancellation.ts'
 export { checkedNumber, type NumberBounds } from './checked-number.ts'
-export { checkOptions, findUnknownOption, type KnownOptions } from './check-options.ts'
+export { checkOptions, findOptionsProblem, type KnownOptions } from './check-options.ts'
 export {
   cloneJson,
   copyJson,

@@ -15,6 +15,7 @@ export {
   restoredPartsKey,
   principalIdentityOf,
 } from './call/call-context.ts'
+export { checkServer } from './server/server.ts'
 export { createEventSource, type EventSource, type Observer } from './composition/event-source.ts'
 export { type Composition, composeServer } from './composition/compose.ts'
 export type { ReadinessCheck } from './composition/readiness.ts'

@@ -71,6 +71,27 @@ const around: readonly (readonly [string, Act, RegExp])[] = [
     /takes a connection or a server, as in createClient\(connectHttp\(url\), /,
   ],
   [
+    'a definition in place of a server',
+    () => serveHttp(untyped(info)),
+    /serveHttp takes a server, as in serveHttp\(createServer\(\{/,
+  ],
+  [
+    'a port in place of options',
+    () => serveHttp(createServer(info), untyped(3000)),
+    /serveHttp takes an object of options, and was given a number/,
+  ],
+  ['no scheme', () => connectHttp('my-server/mcp'), /"my-server\/mcp" is no URL; write one, as in http:\/\//],
+  [
+    'arguments as a text',
+    () => connectStdio({ command: 'node', args: untyped('server.mjs') }),
+    /takes a command and a list, as in \{ command: 'node', args: \['server\.mjs'\] \}/,
+  ],
+  [
+    'the URL of an upstream',
+    () => gateway({ ...info, upstreams: { crm: untyped('http://localhost:3000/mcp') } }),
+    /upstream crm must be a server or have connect, as in \{ connect: \(\) => connectAny\(url\) \}/,
+  ],
+  [
     'authorization in auth and in headers',
     async () => {
       await using http = await serveHttp(createServer(info))

@@ -77,6 +77,16 @@ const atDefinition: readonly (readonly [string, Act, RegExp])[] = [
     server({ extensions: [tasks] }),
     /it is not a server extension; write the call, such as tasks\(\{ store \}\)/,
   ],
+  ['an extension without a list', server({ extensions: tasks() }), /extensions is an object; write extensions: \[/],
+  ['no definition', () => createServer(untyped(undefined)), /createServer takes an object of options, and was given/],
+  ['a logger as log', server({ log: console }), /log must be a function that receives records, as in \(\{ level/],
+  ['a text as state', server({ state: 'secret' }), /state is a text; write state: sealedState\(\{ keys/],
+  ['a text as input', define({ input: 'name' }), /input: it is a text; write a schema, as in z\.object/],
+  [
+    'a resource among the templates',
+    server({ resourceTemplates: [resource('x://y', { name: 'y', read: run })] }),
+    /resourceTemplates\[0\] is an object; write resourceTemplates: \[resourceTemplate\(/,
+  ],
   ["task: 'required' without tasks()", define({ task: 'required' }), /write extensions: \[tasks\(…\)\]/],
   [
     'a date in a form',

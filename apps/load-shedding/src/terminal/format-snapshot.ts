@@ -67,7 +67,7 @@ function formatTotals({ completed, lost, wrong, moved, repeated }: Totals): stri
   const parts = [
     `${completed} completed`,
     formatProblem(lost, 'lost'),
-    `${moved} hand-offs`,
+    `${moved} ${moved === 1 ? 'hand-off' : 'hand-offs'}`,
     formatProblem(repeated, 'chunks repeated'),
   ]
   return wrong === 0 ? parts.join(', ') : [...parts, formatProblem(wrong, 'wrong')].join(', ')

@@ -57,6 +57,8 @@ export function protect(options: ProtectOptions): Protection {
 /** Creates the result of {@link protect}. Tests pass other internal values. */
 export function createProtection(options: ProtectOptions, internals?: ProtectInternals): Protection {
   checkOptions(options, protectOptionNames, 'protect')
+  if (!Array.isArray(options.issuers))
+    throw new TypeError("issuers must be a list of authorization servers, as in ['https://auth.example.com']")
   const resource = canonicalizeResource(options.resource)
   const scopes = parseScopes('scopes', options.scopes ?? [])
   const supportedScopes = parseScopes(

@@ -109,6 +109,12 @@ export interface Server extends AsyncResource {
   attachHost(): (options?: CloseOptions) => Promise<void>
 }
 
+/** Throws a TypeError for a value that is no server, such as the definition of one. Programs without types pass them. */
+export function checkServer(server: unknown, where: string): void {
+  if (typeof server === 'object' && server !== null && 'exchange' in server && 'adapters' in server) return
+  throw new TypeError(`${where} takes a server, as in ${where}(createServer({ name, version, tools }))`)
+}
+
 /** Creates the `attachHost` of a server, which counts the hosts. The release of the last host closes the server. */
 export function createAttachHost(close: (options?: CloseOptions) => Promise<void>): Server['attachHost'] {
   let hostCount = 0

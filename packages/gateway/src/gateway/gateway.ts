@@ -97,6 +97,8 @@ function createUpstreams(
   options: GatewayOptions['upstreams'],
   deps: ConstructorParameters<typeof Upstream>[1],
 ): GatewayParts['upstreams'] {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new TypeError('upstreams must be an object of upstreams by name: { crm: { connect: () => connectAny(url) } }')
   return new Map(
     Object.entries(options).map(([name, upstream]) => {
       const problem = findUpstreamNameProblem(name)

@@ -10,6 +10,7 @@ import {
 import { hopObserverKey } from '@x/exchange/internal'
 import { ConnectedHop, observeHop } from '../hop/hop.ts'
 import type { UpstreamOptions } from '../hop/hop-options.ts'
+import { checkUpstream } from '../upstream/upstream.ts'
 
 /**
  * The server behind a proxy: a server in this process, or a function that opens connections to one. Closing the proxy
@@ -58,6 +59,7 @@ export const proxyOptionNames = {
  */
 export function proxy(upstream: ProxyUpstream, options: ProxyOptions): Server {
   checkOptions(options, proxyOptionNames, 'proxy')
+  checkUpstream(upstream, 'The upstream of proxy')
   return 'exchange' in upstream ? proxyServer(upstream, options) : proxyConnections(upstream, options)
 }
 

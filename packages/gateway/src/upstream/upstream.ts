@@ -49,6 +49,13 @@ export type UpstreamAnswer =
   | { readonly login: LoginRequired }
   | { readonly isAway: boolean }
 
+/** Throws a TypeError for a value that is neither a server nor has `connect`. Programs without types pass a URL. */
+export function checkUpstream(upstream: unknown, subject: string): void {
+  const isObject = typeof upstream === 'object' && upstream !== null
+  if (isObject && ('exchange' in upstream || ('connect' in upstream && typeof upstream.connect === 'function'))) return
+  throw new TypeError(`${subject} must be a server or have connect, as in { connect: () => connectAny(url) }`)
+}
+
 /** A server behind the gateway. */
 export class Upstream {
   readonly name: string
@@ -63,8 +70,9 @@ export class Upstream {
   readonly credential: CredentialSource | undefined
   readonly #deps: Deps
 
-  /** @throws TypeError for rules of tools that contradict one another. */
+  /** @throws TypeError for an upstream that is no server and has no `connect`, and for rules of tools that contradict one another. */
   constructor(options: GatewayUpstream, deps: Deps) {
+    checkUpstream(options, `The upstream ${deps.name}`)
     const availability = new Availability(deps.runtime, () => this.hop.probe())
     this.states = new UpstreamStates(availability, deps)
     const own: Partial<GatewayUpstreamOptions> = 'exchange' in options ? {} : options

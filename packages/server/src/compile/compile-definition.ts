@@ -80,6 +80,8 @@ function checkEntries(definition: ServerDefinition): void {
     if (!Array.isArray(entries)) return fail(field, entries)
     for (const [index, entry] of entries.entries())
       if (!isJsonObject(entry) || !isJsonObject(entry['definition'])) fail(`${field}[${index}]`, entry)
+    const other = field === 'resourceTemplates' ? entries.findIndex((entry) => !('uriTemplate' in entry)) : -1
+    if (other >= 0) fail(`${field}[${other}]`, entries[other])
   }
 }
 

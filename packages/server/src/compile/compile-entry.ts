@@ -1,4 +1,4 @@
-import { findUnknownOption, type KnownOptions } from '@x/core'
+import { findOptionsProblem, type KnownOptions } from '@x/core'
 import { DefinitionError } from '@x/exchange'
 import { isJsonObject, isMetaKey, type JsonObject, type JsonSchemaCompiler } from '@x/schema'
 import { type ObjectInput, toObjectInput } from '@x/schema/internal'
@@ -69,7 +69,7 @@ const definitionOptions = {
 
 /** Throws for an option that would be ignored. A program without types has no other hint. */
 function rejectUnknownOptions(definition: BaseDefinition, errorSubject: string): void {
-  const reason = findUnknownOption(definition, definitionOptions, 'it')
+  const reason = findOptionsProblem(definition, definitionOptions, 'it')
   if (reason !== undefined) throw new DefinitionError('value', errorSubject, { reason })
 }
 

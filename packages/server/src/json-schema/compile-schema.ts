@@ -9,7 +9,7 @@ import {
   isJsonObject,
 } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { freezeJsonObject } from '../request/json-copy.ts'
+import { describeType, freezeJsonObject } from '../request/json-copy.ts'
 import { compileValidator } from './compile-validator.ts'
 import { type CheckedValue, createRejectedValue, maxShownIssues, type RejectedValue } from './rejected-value.ts'
 import { createZodIssueFinder, isZodSchema, type ZodIssueFinder, type ZodSchema } from './zod-issues.ts'
@@ -108,6 +108,8 @@ export interface SchemaCompilationSettings {
  * used (basic/index, JSON Schema usage). It never falls back to an empty schema.
  */
 export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilationSettings): CompiledSchema {
+  if (Object(schema) !== schema)
+    throw unusableSchemaError(schemaOptions, `it is ${describeType(schema)}; write a schema, as in z.object({ … })`)
   const standardProps = standardPropsOf(schema)
   if (standardProps === undefined) {
     rejectSchemaMap(schema, schemaOptions)

@@ -11,6 +11,9 @@ export interface StoredOptions extends CodecOptions {
 
 /** Creates a codec whose tokens are handles of values in a store. */
 export function createStoredCodec(options: StoredOptions, provider: CryptoProvider): StateCodec {
+  // Programs without types pass the store alone.
+  if (typeof options?.store !== 'object' || options.store === null)
+    throw new TypeError('storedState takes an object with a store, as in storedState({ store: redisStore(url) })')
   const handleStore = createHandleStore(options.store, options, provider)
   return {
     lifetimeMs: maxLifetimeOf(handleStore.codecOptions),

@@ -186,6 +186,8 @@ async function followRedirects(
 }
 
 function toEndpointUrl(url: string | URL): URL {
+  if (!URL.canParse(String(url)))
+    throw new TypeError(`${describeUrl(url)} is no URL; write one, as in http://localhost:3000/mcp`)
   const endpoint = new URL(url)
   if (endpoint.protocol !== 'http:' && endpoint.protocol !== 'https:') {
     throw new TypeError(`An MCP endpoint must be an http: or https: address, not ${endpoint.protocol}`)
@@ -195,6 +197,10 @@ function toEndpointUrl(url: string | URL): URL {
   }
   endpoint.hash = ''
   return endpoint
+}
+
+function describeUrl(url: unknown): string {
+  return typeof url === 'string' ? JSON.stringify(url.slice(0, 100)) : `A value of the type ${typeof url}`
 }
 
 /**

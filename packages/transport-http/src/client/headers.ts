@@ -23,6 +23,8 @@ const bodyHeaders = ['content-type', 'application/json']
  * header. The message contains only the name of the header, because its value is often a secret.
  */
 export function flattenUserHeaders(headers: HttpHeaders): readonly string[] {
+  if (typeof headers !== 'object' || headers === null)
+    throw new TypeError('headers must be an object of names and values, or a function that returns one')
   const flatHeaders: string[] = []
   for (const [name, value] of Object.entries(headers)) {
     const lowerCaseName = name.toLowerCase()

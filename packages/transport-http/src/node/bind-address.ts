@@ -1,4 +1,5 @@
 import type { Server } from '@x/exchange'
+import { checkServer } from '@x/exchange/internal'
 import { localOnlyReason, logSingleProcess, namesThisMachine } from '../server/handler-settings.ts'
 import { isLoopback, loopbackHosts, parseHost } from '../server/hosts.ts'
 
@@ -16,6 +17,8 @@ export function checkBindAddress(
     allowedHosts = '*',
   }: { readonly auth?: unknown; readonly allowedHosts?: readonly string[] | '*' | undefined },
 ): void {
+  checkServer(server, 'serveHttp')
+  if (typeof host !== 'string') throw new TypeError('host must be an address or a name, as in "0.0.0.0"')
   if (findLoopbackName(host) !== undefined) return
   const reason = localOnlyReason(server, auth)
   if (reason !== undefined) throw new TypeError(`host "${host}" can be reached from other machines, but ${reason}`)

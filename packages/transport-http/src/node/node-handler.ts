@@ -1,6 +1,7 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server } from '@x/exchange'
+import { checkServer } from '@x/exchange/internal'
 import type { BodyBounds, HttpAdapter, HttpErrorResponse, RequestView } from '../server/http-adapter.ts'
 import {
   bodyAlreadyReadResponse,
@@ -41,6 +42,7 @@ export type NodeHandlerOptions = HandlerOptions<IncomingMessage>
  * @throws TypeError or RangeError for options that make no sense.
  */
 export function nodeHandler(server: Server, options: NodeHandlerOptions = {}): NodeHandler {
+  checkServer(server, 'nodeHandler')
   checkHandlerOptions(options, 'nodeHandler')
   return createHandler(createNodeContext(server, options))
 }

@@ -1,4 +1,5 @@
 import type { Platform, Server } from '@x/exchange'
+import { checkServer } from '@x/exchange/internal'
 import type { HttpAuth } from './auth.ts'
 import { compileDocuments, findDocumentAnswer } from './documents.ts'
 import type { HttpAdapter, RequestView } from './http-adapter.ts'
@@ -51,6 +52,7 @@ export function createFetchHandler(
   options: HttpHandlerOptions,
   internals: HandlerInternals = {},
 ): FetchHandler {
+  checkServer(server, 'httpHandler')
   checkHandlerOptions(options, 'httpHandler')
   checkExposure(server, options)
   const adapter = server.adapters.http

@@ -43,7 +43,10 @@ export interface StdioConnection extends Connection, ObservableState {
  * const client = createClient(connection, { name: 'host', version: '1.0.0' })
  */
 export function connectStdio(options: StdioConnectOptions): StdioConnection {
-  const supervisor = createSupervisor(options, resolveConnectionSettings(options, stdioOptionNames, 'connectStdio'))
+  const settings = resolveConnectionSettings(options, stdioOptionNames, 'connectStdio')
+  if (typeof options.command !== 'string' || !Array.isArray(options.args ?? []))
+    throw new TypeError("connectStdio takes a command and a list, as in { command: 'node', args: ['server.mjs'] }")
+  const supervisor = createSupervisor(options, settings)
   const exchange: Exchange = (request, call) => {
     const connection = supervisor.getConnection()
     return connection === undefined ? sendWhenOpen(supervisor, request, call) : connection.send(request, call)

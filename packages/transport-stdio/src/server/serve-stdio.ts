@@ -9,6 +9,7 @@ import {
   transportKey,
   withContext,
 } from '@x/exchange'
+import { checkServer } from '@x/exchange/internal'
 import {
   encodeMessage,
   errorCodes,
@@ -71,6 +72,7 @@ export function startStdioService(
   options: ServeStdioOptions,
   internals?: ServiceInternals,
 ): StdioServer {
+  checkServer(server, 'serveStdio')
   const settings = resolveServiceSettings(options, server, internals)
   const serviceStreams = openServiceStreams(options, settings)
   const detachHost = server.attachHost()
