@@ -34,15 +34,6 @@ const deploy = tool('deploy', {
   run: ({ region }) => `deployed to ${region}`,
 })
 
-const rest = tool('rest', {
-  description: 'Responds after a time without output',
-  input: z.object({ milliseconds: z.number().max(60_000) }),
-  async run({ milliseconds }) {
-    await new Promise((resolve) => setTimeout(resolve, milliseconds))
-    return 'rested'
-  },
-})
-
 /** Creates two tools. The second one ends calls of the first one. */
 function createFinishTools(): Tool[] {
   const unfinished = new Map<string, () => void>()
@@ -92,12 +83,21 @@ function createObservedTools(): Tool[] {
       return 'started'
     },
   })
+  const rest = tool('rest', {
+    description: 'Responds after a time without output',
+    input: z.object({ milliseconds: z.number().max(60_000), id: z.string().optional() }),
+    async run({ milliseconds, id }) {
+      if (id !== undefined) calls.set(id, 'running')
+      await new Promise((resolve) => setTimeout(resolve, milliseconds))
+      return 'rested'
+    },
+  })
   const stateOf = tool('state_of', {
-    description: 'Returns the state of a call of "wait" or "background"',
+    description: 'Returns the state of a call of "wait", "background" or "rest"',
     input: z.object({ id: z.string() }),
     run: ({ id }) => calls.get(id) ?? 'unknown',
   })
-  return [wait, background, stateOf]
+  return [wait, background, rest, stateOf]
 }
 
 /** Creates the server that every runtime serves. */
@@ -127,18 +127,7 @@ export function createRuntimeServer(): McpServer {
     name: 'runtime',
     version: '1.0.0',
     state: sealedState({ keys: ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'] }),
-    tools: [
-      add,
-      book,
-      change,
-      changeTools,
-      count,
-      delay,
-      deploy,
-      rest,
-      ...createObservedTools(),
-      ...createFinishTools(),
-    ],
+    tools: [add, book, change, changeTools, count, delay, deploy, ...createObservedTools(), ...createFinishTools()],
     extensions: [legacy()],
     resources: [resource('runtime://value', { name: 'Value', read: () => 'value' })],
   })

@@ -13,6 +13,8 @@ export const builtProgram = (name: string): string => `${folder}dist/programs/${
 export interface RunningProgram extends AsyncDisposable {
   /** The first group of the pattern, in the first line of output that matches. */
   readonly announced: string
+  /** Sends SIGTERM. Resolves with the code, or the signal, with which the program ends. */
+  terminate(): Promise<number | NodeJS.Signals | null>
 }
 
 /** A program and its arguments. */
@@ -41,6 +43,11 @@ export async function startProgram(command: Command, pattern: RegExp, from: 1 | 
   })
   return {
     announced,
+    async terminate() {
+      child.kill('SIGTERM')
+      await ended
+      return child.exitCode ?? child.signalCode
+    },
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
       await ended

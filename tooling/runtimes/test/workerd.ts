@@ -34,6 +34,7 @@ export async function startWorkerd(
   const running = await startProgram(command, /"socket":"http","port":(\d+)/, 3)
   return {
     announced: running.announced,
+    terminate: () => running.terminate(),
     async [Symbol.asyncDispose]() {
       await running[Symbol.asyncDispose]()
       await rm(directory, { recursive: true, force: true })

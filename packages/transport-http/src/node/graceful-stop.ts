@@ -35,9 +35,7 @@ export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): P
   const { server, activeCalls, adapterRequests, schedule } = deps
   const hadCalls = activeCalls.length > 0
   const serverClosePromise = new Promise((resolve) => server.once('close', resolve))
-  // `close` of the `node:http` server would also close connections whose answer is not completely sent. `close` of the
-  // `node:net` server only stops listening.
-  NetServer.prototype.close.call(server)
+  stopListening(server)
   const responsesDrainPromise = closeWhenDrained(deps)
   for (const call of activeCalls.filter(({ isStreaming }) => isStreaming)) stopCall(call, createStoppingError())
   for (const request of adapterRequests.slice()) request.stop('draining')
@@ -54,6 +52,15 @@ export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): P
   server.close(() => {})
   await serverClosePromise
   cancelForcedClose()
+}
+
+/**
+ * Stops listening. `close` of the `node:http` server would also close connections whose answer is not completely sent,
+ * and `close` of the `node:net` server does not. On Bun the one is not made of the other.
+ */
+function stopListening(server: Server): void {
+  if (server instanceof NetServer) NetServer.prototype.close.call(server)
+  else (server as Server).close(() => {})
 }
 
 function finishAllCalls(runningCalls: readonly RunningCall[]): void {

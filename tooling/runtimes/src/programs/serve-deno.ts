@@ -3,6 +3,8 @@ import { createRuntimeServer } from '../server.ts'
 
 interface DenoServer {
   readonly addr: { readonly port: number }
+  /** Stops listening, and resolves when all requests are answered. */
+  shutdown(): Promise<void>
 }
 
 declare const Deno: {
@@ -13,5 +15,7 @@ declare const Deno: {
 }
 
 const options = { port: 0, hostname: '127.0.0.1', onListen: () => {} }
-const { addr } = Deno.serve(options, httpHandler(createRuntimeServer()))
-console.log(JSON.stringify({ url: `http://127.0.0.1:${addr.port}/mcp` }))
+const server = createRuntimeServer()
+const served = Deno.serve(options, httpHandler(server))
+process.once('SIGTERM', () => void served.shutdown().then(() => server.close()))
+console.log(JSON.stringify({ url: `http://127.0.0.1:${served.addr.port}/mcp` }))
