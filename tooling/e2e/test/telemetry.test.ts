@@ -3,8 +3,8 @@ import { findFreePort } from '@tooling/real-servers/free-port'
 import { createClient } from '@x/client'
 import { tool } from '@x/server'
 import pino from 'pino'
-import { afterAll, expect, test } from 'vitest'
-import { createObservedServer, servePrometheus } from './programs/telemetry-recipes.ts'
+import { afterAll, expect, test, vi } from 'vitest'
+import { createObservedServer, servePrometheus, writeLine } from './programs/telemetry-recipes.ts'
 
 const canary = 'canary-of-prometheus'
 const lines: string[] = []
@@ -37,4 +37,17 @@ test('Prometheus reads the metrics of a server, and pino writes its failed calls
     { level: 50, method: 'tools/call', name: 'failing', err: { message: 'The database is unreachable' } },
   ])
   expect(records).toHaveLength(1)
+})
+
+test('a line of JSON has the stack and the causes of an error', () => {
+  const print = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const err = new Error('The database is unreachable', { cause: new Error('ECONNREFUSED') })
+  writeLine({ level: 'error', message: 'Failed', err })
+  const [[line] = []] = print.mock.calls
+  print.mockRestore()
+  expect(JSON.parse(String(line))).toMatchObject({
+    level: 'error',
+    message: 'Failed',
+    err: expect.stringMatching(/database is unreachable[^]*at [^]*ECONNREFUSED/),
+  })
 })

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { context, metrics, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
@@ -5,7 +6,7 @@ import { PrometheusExporter } from '@opentelemetry/exporter-prometheus'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { createServer, type McpServer, type ServerDefinition } from '@x/server'
+import { createServer, type Log, type McpServer, type ServerDefinition } from '@x/server'
 import { callLog } from '@x/server/log'
 import { telemetry } from '@x/server/otel'
 import type { Logger } from 'pino'
@@ -46,5 +47,13 @@ export function createObservedServer(definition: ServerDefinition, logger: Logge
     log: ({ level, message, ...record }) => logger[level](record, message),
     extensions: [telemetry(), callLog({ log: ({ level, message, ...record }) => logger[level](record, message) })],
   })
+}
+// #endregion
+
+// #region lines
+/** Writes each record as a line of JSON, for `createServer` and `callLog`. */
+export const writeLine: Log = ({ err, ...record }) => {
+  const error = err instanceof Error ? { err: inspect(err) } : { err }
+  console.error(JSON.stringify({ time: new Date().toISOString(), ...record, ...error }))
 }
 // #endregion
