@@ -14,6 +14,11 @@ describe('a schema', () => {
   const string = { type: 'string' }
   test.each<[string, JsonObject, JsonObject]>([
     ['has properties', {}, { properties: {} }],
+    [
+      'has properties in every object',
+      { properties: { a: { type: 'object' } } },
+      { properties: { a: { type: 'object', properties: {} } } },
+    ],
     ['has no dialect', { $schema: 'http://json-schema.org/draft-07/schema#' }, { properties: {} }],
     [
       'has no union at its root',

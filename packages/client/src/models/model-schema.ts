@@ -27,8 +27,7 @@ export function toModelSchema(inputSchema: JsonObject): ModelSchema {
   if (findSchemaProblem(inputSchema) !== undefined) return undescribed
   const { jsonSchema, alternatives } = toOneObject(inputSchema)
   const names = new PropertyNames()
-  const { $schema: _dialect, ...rewritten } = mapSubschemas(jsonSchema, (subschema) => rewrite(subschema, names))
-  const schema = { ...rewritten, properties: rewritten['properties'] ?? {} }
+  const { $schema: _dialect, ...schema } = mapSubschemas(jsonSchema, (subschema) => rewrite(subschema, names))
   // A reference through a property, such as #/properties/größe, leads nowhere after the property got another name.
   if (findSchemaProblem(schema) !== undefined) return undescribed
   return { schema, note: alternatives, restoreNames: names.restore }
@@ -55,7 +54,12 @@ function isRefusedAtRoot(keyword: string): boolean {
 }
 
 function rewrite(schema: JsonObject, names: PropertyNames): JsonObject {
-  return withPlainFormat(withoutLookAround(withItems(names.rename(schema))))
+  return withPlainFormat(withoutLookAround(withItems(withProperties(names.rename(schema)))))
+}
+
+/** The OpenAI API refuses an object without `properties`, and a list without `items`. */
+function withProperties(schema: JsonObject): JsonObject {
+  return schema['type'] === 'object' && schema['properties'] === undefined ? { ...schema, properties: {} } : schema
 }
 
 /** Replaces the schemas of a list's positions, which model APIs read in different ways, by one schema of all items. */

@@ -153,6 +153,14 @@ describe('the tools of a server, with the package of a model API', () => {
     ])
   })
 
+  test('OpenAI Chat Completions: a description that is too long for a function is in its schema', async () => {
+    const description = 'a'.repeat(1025)
+    const source = { listTools: async () => [{ name: 't', description, inputSchema: { type: 'object' } as const }] }
+    const { definitions } = await openaiChatTools({ ...source, callTool: client.callTool })
+    const shortened = `${'a'.repeat(1023)}…`
+    expect(definitions).toMatchObject([{ function: { description: shortened, parameters: { description } } }])
+  })
+
   test('AI SDK: generateText calls the tools, and the model gets their content', async () => {
     const usage = {
       inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },

@@ -2,6 +2,7 @@ import type { CallToolResult, JsonObject } from '@x/schema'
 import { type ModelPart, toModelParts } from './model-content.ts'
 import {
   type ModelCall,
+  type ModelTool,
   type ModelTools,
   readMember,
   readModelTools,
@@ -127,15 +128,24 @@ export async function openaiChatTools(
 ): Promise<ModelTools<OpenAiChatTool, OpenAiChatCall, OpenAiChatMessage>> {
   const toolSet = await readModelTools(client)
   return {
-    definitions: toolSet.tools.map(({ name, description, schema }) => ({
-      type: 'function',
-      function: { name, description, parameters: toParameters(schema) },
-    })),
+    definitions: toolSet.tools.map(toChatTool),
     run: async (calls, options) => {
       const toResult = (id: string, result: CallToolResult) => ({ id, result })
       return openaiChatMessages(await runCalls(toolSet, calls.flatMap(toChatModelCall), { options, toResult }))
     },
   }
+}
+
+/** The number of characters that the description of a function may have in this API. */
+const maxDescriptionLength = 1024
+
+/** A long description is in the schema as a whole, where its length has no limit. */
+function toChatTool({ name, description, schema }: ModelTool): OpenAiChatTool {
+  const parameters = toParameters(schema)
+  if (description.length <= maxDescriptionLength)
+    return { type: 'function', function: { name, description, parameters } }
+  const beginning = `${description.slice(0, maxDescriptionLength - 1)}…`
+  return { type: 'function', function: { name, description: beginning, parameters: { ...parameters, description } } }
 }
 
 function toChatModelCall(call: OpenAiChatCall): ModelCall[] {
