@@ -9,8 +9,8 @@ const packages = join(import.meta.dirname, '../../../../packages')
 
 // Each row has the first seed that finds the fault. A change of the simulation or of a package may change it.
 test.each([
-  ['round-used-without-claim', 2, 'rounds'],
-  ['every-request-repeated', 1, 'rounds'],
+  ['round-used-without-claim', 4, 'rounds'],
+  ['every-request-repeated', 13, 'rounds'],
   ['waiting-call-not-released', 1, 'quotas'],
   ['bus-not-connected-again', 1, 'calls'],
   ['lease-not-compared', 77, 'leases'],
@@ -22,6 +22,7 @@ test.each([
   ['sessions-mixed', 5, 'sessions'],
   ['gateway-never-probes-again', 53, 'upstreams'],
   ['gateway-mixes-callers', 9, 'calls'],
+  ['stop-cuts-connections', 24, 'calls'],
 ] as const)(
   'the fault %s in the code of a package is found, with seed %d [SIM-003]',
   async (fault, seed, invariant) => {

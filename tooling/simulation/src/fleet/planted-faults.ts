@@ -76,6 +76,11 @@ export const plantedFaults = {
     code: 'key: JSON.stringify([call.context.get(clientSessionKey), client])',
     fault: "key: ''",
   },
+  'stop-cuts-connections': {
+    file: 'transport-http/src/node/graceful-stop.ts',
+    code: 'server.closeAllConnections(), graceMs + flushTimeoutMs)',
+    fault: 'server.closeAllConnections(), 0)',
+  },
 } as const satisfies Record<string, PlantedFault>
 
 /**
