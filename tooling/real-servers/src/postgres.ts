@@ -61,9 +61,13 @@ async function findTemplate(): Promise<string> {
  * Leaves out what protects from a crash of the machine, which no test has, and processes that no test needs. Commits
  * survive the end of the server as they do with the defaults.
  */
-const postgresFlags = ['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'max_worker_processes=0', 'shared_buffers=16MB'].flatMap(
-  (setting) => ['-c', setting],
-)
+const postgresFlags = [
+  'fsync=off',
+  'full_page_writes=off',
+  'autovacuum=off',
+  'max_worker_processes=0',
+  'shared_buffers=16MB',
+].flatMap((setting) => ['-c', setting])
 
 interface Installation {
   readonly database: EmbeddedPostgres

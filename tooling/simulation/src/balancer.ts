@@ -1,60 +1,32 @@
 import type { Instance } from './instance.ts'
 import type { SimulatedCall } from './workload.ts'
-import type { Balancer, SimulationOptions } from './options.ts'
+import type { Balancer } from './options.ts'
 
-/** Chooses the instance of a request. Returns undefined if there is none. */
+/** Chooses the instance of a request. */
 export type Choose = (call: SimulatedCall) => Instance | undefined
 
-/** Creates a balancer over instances. It excludes instances that are not ready. */
-export function createBalancer(
-  { balancer }: Pick<SimulationOptions, 'balancer'>,
-  instances: readonly Instance[],
-): Choose {
-  const choose = kinds[balancer](instances)
-  const any = kinds['round-robin'](instances)
-  return (call) => choose(call) ?? any(call) ?? instances[0]
-}
-
-function isAvailable(instance: Instance | undefined): instance is Instance {
-  return instance?.isInRotation === true
-}
-
-const kinds: Readonly<Record<Balancer, (instances: readonly Instance[]) => Choose>> = {
+/** Functions that create a balancer over instances. */
+export const balancers: Readonly<Record<Balancer, (instances: readonly Instance[]) => Choose>> = {
   'round-robin': (instances) => {
     let last = 0
-    return () => {
-      for (let count = 0; count < instances.length; count++) {
-        last = (last + 1) % instances.length
-        const instance = instances[last]
-        if (isAvailable(instance)) return instance
-      }
-      return undefined
-    }
+    return () => instances[(last = (last + 1) % instances.length)]
   },
   // The cluster module of Node hands the next connection to a process that has accepted its previous one, in turn. So a
   // process with a slow event loop receives fewer. If none has, the first process to run its event loop accepts it.
   cluster: (instances) => {
     let last = 0
     return () => {
-      let best: Instance | undefined
-      for (let count = 1; count <= instances.length; count++) {
-        const instance = instances[(last + count) % instances.length]
-        if (isAvailable(instance) && (best === undefined || isSooner(instance, best))) best = instance
-      }
-      if (best !== undefined) last = best.index
+      const inTurn = [...instances.slice(last + 1), ...instances.slice(0, last + 1)]
+      const best = inTurn.reduce((found, instance) => (isSooner(instance, found) ? instance : found))
+      last = best.index
       return best
     }
   },
-  // Each client has an instance, and another one while that instance is unavailable.
+  // Each client has an instance.
   hash:
     (instances) =>
-    ({ salt }) => {
-      for (let count = 0; count < instances.length; count++) {
-        const instance = instances[(salt + count * 7) % instances.length]
-        if (isAvailable(instance)) return instance
-      }
-      return undefined
-    },
+    ({ salt }) =>
+      instances[salt % instances.length],
 }
 
 function isSooner(a: Instance, b: Instance): boolean {
@@ -63,12 +35,8 @@ function isSooner(a: Instance, b: Instance): boolean {
 }
 
 /** Returns the instance where one more call is fastest. Only an oracle knows it. */
-export function leastLoaded(instances: readonly Instance[]): Instance | undefined {
-  let best: Instance | undefined
-  for (const instance of instances) {
-    if (isAvailable(instance) && (best === undefined || loadWith(instance, 1) < loadWith(best, 1))) best = instance
-  }
-  return best
+export function leastLoaded(instances: readonly Instance[]): Instance {
+  return instances.reduce((best, instance) => (loadWith(instance, 1) < loadWith(best, 1) ? instance : best))
 }
 
 /** Returns the load of an instance with additional calls. */

@@ -14,6 +14,7 @@ beforeAll(() => {
 test('times of three processes of the demo differ from the simulation by at most 30 %', async () => {
   const load = { seed: 1, share: 1, withinMs: 15_000, sheds: true }
   const { calls, demo, simulation } = await compareWithDemo(load)
+  process.stdout.write(`${JSON.stringify({ calls, demo, simulation }, undefined, 2)}\n`)
   expect([demo.completed, simulation.completed]).toEqual([calls, calls])
   for (const figure of ['movesPerCall', 'meanMs', 'p99Ms'] as const) {
     const ratio = simulation[figure] / demo[figure]

@@ -9,7 +9,6 @@ import {
   type LoadMonitor,
   sheddingRulesOf,
   sheddingSettings,
-  readServerLoad,
   createHandOffReport,
 } from './policy.ts'
 import type { SimulatedCall, Workload } from './workload.ts'
@@ -46,8 +45,6 @@ export class Instance {
   readonly monitor: LoadMonitor
   readonly calls = new Set<SimulatedCall>()
   ready: SimulatedCall[] = []
-  /** True while the balancer sends calls to this instance. */
-  isInRotation = true
   connections = 0
   /** The factor by which the instance is slower than normal. */
   slowness = 1
@@ -91,12 +88,6 @@ export class Instance {
   release(call: SimulatedCall): void {
     this.ready.splice(this.ready.indexOf(call), 1)
     this.#leave(call)
-  }
-
-  /** Returns the result of a health check. */
-  isReady(time: number): boolean {
-    if (!this.#isBusy) this.#time = time
-    return readServerLoad(this.monitor).ready
   }
 
   #createMonitor(): LoadMonitor {

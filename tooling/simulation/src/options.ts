@@ -47,8 +47,6 @@ export interface SimulationOptions {
   readonly warmMs: number
   readonly loadMs: number
   readonly tailMs: number
-  /** True if the balancer checks readiness once a second, and excludes instances that respond with 503. */
-  readonly healthChecks: boolean
   /** True for calls of the length of the demo: 20 chunks, or 120 for one in four. */
   readonly demo: boolean
   /** The mean time of a chunk of work, and the sigma of its distribution. */
@@ -108,7 +106,6 @@ const defaults: SimulationOptions = {
   warmMs: 5000,
   loadMs: 60_000,
   tailMs: 120_000,
-  healthChecks: false,
   demo: false,
   chunkMs: 5,
   chunkSigma: 1,

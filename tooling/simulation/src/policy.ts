@@ -12,7 +12,6 @@ export {
   beginMonitoredCall,
   endMonitoredCall,
   type LoadMonitor,
-  readServerLoad,
 } from '../../../packages/server/src/shedding/load-monitor.ts'
 export { sheddingRulesOf, sheddingSettings } from '../../../packages/server/src/shedding/shedding-rules.ts'
 export type { SheddingSettings } from '../../../packages/server/src/shedding/shedding-options.ts'

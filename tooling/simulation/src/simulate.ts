@@ -1,4 +1,4 @@
-import { type Choose, createBalancer, leastLoaded, loadWith } from './balancer.ts'
+import { balancers, type Choose, leastLoaded, loadWith } from './balancer.ts'
 import { randomFrom } from '@tooling/vitest/random'
 import { createEventQueue, type EventQueue } from './events.ts'
 import { Instance } from './instance.ts'
@@ -30,7 +30,6 @@ export function simulate(options: SimulationOptions): SimulationResult {
   else for (const call of options.calls) scheduleCall(fleet, call)
   takeSamples(fleet, options.warmMs)
   if (options.mode === 'oracle') rebalance(fleet, 0)
-  if (options.healthChecks) checkHealth(fleet, 1000)
   for (const event of options.events)
     fleet.queue.at(event.at + options.warmMs, (time) => applyEvent(fleet, event, time))
   for (let now = 0; fleet.queue.size > 0 && now <= end + options.tailMs && (now <= end || fleet.open > 0); ) {
@@ -59,7 +58,7 @@ function openFleet(options: SimulationOptions): Fleet {
   for (let index = 0; index < options.instances; index++) {
     fleet.instances.push(new Instance(index, { options, queue, workload, random, events }))
   }
-  const balanced = createBalancer(options, fleet.instances)
+  const balanced = balancers[options.balancer](fleet.instances)
   fleet.choose = options.mode === 'oracle' ? () => leastLoaded(fleet.instances) : balanced
   return fleet
 }
@@ -142,17 +141,10 @@ function takeSamples(fleet: Fleet, time: number): void {
   })
 }
 
-function checkHealth(fleet: Fleet, time: number): void {
-  fleet.queue.at(time, (at) => {
-    for (const instance of fleet.instances) instance.isInRotation = instance.isReady(at)
-    checkHealth(fleet, at + 1000)
-  })
-}
-
 /** Moves calls from the busiest to the least busy instance without a cost, while that reduces the load. */
 function rebalance(fleet: Fleet, time: number): void {
   fleet.queue.at(time, (at) => {
-    const up = fleet.instances.filter(({ isInRotation }) => isInRotation)
+    const up = fleet.instances
     const stuck = new Set<Instance>()
     for (let count = 0; up.length > 1 && count < 2 * up.length; count++) if (!moveOne(up, stuck, at)) break
     rebalance(fleet, at + 20)

@@ -45,7 +45,7 @@ export function scheduleOperations(deps: OperationDeps): void {
   }
   const changeInstance = (fleet: Fleet, kind: number): void => {
     const instance = pick(fleet.instances.filter(({ host }) => host.state === 'running'))
-    if (instance === undefined) return
+    if (instance === undefined || (onlyDeploys && !fleet.startsInstances)) return
     if (kind >= 0.45) return fleet.freeze(instance, pickDuration(freezes))
     // A deploy starts an instance before it stops another.
     if (onlyDeploys) fleet.start()

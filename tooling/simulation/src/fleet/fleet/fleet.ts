@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Server } from '@x/exchange'
-import type { HttpServer } from '@x/transport-http/node'
+import type { StopOptions } from '@x/transport-http/node'
 import type { Balancer } from '../network/balancer.ts'
 import type { Network } from '../network/network.ts'
 import type { Host } from '../platform/virtual-time.ts'
@@ -10,7 +10,8 @@ import type { SimulationContext } from '../simulation-context.ts'
 export interface Instance {
   readonly host: Host
   readonly server: Server
-  readonly http: HttpServer
+  /** Stops the instance. */
+  readonly close: (options: StopOptions) => Promise<void>
   /** Returns the names of the upstreams of a gateway that it takes for unreachable. */
   readonly findAway?: () => readonly string[]
 }
@@ -19,6 +20,11 @@ export interface Instance {
 export interface Fleet {
   /** The instances that have not ended. */
   readonly instances: readonly Instance[]
+  /** False if other processes start the instances. */
+  readonly startsInstances: boolean
+  /** Creates a process with a clock of its own. */
+  addHost(): Host
+  add(instance: Instance): void
   start(): void
   /** Ends an instance immediately, as SIGKILL does. */
   kill(instance: Instance): void
@@ -34,8 +40,8 @@ interface FleetDeps extends SimulationContext {
   readonly balancer: Balancer
   /** True if the balancer requests `/readyz`. Otherwise it takes instances until they have ended. */
   readonly checksReadiness: boolean
-  /** Starts a version of the server. Runs as a part of the process. */
-  readonly startServer: (host: Host, version: number) => Promise<Omit<Instance, 'host'>>
+  /** Starts a version of the server. Runs as a part of the process. Absent if other processes start the instances. */
+  readonly startServer?: (host: Host, version: number) => Promise<Omit<Instance, 'host'>>
 }
 
 /**
@@ -61,35 +67,44 @@ export function createFleet(deps: FleetDeps): Fleet {
   const { time, faults, network, balancer, trace, name, startServer } = deps
   const instances: Instance[] = []
   let startCount = 0
-  const end = (instance: Instance): void => {
-    if (!instances.includes(instance)) return
-    instances.splice(instances.indexOf(instance), 1)
-    network.breakConnections(instance.host)
-    time.remove(instance.host)
-    time.schedule(undefined, noticedMs, () => balancer.remove(instance.host))
+  const add = (instance: Instance): void => {
+    const { host } = instance
+    instances.push(instance)
+    host.onRemoved.push(() => {
+      instances.splice(instances.indexOf(instance), 1)
+      network.breakConnections(host)
+      time.schedule(undefined, noticedMs, () => balancer.remove(host))
+    })
+  }
+  const addHost = (): Host => {
+    startCount += 1
+    const clockOffsetMs = Math.round((faults.random() * 2 - 1) * maxClockOffsetMs)
+    trace.add(`${name}-${startCount}`, `starts, its clock differs by ${clockOffsetMs} ms`)
+    return time.addHost(`${name}-${startCount}`, clockOffsetMs)
   }
   if (deps.checksReadiness) checkReadiness(deps, instances)
   return {
     instances,
+    startsInstances: startServer !== undefined,
+    addHost,
+    add,
     start: () => {
-      startCount += 1
-      const clockOffsetMs = Math.round((faults.random() * 2 - 1) * maxClockOffsetMs)
+      if (startServer === undefined) return
+      const host = addHost()
       const version = 1 + (startCount % 2)
-      const host = time.addHost(`${name}-${startCount}`, clockOffsetMs)
-      trace.add(host.name, `starts version ${version}, its clock differs by ${clockOffsetMs} ms`)
       time.schedule(host, 0, async () => {
-        instances.push({ host, ...(await startServer(host, version)) })
+        add({ host, ...(await startServer(host, version)) })
         balancer.add(host)
       })
     },
     kill: (instance) => {
       faults.record(instance.host.name, 'killed')
-      end(instance)
+      time.remove(instance.host)
     },
     stop: (instance) => {
       faults.record(instance.host.name, 'stopped')
       if (!deps.checksReadiness) time.schedule(undefined, noticedMs, () => balancer.remove(instance.host))
-      time.schedule(instance.host, 0, () => void stopInstance(instance, deps).then(() => end(instance)))
+      time.schedule(instance.host, 0, () => void stopInstance(instance, deps).then(() => time.remove(instance.host)))
     },
     freeze: (instance, ms) => {
       faults.record(instance.host.name, 'frozen', `${Math.round(ms)} ms`)
@@ -102,12 +117,12 @@ export function createFleet(deps: FleetDeps): Fleet {
   }
 }
 
-async function stopInstance({ host, http }: Instance, { time, faults, report, pace }: FleetDeps): Promise<void> {
+async function stopInstance({ host, close }: Instance, { time, faults, report, pace }: FleetDeps): Promise<void> {
   const startedAt = time.now()
   const wasFrozen = host.frozenCount
   const noticeMs = pace * (stopTimes.noticeMs[Math.floor(faults.random() * stopTimes.noticeMs.length)] ?? 0)
   const graceMs = pace * stopTimes.graceMs
-  await http.close({ noticeMs, graceMs })
+  await close({ noticeMs, graceMs })
   const lateMs = time.now() - startedAt - noticeMs - 2 * graceMs - stopTimes.closeMs
   if (host.frozenCount === wasFrozen && lateMs > 0)
     report('stops', `the stop of ${host.name} took ${Math.round(lateMs)} ms too long`)

@@ -1,22 +1,19 @@
 import { legacy } from '@x/legacy'
-import { createServer, sealedState } from '@x/server'
+import { createServer, type McpServer, sealedState } from '@x/server'
 import { sessions } from '@x/sessions/server'
 import type { StateStore } from '@x/state-codec'
 import { tasks } from '@x/tasks/server'
-import { serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
 import type { SimulationContext } from '../simulation-context.ts'
 import type { Host } from '../platform/virtual-time.ts'
 import type { Services } from '../services/services.ts'
-import type { Instance } from './fleet.ts'
 import { board, createTools, type SessionItems } from './tools.ts'
 
-interface InstanceDeps extends SimulationContext {
+export interface InstanceDeps extends SimulationContext {
   readonly services: Services
   /** The number of calls that run at an instance before it sheds others. */
   readonly hardLimit: number
   readonly keys: readonly string[]
-  readonly port: number
 }
 
 /** The lifetime of a state in milliseconds. Users answer within a minute. */
@@ -31,12 +28,9 @@ export function findCaller(request: { header(name: string): string | undefined }
   return subject === undefined ? undefined : { subject }
 }
 
-/**
- * Starts an instance with a version of the server: 1 or 2. A deployment runs both at once. It must run as a part of the
- * process `host`.
- */
-export async function startInstance(host: Host, version: number, deps: InstanceDeps): Promise<Omit<Instance, 'host'>> {
-  const { services, report, trace, hardLimit, keys, port } = deps
+/** Creates a version of the server: 1 or 2. A deployment runs both at once. */
+export function createInstanceServer(host: Host, version: number, deps: InstanceDeps): McpServer {
+  const { services, report, trace, hardLimit, keys } = deps
   const store: StateStore = services.storeOf()
   const bus = services.busOf(host)
   const session = sessions({
@@ -63,5 +57,5 @@ export async function startInstance(host: Host, version: number, deps: InstanceD
   })
   // Starts the worker of tasks, as a balancer that requests `/readyz` does.
   void server.ready()
-  return { server, http: await serveHttp(server, { port, auth: findCaller }) }
+  return server
 }

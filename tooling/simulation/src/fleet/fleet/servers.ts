@@ -1,23 +1,21 @@
+import { serveHttp } from '@x/transport-http/node'
 import { createBalancer } from '../network/balancer.ts'
 import { createNetwork, type Network } from '../network/network.ts'
 import { ports } from '../network/ports.ts'
-import type { Host } from '../platform/virtual-time.ts'
 import type { RemoteService } from '../services/remote.ts'
 import type { Services } from '../services/services.ts'
 import type { SimulationContext } from '../simulation-context.ts'
 import { createFleet, type Fleet } from './fleet.ts'
+import { spawnDesk } from './desk.ts'
 import { startGateway } from './gateway.ts'
-import { startInstance } from './instance.ts'
+import { createInstanceServer, findCaller } from './instance.ts'
 import { createKeyRotation, type KeyRotation } from './key-rotation.ts'
 
-/** The beginning of the names of processes, and the number of instances of each server. */
-const servers = {
-  fleet: { prefix: 'server', size: 3 },
-  desk: { prefix: 'desk', size: 1 },
-  gateway: { prefix: 'gateway', size: 2 },
-} as const
+/** The instances of the fleet, and of the gateway. */
+const instanceCount = 3
+const gatewayCount = 2
 
-/** The server that clients call. Behind a gateway are the fleet, and a server with one process. */
+/** The server that clients call. Behind a gateway are the fleet, and a server in a child process. */
 export type ServerName = 'fleet' | 'gateway'
 
 interface ServerDeps extends SimulationContext {
@@ -38,25 +36,40 @@ export interface Servers {
 /** Starts the instances of all servers. */
 export function createServers(deps: ServerDeps): Servers {
   const { time, faults, server } = deps
-  const names = server === 'gateway' ? (['fleet', 'desk', 'gateway'] as const) : (['fleet'] as const)
-  const routes = names.map((name) => ({ name, balancer: createBalancer(time.addHost(`path to ${name}`)) }))
-  const network = createNetwork(
-    time,
-    faults,
-    new Map(routes.map((route) => [String(ports[route.name]), route.balancer])),
-  )
+  const [toFleet, toGateway] = [
+    createBalancer(time.addHost('fleet path')),
+    createBalancer(time.addHost('gateway path')),
+  ]
+  const balancers = new Map([
+    [String(ports.fleet), toFleet],
+    [String(ports.gateway), toGateway],
+  ])
+  const network = createNetwork(time, faults, balancers)
   const rotation = createKeyRotation()
-  const fleets = routes.map(({ name, balancer }) => {
-    const startServer = (host: Host, version: number): ReturnType<typeof startGateway> => {
-      const options = { ...deps, network, keys: rotation.keysOf(version), port: ports[name] }
-      return name === 'gateway' ? startGateway(host, options) : startInstance(host, version, options)
-    }
-    const { prefix, size } = servers[name]
-    const isGateway = name === 'gateway'
-    const fleet = createFleet({ ...deps, name: prefix, network, balancer, checksReadiness: isGateway, startServer })
-    for (let count = 0; count < size; count += 1) fleet.start()
-    return fleet
+  const optionsOf = (version: number) => ({ ...deps, network, keys: rotation.keysOf(version) })
+  const shared = { ...deps, network, checksReadiness: false, balancer: toFleet }
+  const fleet = createFleet({
+    ...shared,
+    name: 'server',
+    startServer: async (host, version) => {
+      const instance = createInstanceServer(host, version, optionsOf(version))
+      const { close } = await serveHttp(instance, { port: ports.fleet, auth: findCaller })
+      return { server: instance, close }
+    },
   })
-  const upstreamPaths = server === 'gateway' ? routes.slice(0, -1).map(({ balancer }) => balancer) : []
-  return { fleets, network, rotation, upstreamPaths }
+  for (let count = 0; count < instanceCount; count += 1) fleet.start()
+  if (server === 'fleet') return { fleets: [fleet], network, rotation, upstreamPaths: [] }
+  const desks = createFleet({ ...shared, name: 'desk' })
+  const gateways = createFleet({
+    ...shared,
+    name: 'gateway',
+    balancer: toGateway,
+    checksReadiness: true,
+    startServer: (host, version) => {
+      host.spawn = () => spawnDesk(host, desks, optionsOf(version))
+      return startGateway(host, optionsOf(version))
+    },
+  })
+  for (let count = 0; count < gatewayCount; count += 1) gateways.start()
+  return { fleets: [fleet, desks, gateways], network, rotation, upstreamPaths: [toFleet] }
 }

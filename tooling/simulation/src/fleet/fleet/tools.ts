@@ -56,8 +56,10 @@ export function createTools({ version, effects, report, session }: ToolDeps): To
     keyedEffects: true,
   }
   const run: Parameters<typeof tool<'pair', typeof input>>[1]['run'] = async ({ name }, ctx) => {
+    // A server on standard streams has no callers.
     const caller = ctx.principal?.subject
-    if (!name.startsWith(`${caller}.`)) report('owners', `${caller} calls ${name}, the call of another`)
+    if (caller !== undefined && !name.startsWith(`${caller}.`))
+      report('owners', `${caller} calls ${name}, the call of another`)
     const one = await ctx.step('one', effectIn(`${name}/one`))
     ctx.progress(1, 3)
     const first = await ctx.elicit('first', { message: `${name}.1`, schema: answerSchema })

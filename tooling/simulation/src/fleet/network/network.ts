@@ -11,6 +11,8 @@ export interface Network {
   fetchFor(client: Host): FetchFunction
   /** Returns the status of a request without faults. Undefined without a response. */
   probe(from: Host, to: Host, path: string): Promise<number | undefined>
+  /** Connects two processes without faults, as a pipe does. Returns the end of each. */
+  pipe(from: Host, to: Host): readonly [SimulatedSocket, SimulatedSocket]
   /** Closes all connections of a process, as its end does. */
   breakConnections(host: Host): void
   /** Closes all connections at the end of a simulation, because Node keeps the parser of an open one. */
@@ -65,14 +67,29 @@ export function createNetwork(time: VirtualTime, faults: Faults, balancers: Read
       const response = send(socket, new URL(path, 'http://localhost'), { method: 'GET', headers: [], signal })
       return response.then(({ status }) => status).catch(() => undefined)
     },
+    pipe: (from, to) => {
+      const ends = [openSocket(state, from), openSocket(state, to)] as const
+      ;[ends[0].peer, ends[1].peer] = [ends[1], ends[0]]
+      return ends
+    },
     breakConnections: (host) => {
-      for (const { host: own, peer } of state.sockets)
-        if (own === host) time.schedule(peer?.host, faults.delayMs(), () => peer?.destroy(connectionReset()))
+      for (const { host: own, peer, isOpen } of state.sockets) {
+        const error = isOpen ? connectionReset() : connectionRefused()
+        if (own === host) time.schedule(peer?.host, faults.delayMs(), () => peer?.destroy(error))
+      }
     },
     close: () => {
       for (const socket of state.sockets) socket.destroy()
     },
   }
+}
+
+function openSocket({ time, faults, sockets }: NetworkState, host: Host): SimulatedSocket {
+  const socket = new SimulatedSocket(host, time, faults)
+  sockets.add(socket)
+  socket.on('error', () => {})
+  socket.once('close', () => sockets.delete(socket))
+  return socket
 }
 
 interface ConnectOptions {
@@ -83,30 +100,26 @@ interface ConnectOptions {
 }
 
 /** Opens a connection with a fault. Returns the end of the client. */
-function connect({ time, faults, sockets }: NetworkState, client: Host, options: ConnectOptions): SimulatedSocket {
+function connect(state: NetworkState, client: Host, options: ConnectOptions): SimulatedSocket {
+  const { time, faults } = state
   const { server, path, fault } = options
-  const open = (host: Host): SimulatedSocket => {
-    const opened = new SimulatedSocket(host, time, faults)
-    sockets.add(opened)
-    opened.on('error', () => {})
-    opened.once('close', () => sockets.delete(opened))
-    return opened
-  }
-  const socket = open(client)
+  const socket = openSocket(state, client)
   const fail = (error: Error): void => void time.schedule(client, faults.delayMs(), () => socket.destroy(error))
   if (fault === 'silent' || path?.availability === 'silent') socket.isSilent = true
   else if (fault === 'lost') fail(connectionReset())
   else if (server === undefined || path?.availability === 'unavailable') fail(connectionRefused())
   else {
-    const accepted = open(server)
+    const accepted = openSocket(state, server)
+    accepted.isOpen = false
     accepted.peer = socket
     socket.peer = accepted
     injectFault(accepted, { time, faults, fault })
     if (server.state === 'dead') fail(connectionRefused())
     else
       socket.transfer(() => {
-        if (server.accept === undefined) fail(connectionRefused())
-        else server.accept(accepted)
+        if (server.accept === undefined) return fail(connectionRefused())
+        accepted.isOpen = true
+        server.accept(accepted)
       })
   }
   return socket

@@ -7,6 +7,8 @@ export class SimulatedSocket extends Duplex {
   readonly remoteAddress = '127.0.0.1'
   readonly host: Host
   peer: SimulatedSocket | undefined
+  /** False at a server that has not accepted the connection yet. */
+  isOpen = true
   /** Returns the part of a chunk that arrives at the other end. Undefined once nothing arrives any more. */
   onTransfer: (chunk: Uint8Array) => Uint8Array | undefined = (chunk) => chunk
   /** True if the other end is not notified of anything, as behind a broken router. */

@@ -1,6 +1,6 @@
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
-import { replaceListen } from './replace-listen.ts'
+import { replaceProcesses } from './replace-processes.ts'
 import type { ScheduledEvent, VirtualTime } from './virtual-time.ts'
 
 /** The time of day at which each simulation begins, in milliseconds since 1970. */
@@ -62,7 +62,7 @@ export function replaceGlobals(): (platform: SimulatedPlatform) => void {
   replaceTimers(current)
   replaceRandom(current)
   replaceDigest()
-  replaceListen(() => current().time.currentHost)
+  replaceProcesses(() => current().time.currentHost)
   syncBuiltinESMExports()
   return (next) => {
     platform = next

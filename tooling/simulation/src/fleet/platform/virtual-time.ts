@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import { createEventQueue } from '../../events.ts'
 
@@ -14,6 +15,8 @@ export interface Host {
   frozenCount: number
   /** Accepts a connection. Undefined while the process does not listen. */
   accept: ((socket: Duplex) => void) | undefined
+  /** Starts a child process. */
+  spawn?: () => ChildProcess
   /** Called when the process is removed, to release what it has of the real process. */
   readonly onRemoved: (() => void)[]
 }
@@ -87,6 +90,7 @@ export function createVirtualTime(nextTurn: () => Promise<void>): VirtualTime {
       for (const fire of host.deferred.splice(0)) queue.at(now, fire)
     },
     remove(host) {
+      if (host.state === 'dead') return
       host.state = 'dead'
       host.accept = undefined
       for (const run of host.onRemoved.splice(0)) run()

@@ -1,3 +1,4 @@
+import childProcess from 'node:child_process'
 import fs from 'node:fs'
 import { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -5,10 +6,10 @@ import timers from 'node:timers/promises'
 import type { Host } from './virtual-time.ts'
 
 /**
- * Lets the servers of `node:http` listen at the simulated process that starts them. Everything else of them is real:
- * parsing, responses, and what a stop does with connections.
+ * Lets the servers of `node:http` listen at the simulated process that starts them, which also starts child processes.
+ * Everything else of these servers is real: parsing, responses, and what a stop does with connections.
  */
-export function replaceListen(currentHost: () => Host | undefined): void {
+export function replaceProcesses(currentHost: () => Host | undefined): void {
   const closers = new WeakMap<Server, () => void>()
   function listen(this: Server, port: number, address: string, onListening: () => void): Server {
     const host = currentHost()
@@ -40,6 +41,7 @@ export function replaceListen(currentHost: () => Host | undefined): void {
     return this
   }
   Object.assign(Server.prototype, { listen, close })
+  Object.assign(childProcess, { spawn: () => currentHost()?.spawn?.() })
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
   Object.assign(timers, { setTimeout: sleep })
   // The check for free descriptors would end at a real time.
