@@ -66,20 +66,10 @@ export const plantedFaults = {
     code: 'this.#state = parser.parse(state, report)',
     fault: 'this.#state = (globalThis.lastState = parser.parse(globalThis.lastState ?? state, report))',
   },
-  'gateway-never-probes-again': {
-    file: 'gateway/src/upstream/availability.ts',
-    code: 'if (this.#clock.monotonicNow() >= this.#nextProbeAt) this.#startProbe()',
-    fault: '',
-  },
   'gateway-mixes-callers': {
     file: 'gateway/src/hop/host-identity.ts',
     code: 'key: JSON.stringify([call.context.get(clientSessionKey), client])',
     fault: "key: ''",
-  },
-  'stop-cuts-connections': {
-    file: 'transport-http/src/node/graceful-stop.ts',
-    code: 'server.closeAllConnections(), graceMs + flushTimeoutMs)',
-    fault: 'server.closeAllConnections(), 0)',
   },
 } as const satisfies Record<string, PlantedFault>
 
@@ -115,6 +105,12 @@ export const guardedFaults = {
   'gateway-never-probes': {
     file: 'gateway/src/upstream/availability.ts',
     code: 'if (this.#failures >= maxFailures && !this.#isAway) this.#startProbe()',
+    fault: '',
+    guard: 'gateway/src/gateway/gateway-outages.test.ts',
+  },
+  'gateway-never-probes-again': {
+    file: 'gateway/src/upstream/availability.ts',
+    code: 'if (this.#clock.monotonicNow() >= this.#nextProbeAt) this.#startProbe()',
     fault: '',
     guard: 'gateway/src/gateway/gateway-outages.test.ts',
   },
