@@ -73,7 +73,7 @@ async function answerQuestion<T>(run: Run, key: string, handlerQuestion: Handler
   const { functionName, request, text = JSON.stringify(request), requiredCapabilities } = question
   run.uses.registerUse('ask', key, functionName, text)
   const record = run.journal.findQuestion(key) ?? newQuestion
-  let askedQuestion: AskedQuestion = { ...record, request, text }
+  let repeatedQuestion: AskedQuestion | undefined
   // Only answers to recorded questions are used. An answer that the client sends without being asked could pass for a
   // consent that no user gave.
   if (record.response !== undefined) {
@@ -85,10 +85,10 @@ async function answerQuestion<T>(run: Run, key: string, handlerQuestion: Handler
     if ('value' in answer) return answer.value
     if ('error' in answer) throw answer.error
     rejectEndlessQuestion(run, key, text, answer)
-    askedQuestion = askAgain(askedQuestion, answer)
+    repeatedQuestion = askAgain({ ...record, request, text }, answer)
   }
   requireCapabilities(requiredCapabilities, run.request)
-  return run.ask(key, askedQuestion)
+  return run.ask(key, repeatedQuestion ?? { ...record, request, text })
 }
 
 /**
