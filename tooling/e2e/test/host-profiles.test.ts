@@ -1,8 +1,21 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
+import hosts from '../../../docs/hosts.json' with { type: 'json' }
 import { serve, serveBehindProxy, uiExtension } from './capability-server.ts'
-import profiles from './host-profiles.json' with { type: 'json' }
+import others from './host-profiles.json' with { type: 'json' }
 import { type HostProfile, type PlayedHost, playOverHttp, playOverStreams } from './profile-host.ts'
+
+const tasksExtension = 'io.modelcontextprotocol/tasks'
+
+/** What `pnpm hosts` recorded, and clients that it has not run. */
+const profiles: readonly HostProfile[] = [
+  ...(others as readonly HostProfile[]),
+  ...hosts.map(({ host, version, revision, capabilities, clientInfo }) => {
+    const title = Object.entries(clientInfo).find(([name]) => name === 'title')?.[1]
+    const profile = { host, version, revision, capabilities: capabilities as JsonObject }
+    return typeof title === 'string' ? { ...profile, title } : profile
+  }),
+]
 
 /** What a host sees of a call: the text of its result, or the capability that the host lacks. */
 function outcomeOf({ result, error }: JsonObject): string {
@@ -10,6 +23,7 @@ function outcomeOf({ result, error }: JsonObject): string {
     const required = isJsonObject(error['data']) ? error['data']['requiredCapabilities'] : undefined
     return isJsonObject(required) ? `lacks ${pathsOf(required)}` : String(error['message'])
   }
+  if (isJsonObject(result) && result['resultType'] === 'task') return 'a task'
   const content = isJsonObject(result) ? result['content'] : undefined
   const [block] = Array.isArray(content) ? content : []
   const text = isJsonObject(block) ? String(block['text']) : JSON.stringify(result)
@@ -44,8 +58,9 @@ function predict(profile: HostProfile, isProxied: boolean): readonly Row[] {
   const when = (isDeclared: boolean, row: Row, lacking: string): Row =>
     isDeclared ? row : [row[0], `lacks ${lacking}`, []]
   const many = `This needs a form whose field "names" takes several values, which revision ${revision} does not have`
-  const tasksMissing = 'lacks extensions.io.modelcontextprotocol/tasks'
-  const isRefused = !isOlder && !isProxied
+  const tasksMissing = `lacks extensions.${tasksExtension}`
+  const isOffered = !isOlder && !isProxied
+  const takesTasks = isOffered && declares(profile, 'extensions', tasksExtension)
   return [
     whenForms('form', 'Ada'),
     whenForms('two_forms', 'Ada 3 Ada', 2),
@@ -56,8 +71,16 @@ function predict(profile: HostProfile, isProxied: boolean): readonly Row[] {
     ['pages', String(declares(profile, 'extensions', uiExtension)), []],
     ['who', `${isProxied ? '2025-11-25' : revision} ${host} ${profile.title}`, []],
     ...(['never', 'allowed', 'required'] as const).flatMap((choice): Row[] => {
-      const isRequired = choice === 'required' && isRefused
+      const isRequired = choice === 'required' && isOffered
       const later = whenForms(`later_task_${choice}`, 'Ada false')
+      if (takesTasks && choice !== 'never') {
+        const [toolName, , asked] = later
+        return [
+          [`task_${choice}`, 'a task', []],
+          [`asking_task_${choice}`, 'a task', []],
+          [toolName, 'a task', asked],
+        ]
+      }
       return [
         [`task_${choice}`, isRequired ? tasksMissing : 'done', []],
         isRequired ? [`asking_task_${choice}`, tasksMissing, []] : whenForms(`asking_task_${choice}`, 'Ada'),
@@ -81,7 +104,7 @@ const links = [
 describe.each(links)('%s', (_, isProxied, play, createServed) => {
   const served = createServed()
 
-  test.each<HostProfile>(profiles as readonly HostProfile[])(
+  test.each(profiles)(
     '$host is served as it declares itself at $revision [ROB-006 ROB-007 ROB-008 TSK-059]',
     async (profile) => {
       const host = await play(profile, served)
@@ -92,9 +115,10 @@ describe.each(links)('%s', (_, isProxied, play, createServed) => {
       expect(await host.request('com.example/count')).toMatchObject({ result: { count: 3 } })
       // Only a host of 2026-07-28 that reaches the server itself may learn of its tasks.
       const isOffered = profile.revision === '2026-07-28' && !isProxied
-      expect(JSON.stringify(host.greeting).includes('io.modelcontextprotocol/tasks')).toBe(isOffered)
+      expect(JSON.stringify(host.greeting).includes(tasksExtension)).toBe(isOffered)
+      const unknown = declares(profile, 'extensions', tasksExtension) ? -32602 : -32021
       expect(await host.request('tasks/get', { taskId: 'x' })).toMatchObject({
-        error: { code: isOffered ? -32021 : -32601 },
+        error: { code: isOffered ? unknown : -32601 },
       })
     },
   )

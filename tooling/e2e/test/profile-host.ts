@@ -63,7 +63,7 @@ export function playOverHttp(profile: HostProfile, server: Server): Promise<Play
 }
 
 function modernHeadersOf({ method, params }: JsonObject): Record<string, string> {
-  const name = isJsonObject(params) ? params['name'] : undefined
+  const name = isJsonObject(params) ? (params['name'] ?? params['taskId']) : undefined
   return {
     'mcp-protocol-version': '2026-07-28',
     'mcp-method': String(method),

@@ -8,8 +8,7 @@ import { node24 } from '@tooling/node-versions'
 /** A host that is installed in the cache. */
 export interface Installed {
   readonly version: string
-  /** The folder with its programs. */
-  readonly bin: string
+  readonly folder: string
   /** A PATH with these programs and with Node 24. */
   readonly path: string
 }
@@ -29,5 +28,5 @@ export async function install(packages: readonly [string, ...string[]]): Promise
   const args = ['install', '--no-audit', '--no-fund', '--prefer-online', ...newest]
   await promisify(execFile)('npm', args, { cwd: folder, env: { ...process.env, PATH: path } })
   const manifest = JSON.parse(await readFile(join(folder, 'node_modules', packages[0], 'package.json'), 'utf8'))
-  return { version: String(manifest.version), bin: join(folder, 'node_modules/.bin'), path }
+  return { version: String(manifest.version), folder, path }
 }

@@ -13,6 +13,8 @@ if (chosen.length === 0 || chosen.length < names.length) {
   process.exit(2)
 }
 
+// What was started ends with this process.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const postgres = await startPostgres()
 try {
   await createStateTable(postgres.url)

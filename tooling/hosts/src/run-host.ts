@@ -53,14 +53,14 @@ export async function runHost(host: Host, { database }: Surroundings): Promise<H
     tryFeatures({ host, installed, place, program, messages }, only)
   const tryPlace = async (place: Place): Promise<Record<string, Cell>> => {
     const cells = await attempt(place, 'demo', place.features)
-    const failing = (): readonly Feature[] => place.features.filter(({ name }) => cells[name]?.outcome === 'fails')
+    const failing = (): readonly Feature[] => place.features.filter(({ name }) => cells[name]?.outcome !== 'works')
     // On a busy machine a host may be late once.
     Object.assign(cells, await attempt(place, 'demo', failing()))
     const failed = failing()
     const compared = failed.length > 0 ? await attempt(place, 'twin', failed.map(atItsBest)) : {}
     for (const [name, { outcome }] of Object.entries(compared)) {
       const cell = cells[name]
-      if (cell && outcome === 'fails') cells[name] = { ...cell, outcome: 'host cannot' }
+      if (cell?.outcome === 'fails' && outcome === 'fails') cells[name] = { ...cell, outcome: 'host cannot' }
     }
     return cells
   }
@@ -142,7 +142,7 @@ async function tryInOneSession(
   let session: Session | undefined
   try {
     const path = `${join(home, 'bin')}:${installed.path}`
-    session = await host.start({ path, home, server: served.entry, model })
+    session = await host.start({ path, folder: installed.folder, home, server: served.entry, model })
     await waitForTools(session)
     for (const [index, feature] of only.entries()) {
       const { cell, isStuck } = await tryFeature(feature, session, served)

@@ -91,14 +91,17 @@ async function startInstance(file: string, env: Readonly<Record<string, string>>
   const child = spawn(node24, [file], { env: { ...env, PORT: String(port) }, stdio: ['ignore', 'pipe', 'pipe'] })
   let log = ''
   child.stderr.on('data', (chunk) => (log += String(chunk)))
+  const stop = (): void => void child.kill('SIGKILL')
+  process.once('exit', stop)
   const exited = once(child, 'exit')
   const first = await Promise.race([once(child.stdout, 'data'), exited.then(() => undefined)])
   if (first === undefined) throw new Error(`the server did not start:\n${log}`)
   return {
     port,
     async kill() {
-      child.kill('SIGKILL')
+      stop()
       await exited
+      process.off('exit', stop)
     },
   }
 }

@@ -16,6 +16,8 @@ export interface Host {
 export interface Setup {
   /** The PATH with the programs of the host and a browser. */
   readonly path: string
+  /** The folder in which the packages of the host are installed. */
+  readonly folder: string
   /** An empty folder, which is the home of the user. */
   readonly home: string
   readonly server: ServerEntry
@@ -94,7 +96,7 @@ export function terminalSession({ terminal, model }: TerminalSessionOptions): Te
 }
 
 /** Returns what a model read of the result of a call, or that it has no such tool. */
-function resultIn(model: Model, before: number, tool: string): string | undefined {
+export function resultIn(model: Model, before: number, tool: string): string | undefined {
   const turns = model.turns.slice(before)
   const answered = turns.find(({ results }) => results.length > 0)
   if (answered !== undefined) return answered.results.join('\n')

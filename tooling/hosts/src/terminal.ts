@@ -79,6 +79,8 @@ export async function openTerminal({ command, cwd, env }: TerminalOptions): Prom
   }
 }
 
+/** How long a host may take to show its first screen. */
+export const startMs = 30_000
 const keyMs = 200
 const maxChoices = 5
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Host, terminalSession } from '../session.ts'
-import { openTerminal } from '../terminal.ts'
+import { openTerminal, startMs } from '../terminal.ts'
 
 const apiKey = `sk-ant-api03-${'x'.repeat(40)}`
 
@@ -39,7 +39,7 @@ export const claudeCode: Host = {
     }
     const tools = ['mcp__demo', 'ReadMcpResourceTool']
     const terminal = await openTerminal({ command: ['claude', '--allowedTools', ...tools], cwd, env })
-    await terminal.see(/❯/)
+    await terminal.see(/❯/, startMs)
     const session = terminalSession({ terminal, model })
     return {
       ...session,

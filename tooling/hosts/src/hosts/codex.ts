@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Host, terminalSession } from '../session.ts'
-import { openTerminal } from '../terminal.ts'
+import { openTerminal, startMs } from '../terminal.ts'
 
 export const codex: Host = {
   name: 'Codex',
@@ -44,7 +44,7 @@ ${url === undefined ? `env = { ${variables.join(', ')} }` : ''}
       await login.close()
     }
     const terminal = await openTerminal({ command: ['codex'], cwd, env })
-    await terminal.see(/Ask Codex/)
+    await terminal.see(/Ask Codex/, startMs)
     const session = terminalSession({ terminal, model })
     return {
       ...session,

@@ -102,7 +102,12 @@ const chatCompletions: ModelApi = {
         .filter(({ role }) => role === 'user')
         .map(({ content }) => texts(content))
         .join('\n'),
-      results: later.filter(({ role }) => role === 'tool').map(({ content }) => shown(content)),
+      // Images follow the results in a message of the user.
+      results: later.some(({ role }) => role === 'tool')
+        ? later
+            .filter(({ role, content }) => role === 'tool' || Array.isArray(content))
+            .map(({ content }) => shown(content))
+        : [],
       tools: objects(tools).map((tool) => ({ name: nameOf(tool['function']) })),
     }
   },
