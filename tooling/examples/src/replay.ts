@@ -1,4 +1,4 @@
-import { form, inputRequired, isSuspension, type Tool, tool } from '@x/server'
+import { form, inputRequired, isSuspension, type Tool, tool, ToolError } from '@x/server'
 import * as z from 'zod'
 
 // #region straight
@@ -49,6 +49,19 @@ export const resolveLocked = (tracker: Tracker): Tool =>
       }
     },
   })
+// #endregion
+
+// #region can
+export const greetUser = tool('greet_user', {
+  description: 'Greets the user',
+  input: z.object({ name: z.string().optional() }),
+  async run({ name }, ctx) {
+    if (name !== undefined) return `Hello, ${name}`
+    if (!ctx.can('elicitation.form')) throw new ToolError('Ask the user for the name, and pass it as "name"')
+    const answer = await ctx.elicit('name', { message: 'Who are you?', schema: z.object({ name: z.string() }) })
+    return `Hello, ${answer.name}`
+  },
+})
 // #endregion
 
 // #region url
