@@ -1,9 +1,9 @@
 import { startAuthServer } from '@tooling/auth-server'
 import { describeNeeding } from '@tooling/vitest/needs'
 import { isJsonObject } from '@x/schema'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys } from './asking.ts'
-import { everything, fastmcp, serveOfficialV2, serveOurs, serveProtectedBy } from './examined-servers.ts'
+import { everything, fastmcp, type Served, serveOfficialV2, serveOurs, serveProtectedBy } from './examined-servers.ts'
 import { buildMcpx, type Mcpx } from './mcpx.ts'
 import { haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
 import { findFreePort } from './older-server-peers.ts'
@@ -39,20 +39,6 @@ test('our server has no problem, and only the checks of pages and tokens are ski
   const { code, wrong, skipped } = await examine(http.url, ...asking)
   expect([code, wrong, skipped]).toEqual([0, [], ['auth', 'cors']])
 })
-
-test.each([
-  ['the official SDK', serveOfficialV2, ['host', 'origin']],
-  ['server-everything', everything, ['discover', 'host', 'origin']],
-  ['fastmcp', fastmcp, ['discover', 'host', 'origin', 'depth']],
-] as const)(
-  'the server of %s has its known problems [OPS-011]',
-  async (_, open, expected) => {
-    await using served = await open()
-    const { code, wrong, found } = await examine(served.url)
-    expect([code, wrong, found]).toEqual([1, expected, found])
-  },
-  90_000,
-)
 
 /** Directives with which a proxy forwards everything unchanged. HAProxy needs none. */
 const rightDirectives: Readonly<Record<ProxyKind['name'], string>> = {
@@ -121,72 +107,89 @@ const faults: Readonly<Record<ProxyKind['name'], readonly PlantedFault[]>> = {
   caddy: [],
 }
 
-for (const kind of [nginx, haproxy]) {
-  describeNeeding(kind.name, `behind ${kind.name}`, (program) => {
-    test('that forwards everything, no problem is found [OPS-011]', async () => {
-      await using first = await serveOurs(keys.first)
-      await using second = await serveOurs(keys.first)
-      const ports = [first.port, second.port]
-      await using proxy = await startProxy(program, kind, { ports, directives: rightDirectives[kind.name] })
-      const { code, wrong, skipped, found } = await examine(proxy.url, ...asking)
-      expect([code, wrong, skipped, found]).toEqual([0, [], ['auth', 'cors'], found])
-    })
+type Opened = readonly [name: string, open: () => Promise<Served>, wrong: readonly string[]]
 
-    test.each(faults[kind.name])(
-      'that $what, only that fault is reported [OPS-011]',
-      async (fault) => {
+async function findProblems([, open, expected]: Opened): Promise<void> {
+  await using served = await open()
+  const { code, wrong, found } = await examine(served.url)
+  expect([code, wrong, found]).toEqual([1, expected, found])
+}
+
+// It logs to the console, which the other tests may not share.
+test('the server of fastmcp has its known problems [OPS-011]', () =>
+  findProblems(['fastmcp', fastmcp, ['discover', 'host', 'origin', 'depth']]))
+
+// A run of the doctor mostly waits: for streams that say nothing, and for connections that are kept open.
+describe.concurrent('of a server or a proxy', () => {
+  const known: readonly Opened[] = [
+    ['the official SDK', serveOfficialV2, ['host', 'origin']],
+    ['server-everything', everything, ['discover', 'host', 'origin']],
+  ]
+  test.each(known)('the server of %s has its known problems [OPS-011]', (...opened) => findProblems(opened))
+
+  for (const kind of [nginx, haproxy]) {
+    describeNeeding(kind.name, `behind ${kind.name}`, (program) => {
+      test('that forwards everything, no problem is found [OPS-011]', async () => {
+        await using first = await serveOurs(keys.first)
+        await using second = await serveOurs(keys.first)
+        const ports = [first.port, second.port]
+        await using proxy = await startProxy(program, kind, { ports, directives: rightDirectives[kind.name] })
+        const { code, wrong, skipped, found } = await examine(proxy.url, ...asking)
+        expect([code, wrong, skipped, found]).toEqual([0, [], ['auth', 'cors'], found])
+      })
+
+      test.each(faults[kind.name])('that $what, only that fault is reported [OPS-011]', async (fault) => {
         await using http = await serveOurs(keys.first)
         await using proxy = await startProxy(program, kind, { ports: [http.port], directives: fault.directives })
         const { code, wrong, found } = await examine(proxy.url, ...asking)
         expect([code, wrong, found]).toEqual([1, fault.wrong, found])
         expect(found[fault.wrong[0] ?? '']).toMatch(fault.finding)
-      },
-      60_000,
-    )
+      })
 
-    test('whose instances have different keys, only that fault is reported [OPS-011]', async () => {
-      await using first = await serveOurs(keys.first)
-      await using second = await serveOurs(keys.second)
-      const ports = [first.port, second.port]
-      await using proxy = await startProxy(program, kind, { ports, directives: rightDirectives[kind.name] })
-      const { code, wrong, found } = await examine(proxy.url, ...asking)
-      expect([code, wrong]).toEqual([1, ['rounds']])
-      expect(found['rounds']).toMatch(/rejected on [1-7] of 8 connections.*same keys/)
+      test('whose instances have different keys, only that fault is reported [OPS-011]', async () => {
+        await using first = await serveOurs(keys.first)
+        await using second = await serveOurs(keys.second)
+        const ports = [first.port, second.port]
+        await using proxy = await startProxy(program, kind, { ports, directives: rightDirectives[kind.name] })
+        const { code, wrong, found } = await examine(proxy.url, ...asking)
+        expect([code, wrong]).toEqual([1, ['rounds']])
+        expect(found['rounds']).toMatch(/rejected on [1-7] of 8 connections.*same keys/)
+      })
     })
-  })
-}
-
-test('a server with a real issuer has no problem, and its faults of authorization are reported [OPS-011]', async () => {
-  await using issuer = await startAuthServer({ resources: [] })
-  const spellings = [
-    [issuer.issuer, /A client finds the issuer/],
-    [`${issuer.issuer}/`, /calls itself .* own spelling/],
-    [`http://127.0.0.1:${await findFreePort()}`, /has no metadata/],
-  ] as const
-  for (const [spelling, finding] of spellings) {
-    await using http = await serveProtectedBy(spelling)
-    const { wrong, found } = await examine(http.url)
-    expect(found['auth']).toMatch(finding)
-    // A server whose issuer is unreachable is not ready.
-    expect(wrong.filter((id) => id !== 'health')).toEqual(spelling === issuer.issuer ? [] : ['auth'])
   }
-})
 
-test('metadata for another resource and a challenge without metadata are reported [OPS-011]', async () => {
-  await using http = await serveProtectedBy('http://127.0.0.1:1', '/other')
-  expect((await examine(http.url)).found['auth']).toMatch(/metadata are of the resource .*\/other/)
-  const auth = () => ({ status: 401, message: 'A token is required', headers: { 'WWW-Authenticate': 'Bearer' } })
-  await using bare = await serveOurs(keys.first, { auth })
-  expect((await examine(bare.url)).found['auth']).toMatch(/no resource_metadata/)
-})
+  test('a server with a real issuer has no problem, and its faults of authorization are reported [OPS-011]', async () => {
+    await using issuer = await startAuthServer({ resources: [] })
+    const spellings = [
+      [issuer.issuer, /A client finds the issuer/],
+      [`${issuer.issuer}/`, /calls itself .* own spelling/],
+      [`http://127.0.0.1:${await findFreePort()}`, /has no metadata/],
+    ] as const
+    for (const [spelling, finding] of spellings) {
+      await using http = await serveProtectedBy(spelling)
+      const { wrong, found } = await examine(http.url)
+      expect(found['auth']).toMatch(finding)
+      // A server whose issuer is unreachable is not ready.
+      expect(wrong.filter((id) => id !== 'health')).toEqual(spelling === issuer.issuer ? [] : ['auth'])
+    }
+  })
 
-test('a port without a server is one problem, and all other checks are skipped [OPS-011]', async () => {
-  const { code, wrong, skipped } = await examine(`http://127.0.0.1:${await findFreePort()}/mcp`)
-  expect([code, wrong, skipped.length]).toEqual([1, ['reach'], 19])
-})
+  test('metadata for another resource and a challenge without metadata are reported [OPS-011]', async () => {
+    await using http = await serveProtectedBy('http://127.0.0.1:1', '/other')
+    expect((await examine(http.url)).found['auth']).toMatch(/metadata are of the resource .*\/other/)
+    const auth = () => ({ status: 401, message: 'A token is required', headers: { 'WWW-Authenticate': 'Bearer' } })
+    await using bare = await serveOurs(keys.first, { auth })
+    expect((await examine(bare.url)).found['auth']).toMatch(/no resource_metadata/)
+  })
 
-test('another path of the server is a problem of reach', async () => {
-  await using http = await serveOurs(keys.first)
-  const { wrong, found } = await examine(http.url.replace('/mcp', '/api'))
-  expect([wrong, found['reach']]).toEqual([['reach'], expect.stringContaining('Check the path')])
+  test('a port without a server is one problem, and all other checks are skipped [OPS-011]', async () => {
+    const { code, wrong, skipped } = await examine(`http://127.0.0.1:${await findFreePort()}/mcp`)
+    expect([code, wrong, skipped.length]).toEqual([1, ['reach'], 19])
+  })
+
+  test('another path of the server is a problem of reach', async () => {
+    await using http = await serveOurs(keys.first)
+    const { wrong, found } = await examine(http.url.replace('/mcp', '/api'))
+    expect([wrong, found['reach']]).toEqual([['reach'], expect.stringContaining('Check the path')])
+  })
 })

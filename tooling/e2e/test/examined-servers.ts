@@ -18,7 +18,7 @@ export function serveOurs(key: string, options: ServeHttpOptions = {}): Promise<
   return serveHttp(server, { keepAliveMs: 1000, ...options })
 }
 
-interface Served extends AsyncDisposable {
+export interface Served extends AsyncDisposable {
   readonly url: string
 }
 
