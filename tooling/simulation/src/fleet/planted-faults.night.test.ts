@@ -13,7 +13,7 @@ test.each([
   ['every-request-repeated', 13, 'rounds'],
   ['waiting-call-not-released', 1, 'quotas'],
   ['bus-not-connected-again', 1, 'calls'],
-  ['lease-not-compared', 36, 'leases'],
+  ['lease-not-compared', 77, 'leases'],
   ['record-lost', 1, 'journal'],
   ['token-not-renewed', 6, 'leases'],
   ['answers-crossed', 1, 'answers'],

@@ -3,7 +3,7 @@ import { type ClientKind, startClients } from './clients/clients.ts'
 import { createFaults } from './faults/faults.ts'
 import { scheduleOperations, scheduleRotation } from './faults/operations.ts'
 import { createServers, type ServerName, type Servers } from './fleet/servers.ts'
-import { checkIdle, checkUpstreams } from './invariants/check-instances.ts'
+import { checkIdle, checkReady } from './invariants/check-instances.ts'
 import type { ReportViolation, Violation } from './invariants/violations.ts'
 import type { VirtualTime } from './platform/virtual-time.ts'
 import { createServices } from './services/services.ts'
@@ -132,7 +132,7 @@ function createSimulation({ seed, time }: Omit<SeedRun, 'onUnhandledRejection'>)
   const faultyMs = pace * (faultDurations.minMs + random() * (faultDurations.maxMs - faultDurations.minMs))
   const recoveredAt = faultyMs + pace * recoveryMs
   time.schedule(undefined, faultyMs, faults.end)
-  time.schedule(undefined, recoveredAt, () => checkUpstreams(fleets, report))
+  time.schedule(undefined, recoveredAt, () => checkReady(fleets, report))
   const counts = { events: 0, completed: 0, failed: 0, runningClients: kinds.length }
   startClients(
     kinds,

@@ -12,8 +12,6 @@ export interface Instance {
   readonly server: Server
   /** Stops the instance. */
   readonly close: (options: StopOptions) => Promise<void>
-  /** Returns the names of the upstreams of a gateway that it takes for unreachable. */
-  readonly findAway?: () => readonly string[]
 }
 
 /** The instances of a server behind a balancer. */
@@ -22,6 +20,8 @@ export interface Fleet {
   readonly instances: readonly Instance[]
   /** False if other processes start the instances. */
   readonly startsInstances: boolean
+  /** Returns the processes that the balancer leaves out, because they have not answered that they are ready. */
+  findUnready(): readonly Host[]
   /** Creates a process with a clock of its own. */
   addHost(): Host
   add(instance: Instance): void
@@ -86,6 +86,8 @@ export function createFleet(deps: FleetDeps): Fleet {
   return {
     instances,
     startsInstances: startServer !== undefined,
+    findUnready: () =>
+      deps.checksReadiness ? instances.map(({ host }) => host).filter((host) => !balancer.has(host)) : [],
     addHost,
     add,
     start: () => {

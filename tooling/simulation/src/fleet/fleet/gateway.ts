@@ -46,7 +46,5 @@ export async function startGateway(host: Host, deps: GatewayDeps): Promise<Omit<
     log,
   })
   const http = await serveHttp(server, { port: ports.gateway, auth: findCaller })
-  const findAway = (): string[] =>
-    upstreamNames.filter((name) => server.upstreams.get(name)?.state.status === 'restarting')
-  return { server, close: http.close, findAway }
+  return { server, close: http.close }
 }

@@ -25,8 +25,8 @@ export function checkIdle(fleets: readonly Fleet[], report: ReportViolation): vo
     }
 }
 
-/** Reports the upstreams that a gateway takes for unreachable. */
-export function checkUpstreams(fleets: readonly Fleet[], report: ReportViolation): void {
-  for (const { host, findAway } of fleets.flatMap(({ instances }) => instances))
-    for (const name of findAway?.() ?? []) report('upstreams', `${host.name} has not seen that ${name} is back`)
+/** Reports gateways that are not ready. No call has reached them since their upstreams were away. */
+export function checkReady(fleets: readonly Fleet[], report: ReportViolation): void {
+  for (const { name } of fleets.flatMap((fleet) => fleet.findUnready()))
+    report('upstreams', `${name} has not seen that its upstreams are back`)
 }

@@ -9,7 +9,7 @@ export const invariants = {
   idempotency: 'one idempotency key makes at most one task',
   steps: 'the idempotency key of a step never changes',
   rounds: 'a round of an older client continues once',
-  upstreams: 'a gateway sees that an upstream has gone, and that it is back',
+  upstreams: 'a gateway is ready again, without a call, once its upstreams are back',
   reasons: 'a call that fails says why',
   stops: 'the stop of an instance ends in time',
   rejections: 'no rejection is unhandled',

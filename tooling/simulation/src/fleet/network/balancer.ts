@@ -5,6 +5,7 @@ import type { RemoteService } from '../services/remote.ts'
 export interface Balancer extends RemoteService {
   add(host: Host): void
   remove(host: Host): void
+  has(host: Host): boolean
   /** Returns undefined if there is no process. */
   pick(): Host | undefined
 }
@@ -20,6 +21,7 @@ export function createBalancer(host: Host): Balancer {
     remove: (removed) => {
       if (hosts.includes(removed)) hosts.splice(hosts.indexOf(removed), 1)
     },
+    has: (host) => hosts.includes(host),
     pick: () => hosts[requestCount++ % Math.max(1, hosts.length)],
   }
 }
