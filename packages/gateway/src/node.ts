@@ -13,3 +13,5 @@ export {
   isGatewayFileError,
   readGatewayFile,
 } from './config/read-gateway-file.ts'
+export type { ServersFileInput } from './config/placeholders.ts'
+export { readServersFile, type ServersFileLogin, type ServersFileOptions } from './config/read-servers-file.ts'

@@ -1,0 +1,143 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { oauth } from '@x/auth/client'
+import { fileStore, loopbackRedirect } from '@x/auth/node'
+import { parseJsonObject } from '@x/core'
+import type { HttpAuthorizer } from '@x/exchange'
+import { type CommandEntry, connectAny } from '@x/legacy/client'
+import type { GatewayUpstreamOptions } from '../upstream/upstream.ts'
+import type { PinFile } from './file-pins.ts'
+import { expandPlaceholders, type Placeholders, readEnvFile, type ServersFileInput } from './placeholders.ts'
+import { GatewayFileError } from './read-gateway-file.ts'
+import { type CommandServer, parseServers, type UrlServer, withoutComments } from './servers-schema.ts'
+
+/** A server at a URL of a file, for which a host chooses the login. */
+export interface ServersFileLogin {
+  /** The name of the server in the file. */
+  readonly name: string
+  readonly url: URL
+  /** The account of the host at the authorization server, if the file names one: `oauth.clientId` or `auth.CLIENT_ID`. */
+  readonly clientId: string | undefined
+  readonly clientSecret: string | undefined
+}
+
+/** Options of {@link readServersFile}. */
+export interface ServersFileOptions {
+  /** The name of the host. Authorization servers show it, and the folder of the user with the tokens has it. */
+  readonly name: string
+  /** Returns the value of a placeholder such as `${input:token}`, for which VS Code asks the user. */
+  readonly input?: ((input: ServersFileInput) => string | Promise<string>) | undefined
+  /** The folder of `${workspaceFolder}`, to which the folders of commands are relative. Default: that of the file. */
+  readonly workspaceFolder?: string | undefined
+  /**
+   * Creates the authorizer for a server at a URL without the header `Authorization`. Default: the user logs in with a
+   * browser when a server requires it, and the tokens are stored in a folder of the user.
+   */
+  readonly authorize?: ((server: ServersFileLogin) => HttpAuthorizer | undefined) | undefined
+  /** The accepted definitions of tools, from `openPinFile`. Default: definitions may change. */
+  readonly pins?: PinFile | undefined
+  /** Receives the lines that the commands write to stderr. Default: their last lines are in errors alone. */
+  readonly stderr?: ((server: string, line: string) => void) | undefined
+  /** The variables of placeholders. Default: those of this process. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined
+}
+
+/**
+ * Reads the servers of a user, as Claude Desktop, Claude Code and Cursor (`mcpServers`) and VS Code (`servers`) store
+ * them, as the `upstreams` of a gateway. Nothing is started or sent. Servers that the file disables are left out. The
+ * name of an upstream is that of the server in lower case, with hyphens: `My Notes` becomes `my-notes`.
+ *
+ * The file names programs of this machine, so never read one that another user can write.
+ *
+ * @example
+ * const upstreams = await readServersFile('.mcp.json', { name: 'my-host' })
+ * const client = createClient(gateway({ name: 'my-host', version: '1.0.0', upstreams }), { name: 'my-host', version: '1.0.0' })
+ *
+ * @throws GatewayFileError with all problems of the file. The error of Node if the file cannot be read.
+ */
+export async function readServersFile(
+  path: string,
+  options: ServersFileOptions,
+): Promise<Readonly<Record<string, GatewayUpstreamOptions>>> {
+  const file = parseJsonObject(withoutComments(await readFile(path, 'utf8')))
+  if (file === undefined) throw new GatewayFileError(path, ['it is no JSON object'])
+  const { servers, inputs, problems } = parseServers(file)
+  const workspaceFolder = resolve(options.workspaceFolder ?? dirname(path))
+  const { environment = process.env, input } = options
+  const placeholders: Placeholders = { environment, workspaceFolder, input, inputs, problems, answers: new Map() }
+  const source: Source = { options, placeholders, login: createLogin(options) }
+  const upstreams: Record<string, GatewayUpstreamOptions> = {}
+  for (const { name, upstream, server } of servers) {
+    const connect =
+      'url' in server ? await connectUrl(server, name, source) : await connectCommand(server, name, source)
+    upstreams[upstream] = { connect, tools: options.pins && { pins: options.pins.storeOf(upstream) } }
+  }
+  if (problems.length > 0) throw new GatewayFileError(path, problems)
+  return upstreams
+}
+
+interface Source {
+  readonly options: ServersFileOptions
+  readonly placeholders: Placeholders
+  /** Creates the login that all servers of the file share. */
+  readonly login: () => HttpAuthorizer
+}
+
+function createLogin({ name }: ServersFileOptions): () => HttpAuthorizer {
+  let login: HttpAuthorizer | undefined
+  return () => (login ??= oauth({ client: { name }, redirect: loopbackRedirect(), store: fileStore(name) }))
+}
+
+async function connectUrl(
+  { url: text, headers: given, clientId, clientSecret }: UrlServer,
+  name: string,
+  { options, placeholders, login }: Source,
+): Promise<GatewayUpstreamOptions['connect']> {
+  const address = await expandPlaceholders(text, `${name}.url`, placeholders)
+  const headers = await expandAll(given, `${name}.headers`, placeholders)
+  if (!URL.canParse(address)) {
+    placeholders.problems.push(`${name}.url: must be a URL`)
+    return unreadable
+  }
+  const url = new URL(address)
+  const hasToken = Object.keys(headers).some((header) => header.toLowerCase() === 'authorization')
+  const { authorize = login } = options
+  const auth = hasToken ? undefined : authorize({ name, url, clientId, clientSecret })
+  return () => connectAny(url, { http: { headers, auth } })
+}
+
+async function connectCommand(
+  { command, args, env, envFile, cwd }: CommandServer,
+  name: string,
+  { options, placeholders }: Source,
+): Promise<GatewayUpstreamOptions['connect']> {
+  const expand = (text: string, member: string): Promise<string> =>
+    expandPlaceholders(text, `${name}.${member}`, placeholders)
+  const fromFile = envFile === undefined ? {} : await readEnvFile(await expand(envFile, 'envFile'), name, placeholders)
+  const expandedArgs: string[] = []
+  for (const argument of args) expandedArgs.push(await expand(argument, 'args'))
+  const entry: CommandEntry = {
+    command: await expand(command, 'command'),
+    args: expandedArgs,
+    env: { ...fromFile, ...(await expandAll(env, `${name}.env`, placeholders)) },
+    ...(cwd !== undefined && { cwd: resolve(placeholders.workspaceFolder, await expand(cwd, 'cwd')) }),
+  }
+  const { stderr } = options
+  return () => connectAny(entry, stderr === undefined ? {} : { stdio: { stderr: (line) => stderr(name, line) } })
+}
+
+async function expandAll(
+  texts: Readonly<Record<string, string>>,
+  place: string,
+  placeholders: Placeholders,
+): Promise<Record<string, string>> {
+  const entries: [string, string][] = []
+  for (const [key, text] of Object.entries(texts))
+    entries.push([key, await expandPlaceholders(text, `${place}.${key}`, placeholders)])
+  return Object.fromEntries(entries)
+}
+
+/** The reader throws before a gateway can call this. */
+const unreadable: GatewayUpstreamOptions['connect'] = () => {
+  throw new TypeError('The file has problems')
+}

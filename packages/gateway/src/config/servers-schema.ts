@@ -1,0 +1,125 @@
+import type { JsonObject } from '@x/core'
+import * as z from 'zod'
+import { findUpstreamNameProblem } from '../names/names.ts'
+import { describeIssues } from './file-schema.ts'
+import type { ServersFileInput } from './placeholders.ts'
+
+/** Some files have numbers and truth values where only texts work. */
+const text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
+const texts = z.record(z.string(), text).default({})
+const name = z.string().min(1)
+
+const commandServer = z.object({
+  command: name,
+  args: z.array(text).default([]),
+  env: texts,
+  envFile: name.optional(),
+  cwd: name.optional(),
+})
+
+const urlServer = z
+  .object({
+    url: name.optional(),
+    /** The member of Gemini CLI and Windsurf. */
+    httpUrl: name.optional(),
+    serverUrl: name.optional(),
+    headers: texts,
+    oauth: z.looseObject({ clientId: name.optional(), clientSecret: name.optional() }).optional().catch(undefined),
+    auth: z.looseObject({ CLIENT_ID: name.optional(), CLIENT_SECRET: name.optional() }).optional().catch(undefined),
+  })
+  .transform(({ url, httpUrl, serverUrl, headers, oauth, auth }) => ({
+    url: url ?? httpUrl ?? serverUrl ?? '',
+    headers,
+    clientId: oauth?.clientId ?? auth?.CLIENT_ID,
+    clientSecret: oauth?.clientSecret ?? auth?.CLIENT_SECRET,
+  }))
+
+const input = z.looseObject({
+  id: name,
+  description: z.string().optional(),
+  password: z.boolean().default(false),
+  default: z.string().optional(),
+  options: z.array(z.string()).optional().catch(undefined),
+})
+
+export type CommandServer = z.infer<typeof commandServer>
+export type UrlServer = z.infer<typeof urlServer>
+
+/** A server of a file, with its name there and as an upstream. */
+export interface NamedServer {
+  readonly name: string
+  readonly upstream: string
+  readonly server: CommandServer | UrlServer
+}
+
+/** The servers that a file enables, the values that it asks for, and its problems. */
+export interface ParsedServers {
+  readonly servers: readonly NamedServer[]
+  readonly inputs: readonly ServersFileInput[]
+  readonly problems: string[]
+}
+
+/** Reads the servers of a file. Members that only concern another host are ignored. */
+export function parseServers(file: JsonObject): ParsedServers {
+  const problems: string[] = []
+  const found = z.record(z.string(), z.unknown()).safeParse(file['mcpServers'] ?? file['servers'])
+  if (!found.success) problems.push('must have mcpServers, or the servers of VS Code, an object')
+  const taken = new Set<string>()
+  const servers = Object.entries(found.data ?? {}).flatMap(([key, value]): readonly NamedServer[] => {
+    const entry = z.looseObject({}).safeParse(value)
+    if (entry.data?.['disabled'] === true || entry.data?.['enabled'] === false) return []
+    const server = parseServer(key, entry.data ?? {}, problems)
+    return server === undefined ? [] : [{ name: key, upstream: toUpstreamName(key, taken), server }]
+  })
+  const inputs = z.array(input).safeParse(file['inputs'] ?? [])
+  if (!inputs.success) problems.push(...describeIssues(inputs.error).map((problem) => `inputs.${problem}`))
+  return { servers, inputs: (inputs.data ?? []).map(toInput), problems }
+}
+
+function toInput({ id, description, password, default: value, options }: z.infer<typeof input>): ServersFileInput {
+  return { id, description, password, default: value, options }
+}
+
+const urlTypes: readonly unknown[] = [undefined, 'http', 'streamable-http', 'streamableHttp', 'remote']
+
+function parseServer(
+  key: string,
+  entry: Readonly<Record<string, unknown>>,
+  problems: string[],
+): CommandServer | UrlServer | undefined {
+  const hasUrl = ['url', 'httpUrl', 'serverUrl'].some((member) => entry[member] !== undefined)
+  if (hasUrl === (entry['command'] !== undefined)) {
+    problems.push(`${key}: must have url or command, and not both`)
+    return undefined
+  }
+  const type = entry['type']
+  if (hasUrl && !urlTypes.includes(type)) {
+    const reason = type === 'sse' ? 'HTTP+SSE of 2024-11-05 is not supported' : 'a server at a URL has the type "http"'
+    problems.push(`${key}.type: ${reason}: name the URL of Streamable HTTP`)
+    return undefined
+  }
+  const { data, error } = (hasUrl ? urlServer : commandServer).safeParse(entry)
+  if (error !== undefined) problems.push(...describeIssues(error).map((problem) => `${key}.${problem}`))
+  return data
+}
+
+/** Returns a name that an upstream can have, and that no other server of the file has. */
+function toUpstreamName(key: string, taken: Set<string>): string {
+  const words = key.toLowerCase().match(/[a-z0-9]+/g) ?? []
+  const joined = words
+    .join('-')
+    .replace(/^(?=\d)/, 'server-')
+    .slice(0, 32)
+    .replace(/-$/, '')
+  const first = findUpstreamNameProblem(joined) === undefined ? joined : 'server'
+  let name = first
+  for (let count = 2; taken.has(name); count += 1) name = `${first.slice(0, 28)}-${count}`.replace('--', '-')
+  taken.add(name)
+  return name
+}
+
+/** Removes the comments and trailing commas that the files of VS Code may have. */
+export function withoutComments(file: string): string {
+  const plain = file.replace(/^\uFEFF/, '').replaceAll(/("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, '$1')
+  return plain.replaceAll(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, '$1')
+}
