@@ -147,9 +147,13 @@ export class Upstream {
       const credential = await this.findCredential(request, call)
       if ('loginUrl' in credential) return { login: credential }
       const { principal, context, notify } = call
-      const response = await withTimeout(limits, (signal) =>
-        this.exchange(request, { principal, context, notify, signal }, credential),
-      )
+      const response = await withTimeout(limits, async (signal) => {
+        const send = (): Promise<RpcResponse> =>
+          this.exchange(request, { principal, context, notify, signal }, credential)
+        const first = await send()
+        // A process that ended meanwhile is started again. Without this, the host would miss its tools for one list.
+        return 'error' in first && this.states.source.state.status === 'restarting' ? send() : first
+      })
       return toAnswer(response)
     } catch (error) {
       if (!call.signal.aborted && findCredentialError(error) === undefined) {

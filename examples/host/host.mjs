@@ -1,0 +1,65 @@
+import { createInterface } from 'node:readline/promises'
+import { createClient } from '@x/client'
+import { readForm } from '@x/client/forms'
+import { anthropicTools } from '@x/client/models'
+import { gateway } from '@x/gateway'
+import { readServersFile } from '@x/gateway/node'
+
+const host = { name: 'my-host', version: '1.0.0' }
+const terminal = createInterface({ input: process.stdin, output: process.stdout })
+const signal = stopOnSignals()
+
+// All servers of the user, as one server in this process.
+const upstreams = await readServersFile(process.argv[2] ?? 'mcp.json', { name: host.name })
+const server = gateway({ ...host, upstreams })
+for (const [name, upstream] of server.upstreams)
+  upstream.onStateChange(({ status, loginUrl, reason }) =>
+    console.error(`[${name}] ${status} ${loginUrl ?? reason?.message ?? ''}`),
+  )
+const client = createClient(server, { ...host, elicit: askUser })
+
+try {
+  for (;;) await answer(await terminal.question('> ', { signal }))
+} catch (error) {
+  if (!signal.aborted) throw error
+} finally {
+  terminal.close()
+  await server.close()
+}
+
+async function answer(question) {
+  const messages = [{ role: 'user', content: question }]
+  for (let results; results?.length !== 0; ) {
+    const tools = await anthropicTools(client)
+    const content = model(messages, tools.definitions)
+    for (const { text } of content) if (text !== undefined) console.log(text)
+    results = await tools.run(content, { signal })
+    messages.push({ role: 'assistant', content }, { role: 'user', content: results })
+  }
+}
+
+/** In place of a model: "CALL tool {json}" calls a tool, and the result is the answer. Anything else lists the tools. */
+function model(messages, tools) {
+  const { content } = messages.at(-1)
+  if (typeof content !== 'string') return [{ type: 'text', text: JSON.stringify(content[0].content) }]
+  const [, name, input] = /^CALL (\S+) ?(.*)$/.exec(content) ?? []
+  if (name === undefined) return [{ type: 'text', text: tools.map((tool) => tool.name).join(' ') }]
+  return [{ type: 'tool_use', id: 'call-1', name, input: JSON.parse(input || '{}') }]
+}
+
+/** Asks the user what a server wants to know. */
+async function askUser({ message, requestedSchema }, context) {
+  console.log(`${context.server} asks: ${message}`)
+  const values = {}
+  for (const { name, label } of readForm(requestedSchema).fields)
+    values[name] = await terminal.question(`${label}: `, { signal: context.signal })
+  return { action: 'accept', content: values }
+}
+
+function stopOnSignals() {
+  const controller = new AbortController()
+  const stop = () => controller.abort()
+  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, stop)
+  terminal.once('SIGINT', stop).once('close', stop)
+  return controller.signal
+}

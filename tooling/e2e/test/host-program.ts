@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, realpath } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { expect } from 'vitest'
+import { processesOf } from './process-list.ts'
+
+const exampleFolder = fileURLToPath(new URL('../../../examples/host/', import.meta.url))
+
+/** Bundles the programs of `examples/host` into a new folder, and returns it. */
+export async function bundleHost(): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'host-example-')))
+  await build({
+    entryPoints: ['host.mjs', 'notes.mjs'].map((file) => join(exampleFolder, file)),
+    bundle: true,
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    nodePaths: [fileURLToPath(new URL('../node_modules', import.meta.url))],
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  })
+  return folder
+}
+
+/** A host that runs, and the terminal of its user. */
+export interface RunningHost {
+  readonly child: ChildProcess
+  /** Resolves with the exit code and the signal. */
+  readonly ended: Promise<readonly unknown[]>
+  readonly say: (line: string) => void
+  /** Waits for a text that was not waited for yet. Resolves with its first group. */
+  readonly waitFor: (pattern: RegExp) => Promise<string>
+  /** Waits until the host asks for the next line, and forgets what it has shown. */
+  readonly prompt: () => Promise<void>
+}
+
+/** Runs the host of the guide in a terminal without a browser, so that it prints the address of a login. */
+export function startHost(folder: string, file: string): RunningHost {
+  const env = { PATH: folder, HOME: folder, XDG_CONFIG_HOME: folder }
+  const child: ChildProcess = spawn(process.execPath, [join(folder, 'host.mjs'), file], { env, stdio: 'pipe' })
+  let shown = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => void (shown += text))
+  const ended = once(child, 'exit')
+  const waitFor = async (pattern: RegExp): Promise<string> => {
+    await expect.poll(() => shown, { timeout: 20_000 }).toMatch(pattern)
+    const [found = '', group] = pattern.exec(shown) ?? []
+    shown = shown.slice(shown.indexOf(found) + found.length)
+    return group ?? found
+  }
+  const say = (line: string): void => void child.stdin?.write(`${line}\n`)
+  const prompt = async (): Promise<void> => {
+    await waitFor(/> $/)
+    shown = ''
+  }
+  return { child, ended, say, waitFor, prompt }
+}
+
+/** Kills the process of a program of this test: its command line has the folder of the test. */
+export async function killIn(folder: string, program: string): Promise<void> {
+  const own = await processesOf(folder)
+  for (const id of await processesOf(program)) if (own.includes(id)) process.kill(id, 'SIGKILL')
+}
