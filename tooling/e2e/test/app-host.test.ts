@@ -25,11 +25,13 @@ describeNeeding('chromium', 'the page of a tool in a host, with the official cla
     host = await serveSite(
       {
         '/': '<!doctype html><title>Host</title><body><script src="/host.js"></script>',
-        '/host.js': await bundleScript('app-host.ts'),
+        '/host.js': await bundleScript(new URL('./browser/app-host.ts', import.meta.url)),
       },
       { 'Content-Security-Policy': policy },
     )
-    http = await serveHttp(createWeatherServer(await bundleScript('app-page.ts')), { allowedOrigins: [host.origin] })
+    http = await serveHttp(createWeatherServer(await bundleScript(new URL('./browser/app-page.ts', import.meta.url))), {
+      allowedOrigins: [host.origin],
+    })
     const crm = { connect: () => connectHttp(http.url) }
     const hop = gateway({ name: 'gateway', version: '1.0.0', upstreams: { crm }, state: stateWith(keys.first) })
     gatewayHttp = await serveHttp(hop, { allowedOrigins: [host.origin] })

@@ -26,7 +26,7 @@ describeNeeding('chromium', 'a page in a browser, from another origin', (executa
     browser = await launchBrowser(executablePath)
     site = await serveSite({
       '/': '<!doctype html><title>A page</title><script src="/page.js"></script>',
-      '/page.js': await bundleScript('page.ts'),
+      '/page.js': await bundleScript(new URL('./browser/page.ts', import.meta.url)),
     })
   })
   afterAll(async () => {

@@ -18,11 +18,10 @@ export function launchBrowser(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args })
 }
 
-/** Bundles a script of this folder for a page. */
-export async function bundleScript(name: string): Promise<string> {
-  const entry = fileURLToPath(new URL(name, import.meta.url))
+/** Bundles a script for a page. */
+export async function bundleScript(script: URL): Promise<string> {
   const result = await build({
-    entryPoints: [entry],
+    entryPoints: [fileURLToPath(script)],
     bundle: true,
     write: false,
     format: 'iife',
