@@ -2,10 +2,10 @@ import type { Clock } from '@x/core'
 import type { ConnectionState, ObservableState } from '@x/exchange'
 
 /** Milliseconds that a call waits for a login that is open in a browser. A host gives a call about a minute. */
-export const loginWaitMs = 20_000
+const loginWaitMs = 20_000
 
 /** Returns the error about a login that is open in a browser. A state without one may need a login, too. */
-export function findOpenLogin({ status, reason }: ConnectionState): Error | undefined {
+function findOpenLogin({ status, reason }: ConnectionState): Error | undefined {
   if (status !== 'login_needed' || reason === undefined) return undefined
   return 'code' in reason && reason.code === 'login_pending' ? reason : undefined
 }
