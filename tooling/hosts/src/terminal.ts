@@ -74,7 +74,10 @@ export async function openTerminal({ command, cwd, env }: TerminalOptions): Prom
       ),
     async close() {
       open.delete(socket)
+      const leader = Number(await tmux('display-message', '-p', '-t', 'host', '#{pane_pid}').catch(() => '0'))
       await tmux('kill-server').catch(() => {})
+      // Gemini CLI runs on when its terminal has gone.
+      if (leader > 0) killGroup(leader)
     },
   }
 }
@@ -82,6 +85,14 @@ export async function openTerminal({ command, cwd, env }: TerminalOptions): Prom
 /** How long a host may take to show its first screen. */
 export const startMs = 30_000
 const keyMs = 200
+
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
+}
 const maxChoices = 5
 
 /** Returns the two characters before the last occurrence of a text. */

@@ -22,6 +22,8 @@ approval_policy = "on-request"
 sandbox_mode = "danger-full-access"
 check_for_update_on_startup = false
 mcp_oauth_credentials_store = "file"
+[features]
+daemon_auto_start = false
 [analytics]
 enabled = false
 [model_providers.stand-in]
