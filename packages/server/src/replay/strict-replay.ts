@@ -68,7 +68,7 @@ function areRunsEquivalent(previousRun: Run, run: Run): boolean {
     if (difference === undefined) continue
     isUnchanged = false
     const [, key = ''] = useKey.split(' ')
-    warnNotRepeatable(run, `${difference} when it ran again`, key)
+    warnNotRepeatable(run, difference, key)
   }
   return isUnchanged
 }
@@ -77,9 +77,23 @@ function describeDifference(useKey: string, text: string, previousRun: Run, run:
   const [kind, key] = useKey.split(' ')
   const useDescription = `its ${kind === 'ask' ? 'question' : kind} "${key}"`
   const repeatedText = run.existingUses?.keys.get(useKey)
-  if (repeatedText !== undefined) return repeatedText === text ? undefined : `wrote ${useDescription} another way`
+  if (repeatedText !== undefined)
+    return repeatedText === text
+      ? undefined
+      : `wrote ${useDescription} another way when it ran again: ${describeChange(text, repeatedText)}; ` +
+          'read what changes in ctx.step, ctx.now() or ctx.uuid()'
   // A loop that continues from a checkpoint does not reach the uses before the checkpoint.
-  return previousRun.existingUses?.skippableKeys?.has(useKey) === true ? undefined : `did not come to ${useDescription}`
+  return previousRun.existingUses?.skippableKeys?.has(useKey) === true
+    ? undefined
+    : `did not come to ${useDescription} when it ran again`
+}
+
+/** Quotes both texts of a question around their first difference. */
+function describeChange(previous: string, repeated: string): string {
+  let at = 0
+  while (at < repeated.length && repeated[at] === previous[at]) at += 1
+  const excerptOf = (text: string): string => JSON.stringify(text.slice(Math.max(0, at - 30), at + 30))
+  return `${excerptOf(repeated)} instead of ${excerptOf(previous)}`
 }
 
 function warnNotRepeatable(run: Run, problem: string, key?: string): void {
