@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject } from '@x/core'
-import type { Upstream } from '../upstream/upstream.ts'
+import type { Upstream, UpstreamAnswer } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
 import { encodeName, mayHaveDigest } from '../names/names.ts'
+import { loginNeededError, noAnswerError } from '../hop/upstream-error.ts'
 
 /** The number of pages that are read to find one item. */
 const maxPages = 100
@@ -45,13 +46,23 @@ async function* readItems(
 ): AsyncGenerator<JsonObject, void> {
   const { _meta } = request.params ?? {}
   let cursor: JsonObject = {}
-  for (let page = 0; page < maxPages; page += 1) {
+  for (let count = 0; count < maxPages; count += 1) {
     const params = { ...cursor, ...(isJsonObject(_meta) && { _meta }) }
-    const answer = await upstream.ask({ ...request, method: `${items}/list`, params }, call)
-    if (!('result' in answer)) return
-    const { [items]: found, nextCursor } = answer.result
+    const page = requirePage(await upstream.ask({ ...request, method: `${items}/list`, params }, call), upstream)
+    const { [items]: found, nextCursor } = page
     for (const item of Array.isArray(found) ? found : []) if (isJsonObject(item)) yield item
     if (typeof nextCursor !== 'string') return
     cursor = { cursor: nextCursor }
   }
+}
+
+/**
+ * Returns a page of a list, which is empty at an upstream without such a list. Throws for an upstream that gives none
+ * now: its item may exist, and "unknown" would tell a model that it does not.
+ */
+function requirePage(answer: UpstreamAnswer, { name }: Upstream): JsonObject {
+  if ('result' in answer) return answer.result
+  if ('login' in answer) throw loginNeededError(name, answer.login)
+  if (answer.isAway) throw noAnswerError(name, { begun: false })
+  return {}
 }

@@ -65,6 +65,23 @@ describe('an upstream that answers neither three requests in a row nor a probe [
     await server.close()
   })
 
+  test('is asked by readiness if it is required and has not answered of late, also before the first call [GWY-021]', async () => {
+    const { state, crm, server, callTool } = start({ required: true })
+    state.answer = refuseConnection
+    expect([await server.ready(), await server.ready(), crm.arrived.length]).toEqual([false, false, 1])
+    state.now += 2000
+    state.answer = answer
+    expect([await server.ready(), await server.ready(), crm.arrived.length]).toEqual([true, true, 2])
+    state.now += 10_000
+    state.answer = refuseConnection
+    expect([await server.ready(), crm.arrived.length]).toEqual([false, 3])
+    state.answer = answer
+    // One lost answer refuses no call.
+    expect(await callTool()).toMatchObject({ resultType: 'complete' })
+    expect([await server.ready(), crm.arrived.length]).toEqual([true, 4])
+    await server.close()
+  })
+
   test('is probed by no stream, and any message on a stream is an answer [GWY-022]', async () => {
     const { state, server, upstreamState, callTool, end, methods } = start()
     await end()

@@ -3,6 +3,7 @@ import type { JsonObject, RpcResponse } from '@x/schema'
 import type { LogRecord } from '@x/core'
 import { describe, expect, test } from 'vitest'
 import type { PinStore, ToolRules, UpstreamCaller } from '../index.ts'
+import { encodeName } from '../names/names.ts'
 import { callOf, createGateway, errorOf, namesIn, resultOf } from '../testing/gateway-kit.ts'
 import { type ArrivedRequest, createScriptedUpstream, type ScriptedUpstream } from '../testing/scripted-upstream.ts'
 
@@ -157,6 +158,20 @@ describe('a pinned tool [GWY-011]', () => {
     await resultOf(server, 'tools/call', { name: 'crm__read' })
     expect(callsOf(crm)).toEqual(['read'])
     await Promise.all([server.close(), other.close()])
+  })
+
+  test.each([
+    ['pinned', 'read'],
+    ['with a shortened name', 'r'.repeat(100)],
+  ])('that is %s is not called unknown while its upstream gives no list [GWY-020]', async (_, name) => {
+    const crm = createScriptedUpstream({ answer: () => Promise.reject(new Error('ECONNREFUSED')) })
+    const server = createGateway({ crm: { ...crm, tools: { pins: createPins() } } })
+    expect(await errorOf(server, 'tools/call', { name: await encodeName('crm', name) })).toMatchObject({
+      code: -32603,
+      message: 'Upstream "crm" gave no answer: the request has had no effect',
+      data: { upstream: 'crm', begun: false, retryAfterMs: expect.any(Number) },
+    })
+    await server.close()
   })
 
   test('is checked before its first call, also if no list was read', async () => {

@@ -77,8 +77,11 @@ export function gateway(options: GatewayOptions): Gateway {
     needsPrincipal: true,
     ready: async () => {
       const required = all.filter((upstream) => upstream.required)
-      await Promise.all([parts.state.ping(), ...required.map(({ availability }) => availability.check())])
-      return required.every(({ availability }) => availability.state !== 'away')
+      const answers = await Promise.all([
+        parts.state.ping(),
+        ...required.map(({ availability }) => availability.confirm()),
+      ])
+      return answers.slice(1).every((isReachable) => isReachable)
     },
     receive: (notification, call) => {
       for (const { hop } of all) hop.notify(notification, call)

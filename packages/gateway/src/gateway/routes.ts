@@ -15,6 +15,7 @@ import {
   rewriteTask,
 } from '../names/rewrite.ts'
 import { decodeUri } from '../names/uris.ts'
+import { noAnswerError } from '../hop/upstream-error.ts'
 
 /** The upstream that a request reaches, with the params for it. */
 export interface Target {
@@ -111,6 +112,8 @@ async function findSessions({ request, call, parts }: HostRequest): Promise<Targ
   const answers = await Promise.all(upstreams.map((upstream) => upstream.ask(discover, call)))
   const [upstream, ...others] = upstreams.filter((_, index) => hasSessions(answers[index]))
   if (upstream !== undefined && others.length === 0) return { upstream, params: request.params ?? {} }
+  const [away] = upstreams.filter((_, index) => isAway(answers[index]))
+  if (upstream === undefined && away !== undefined) throw noAnswerError(away.name, { begun: false })
   throw new McpError(
     errorCodes.methodNotFound,
     `Method ${quoteName(request.method)} needs exactly one upstream with it`,
@@ -121,6 +124,10 @@ async function findSessions({ request, call, parts }: HostRequest): Promise<Targ
 export function hasSessions(answer: UpstreamAnswer | undefined): boolean {
   const capabilities = answer !== undefined && 'result' in answer ? answer.result['capabilities'] : undefined
   return isJsonObject(capabilities) && capabilities['sessions'] !== undefined
+}
+
+function isAway(answer: UpstreamAnswer | undefined): boolean {
+  return answer !== undefined && 'isAway' in answer && answer.isAway
 }
 
 function rewriteSkillResult(result: JsonObject, upstream: string): JsonObject {

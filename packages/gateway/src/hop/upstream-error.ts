@@ -95,6 +95,13 @@ export function credentialError(name: string, cause: unknown): McpError {
   return upstreamError(name, 'cannot be called: no credential of the caller could be obtained', { more, cause })
 }
 
+/** Creates the error for a request that was not sent, because its caller has to log in at the upstream first. */
+export function loginNeededError(name: string, { loginUrl }: LoginRequired): McpError {
+  return upstreamError(name, 'cannot be called: the caller must log in first', {
+    more: { reason: credentialReason, begun: false, loginUrl },
+  })
+}
+
 /** Returns true for a credential whose issuer or store cannot be reached. The code is that of `AuthError`. */
 function isTemporary(cause: unknown): boolean {
   return isUnavailable(cause) || (cause instanceof Error && 'code' in cause && cause.code === 'server_unavailable')

@@ -4,6 +4,8 @@ import { type Clock, settlesWithin } from '@x/core'
 const maxFailures = 3
 /** Milliseconds between two probes of an unreachable upstream. */
 const pauseMs = 2000
+/** Milliseconds after an answer in which readiness asks for no other one. */
+const quietMs = 10_000
 /** Milliseconds that a call waits for a probe. The probe itself may take longer, because it may start a process. */
 const maxWaitMs = 2000
 
@@ -24,9 +26,11 @@ export class Availability {
   readonly #listeners = new Set<() => void>()
   #failures = 0
   #answers = 0
+  #answeredAt = Number.NEGATIVE_INFINITY
   #isAway = false
   #nextProbeAt = 0
   #probing: Promise<void> | undefined
+  #confirming: Promise<void> | undefined
 
   /** An answer to the probe is reported with {@link succeed}, as any other. */
   constructor(clock: Clock, probe: () => Promise<unknown>) {
@@ -48,10 +52,24 @@ export class Availability {
     return Math.max(1, Math.ceil(this.#nextProbeAt - this.#clock.monotonicNow()))
   }
 
+  /**
+   * Resolves to true if the upstream has answered of late, or answers now. Calls say nothing of an upstream that went
+   * away while nobody calls, or that was never there.
+   */
+  async confirm(): Promise<boolean> {
+    if ((await this.check()) !== undefined) return false
+    if (!this.#hasAnsweredOfLate() && this.#clock.monotonicNow() >= this.#nextProbeAt) {
+      this.#confirming ??= this.#askOnce()
+      await settlesWithin(this.#confirming, maxWaitMs, this.#clock)
+    }
+    return this.#hasAnsweredOfLate()
+  }
+
   /** Records a message of the upstream. */
   succeed(): void {
     this.#failures = 0
     this.#answers += 1
+    this.#answeredAt = this.#clock.monotonicNow()
     if (!this.#isAway) return
     this.#isAway = false
     this.#notify()
@@ -67,6 +85,17 @@ export class Availability {
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  #hasAnsweredOfLate(): boolean {
+    return this.#clock.monotonicNow() - this.#answeredAt < quietMs
+  }
+
+  /** Asks without a verdict: one lost answer makes a gateway not ready, and refuses nobody's call. */
+  async #askOnce(): Promise<void> {
+    await this.#probe().catch(() => undefined)
+    if (!this.#hasAnsweredOfLate()) this.#nextProbeAt = this.#clock.monotonicNow() + pauseMs
+    this.#confirming = undefined
   }
 
   #startProbe(): void {
