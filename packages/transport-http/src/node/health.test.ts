@@ -193,3 +193,15 @@ test('a server that is closed, or has no stopOnSignals, leaves signals alone', a
   expect(process.listenerCount('SIGTERM')).toBe(before)
   expect(quiet.port).toBeGreaterThan(0)
 })
+
+test.each([
+  ['ten seconds by default', true, 10_000],
+  ['as long as the option says', { graceMs: 20 }, 20],
+])('extensions have the same grace as calls: %s', async (_, stopOnSignals, graceMs) => {
+  const server = createMcpServer({ name: 'tasks', version: '1.0.0', state: false })
+  const close = vi.fn(async () => {})
+  const http = await serveHttp(Object.assign(server, { attachHost: () => close }), { stopOnSignals })
+  process.emit('SIGTERM')
+  await http.close()
+  expect(close.mock.calls).toEqual([[{ graceMs }]])
+})

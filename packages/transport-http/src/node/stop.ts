@@ -39,9 +39,9 @@ export function createStopFunction(deps: StopDeps): (options?: StopOptions) => P
   const detachHost = deps.mcpServer.attachHost()
   let stopPromise: Promise<void> | undefined
   let ignoreStopSignals = (): void => {}
-  const stop = (options: StopOptions = {}): Promise<void> => {
-    stopPromise ??= stopHttpServer(deps, options)
-      .finally(() => detachHost(options))
+  const stop = ({ graceMs = defaultGraceMs, noticeMs = 0 }: StopOptions = {}): Promise<void> => {
+    stopPromise ??= stopHttpServer(deps, { graceMs, noticeMs })
+      .finally(() => detachHost({ graceMs }))
       .finally(ignoreStopSignals)
     return stopPromise
   }
@@ -52,7 +52,10 @@ export function createStopFunction(deps: StopDeps): (options?: StopOptions) => P
   return stop
 }
 
-async function stopHttpServer(deps: StopDeps, { graceMs = defaultGraceMs, noticeMs = 0 }: StopOptions): Promise<void> {
+async function stopHttpServer(
+  deps: StopDeps,
+  { graceMs, noticeMs }: { readonly graceMs: number; readonly noticeMs: number },
+): Promise<void> {
   const { mcpServer, stopState, schedule } = deps
   stopState.phase = 'leaving'
   const undrainFunctions: Undrain[] = []
