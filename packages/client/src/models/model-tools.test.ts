@@ -71,6 +71,11 @@ describe('a failed call', () => {
     ],
     ['that took too long may have run', new ClientError('timeout', 'no answer', context), /may have run/],
     ['with wrong arguments asks for others', new ClientError('rpc', 'No', rpc(-32602)), /Correct the arguments/],
+    [
+      'whose question was lost in a restart does not blame the arguments',
+      new ClientError('rpc', 'No', rpc(-32602, { reason: 'requestState' })),
+      /The arguments were right\./,
+    ],
     ['that is not accepted is not repeated', new ClientError('rpc', 'No', rpc(-32601)), /Do not try again/],
     ['can be repeated', new ClientError('rpc', 'No', rpc(-32603)), /You can try again/],
     [

@@ -98,11 +98,18 @@ function failedResult(text: string): CallToolResult {
 }
 
 function adviceOf(error: ClientError): string {
+  if (isLostQuestion(error))
+    return 'The arguments were right. Find out what the tool has done before you call it again.'
   if (error.rpc?.code === errorCodes.invalidParams) return 'Correct the arguments before you try again.'
   if (isPermanent(error)) return 'Do not try again: the same call would fail again.'
   if (isUncertain(error)) return 'The tool may have run. Find out before you try again.'
   const seconds = Math.ceil(retryAfterMsOf(error) / 1000)
   return seconds > 0 ? `Try again after ${seconds} seconds.` : 'You can try again.'
+}
+
+/** Returns true if the server no longer knows the question that the user answered, for example after a restart. */
+function isLostQuestion({ rpc }: ClientError): boolean {
+  return isJsonObject(rpc?.data) && rpc.data['reason'] === 'requestState'
 }
 
 /** Returns true if the tool may have run, although its result is unknown. A server that answers with an error knows. */
