@@ -8,7 +8,9 @@ const gated: readonly GatedRatio[] = [
   { id: 'http/16', today: 1.4 },
   { id: 'http/500-tools', today: 1.05 },
   { id: 'fetch/16', today: 1.35 },
-  { id: 'list/16', today: 0.2 },
+  // Mostly copies of 230 KB: 0.2 on an idle machine, 0.4 beside two busy programs. Without the cache of
+  // its bytes a list takes several times the floor.
+  { id: 'list/16', today: 0.4 },
   { id: 'rounds/16', today: 3 },
   { id: 'rounds/16-inline', today: 5.8 },
   { id: 'codec/200', today: 1.4 },
