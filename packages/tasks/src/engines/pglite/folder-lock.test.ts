@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,6 +37,25 @@ test('the lock of a process that has ended is replaced', async () => {
   await (await lockFolder(folder))()
 })
 
+test.runIf(process.platform === 'linux')(
+  'the lock of a killed process that nobody has waited for is replaced',
+  async () => {
+    // `sleep` takes the place of the shell, and does not wait for the process that the shell has started.
+    const parent = spawn('sh', ['-c', 'sleep 100 & echo $!; exec sleep 100'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    try {
+      const [output] = await once(parent.stdout, 'data')
+      const pid = Number(output)
+    await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n')
+    process.kill(pid, 'SIGKILL')
+      await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ')
+      await writeLockFile({ pid, host: hostname(), startedAt: '' })
+      await (await lockFolder(folder))()
+    } finally {
+      parent.kill()
+    }
+  },
+)
+
 test.each([
   ['with the pid of this process', { pid: process.pid, host: hostname(), startedAt: '1' }],
   ['with the pid of another process with another start time', { pid: process.ppid, host: hostname(), startedAt: '1' }],
@@ -62,5 +82,5 @@ test.each([
   await writeLockFile(holder)
   const taken = lockFolder(folder)
   await expect(taken).rejects.toThrow(`is open in ${who}`)
-  await expect(lockFolder(folder)).rejects.toThrow(`delete ${folder}.lock if that process has ended`)
+  await expect(lockFolder(folder)).rejects.toThrow(`if it has ended and this stays, delete ${folder}.lock`)
 })

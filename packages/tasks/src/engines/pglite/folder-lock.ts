@@ -93,7 +93,7 @@ function isHolderAlive({ pid, host, startedAt }: LockHolder): boolean {
   if (host !== hostname()) return true
   // If this process had the lock, `lockedFiles` would contain the file. So an earlier process had the same pid.
   if (pid === process.pid) return false
-  if (!isProcessRunning(pid)) return false
+  if (!isProcessRunning(pid) || hasEnded(pid)) return false
   const currentStartTime = readProcessStartTime(pid)
   return startedAt === '' || currentStartTime === '' || startedAt === currentStartTime
 }
@@ -113,16 +113,29 @@ function isProcessRunning(pid: number): boolean {
  * after the name in parentheses. Empty if the system does not report it.
  */
 function readProcessStartTime(pid: number): string {
+  return readProcessStat(pid)[19] ?? ''
+}
+
+/**
+ * Returns true for a process that was killed and that its parent has not waited for. It has no files open. In a container
+ * whose first process waits for no other, it stays for ever.
+ */
+function hasEnded(pid: number): boolean {
+  return readProcessStat(pid)[0] === 'Z'
+}
+
+/** Returns the fields of a process after its name (proc_pid_stat(5)). Empty if the system does not report them. */
+function readProcessStat(pid: number): readonly string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   } catch {
-    return ''
+    return []
   }
 }
 
 function lockedFolderError(folder: string, file: string, holder: LockHolder | undefined): Error {
   const holderLabel = holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`
-  const advice = `Give this one another folder, or use postgresEngine for several processes; delete ${file} if that process has ended`
+  const advice = `Stop that process, or give this one another folder (postgresEngine is for several processes); if it has ended and this stays, delete ${file}`
   return new Error(`${folder} is open in ${holderLabel}, and PGlite is for one process. ${advice}`)
 }
