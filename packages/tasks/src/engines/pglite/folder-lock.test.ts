@@ -45,8 +45,8 @@ test.runIf(process.platform === 'linux')(
     try {
       const [output] = await once(parent.stdout, 'data')
       const pid = Number(output)
-    await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n')
-    process.kill(pid, 'SIGKILL')
+      await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n')
+      process.kill(pid, 'SIGKILL')
       await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ')
       await writeLockFile({ pid, host: hostname(), startedAt: '' })
       await (await lockFolder(folder))()
