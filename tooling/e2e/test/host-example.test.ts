@@ -1,18 +1,11 @@
+import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { gateway } from '@x/gateway'
-import { createServer, tool } from '@x/server'
-import { serveHttp } from '@x/transport-http/node'
-import { McpServer as OfficialServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { startAuthServer } from '@tooling/auth-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bundleHost, killIn, startHost } from './host-program.ts'
-import { serveOfficial } from './official-v1-server.ts'
+import { bundleHost, killIn, removeAtCall, type RunningHost, startHost, startPeer } from './host-program.ts'
+import { everything, filesystem, findFreePort } from './older-server-peers.ts'
 import { processesOf } from './process-list.ts'
-import { serveProtected } from './protected-server.ts'
-
-const require = createRequire(import.meta.url)
-const programOf = (name: string): string => join(require.resolve(`${name}/package.json`), '..', 'dist', 'index.js')
 
 let folder = ''
 beforeAll(async () => {
@@ -20,25 +13,45 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('the host of the guide has seven servers, outlives each, and leaves no process when a signal ends it', async () => {
-  const greet = tool('greet', { description: 'Greets', annotations: { readOnlyHint: true }, run: () => 'hello' })
-  const greeter = () => createServer({ name: 'greeter', version: '1.0.0', state: false, tools: [greet] })
-  let http = await serveHttp(greeter())
-  const old = await serveOfficial(true, () => {
-    const server = new OfficialServer({ name: 'old', version: '1.0.0' })
-    server.registerTool('add', { description: 'Adds' }, () => ({ content: [{ type: 'text', text: 'added' }] }))
-    return server
+/** The call that kills each server of the host, and what the host answers. */
+const calls: readonly (readonly [server: string, call: string, answer: RegExp])[] = [
+  ['notes', 'notes__add', /What should the note say\?/],
+  ['everything', 'everything__echo {"message":"again"}', /Echo: again/],
+  ['files', 'files__list_allowed_directories', /Allowed directories/],
+  ['greeter', 'greeter__greet', /hello/],
+  ['greeter', 'greeter__add', /may have run/],
+  ['old', 'old__add', /added/],
+  ['crm', 'crm__who-am-i', /you are ada/],
+  ['company', 'company__inner__greet', /hello/],
+]
+
+test('the host of the guide outlives each of seven servers that is killed by a call, and leaves nothing open when a signal ends it', async () => {
+  const callFileOf = (server: string): string => join(folder, `${server}.call`)
+  const issuedFor = await findFreePort()
+  await using authServer = await startAuthServer({
+    resources: [{ resource: `http://127.0.0.1:${issuedFor}/mcp`, scopes: ['items:read'] }],
   })
-  await using crm = await serveProtected()
-  await using company = await serveHttp(gateway({ name: 'company', version: '1.0.0', upstreams: { inner: greeter() } }))
-  const [everything, files] = ['everything', 'filesystem'].map((name) =>
-    programOf(`@modelcontextprotocol/server-${name}`),
-  )
+  const serve = async (kind: string, port?: number) =>
+    startPeer(
+      folder,
+      { kind, port: port ?? (await findFreePort()), issuer: authServer.issuer },
+      { CALL_FILE: callFileOf(kind) },
+    )
+  await using greeter = await serve('greeter')
+  await using old = await serve('old')
+  await using crm = await serve('crm', issuedFor)
+  await using company = await serve('company')
+  const overStdio = (server: string, ...args: readonly string[]) => ({
+    command: process.execPath,
+    args: ['--import', removeAtCall, ...args],
+    env: { CALL_FILE: callFileOf(server) },
+    cwd: '${workspaceFolder}',
+  })
   const mcpServers = {
-    notes: { command: process.execPath, args: ['${workspaceFolder}/notes.mjs'], cwd: '${workspaceFolder}' },
-    everything: { command: process.execPath, args: [everything, 'stdio', folder] },
-    files: { command: process.execPath, args: [files, '${workspaceFolder}'] },
-    greeter: { type: 'http', url: http.url },
+    notes: overStdio('notes', '${workspaceFolder}/notes.mjs'),
+    everything: overStdio('everything', everything, 'stdio', folder),
+    files: overStdio('files', filesystem, '${workspaceFolder}'),
+    greeter: { type: 'http', url: greeter.url },
     old: { url: old.url },
     crm: { url: crm.url },
     company: { url: company.url },
@@ -46,48 +59,37 @@ test('the host of the guide has seven servers, outlives each, and leaves no proc
   const file = join(folder, 'mcp.json')
   await writeFile(file, JSON.stringify({ mcpServers }))
   const host = startHost(folder, file)
-  const call = async (name: string, args: object = {}): Promise<void> => {
-    await host.prompt()
-    host.say(`CALL ${name} ${JSON.stringify(args)}`)
-  }
-  const answer = async (name: string, pattern: RegExp, args?: object): Promise<void> => {
-    await call(name, args)
-    await host.waitFor(pattern)
-  }
 
   await host.prompt()
   host.say('What can you do?')
-  await fetch(await crm.authServer.browse(await host.waitFor(/\[crm\] login_needed (\S+)/)))
+  await fetch(await authServer.browse(await host.waitFor(/\[crm\] login_needed (\S+)/)))
   await host.waitFor(/\[crm\] open/)
-  await answer('crm__who-am-i', /ada by/)
-  await answer('old__add', /added/)
-  await answer('company__inner__greet', /hello/)
-  await answer('files__list_allowed_directories', /Allowed directories/)
-  await answer('everything__echo', /first/, { message: 'first' })
-
+  for (const [server, call, answer] of calls.toReversed()) {
+    await writeFile(callFileOf(server), 'SIGKILL')
+    await host.prompt()
+    host.say(`CALL ${call}`)
+    await host.waitFor(answer)
+    expect(existsSync(callFileOf(server)), server).toBe(false)
+  }
   // The answer of a question reaches a server that was killed meanwhile, which asks again.
-  await answer('notes__add', /What should the note say\?/)
   await killIn(folder, join(folder, 'notes.mjs'))
   host.say('milk')
   await host.waitFor(/What should the note say\?/)
   host.say('milk')
   await host.waitFor(/Noted by \d+: milk/)
-  // A server that was killed since the last call answers the next one.
-  await call('files__list_allowed_directories')
-  await killIn(folder, String(files))
-  await host.waitFor(/Allowed directories/)
-  await call('everything__echo', { message: 'second' })
-  await killIn(folder, String(everything))
-  await host.waitFor(/second|may have run/)
-  const { port } = new URL(http.url)
-  await host.prompt()
-  await http.close()
-  host.say('CALL greeter__greet')
-  http = await serveHttp(greeter(), { port: Number(port) })
-  await host.waitFor(/hello/)
 
-  host.child.kill('SIGINT')
-  expect(await host.ended).toEqual([0, null])
-  await expect.poll(() => processesOf(folder)).toEqual([])
-  await Promise.all([http.close(), old.close()])
+  await writeFile(callFileOf('everything'), '')
+  await host.prompt()
+  host.say('CALL everything__trigger-long-running-operation {"duration":600,"steps":2}')
+  await expect.poll(() => existsSync(callFileOf('everything'))).toBe(false)
+  await expectNothingLeft(host)
 }, 60_000)
+
+async function expectNothingLeft(host: RunningHost): Promise<void> {
+  host.child.kill('SIGTERM')
+  // The standard streams alone.
+  expect(JSON.parse(await host.waitFor(/open: (.*) end/))).toEqual(['PipeWrap', 'PipeWrap', 'PipeWrap'])
+  expect(await host.ended).toEqual([0, null])
+  const peers = await processesOf(join(folder, 'peer.mjs'))
+  await expect.poll(() => processesOf(folder)).toEqual(peers)
+}

@@ -8,13 +8,19 @@ import { build } from 'esbuild'
 import { expect } from 'vitest'
 import { processesOf } from './process-list.ts'
 
+/** Loaded into a server, ends its process when the first call arrives while the file CALL_FILE exists. */
+export const removeAtCall = programPath('remove-at-call.mjs')
 const exampleFolder = fileURLToPath(new URL('../../../examples/host/', import.meta.url))
 
-/** Bundles the programs of `examples/host` into a new folder, and returns it. */
+/** Bundles the programs of `examples/host` and `peer.mjs`, the servers over HTTP, into a new folder. Returns it. */
 export async function bundleHost(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'host-example-')))
   await build({
-    entryPoints: ['host.mjs', 'notes.mjs'].map((file) => join(exampleFolder, file)),
+    entryPoints: {
+      host: join(exampleFolder, 'host.mjs'),
+      notes: join(exampleFolder, 'notes.mjs'),
+      peer: programPath('host-peer.ts'),
+    },
     bundle: true,
     outdir: folder,
     outExtension: { '.js': '.mjs' },
@@ -42,7 +48,8 @@ export interface RunningHost {
 /** Runs the host of the guide in a terminal without a browser, so that it prints the address of a login. */
 export function startHost(folder: string, file: string): RunningHost {
   const env = { PATH: folder, HOME: folder, XDG_CONFIG_HOME: folder }
-  const child: ChildProcess = spawn(process.execPath, [join(folder, 'host.mjs'), file], { env, stdio: 'pipe' })
+  const args = [programPath('report-open.mjs'), join(folder, 'host.mjs'), file]
+  const child: ChildProcess = spawn(process.execPath, args, { env, stdio: 'pipe' })
   let shown = ''
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding('utf8').on('data', (text: string) => void (shown += text))
@@ -59,6 +66,41 @@ export function startHost(folder: string, file: string): RunningHost {
     shown = ''
   }
   return { child, ended, say, waitFor, prompt }
+}
+
+/** A server of `programs/host-peer.ts`, which starts again at its address when it was killed. */
+export interface PeerProcess extends AsyncDisposable {
+  readonly url: string
+}
+
+/** Starts a server over HTTP. The environment has its CALL_FILE. */
+export async function startPeer(
+  folder: string,
+  { kind, port, issuer = '' }: { readonly kind: string; readonly port: number; readonly issuer?: string },
+  env: NodeJS.ProcessEnv,
+): Promise<PeerProcess> {
+  const args = ['--import', removeAtCall, join(folder, 'peer.mjs'), kind, String(port), issuer]
+  const start = (): ChildProcess => {
+    const started = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    started.once('exit', (_, signal) => {
+      if (signal === 'SIGKILL') child = start()
+    })
+    return started
+  }
+  let child = start()
+  if (child.stdout !== null) await once(child.stdout, 'data')
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    [Symbol.asyncDispose]: async () => {
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+function programPath(name: string): string {
+  return fileURLToPath(new URL(`programs/${name}`, import.meta.url))
 }
 
 /** Kills the process of a program of this test: its command line has the folder of the test. */

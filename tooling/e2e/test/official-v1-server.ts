@@ -17,6 +17,7 @@ export async function official(hasSessions: boolean): Promise<Peer> {
 export async function serveOfficial(
   hasSessions: boolean,
   createServer: () => OfficialServer,
+  port = 0,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const http = createHttpServer(async (request, response) => {
@@ -31,7 +32,7 @@ export async function serveOfficial(
     await server.connect(transport as Transport)
     await transport.handleRequest(request, response)
   })
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => http.listen(port, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${portOf(http)}/mcp`,
     async close() {
