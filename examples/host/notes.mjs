@@ -1,4 +1,5 @@
 import { createServer, form, tool } from '@x/server'
+import { randomKey, sealedState } from '@x/state-codec'
 import { serveStdio } from '@x/transport-stdio'
 import * as z from 'zod'
 
@@ -11,4 +12,6 @@ const add = tool('add', {
     return `Noted by ${process.pid}: ${text}`
   },
 })
-serveStdio(createServer({ name: 'notes', version: '1.0.0', tools: [add] }))
+// With a key that stays, a question can be answered after a restart.
+const state = sealedState({ keys: [process.env.STATE_KEY ?? randomKey()] })
+serveStdio(createServer({ name: 'notes', version: '1.0.0', state, tools: [add] }))

@@ -1,17 +1,14 @@
 import { describeNeeding } from '@tooling/vitest/needs'
 import { sandboxPage } from '@x/apps/host'
-import { apps, appTool } from '@x/apps/server'
 import { gateway } from '@x/gateway'
-import { createServer } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import type { Browser, FrameLocator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { z } from 'zod'
 import { keys, stateWith } from './asking.ts'
 import { bundleScript, launchBrowser, serveSite, type Site } from './browser/site.ts'
-
-const output = z.object({ celsius: z.number() })
+import { createWeatherServer } from './browser/weather-server.ts'
+import { createWebHost, type RunningHost } from './host-program.ts'
 
 describeNeeding('chromium', 'the page of a tool in a host, with the official class App', (executablePath) => {
   let browser: Browser
@@ -29,9 +26,7 @@ describeNeeding('chromium', 'the page of a tool in a host, with the official cla
       },
       { 'Content-Security-Policy': policy },
     )
-    http = await serveHttp(createWeatherServer(await bundleScript(new URL('./browser/app-page.ts', import.meta.url))), {
-      allowedOrigins: [host.origin],
-    })
+    http = await serveHttp(await createWeatherServer(), { allowedOrigins: [host.origin] })
     const crm = { connect: () => connectHttp(http.url) }
     const hop = gateway({ name: 'gateway', version: '1.0.0', upstreams: { crm }, state: stateWith(keys.first) })
     gatewayHttp = await serveHttp(hop, { allowedOrigins: [host.origin] })
@@ -99,29 +94,38 @@ describeNeeding('chromium', 'the page of a tool in a host, with the official cla
     expect(await page.locator('iframe').count()).toBe(0)
     await page.close()
   })
-})
 
-function createWeatherServer(script: string) {
-  const ids = ['refresh', 'link', 'leave', 'escape']
-  const buttons = ids.map((id) => `<button id="${id}">${id}</button>`).join(' ')
-  const weather = appTool('weather', {
-    description: 'Shows the weather of a city',
-    input: z.object({ city: z.string() }),
-    output,
-    page: {
-      html: `<!doctype html><html lang="en"><meta charset="utf-8"><title>Weather</title>
-        <style>body { font: 1rem sans-serif } #celsius { font-size: 2rem }</style>
-        <body><h1 id="city"></h1><p id="celsius"></p><p>${buttons}</p><p id="escaped"></p>
-        <script type="module">${script.replaceAll('</script', '<\\/script')}</script>`,
-    },
-    run: () => ({ celsius: 21 }),
+  test('is in the web page of the guide, whose questions survive a restart of the host', async () => {
+    await using webHost = await createWebHost({ weather: { url: http.url } })
+    const page = await browser.newPage()
+    const open = async (): Promise<RunningHost> => {
+      const started = webHost.start()
+      await page.goto(await started.waitFor(/Open (\S+)/))
+      return started
+    }
+    const call = async (name: string, args = '{}'): Promise<void> => {
+      await page.getByLabel('Tool').selectOption(name)
+      await page.getByLabel('Arguments').fill(args)
+      await page.getByRole('button', { name: 'Call', exact: true }).click()
+    }
+    const first = await open()
+    await call('notes__add')
+    await page.getByText('What should the note say?').waitFor()
+    first.child.kill('SIGTERM')
+    expect(await first.ended).toEqual([0, null])
+
+    const second = await open()
+    await page.getByLabel('Text').fill('milk')
+    await page.getByRole('button', { name: 'Answer' }).click()
+    await page.getByText(/Noted by \d+: milk/).waitFor()
+    await call('weather__weather', '{"city":"Oslo"}')
+    const app = appIn(page)
+    await app.getByText('21 °C').waitFor()
+    await app.locator('#refresh').click()
+    await app.getByText('22 °C').waitFor()
+    await page.close()
+    second.child.kill('SIGTERM')
+    expect(await second.ended).toEqual([0, null])
+    await webHost.expectNoProcess()
   })
-  const refresh = appTool('refresh', {
-    description: 'Measures again',
-    output,
-    page: weather,
-    visibility: ['app'],
-    run: () => ({ celsius: 22 }),
-  })
-  return createServer({ name: 'weather', version: '1.0.0', tools: [weather, refresh], extensions: [apps()] })
-}
+})

@@ -1,24 +1,28 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, realpath } from 'node:fs/promises'
+import { copyFile, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { randomKey } from '@x/state-codec'
 import { build } from 'esbuild'
 import { expect } from 'vitest'
+import { bundleScript } from './browser/site.ts'
+import { findFreePort } from './older-server-peers.ts'
 import { processesOf } from './process-list.ts'
 
 /** Loaded into a server, ends its process when the first call arrives while the file CALL_FILE exists. */
 export const removeAtCall = programPath('remove-at-call.mjs')
-const exampleFolder = fileURLToPath(new URL('../../../examples/host/', import.meta.url))
+const exampleFolder = new URL('../../../examples/host/', import.meta.url)
 
-/** Bundles the programs of `examples/host` and `peer.mjs`, the servers over HTTP, into a new folder. Returns it. */
+/** Bundles the programs of `examples/host` and the servers over HTTP into a new folder, and returns it. */
 export async function bundleHost(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'host-example-')))
   await build({
     entryPoints: {
-      host: join(exampleFolder, 'host.mjs'),
-      notes: join(exampleFolder, 'notes.mjs'),
+      host: examplePath('host.mjs'),
+      notes: examplePath('notes.mjs'),
+      web: examplePath('web.mjs'),
       peer: programPath('host-peer.ts'),
     },
     bundle: true,
@@ -31,6 +35,32 @@ export async function bundleHost(): Promise<string> {
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   })
   return folder
+}
+
+/** The web host of the guide, in a folder of its own. */
+export interface WebHost extends AsyncDisposable {
+  readonly start: () => RunningHost
+  readonly expectNoProcess: () => Promise<void>
+}
+
+/** Bundles the web host with its page. Its servers are `notes` of the guide, and those given. */
+export async function createWebHost(servers: Readonly<Record<string, object>>): Promise<WebHost> {
+  const folder = await bundleHost()
+  await copyFile(examplePath('page.html'), join(folder, 'page.html'))
+  await writeFile(join(folder, 'page.js'), await bundleScript(new URL('page.mjs', exampleFolder), 'esm'))
+  const { mcpServers } = JSON.parse(await readFile(examplePath('web.json'), 'utf8'))
+  const notes = { ...mcpServers.notes, command: process.execPath }
+  await writeFile(join(folder, 'web.json'), JSON.stringify({ mcpServers: { notes, ...servers } }))
+  const settings = { STATE_KEY: randomKey(), PORT: String(await findFreePort()) }
+  return {
+    start: () => startProgram(folder, [join(folder, 'web.mjs')], settings),
+    expectNoProcess: () => expect.poll(() => processesOf(folder)).toEqual([]),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  }
+}
+
+function examplePath(name: string): string {
+  return fileURLToPath(new URL(name, exampleFolder))
 }
 
 /** A host that runs, and the terminal of its user. */
@@ -47,9 +77,12 @@ export interface RunningHost {
 
 /** Runs the host of the guide in a terminal without a browser, so that it prints the address of a login. */
 export function startHost(folder: string, file: string): RunningHost {
-  const env = { PATH: folder, HOME: folder, XDG_CONFIG_HOME: folder }
-  const args = [programPath('report-open.mjs'), join(folder, 'host.mjs'), file]
-  const child: ChildProcess = spawn(process.execPath, args, { env, stdio: 'pipe' })
+  return startProgram(folder, [programPath('report-open.mjs'), join(folder, 'host.mjs'), file])
+}
+
+function startProgram(folder: string, args: readonly string[], settings: NodeJS.ProcessEnv = {}): RunningHost {
+  const env = { PATH: folder, HOME: folder, XDG_CONFIG_HOME: folder, ...settings }
+  const child: ChildProcess = spawn(process.execPath, args, { cwd: folder, env, stdio: 'pipe' })
   let shown = ''
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding('utf8').on('data', (text: string) => void (shown += text))

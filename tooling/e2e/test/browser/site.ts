@@ -18,15 +18,16 @@ export function launchBrowser(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args })
 }
 
-/** Bundles a script for a page. */
-export async function bundleScript(script: URL): Promise<string> {
+/** Bundles a script for a page. A module may await at its top level. */
+export async function bundleScript(script: URL, format: 'iife' | 'esm' = 'iife'): Promise<string> {
   const result = await build({
     entryPoints: [fileURLToPath(script)],
     bundle: true,
     write: false,
-    format: 'iife',
+    format,
     platform: 'browser',
     target: 'chrome110',
+    nodePaths: [fileURLToPath(new URL('../../node_modules', import.meta.url))],
   })
   return result.outputFiles.map(({ text }) => text).join('\n')
 }
