@@ -108,13 +108,13 @@ describeNeeding('chromium', 'the page of a tool in a host, with the official cla
       await page.getByLabel('Arguments').fill(args)
       await page.getByRole('button', { name: 'Call', exact: true }).click()
     }
-    const first = await open()
+    using first = await open()
     await call('notes__add')
     await page.getByText('What should the note say?').waitFor()
     first.child.kill('SIGTERM')
     expect(await first.ended).toEqual([0, null])
 
-    const second = await open()
+    using second = await open()
     await page.getByLabel('Text').fill('milk')
     await page.getByRole('button', { name: 'Answer' }).click()
     await page.getByText(/Noted by \d+: milk/).waitFor()

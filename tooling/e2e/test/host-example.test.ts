@@ -58,7 +58,7 @@ test('the host of the guide outlives each of seven servers that is killed by a c
   }
   const file = join(folder, 'mcp.json')
   await writeFile(file, JSON.stringify({ mcpServers }))
-  const host = startHost(folder, file)
+  using host = startHost(folder, file)
 
   await host.prompt()
   host.say('What can you do?')
@@ -80,7 +80,7 @@ test('the host of the guide outlives each of seven servers that is killed by a c
 
   await writeFile(callFileOf('everything'), '')
   await host.prompt()
-  host.say('CALL everything__trigger-long-running-operation {"duration":600,"steps":2}')
+  host.say('CALL everything__trigger-long-running-operation {"duration":60,"steps":2}')
   await expect.poll(() => existsSync(callFileOf('everything'))).toBe(false)
   await expectNothingLeft(host)
 }, 60_000)

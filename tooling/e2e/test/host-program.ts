@@ -63,8 +63,8 @@ function examplePath(name: string): string {
   return fileURLToPath(new URL(name, exampleFolder))
 }
 
-/** A host that runs, and the terminal of its user. */
-export interface RunningHost {
+/** A host that runs, and the terminal of its user. Its disposal kills a host that a failed test left. */
+export interface RunningHost extends Disposable {
   readonly child: ChildProcess
   /** Resolves with the exit code and the signal. */
   readonly ended: Promise<readonly unknown[]>
@@ -98,7 +98,7 @@ function startProgram(folder: string, args: readonly string[], settings: NodeJS.
     await waitFor(/> $/)
     shown = ''
   }
-  return { child, ended, say, waitFor, prompt }
+  return { child, ended, say, waitFor, prompt, [Symbol.dispose]: () => void child.kill('SIGKILL') }
 }
 
 /** A server of `programs/host-peer.ts`, which starts again at its address when it was killed. */
