@@ -49,7 +49,7 @@ function model(messages, tools) {
 
 /** Asks the user what a server wants to know. */
 async function askUser({ message, requestedSchema }, context) {
-  console.log(`${context.server} asks: ${message}`)
+  console.log(`${context.target} asks: ${message}`)
   const values = {}
   for (const { name, label } of readForm(requestedSchema).fields)
     values[name] = await terminal.question(`${label}: `, { signal: context.signal })
