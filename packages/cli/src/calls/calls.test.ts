@@ -1,4 +1,7 @@
 import { fakeTerminal, keys } from '@tooling/vitest/fake-terminal'
+import type { Middleware } from '@x/exchange'
+import { createServer, tool } from '@x/server'
+import { tasks } from '@x/tasks/server'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOfferingServer } from '../testing/offering-server.ts'
@@ -42,6 +45,33 @@ describe('call', () => {
     const { code, out } = await runCommand(['call', http.url, 'greet'], { person })
     expect([code, out, person.left()]).toEqual([0, 'Hello, Ada!\n', []])
     expect(person.shown()).toMatch(/offering 1\.2\.3 .* asks/)
+  })
+
+  test('that is stopped cancels its task, and says which', async () => {
+    const controller = new AbortController()
+    let isCancelled = false
+    const wait = tool('wait', {
+      description: 'Waits',
+      task: 'required',
+      run: (_, { signal }) =>
+        new Promise<string>((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            isCancelled = true
+            reject(signal.reason)
+          })
+        }),
+    })
+    const stopAtPoll: Middleware = (next) => (request, call) => {
+      if (request.method === 'tasks/get') controller.abort(new Error('Stopped by Ctrl-C'))
+      return next(request, call)
+    }
+    const extensions = [tasks({ store: 'memory:' })]
+    const server = createServer({ name: 'waiting', version: '1.0.0', tools: [wait], extensions, use: [stopAtPoll] })
+    await using waiting = await serveHttp(server)
+    const { code, err } = await runCommand(['call', waiting.url, 'wait'], { signal: controller.signal })
+    expect(code).not.toBe(0)
+    expect(err).toMatch(/^mcpx: the task \S+ is cancelled\nmcpx: Stopped\n$/)
+    await expect.poll(() => isCancelled).toBe(true)
   })
 
   test('without a terminal, says that the tool asks', async () => {

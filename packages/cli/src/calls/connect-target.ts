@@ -4,7 +4,7 @@ import type { Middleware } from '@x/exchange'
 import { oauth } from '@x/auth/client'
 import { fileStore, loopbackRedirect } from '@x/auth/node'
 import { type AnyConnection, connectAny } from '@x/legacy/client'
-import { type TasksClient, tasksClient } from '@x/tasks/client'
+import { type TaskHandle, type TasksClient, tasksClient } from '@x/tasks/client'
 import { isHttpError } from '@x/transport-http/client'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
@@ -50,19 +50,33 @@ export async function withClient(
   const output = createServerOutput(io, options.verbose === true)
   const connection = connectTarget(parseTarget(text), options, { io, output })
   let code: ExitCode | undefined
+  let task: TaskHandle | undefined
   try {
     const info = { name: clientName, version: '1.0.0' }
     const use = [failUnreachable()]
-    const client = createClient(connection, { ...info, use, ...clientOptions, extensions: [tasksClient()] })
+    const extensions = [tasksClient({ onAbort: 'leave', onTask: (started) => void (task = started) })] as const
+    const client = createClient(connection, { ...info, use, ...clientOptions, extensions })
     if (options.wait === true) await waitForServer(client, text, io)
     code = await run(client)
     return code
   } catch (error) {
+    if (task !== undefined && io.signal.aborted) await cancelTask(task, io)
     throw output.shorten(error)
   } finally {
     await connection.close()
     if (code !== 0) output.show()
   }
+}
+
+const cancelTimeoutMs = 2000
+
+/** Cancels the task of a call that a person has stopped. It would go on for a day, and nobody would have its id. */
+async function cancelTask(task: TaskHandle, { errorOutput }: CliIo): Promise<void> {
+  const end = await task.cancel({ timeoutMs: cancelTimeoutMs, maxResendMs: 0 }).then(
+    () => 'is cancelled',
+    () => 'continues at the server, which did not answer',
+  )
+  errorOutput.write(`mcpx: the task ${task.taskId} ${end}\n`)
 }
 
 interface WithClientOptions {
