@@ -40,21 +40,22 @@ const kilobyte = 1000
 
 /** The smallest programs of a server and a client. */
 export const bundles: readonly BundleRow[] = [
-  // What names the mistakes of a definition and of a handler takes 1.2 KB.
+  // What names the mistakes of a definition, of a handler and of programs without types takes 2 KB.
   {
     name: 'server, a tool with zod',
     source: server(zodTool),
-    ceiling: 108.6 * kilobyte,
-    startCeiling: 101.7 * kilobyte,
+    ceiling: 110 * kilobyte,
+    startCeiling: 103.2 * kilobyte,
   },
   {
     name: 'server, a tool with JSON Schema',
     source: server(plainTool),
-    ceiling: 83.9 * kilobyte,
-    startCeiling: 76.9 * kilobyte,
+    ceiling: 85.3 * kilobyte,
+    startCeiling: 78.4 * kilobyte,
   },
-  // The events of calls, which extensions observe, take 0.5 KB.
-  { name: 'client, in a browser', source: client, ceiling: 39 * kilobyte, startCeiling: 39 * kilobyte },
+  // The events of calls take 0.5 KB. The state of a connection, the limit of its calls, and whether a failed call may have
+  // run take 1.7 KB.
+  { name: 'client, in a browser', source: client, ceiling: 41 * kilobyte, startCeiling: 41 * kilobyte },
 ]
 
 /** The size of a bundle in bytes, and the bytes of each package in it before gzip. */
