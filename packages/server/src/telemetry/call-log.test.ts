@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { createServer, tool } from '../index.ts'
 import { type CallRecord, callLog } from '../log.ts'
-import { callTool, errorOf, sendRequest } from '../testing/ask.ts'
+import { callTool, errorOf, requestOf, sendRequest } from '../testing/ask.ts'
 
 const canary = 'canary-of-the-log'
 const failure = new Error('The database is away')
 
-function serveLogged(slowMs?: number) {
+function serveLogged(slowMs?: number, end: () => void = () => {}) {
   const records: CallRecord[] = []
   const logged: LogRecord[] = []
   let time = 0
@@ -30,10 +30,18 @@ function serveLogged(slowMs?: number) {
       throw failure
     },
   })
+  const ending = tool('ending', {
+    description: 'Is ended while it works',
+    run: () => {
+      time += 50
+      end()
+      throw failure
+    },
+  })
   const server = createServer({
     name: 'demo',
     version: '1.0.0',
-    tools: [work, failing],
+    tools: [work, failing, ending],
     strictReplay: false,
     runtime: { monotonicNow: () => time as never },
     log: (record) => void logged.push(record),
@@ -64,6 +72,15 @@ describe('The log of calls', () => {
         slowestStep: { key: 'long', ms: 30 },
       },
     ])
+  })
+
+  test('has no error for a slow call that was cancelled, or released by an instance that stops', async () => {
+    const controller = new AbortController()
+    const { server, records } = serveLogged(40, () => controller.abort(new Error('released')))
+    const call = createCall({ signal: controller.signal })
+    await expect(server.exchange(requestOf('tools/call', { name: 'ending' }), call)).rejects.toThrow('released')
+    expect(records).toMatchObject([{ code: 'slow', durationMs: 50 }])
+    expect(records[0]).not.toHaveProperty('err')
   })
 
   test('has no record for a call that is fast, and for a mistake of the caller', async () => {

@@ -92,7 +92,8 @@ function startCallLog(
       writeRecord(failureCodeOf(response))
       return response
     } catch (error) {
-      if (!isCancelled(call)) observation.error ??= error
+      // What a call throws after its caller, or the stop of its instance, has ended it is no failure.
+      observation.error = isCancelled(call) ? undefined : (observation.error ?? error)
       writeRecord(isCancelled(call) ? undefined : 'rejected')
       throw error
     }
