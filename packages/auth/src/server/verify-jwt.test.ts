@@ -29,6 +29,8 @@ test.each([
     const response = await server.send(await server.issuer.sign({ claims: { aud: aud as string } }))
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, invalid])
     expect([server.listErrorCodes(), server.principals]).toEqual([['wrong_audience'], []])
+    // The operator sees both sides; an audience names a server and no person.
+    expect(String(server.errors[0])).toContain(`${JSON.stringify(aud) ?? 'none'}, and this server is "${resource}"`)
   },
 )
 

@@ -83,7 +83,7 @@ async function verifyWithKeys(
       if (!(error instanceof errors.JWSSignatureVerificationFailed)) break
     }
   }
-  throw toTokenError(failure)
+  throw toTokenError(failure, requirements)
 }
 
 function parseClaims(payload: unknown): JsonObject {
@@ -97,15 +97,23 @@ const tokenErrorCodes: Readonly<Record<string, TokenErrorCode>> = {
   ERR_JOSE_ALG_NOT_ALLOWED: 'unsupported_algorithm',
 }
 
-// The errors of the library `jose` contain claims, which are personal data. So only their messages are used.
-function toTokenError(error: unknown): TokenError {
+// The errors of the library `jose` contain claims, which are personal data, except for the audience.
+function toTokenError(error: unknown, { audience }: JwtRequirements): TokenError {
   if (!(error instanceof errors.JOSEError))
     return new TokenError('malformed', 'The token cannot be verified', { cause: error })
   const knownCode = Object.hasOwn(tokenErrorCodes, error.code) ? tokenErrorCodes[error.code] : undefined
   if (knownCode !== undefined) return new TokenError(knownCode, error.message)
   if (error instanceof errors.JWTClaimValidationFailed)
-    return new TokenError(selectClaimErrorCode(error.claim), error.message)
+    return new TokenError(selectClaimErrorCode(error.claim), describeClaimFailure(error, audience))
   return new TokenError('malformed', error.message)
+}
+
+function describeClaimFailure(
+  { claim, message, payload }: errors.JWTClaimValidationFailed,
+  audience: readonly string[],
+): string {
+  if (claim !== 'aud') return message
+  return `The token is for ${quoteClaim(payload.aud)}, and this server is ${audience.map(quoteClaim).join(' or ')}`
 }
 
 function selectClaimErrorCode(claim: string): TokenErrorCode {
@@ -115,5 +123,5 @@ function selectClaimErrorCode(claim: string): TokenErrorCode {
 
 function quoteClaim(value: unknown): string {
   const text = JSON.stringify(value) ?? 'none'
-  return text.length > 40 ? `${text.slice(0, 40)}…` : text
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }
