@@ -8,6 +8,7 @@ import { readServersFile } from '@x/gateway/node'
 const host = { name: 'my-host', version: '1.0.0' }
 const terminal = createInterface({ input: process.stdin, output: process.stdout })
 const signal = stopOnSignals()
+let lastAnswer = Promise.resolve()
 
 // All servers of the user, as one server in this process.
 const upstreams = await readServersFile(process.argv[2] ?? 'mcp.json', { name: host.name })
@@ -47,13 +48,19 @@ function model(messages, tools) {
   return [{ type: 'tool_use', id: 'call-1', name, input: JSON.parse(input || '{}') }]
 }
 
-/** Asks the user what a server wants to know. */
-async function askUser({ message, requestedSchema }, context) {
+/** Asks the user what a server wants to know. Tools that were called at once ask one after another. */
+function askUser(question, context) {
+  const answer = lastAnswer.then(() => fillForm(question, context))
+  lastAnswer = answer.catch(() => {})
+  return answer
+}
+
+async function fillForm({ message, requestedSchema }, context) {
   console.log(`${context.target} asks: ${message}`)
-  const values = {}
+  const content = {}
   for (const { name, label } of readForm(requestedSchema).fields)
-    values[name] = await terminal.question(`${label}: `, { signal: context.signal })
-  return { action: 'accept', content: values }
+    content[name] = await terminal.question(`${label}: `, { signal: context.signal })
+  return { action: 'accept', content }
 }
 
 function stopOnSignals() {
