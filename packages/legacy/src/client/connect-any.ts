@@ -14,6 +14,8 @@ import { type ParsedTarget, parseTarget, type ServerTarget } from './target.ts'
 export type LoadStdio = () => Promise<{ readonly createStdioTransport: typeof createStdioTransport }>
 
 const defaultProbeTimeoutMs = 5000
+/** The limit for the first answer of a process. A package runner such as `npx` may download the program first. */
+const defaultStartTimeoutMs = 60_000
 
 /** Creates the connection of {@link connectAny}. `loadStdio` is undefined on a platform that cannot start processes. */
 export function connectTarget(
@@ -47,9 +49,10 @@ export function connectTarget(
       `${entry.command} is a command, and this platform starts no processes: connect to a URL, or run this program on Node`,
     )
   }
-  const { stdio = {}, probeTimeoutMs = defaultProbeTimeoutMs } = options
+  const { stdio = {}, probeTimeoutMs = defaultProbeTimeoutMs, handshakeTimeoutMs = defaultStartTimeoutMs } = options
   return createConnection({
     ...shared,
+    settings: { ...shared.settings, handshakeTimeoutMs },
     // Only the name of the program is included, because arguments may contain secrets.
     url: `stdio:${entry.command.split(/[\\/]/).at(-1)}`,
     serverKey: [entry.command, ...(entry.args ?? [])].join(' '),

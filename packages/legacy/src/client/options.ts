@@ -110,8 +110,8 @@ export interface ConnectAnyOptions {
    */
   readonly answerTimeoutMs?: number | undefined
   /**
-   * The time limit of the probe, and of the handshake, in milliseconds. For a process that has not answered the probe
-   * within `probeTimeoutMs`, `initialize` has twice that time instead. Default: 30,000.
+   * The time limit of the probe, and of the handshake, in milliseconds. A process that answers neither is replaced by one
+   * that is sent `initialize` first. Default: 30,000 for a URL, and 60,000 for a command, which may be downloaded first.
    */
   readonly handshakeTimeoutMs?: number | undefined
   /**

@@ -87,7 +87,7 @@ export interface StdioConnectOptions extends ConnectionOptions {
   /**
    * Called with each new process before any request is sent. Calls wait for its promise. If the promise rejects, the
    * calls reject with the same error, and the process is ended. By default the connection sends `server/discover`, and
-   * waits up to 30 seconds for the response.
+   * waits up to a minute for the response.
    */
   readonly onStart?: ((process: StartedProcess, signal: AbortSignal) => Promise<void>) | undefined
   /**

@@ -209,8 +209,8 @@ function stopRunningProcess(
   return runningProcess.process.stop(settings.graceMs)
 }
 
-/** The time limit of the first request to a new process. A package runner that downloads the program needs seconds. */
-const probeTimeoutMs = 30_000
+/** The time limit of the first request to a new process. A package runner may download the program first. */
+const probeTimeoutMs = 60_000
 
 /** Sends the first requests to a new process, before any call. */
 async function initializeProcess(

@@ -1,6 +1,8 @@
-import { platformRuntime } from '@x/core'
+import { type Clock, platformRuntime } from '@x/core'
 import { createClient } from '@x/client'
 import { isRequest, type JsonObject, type RpcMessage, type RpcRequest, type RpcResponse } from '@x/schema'
+import { createGate } from '@tooling/vitest/gate'
+import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import { LegacyError } from '../calls/legacy-error.ts'
 import type { Port } from '../calls/port.ts'
@@ -10,6 +12,7 @@ import type { ServerProcess, Transport } from './transport.ts'
 
 const host = { name: 'host', version: '1.0.0' }
 const probeTimeoutMs = 7
+const handshakeTimeoutMs = 30_000
 const modernResult = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, resultType: 'complete' }
 const initializeResult = { protocolVersion: '2025-11-25', capabilities: { tools: {} } }
 
@@ -23,8 +26,8 @@ type Answers = Readonly<
 interface Script {
   readonly answers?: Answers
   readonly isProcess?: boolean
-  /** The process answers nothing, so the limit of its `initialize` passes too. */
-  readonly isMute?: boolean
+  /** Default: a clock on which only the limit of the probe passes. */
+  readonly clock?: Clock
   readonly revision?: 'probe' | '2026-07-28' | 'older'
   readonly remembered?: string
   readonly sessionKeyOf?: (request: RpcRequest) => string
@@ -40,7 +43,6 @@ const olderServer: Answers = {
 function connect({
   answers = olderServer,
   isProcess = false,
-  isMute = false,
   revision = 'probe',
   ...script
 }: Script = {}) {
@@ -84,11 +86,11 @@ function connect({
   }
   const detectedRevisions = new Map<string, string>(script.remembered ? [['server', script.remembered]] : [])
   let loads = 0
-  // Only the limit of the probe passes: that of a handshake would be a race with the machine that runs the test.
-  const clock = {
+  // That of a handshake would be a race with the machine that runs the test.
+  const probeClock = {
     ...platformRuntime,
     setTimeout: (run: () => void, ms: number) =>
-      ms <= (isMute ? 2 * probeTimeoutMs : probeTimeoutMs) ? platformRuntime.setTimeout(run, 0) : undefined,
+      ms <= probeTimeoutMs ? platformRuntime.setTimeout(run, 0) : undefined,
   }
   const connection = createConnection({
     url: 'test:server',
@@ -96,8 +98,8 @@ function connect({
     canMixPrincipals: false,
     revision,
     detectedRevisions,
-    settings: resolveSettings({ log: () => {} }),
-    clock,
+    settings: resolveSettings({ log: () => {}, handshakeTimeoutMs }),
+    clock: script.clock ?? probeClock,
     loadTransport: async (onEnd) => {
       loads += 1
       endProcess = onEnd
@@ -248,14 +250,43 @@ describe('a server that is a process', () => {
     expect(sent.slice(0, 3)).toEqual(['server/discover', 'replace', 'initialize'])
   })
 
+  test('that starts slowly is kept, for as long as a handshake may take', async () => {
+    const clock = manualClock()
+    const started = createGate()
+    const answerLate = async (result: JsonObject): Promise<JsonObject> => {
+      await started.opened
+      return result
+    }
+    const answers: Answers = {
+      ...olderServer,
+      'server/discover': () => undefined,
+      initialize: () => answerLate(initializeResult),
+    }
+    const { client, sent } = connect({ answers, isProcess: true, clock })
+    const tools = client.listTools()
+    await expect.poll(() => sent).toEqual(['server/discover'])
+    clock.advance(probeTimeoutMs)
+    await expect.poll(() => sent).toEqual(['server/discover', 'initialize'])
+    clock.advance(handshakeTimeoutMs - 1)
+    started.open()
+    expect(await tools).toEqual([])
+    expect(sent).not.toContain('replace')
+  })
+
   test('is replaced when it answers neither the probe nor initialize [LEG-085]', async () => {
+    const clock = manualClock()
     const answers: Answers = {
       ...olderServer,
       'server/discover': () => undefined,
       initialize: (count) => (count === 1 ? undefined : initializeResult),
     }
-    const { client, sent } = connect({ answers, isProcess: true, isMute: true })
-    await client.listTools()
+    const { client, sent } = connect({ answers, isProcess: true, clock })
+    const tools = client.listTools()
+    await expect.poll(() => sent).toEqual(['server/discover'])
+    clock.advance(probeTimeoutMs)
+    await expect.poll(() => sent).toEqual(['server/discover', 'initialize'])
+    clock.advance(handshakeTimeoutMs)
+    await tools
     expect(sent.slice(0, 4)).toEqual(['server/discover', 'initialize', 'replace', 'initialize'])
   })
 

@@ -42,7 +42,7 @@ interface NegotiationSteps {
    */
   discover(): Promise<Conversation | 'older'>
   /** Sends `initialize`, and then the notification after which calls may follow (basic/lifecycle). */
-  initialize(timeoutMs?: number): Promise<Conversation>
+  initialize(): Promise<Conversation>
   /**
    * Sends `initialize` first, because the server is probably an older one. If the server rejects it, sends the probe.
    */
@@ -70,7 +70,7 @@ export class Negotiation {
   readonly #options: NegotiationOptions
   #revision: ServerRevision | undefined
   #peer: ServerPeer | undefined
-  /** True if a process ended or did not answer at the probe. Then new processes are sent `initialize` first. */
+  /** True if a process ended at the probe, or never answered. Then new processes are sent `initialize` first. */
   #isProbeHarmful = false
   /** The error of a process that answered neither the probe nor `initialize`. */
   #silence: unknown
@@ -129,7 +129,7 @@ export class Negotiation {
     const isModern = revision === '2026-07-28' || this.#revision === '2026-07-28'
     const probeTimeoutMs = isModern ? undefined : transport.process?.probeTimeoutMs
     if (probeTimeoutMs !== undefined && !(await settlesWithin(discovery, probeTimeoutMs, clock)))
-      return this.#initializeSilent(steps, discovery, probeTimeoutMs)
+      return this.#initializeSilent(steps, discovery)
     const discovered = await discovery
     if (discovered !== 'older') return discovered
     if (revision !== '2026-07-28') return steps.initialize()
@@ -139,16 +139,15 @@ export class Negotiation {
   }
 
   /**
-   * Sends `initialize` to a process that has not answered the probe, because the process may only start slowly. The
-   * first answer to either request decides. Rejects if neither request is answered within twice the time limit of the
-   * probe.
+   * Sends `initialize` to a process that has not answered the probe. It may be an older server that ignores the probe, or
+   * only start slowly: `npx` may download the program first. So the first answer to either request decides, and the
+   * process has the whole limit of a handshake for it.
    */
   async #initializeSilent(
     steps: NegotiationSteps,
     discovery: Promise<Conversation | 'older'>,
-    probeTimeoutMs: number,
   ): Promise<Conversation> {
-    const initialization = steps.initialize(2 * probeTimeoutMs)
+    const initialization = steps.initialize()
     initialization.catch((error: unknown) => {
       this.#silence = error
     })
@@ -173,13 +172,14 @@ function createSteps(
   transport: Transport,
   { port, opening: { request, client, user } }: { readonly port: Port; readonly opening: Opening },
 ): NegotiationSteps {
-  const limit = <T>(method: string, timeoutMs: number, step: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const timeoutMs = settings.handshakeTimeoutMs
+  const limit = <T>(method: string, step: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const createTimeoutError = (): Error =>
       transport.createError('timeout', `no answer to ${method} within ${timeoutMs} ms`)
     return withTimeout({ signal: closed, timeoutMs, clock, createTimeoutError }, step)
   }
   const discover = (): Promise<Conversation | 'older'> =>
-    limit('server/discover', settings.handshakeTimeoutMs, (signal) =>
+    limit('server/discover', (signal) =>
       port.send(createDiscoverRequest(request), signal, handshakeHandlers),
     ).then(
       (response) => (revisionOf(response) === '2026-07-28' ? { revision: '2026-07-28' } : 'older'),
@@ -189,8 +189,8 @@ function createSteps(
         throw error
       },
     )
-  const initialize = (timeoutMs = settings.handshakeTimeoutMs): Promise<Conversation> =>
-    limit('initialize', timeoutMs, async (signal) => {
+  const initialize = (): Promise<Conversation> =>
+    limit('initialize', async (signal) => {
       const response = await port.send(createInitializeRequest(request, 1), signal, handshakeHandlers)
       const outcome = parseInitializeResponse(response)
       if ('error' in outcome) {

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { createClient } from '@x/client'
+import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import { connectAny } from '../connect-node.ts'
 import type { ConnectAnyOptions } from '../options.ts'
@@ -32,25 +33,37 @@ test('a server that answers the probe with an error receives initialize in the s
   await connection.close()
 })
 
-test.each(['exits', 'breaks'])(
-  'a server that %s at the probe gets a new process, which receives initialize first [LEG-085 STD-018]',
-  async (mode) => {
-    const detectedRevisions = new Map<string, string>()
-    const { connection, client, methods } = connect([mode, '2025-06-18'], { probeTimeoutMs: 500, detectedRevisions })
-    await Promise.all([client.listTools(), client.discover()])
-    const unheard = mode === 'exits' ? [] : ['initialize']
-    await expect
-      .poll(methods)
-      .toEqual(['server/discover', ...unheard, 'initialize', 'notifications/initialized', 'tools/list'])
-    expect(connection.peer).toMatchObject({ revision: '2025-06-18' })
-    await connection.close()
+test('a server that exits at the probe gets a new process, which receives initialize first [LEG-085 STD-018]', async () => {
+  const detectedRevisions = new Map<string, string>()
+  const { connection, client, methods } = connect(['exits', '2025-06-18'], { detectedRevisions })
+  await Promise.all([client.listTools(), client.discover()])
+  await expect.poll(methods).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
+  expect(connection.peer).toMatchObject({ revision: '2025-06-18' })
+  await connection.close()
 
-    const again = connect([mode, '2025-06-18'], { detectedRevisions })
-    await again.client.listTools()
-    await expect.poll(() => again.methods()[0]).toBe('initialize')
-    await again.connection.close()
-  },
-)
+  const again = connect(['exits', '2025-06-18'], { detectedRevisions })
+  await again.client.listTools()
+  await expect.poll(() => again.methods()[0]).toBe('initialize')
+  await again.connection.close()
+})
+
+test('a server that is silent after the probe gets a new process once a slow one would have started, after a minute [LEG-085]', async () => {
+  const runtime = manualClock()
+  const { connection, client, methods } = connect(['breaks', '2025-06-18'], { runtime })
+  const tools = client.listTools()
+  await expect.poll(methods).toEqual(['server/discover'])
+  runtime.advance(5000)
+  await expect.poll(methods).toEqual(['server/discover', 'initialize'])
+  runtime.advance(59_999)
+  // The limit of `initialize` has not passed.
+  expect(runtime.waiting).toBe(1)
+  runtime.advance(1)
+  expect(await tools).toEqual([])
+  await expect
+    .poll(() => methods().slice(1))
+    .toEqual(['initialize', 'initialize', 'notifications/initialized', 'tools/list'])
+  await connection.close()
+})
 
 test('a server that does not answer the probe receives initialize in the same process [LEG-085 LEX-004]', async () => {
   const { connection, client, methods } = connect(['silent', '2024-11-05'], { probeTimeoutMs: 1000 })
