@@ -2,11 +2,17 @@ import type { RpcNotification, RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import type { GatewayUpstreamOptions } from '../index.ts'
 import { callOf, createGateway, createNotes, errorOf, namesIn, openStream, resultOf } from '../testing/gateway-kit.ts'
-import { answerPlainly, type ArrivedRequest, createScriptedUpstream } from '../testing/scripted-upstream.ts'
+import { connectAny } from '@x/legacy/client'
+import { createGate } from '@tooling/vitest/gate'
+import { manualClock } from '@tooling/vitest/manual-clock'
+import { answerPlainly, type ArrivedRequest, createScriptedUpstream, olderOverHttp } from '../testing/scripted-upstream.ts'
 
 type Answer = (arrived: ArrivedRequest) => Promise<RpcResponse>
 
 const answer: Answer = ({ request, call }) => answerPlainly(request, call)
+const noTools = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
+const echo = { name: 'echo', inputSchema: { type: 'object' } }
+const notStarted = { message: 'Upstream "crm" has not started yet' }
 const refuseConnection = (): Promise<never> => Promise.reject(new Error('ECONNREFUSED'))
 
 /** A gateway with one upstream, whose answers and clock a test sets. */
@@ -202,6 +208,89 @@ describe('what one caller sends takes nothing from another [GWY-020]', () => {
     finish()
     expect(await running).toMatchObject({ resultType: 'complete' })
     expect(crm.closed).toContain(1)
+    await server.close()
+  })
+})
+
+describe('an upstream that has not opened', () => {
+  test('is waited for while its process starts: calls say so, and its tools appear when it answers', async () => {
+    const clock = manualClock()
+    const started = createGate()
+    const crm = createScriptedUpstream({
+      peer: { revision: '2026-07-28' },
+      url: 'stdio:crm',
+      hasStates: true,
+      describe: async ({ id }) => {
+        await started.opened
+        return { jsonrpc: '2.0', id, result: {} }
+      },
+      answer: async ({ request, call }) =>
+        request.method === 'tools/list'
+          ? { jsonrpc: '2.0', id: request.id, result: { ...noTools, tools: [echo] } }
+          : answerPlainly(request, call),
+    })
+    const server = createGateway({ crm }, { runtime: clock })
+    const state = () => server.upstreams.get('crm')?.state
+    const stream = openStream(server, { toolsListChanged: true })
+    for (let count = 0; count < 5; count += 1) {
+      const list = resultOf(server, 'tools/list')
+      await expect.poll(() => clock.waiting).toBeGreaterThan(count === 0 ? 2 : 1)
+      clock.advance(5000)
+      expect(namesIn(await list, 'tools')).toEqual([])
+      expect(state()).toMatchObject({ status: 'connecting', reason: notStarted })
+    }
+    const call = errorOf(server, 'tools/call', { name: 'crm__echo' })
+    await expect.poll(() => clock.waiting).toBeGreaterThan(1)
+    clock.advance(20_000)
+    const data = { upstream: 'crm', begun: false, retryAfterMs: 2000 }
+    expect(await call).toEqual({ code: -32603, ...notStarted, data })
+    // More than the limit of a description.
+    clock.advance(30_000)
+    expect([crm.opened(), crm.closed]).toEqual([1, []])
+    expect(stream.methods()).toEqual(['subscriptions/acknowledged'])
+
+    started.open()
+    await expect.poll(() => state()?.status).toBe('open')
+    await expect
+      .poll(() => {
+        clock.advance(100)
+        return stream.methods()
+      })
+      .toContain('tools/list_changed')
+    expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toEqual(['crm__echo'])
+    expect([crm.opened(), crm.closed]).toEqual([1, []])
+    stream.close()
+    await server.close()
+  })
+
+  test.each([
+    ['a program that is missing', { command: 'no-such-program' }, 'no-such-program'],
+    ['a port without a listener', 'http://127.0.0.1:9/mcp', 'nothing listens at this address'],
+  ])('says why: %s', async (_, target, reason) => {
+    const server = createGateway({ crm: { connect: () => connectAny(target, { log: () => {} }) } })
+    const heard: (string | undefined)[] = []
+    server.upstreams.get('crm')?.onStateChange((state) => heard.push(`${state.status} ${state.reason?.message}`))
+    for (let count = 0; count < 4; count += 1) await resultOf(server, 'tools/list')
+    expect(heard).toEqual([expect.stringMatching(`connecting .*${reason}`)])
+    await server.close()
+    expect(heard).toHaveLength(2)
+  })
+
+  test('is restarting if it was open before, although the connection is a new one', async () => {
+    const state = { answer }
+    const crm = createScriptedUpstream({
+      peer: olderOverHttp,
+      hasStates: true,
+      answer: (arrived) => state.answer(arrived),
+    })
+    const server = createGateway({ crm })
+    await resultOf(server, 'tools/list', {}, callOf('ada'))
+    state.answer = refuseConnection
+    await errorOf(server, 'tools/call', { name: 'crm__add' }, callOf('grace'))
+    expect([server.upstreams.get('crm')?.state, crm.opened()]).toMatchObject([
+      { status: 'restarting', reason: { message: 'ECONNREFUSED' } },
+      2,
+    ])
     await server.close()
   })
 })

@@ -16,6 +16,8 @@ export interface Deps {
 export interface HopOptions extends Deps {
   /** Milliseconds without a message after which a call is given up. Default: 30 minutes. */
   readonly timeoutMs?: number | undefined
+  /** True if a request waits only for a while for a process that starts. Default: until it has started, or has failed. */
+  readonly limitsStart?: boolean | undefined
   /** True if each caller has credentials of its own, and so connections of its own. */
   readonly hasCredentials?: boolean | undefined
   /** Called for each message of the upstream. */
@@ -46,9 +48,11 @@ export interface Hop {
   notify(notification: RpcNotification, call: Call): void
   /** True if calls that wait for answers can only continue in this process. */
   readonly keepsCalls: boolean
+  /** True while the process of the server has not answered anything. */
+  readonly isStarting: boolean
   /** Asks the upstream to describe itself, in the name of the gateway. */
   probe(): Promise<unknown>
-  /** Leaves the process of an unreachable server, so that the next call starts another one. */
+  /** Leaves the process of an unreachable server, unless it still starts, so that the next call starts another one. */
   replaceProcess(): void
   close(): Promise<void>
 }

@@ -20,12 +20,12 @@ import {
 } from '@x/schema'
 import { type CallingClient, callingClientKey, hopObserverKey } from '@x/exchange/internal'
 import { type CallerCredential, type HostIdentity, identityOf, noCredential, identityMetaIn } from './host-identity.ts'
-import { ConnectionPool, isHttp, type PooledConnection } from './pool.ts'
+import { ConnectionPool, isReplaceable, isStarting, type PooledConnection } from './pool.ts'
 import { createProbe, isOfExtension, probeCall, serverHop } from './server-hop.ts'
 import type { Hop, HopOptions, UpstreamOptions } from './hop-options.ts'
 import { createForwardedCall, RequestSender } from './send-request.ts'
 import { ConnectionForAll } from './connection-for-all.ts'
-import { isOfOneCaller, noAnswerError } from './upstream-error.ts'
+import { isOfOneCaller, noAnswerError, notStartedError } from './upstream-error.ts'
 import { rejectLostRetry, WaitingCalls } from './waiting-calls.ts'
 
 /**
@@ -40,8 +40,11 @@ type Sharing = 'all' | 'caller' | 'call'
 
 /** Milliseconds that an upstream has to describe itself, before the first call, if the limit of a call is not shorter. */
 const describeTimeoutMs = 30_000
-/** Milliseconds that it has more while a user logs in. `oauth` gives a person ten minutes. */
-const loginTimeoutMs = 11 * 60_000
+/** Milliseconds that it has more for a user who logs in or a process that starts: `oauth` and `connectAny` wait less. */
+const openTimeoutMs = 11 * 60_000
+
+/** Milliseconds that a request waits for a process that starts. A host gives a call about a minute. */
+const startWaitMs = 20_000
 
 /** Creates the hop to an upstream. */
 export function createHop(upstream: Server | UpstreamOptions, options: HopOptions): Hop {
@@ -63,6 +66,8 @@ export class ConnectedHop implements Hop {
   #sharing: Sharing | undefined
   #isOlder = false
   #detection: Promise<RpcResponse | undefined> | undefined
+  /** The connection over which the detection runs. */
+  #detecting: Connection | undefined
 
   constructor(upstream: UpstreamOptions, options: HopOptions) {
     this.#options = options
@@ -78,6 +83,11 @@ export class ConnectedHop implements Hop {
 
   get keepsCalls(): boolean {
     return this.#isOlder
+  }
+
+  get isStarting(): boolean {
+    const connection = this.#detecting ?? this.#shared.current
+    return connection !== undefined && isStarting(connection)
   }
 
   async exchange(request: RpcRequest, call: Call, credential: CallerCredential = noCredential): Promise<RpcResponse> {
@@ -121,6 +131,8 @@ export class ConnectedHop implements Hop {
     const request = createProbe()
     const shared = this.#findShared()
     if (shared !== undefined) return this.#requestDescription(request, shared)
+    // Another process would not start faster.
+    if (this.isStarting) return this.#detection
     const pooled = this.#pool.open(identityOf(request, probeCall, noCredential))
     try {
       return await this.#requestDescription(request, pooled.connection)
@@ -132,7 +144,7 @@ export class ConnectedHop implements Hop {
   /** A connection over HTTP stays, because each of its requests opens a socket if it needs one. */
   replaceProcess(): void {
     const { current } = this.#shared
-    if (current !== undefined && !isHttp(current)) this.#leaveShared()
+    if (current !== undefined && isReplaceable(current)) this.#leaveShared()
     this.#pool.dropIdleProcesses()
   }
 
@@ -185,13 +197,22 @@ export class ConnectedHop implements Hop {
       const isOwn = this.#detection === undefined
       this.#detection ??= this.#describe(request, identity).finally(() => {
         this.#detection = undefined
+        this.#detecting = undefined
       })
-      const failure = await raceWithCancellation(this.#detection, call).catch((error: unknown) => {
+      const failure = await this.#waitFor(this.#detection, call).catch((error: unknown) => {
         if (isOwn || !isLimitError(error)) throw error
         return 'quota' as const
       })
       if (failure !== 'quota' && (isOwn || failure === undefined || !isOfOneCaller(failure))) return failure
     }
+  }
+
+  /** Waits for the detection, but only for a while for a process that starts, so that the host learns what it waits for. */
+  async #waitFor(detection: Promise<RpcResponse | undefined>, call: Call): Promise<RpcResponse | undefined> {
+    const { limitsStart, name, runtime } = this.#options
+    if (limitsStart !== true || !this.isStarting) return raceWithCancellation(detection, call)
+    const isInTime = await raceWithCancellation(settlesWithin(detection, startWaitMs, runtime), call)
+    return isInTime || !this.isStarting ? raceWithCancellation(detection, call) : errorResponse(0, notStartedError(name))
   }
 
   async #describe(request: RpcRequest, identity: HostIdentity): Promise<RpcResponse | undefined> {
@@ -205,6 +226,7 @@ export class ConnectedHop implements Hop {
       return errorResponse(request.id, noAnswerError(name, { begun: false }))
     }
     const { connection } = pooled
+    this.#detecting = connection
     const response =
       'peer' in connection
         ? await this.#requestDescription(request, pooled.connection, pooled.client.client)
@@ -234,9 +256,9 @@ export class ConnectedHop implements Hop {
       const call = withContext(createCall({ signal: scope.signal }), callingClientKey, client)
       const answer = raceWithCancellation(this.#sender.send(connection.exchange, discover, call), scope.signal)
       const isInTime = await settlesWithin(answer, timeoutMs, runtime)
-      if (!isInTime && connection.state?.status === 'login_needed') {
-        limitMs = loginTimeoutMs
-        await settlesWithin(answer, loginTimeoutMs, runtime)
+      if (!isInTime && (connection.state?.status === 'login_needed' || isStarting(connection))) {
+        limitMs = openTimeoutMs
+        await settlesWithin(answer, openTimeoutMs, runtime)
       }
       // Stops nothing if the answer has arrived.
       scope.stop(new Error('The server did not describe itself in time'))

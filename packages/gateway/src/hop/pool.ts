@@ -47,6 +47,8 @@ export class ConnectionPool {
   readonly #deps: HopOptions
   readonly #closeController = new AbortController()
   readonly #connections = new Set<PooledConnection>()
+  /** Functions that end the reports of a connection: that it was closed here says nothing about the upstream. */
+  readonly #unwatch = new WeakMap<Connection, () => void>()
 
   constructor({ connect }: UpstreamOptions, deps: HopOptions) {
     this.#connect = connect
@@ -121,7 +123,8 @@ export class ConnectionPool {
   }
 
   dropIdleProcesses(): void {
-    for (const pooled of this.#connections) if (pooled.uses === 0 && !isHttp(pooled.connection)) void this.drop(pooled)
+    for (const pooled of this.#connections)
+      if (pooled.uses === 0 && isReplaceable(pooled.connection)) void this.drop(pooled)
   }
 
   async close(): Promise<void> {
@@ -132,6 +135,7 @@ export class ConnectionPool {
   /** Closes a connection. A failure is logged, because no call waits for it. */
   async closeConnection(connection: Connection): Promise<void> {
     const { log, name } = this.#deps
+    this.#unwatch.get(connection)?.()
     try {
       await connection.close()
     } catch (error) {
@@ -148,9 +152,8 @@ export class ConnectionPool {
   }
 
   #watch(connection: Connection): Connection {
-    connection.onStateChange?.((state) => {
-      if (!connection.closed.aborted) this.#deps.onState?.(state)
-    })
+    const unwatch = connection.onStateChange?.((state) => this.#deps.onState?.(state))
+    if (unwatch !== undefined) this.#unwatch.set(connection, unwatch)
     return connection
   }
 
@@ -186,6 +189,17 @@ export class ConnectionPool {
     this.#deps.runtime.clearTimeout(pooled.idleTimer)
     pooled.idleTimer = undefined
   }
+}
+
+/** Returns true for a process that has not answered anything. Its connection waits for it, and then starts another one. */
+export function isStarting(connection: Connection): boolean {
+  const status = connection.state?.status
+  return !isHttp(connection) && (status === 'connecting' || status === 'restarting')
+}
+
+/** Returns true for a process that does not answer any more. One that starts would only start again. */
+export function isReplaceable(connection: Connection): boolean {
+  return !isHttp(connection) && !isStarting(connection)
 }
 
 /** Returns true for a connection whose requests open a socket if they need one, and false for a process. */

@@ -18,6 +18,7 @@ export function serverHop(server: Server, options: HopOptions): Hop {
       }
     },
     keepsCalls: false,
+    isStarting: false,
     probe: () => sender.send(server.exchange, createProbe(), createCall()),
     replaceProcess: () => {},
     close: async () => {

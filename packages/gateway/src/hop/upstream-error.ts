@@ -41,6 +41,14 @@ export function awayError(name: string, retryAfterMs: number): McpError {
   return upstreamError(name, 'is unreachable', { more: { begun: false, retryAfterMs } })
 }
 
+/** Milliseconds after which a host may try again while a process starts. */
+const startingRetryMs = 2000
+
+/** Creates the error for a request that was not sent, because the process of the upstream has not answered anything yet. */
+export function notStartedError(name: string): McpError {
+  return upstreamError(name, 'has not started yet', { more: { begun: false, retryAfterMs: startingRetryMs } })
+}
+
 /** Creates the error for a call whose process cannot be reached any more. */
 export function lostCallError(name: string): McpError {
   const problem = 'has the call at an instance that gave no answer: the call may have acted'

@@ -1,4 +1,5 @@
 import type { Call, Connection, ConnectionPeer, ConnectionState, Exchange } from '@x/exchange'
+import { ConnectionStateSource } from '@x/exchange/internal'
 import { metaKeys, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 
 /** A request as it arrived at an upstream, with the number of its connection. */
@@ -37,6 +38,8 @@ export interface UpstreamScript {
   readonly peer?: ConnectionPeer
   readonly url?: string
   readonly state?: ConnectionState | undefined
+  /** True for connections that say their state, as those of `connectAny` do. */
+  readonly hasStates?: boolean
   /** Describes the server. Default: with tools. */
   readonly describe?: Exchange
   readonly answer?: (arrived: ArrivedRequest) => Promise<RpcResponse>
@@ -52,6 +55,7 @@ export function createScriptedUpstream(script: UpstreamScript = {}): ScriptedUps
     opened += 1
     const connection = opened
     const closeController = new AbortController()
+    const states = new ConnectionStateSource()
     let peer: ConnectionPeer | undefined
     const exchange: Exchange = async (request, call) => {
       const one = { connection, request, call }
@@ -66,17 +70,30 @@ export function createScriptedUpstream(script: UpstreamScript = {}): ScriptedUps
     }
     const close = async (): Promise<void> => {
       closed.push(connection)
+      states.close(new Error('the connection was closed here'))
       closeController.abort()
     }
+    const observed: Exchange = async (request, call) => {
+      try {
+        const response = await exchange(request, call)
+        states.open()
+        return response
+      } catch (error) {
+        states.lose(error instanceof Error ? error : new Error('no answer'))
+        throw error
+      }
+    }
     const members = {
-      exchange,
+      exchange: observed,
       url: script.url,
       state: script.state,
+      ...(script.hasStates === true && { onStateChange: states.onStateChange }),
       closed: closeController.signal,
       close,
       notify: async (notification: RpcNotification) => void notifications.push({ connection, notification }),
       [Symbol.asyncDispose]: close,
     }
+    if (script.hasStates === true) Object.defineProperty(members, 'state', { get: () => states.state })
     return script.peer === undefined
       ? members
       : Object.defineProperty(members, 'peer', { enumerable: true, get: () => peer })

@@ -3,7 +3,7 @@ import type { Call, Exchange } from '@x/exchange'
 import { ConnectionStateSource } from '@x/exchange/internal'
 import { errorResponse, type RpcRequest, type RpcResponse } from '@x/schema'
 import type { Deps, HopOptions } from '../hop/hop-options.ts'
-import { awayError, credentialError, noAnswerError } from '../hop/upstream-error.ts'
+import { awayError, credentialError, noAnswerError, notStartedError } from '../hop/upstream-error.ts'
 import type { Availability } from './availability.ts'
 import { limitLoginWait } from './login-wait.ts'
 
@@ -17,13 +17,17 @@ export class UpstreamStates {
   readonly #deps: Deps
   /** False for connections that do not say their state. */
   #hasStates = false
+  /** True if the latest list has no part of the upstream. */
+  #isMissed = false
 
   constructor(availability: Availability, deps: Deps) {
     this.#availability = availability
     this.#deps = deps
     availability.onChange(() => {
-      if (availability.state === 'away') this.source.lose(awayError(deps.name, 0))
-      else this.source.open()
+      const { status, reason } = this.source.state
+      if (availability.state !== 'away') this.source.open()
+      // A connection says more of the cause.
+      else if (!this.#hasStates || status === 'open' || reason === undefined) this.source.lose(awayError(deps.name, 0))
     })
   }
 
@@ -39,7 +43,9 @@ export class UpstreamStates {
         // One caller without a credential says nothing about the others.
         if (hasCredentials) return
         this.#hasStates = true
-        this.source.set(state)
+        // A new connection has not been open yet, but the upstream may have been.
+        if (state.status === 'connecting' && state.reason !== undefined) this.source.lose(state.reason)
+        else this.source.set(state)
       },
     }
   }
@@ -51,13 +57,23 @@ export class UpstreamStates {
     this.#availability.fail()
   }
 
-  /** Calls a function when other tools can be offered: the upstream went away or returned, or a user has logged in. */
+  /** Records that a process has not answered anything yet, which is no failure. */
+  awaitStart(): void {
+    if (this.source.state.reason === undefined) this.source.lose(notStartedError(this.#deps.name))
+  }
+
+  /** Records whether a list has the part of the upstream. */
+  setMissed(isMissed: boolean): void {
+    this.#isMissed = isMissed
+  }
+
+  /** Calls a function when other tools can be offered: the upstream went away or opened, or a user has logged in. */
   onListsChange(listener: () => void): () => void {
     let last = this.source.state.status
     const removals = [
       this.#availability.onChange(listener),
       this.source.onStateChange(({ status }) => {
-        if (last === 'login_needed' && status === 'open') listener()
+        if (status === 'open' && (last === 'login_needed' || this.#isMissed)) listener()
         last = status
       }),
     ]

@@ -11,6 +11,7 @@ import {
   findNeededLogin,
   type LoginRequired,
   noAnswerError,
+  notStartedError,
 } from '../hop/upstream-error.ts'
 import { Availability } from './availability.ts'
 import { type CredentialSource, toCallerCredential } from './credential.ts'
@@ -81,6 +82,7 @@ export class Upstream {
       ...deps,
       ...this.states.createReport(credential !== undefined),
       timeoutMs,
+      limitsStart: true,
       hasCredentials: credential !== undefined,
     }
     this.name = deps.name
@@ -141,8 +143,11 @@ export class Upstream {
    */
   async ask(request: RpcRequest, call: Call): Promise<UpstreamAnswer> {
     const { runtime, log } = this.#deps
-    const error = noAnswerError(this.name, { begun: false, limitMs: listTimeoutMs })
-    const limits = { timeoutMs: listTimeoutMs, clock: runtime, createTimeoutError: () => error, signal: call.signal }
+    const createTimeoutError = (): Error =>
+      this.hop.isStarting
+        ? notStartedError(this.name)
+        : noAnswerError(this.name, { begun: false, limitMs: listTimeoutMs })
+    const limits = { timeoutMs: listTimeoutMs, clock: runtime, createTimeoutError, signal: call.signal }
     try {
       const credential = await this.findCredential(request, call)
       if ('loginUrl' in credential) return { login: credential }
@@ -154,10 +159,14 @@ export class Upstream {
         // A process that ended meanwhile is started again. Without this, the host would miss its tools for one list.
         return 'error' in first && this.states.source.state.status === 'restarting' ? send() : first
       })
-      return toAnswer(response)
+      const answer = toAnswer(response)
+      this.states.setMissed('isAway' in answer && answer.isAway)
+      return answer
     } catch (error) {
       if (!call.signal.aborted && findCredentialError(error) === undefined) {
-        this.states.fail()
+        this.states.setMissed(true)
+        if (this.hop.isStarting) this.states.awaitStart()
+        else this.states.fail()
         log(errorRecord(error, { method: request.method, name: this.name }))
       }
       return { isAway: true }
