@@ -13,7 +13,6 @@ import { createProgressLine, type ProgressLine } from './progress-line.ts'
 /** The options of the command. */
 export interface CallCommandOptions extends TargetOptions {
   readonly args: string
-  readonly timeout?: number
   readonly answers?: string
 }
 

@@ -16,7 +16,11 @@ export interface TargetOptions {
   readonly token?: string
   readonly verbose?: boolean
   readonly wait?: boolean
+  readonly timeout?: number
 }
+
+/** Milliseconds that a program has to start: `connectAny` waits a minute, and then starts it once more. */
+const startTimeoutMs = 150_000
 
 const clientName = 'mcpx'
 
@@ -48,7 +52,8 @@ export async function withClient(
   run: (client: Client & { readonly tasks: TasksClient }) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const output = createServerOutput(io, options.verbose === true)
-  const connection = connectTarget(parseTarget(text), options, { io, output })
+  const target = parseTarget(text)
+  const connection = connectTarget(target, options, { io, output })
   let code: ExitCode | undefined
   let task: TaskHandle | undefined
   try {
@@ -57,6 +62,8 @@ export async function withClient(
     const extensions = [tasksClient({ onAbort: 'leave', onTask: (started) => void (task = started) })] as const
     const client = createClient(connection, { ...info, use, ...clientOptions, extensions })
     if (options.wait === true) await waitForServer(client, text, io)
+    if (!(target instanceof URL))
+      await client.discover({ signal: io.signal, timeoutMs: options.timeout ?? startTimeoutMs })
     code = await run(client)
     return code
   } catch (error) {

@@ -35,8 +35,8 @@ export async function checkGateway(
   return reports.some(({ problem }) => problem !== null) ? 1 : 0
 }
 
-/** Milliseconds that an upstream has to describe itself. A command such as `npx -y` may download its program first. */
-const startTimeoutMs = 30_000
+/** Milliseconds that an upstream has to start: `connectAny` waits a minute for a program, and then starts it once more. */
+const startTimeoutMs = 150_000
 
 const client = { name: 'mcpx', version: '1.0.0' }
 
