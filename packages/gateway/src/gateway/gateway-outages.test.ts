@@ -5,7 +5,12 @@ import { callOf, createGateway, createNotes, errorOf, namesIn, openStream, resul
 import { connectAny } from '@x/legacy/client'
 import { createGate } from '@tooling/vitest/gate'
 import { manualClock } from '@tooling/vitest/manual-clock'
-import { answerPlainly, type ArrivedRequest, createScriptedUpstream, olderOverHttp } from '../testing/scripted-upstream.ts'
+import {
+  answerPlainly,
+  type ArrivedRequest,
+  createScriptedUpstream,
+  olderOverHttp,
+} from '../testing/scripted-upstream.ts'
 
 type Answer = (arrived: ArrivedRequest) => Promise<RpcResponse>
 

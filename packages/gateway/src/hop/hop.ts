@@ -212,7 +212,9 @@ export class ConnectedHop implements Hop {
     const { limitsStart, name, runtime } = this.#options
     if (limitsStart !== true || !this.isStarting) return raceWithCancellation(detection, call)
     const isInTime = await raceWithCancellation(settlesWithin(detection, startWaitMs, runtime), call)
-    return isInTime || !this.isStarting ? raceWithCancellation(detection, call) : errorResponse(0, notStartedError(name))
+    return isInTime || !this.isStarting
+      ? raceWithCancellation(detection, call)
+      : errorResponse(0, notStartedError(name))
   }
 
   async #describe(request: RpcRequest, identity: HostIdentity): Promise<RpcResponse | undefined> {

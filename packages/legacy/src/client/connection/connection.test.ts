@@ -40,12 +40,7 @@ const olderServer: Answers = {
 }
 
 /** Connects to a server that is a table of answers. `sent` has the methods that reached it, in order. */
-function connect({
-  answers = olderServer,
-  isProcess = false,
-  revision = 'probe',
-  ...script
-}: Script = {}) {
+function connect({ answers = olderServer, isProcess = false, revision = 'probe', ...script }: Script = {}) {
   const sent: string[] = []
   const counts = new Map<string, number>()
   const answer = async (request: RpcRequest): Promise<RpcResponse> => {

@@ -143,10 +143,7 @@ export class Negotiation {
    * only start slowly: `npx` may download the program first. So the first answer to either request decides, and the
    * process has the whole limit of a handshake for it.
    */
-  async #initializeSilent(
-    steps: NegotiationSteps,
-    discovery: Promise<Conversation | 'older'>,
-  ): Promise<Conversation> {
+  async #initializeSilent(steps: NegotiationSteps, discovery: Promise<Conversation | 'older'>): Promise<Conversation> {
     const initialization = steps.initialize()
     initialization.catch((error: unknown) => {
       this.#silence = error
@@ -179,9 +176,7 @@ function createSteps(
     return withTimeout({ signal: closed, timeoutMs, clock, createTimeoutError }, step)
   }
   const discover = (): Promise<Conversation | 'older'> =>
-    limit('server/discover', (signal) =>
-      port.send(createDiscoverRequest(request), signal, handshakeHandlers),
-    ).then(
+    limit('server/discover', (signal) => port.send(createDiscoverRequest(request), signal, handshakeHandlers)).then(
       (response) => (revisionOf(response) === '2026-07-28' ? { revision: '2026-07-28' } : 'older'),
       (error: unknown) => {
         if (isLegacyError(error, 'undecided') && error.response !== undefined)
