@@ -203,6 +203,6 @@ export function isReplaceable(connection: Connection): boolean {
 }
 
 /** Returns true for a connection whose requests open a socket if they need one, and false for a process. */
-export function isHttp({ url }: Connection): boolean {
+function isHttp({ url }: Connection): boolean {
   return url !== undefined && URL.canParse(url) && /^https?:/.test(url)
 }
