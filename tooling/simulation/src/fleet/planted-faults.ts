@@ -66,11 +66,6 @@ export const plantedFaults = {
     code: 'this.#state = parser.parse(state, report)',
     fault: 'this.#state = (globalThis.lastState = parser.parse(globalThis.lastState ?? state, report))',
   },
-  'gateway-never-probes-again': {
-    file: 'gateway/src/upstream/availability.ts',
-    code: 'if (this.#clock.monotonicNow() >= this.#nextProbeAt) this.#startProbe()',
-    fault: '',
-  },
   'gateway-mixes-callers': {
     file: 'gateway/src/hop/host-identity.ts',
     code: 'key: JSON.stringify([call.context.get(clientSessionKey), client])',
@@ -110,6 +105,12 @@ export const guardedFaults = {
   'gateway-never-probes': {
     file: 'gateway/src/upstream/availability.ts',
     code: 'if (this.#failures >= maxFailures && !this.#isAway) this.#startProbe()',
+    fault: '',
+    guard: 'gateway/src/gateway/gateway-outages.test.ts',
+  },
+  'gateway-never-probes-again': {
+    file: 'gateway/src/upstream/availability.ts',
+    code: 'if (this.#clock.monotonicNow() >= this.#nextProbeAt) this.#startProbe()',
     fault: '',
     guard: 'gateway/src/gateway/gateway-outages.test.ts',
   },
