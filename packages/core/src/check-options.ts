@@ -22,9 +22,9 @@ const presentNames = new Map([
 ])
 
 /**
- * Throws a TypeError for options that are no object, and for an option that does not exist. The message suggests the option that was probably meant. The
- * compiler finds such mistakes only in TypeScript. In JavaScript an ignored option may leave a server open to every
- * caller.
+ * Throws a TypeError for options that are no object, and for an option that does not exist. The message suggests the
+ * option that was probably meant. The compiler finds such mistakes only in TypeScript. In JavaScript an ignored option
+ * may leave a server open to every caller.
  *
  * @example
  * checkOptions(options, knownOptions, 'serveHttp') // serveHttp has no option `principal`: did you mean `auth`?

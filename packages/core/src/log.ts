@@ -41,8 +41,9 @@ export function errorRecord(err: unknown, context: LogContext = {}): LogRecord {
 
 /**
  * Returns a log that never throws: errors of the given log, and rejections of an async one, are dropped, because a
- * request must not fail for its logging. Throws a TypeError for a log that is no function, such as a logger object. Without a given log, each record from `info` on is written as a line to the standard error. The standard
- * output may be in use by a transport. The line begins with the name of the package.
+ * request must not fail for its logging. Throws a TypeError for a log that is no function, such as a logger object.
+ * Without a given log, each record from `info` on is written as a line to the standard error. The standard output may
+ * be in use by a transport. The line begins with the name of the package.
  */
 export function createLog(log: Log | undefined, packageName: string): Log {
   if (log !== undefined && typeof log !== 'function')

@@ -25,7 +25,10 @@ export interface ShowAppOptions {
   readonly openLink?: ((url: URL) => boolean | Promise<boolean>) | undefined
   /** Takes a message of the user that the page wrote, or returns false. Default: messages are refused. */
   readonly sendMessage?: ((content: readonly ContentBlock[]) => boolean | Promise<boolean>) | undefined
-  /** Takes what the model should know of the page in later turns, in place of what the page said before. Default: refused. */
+  /**
+   * Takes what the model should know of the page in later turns, in place of what the page said before. Default:
+   * refused.
+   */
   readonly updateModelContext?: ((context: ModelContext) => void | Promise<void>) | undefined
 }
 

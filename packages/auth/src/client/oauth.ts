@@ -29,7 +29,8 @@ export interface OAuth extends HttpAuthorizer {
   pendingLogin(url: string | URL): AuthError | undefined
   /**
    * Ends the login at a server, also one that waits for the user. Deletes its tokens and the registration of this program
-   * at the authorization server here, and then revokes the tokens if the authorization server supports that. Rejects with {@link AuthError} if the revocation fails.
+   * at the authorization server here, and then revokes the tokens if the authorization server supports that. Rejects
+   * with {@link AuthError} if the revocation fails.
    */
   logout(url: string | URL): Promise<void>
   /**

@@ -24,7 +24,9 @@ export class OpenLogins {
     }
   }
 
-  /** Records that a call waits for the lock of a token. Most waits are short, so that listeners learn of long ones only. */
+  /**
+   * Records that a call waits for the lock of a token. Most waits are short, so that listeners learn of long ones only.
+   */
   wait(href: string, wait: AuthError): () => void {
     if (!this.#logins.has(href)) this.#logins.set(href, wait)
     const timer = startBackgroundTimer(platformRuntime, () => this.#notify(href), waitNoticeMs)

@@ -27,8 +27,8 @@ export function isUnbegunReason(reason: unknown): boolean {
 }
 
 /**
- * Returns false if a call that failed with a code of `ClientError` surely had no effect. The errors of transports and logins have
- * a member of this name.
+ * Returns false if a call that failed with a code of `ClientError` surely had no effect. The errors of transports and
+ * logins have a member of this name.
  */
 export function mayHaveRun(
   code: string,

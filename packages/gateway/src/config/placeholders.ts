@@ -26,7 +26,10 @@ export interface Placeholders {
   readonly answers: Map<string, Promise<string>>
 }
 
-/** `${NAME}` and `${NAME:-default}` of Claude Code, `${env:NAME}`, `${input:ID}` and `${userHome}` of VS Code and Cursor. */
+/**
+ * `${NAME}` and `${NAME:-default}` of Claude Code, `${env:NAME}`, `${input:ID}` and `${userHome}` of VS Code and
+ * Cursor.
+ */
 const placeholder = /\$\{([^{}]{1,200})\}/g
 
 /** Replaces the placeholders in a text of a file. A value that contains one is not expanded again. */

@@ -207,7 +207,9 @@ export class ConnectedHop implements Hop {
     }
   }
 
-  /** Waits for the detection, but only for a while for a process that starts, so that the host learns what it waits for. */
+  /**
+   * Waits for the detection, but only for a while for a process that starts, so that the host learns what it waits for.
+   */
   async #waitFor(detection: Promise<RpcResponse | undefined>, call: Call): Promise<RpcResponse | undefined> {
     const { limitsStart, name, runtime } = this.#options
     if (limitsStart !== true || !this.isStarting) return raceWithCancellation(detection, call)

@@ -44,7 +44,9 @@ export function awayError(name: string, retryAfterMs: number): McpError {
 /** Milliseconds after which a host may try again while a process starts. */
 const startingRetryMs = 2000
 
-/** Creates the error for a request that was not sent, because the process of the upstream has not answered anything yet. */
+/**
+ * Creates the error for a request that was not sent, because the process of the upstream has not answered anything yet.
+ */
 export function notStartedError(name: string): McpError {
   return upstreamError(name, 'has not started yet', { more: { begun: false, retryAfterMs: startingRetryMs } })
 }
@@ -118,7 +120,10 @@ function isTemporary(cause: unknown): boolean {
 /** The codes of `AuthError` for a page that a user has to visit, and for one that is open in a browser. */
 const loginCodes: ReadonlySet<unknown> = new Set(['authorization_needed', 'login_pending'])
 
-/** Returns the page at which a caller without a valid credential logs in. The code and the member are those of `AuthError`. */
+/**
+ * Returns the page at which a caller without a valid credential logs in. The code and the member are those of
+ * `AuthError`.
+ */
 function findLoginUrl(cause: unknown): string | undefined {
   const isLogin = isLoginError(cause) && 'url' in cause
   return isLogin && cause.url instanceof URL ? cause.url.href : undefined

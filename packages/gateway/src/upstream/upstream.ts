@@ -71,7 +71,10 @@ export class Upstream {
   readonly credential: CredentialSource | undefined
   readonly #deps: Deps
 
-  /** @throws TypeError for an upstream that is no server and has no `connect`, and for rules of tools that contradict one another. */
+  /**
+   * @throws TypeError for an upstream that is no server and has no `connect`, and for rules of tools that contradict
+   * one another.
+   */
   constructor(options: GatewayUpstream, deps: Deps) {
     checkUpstream(options, `The upstream ${deps.name}`)
     const availability = new Availability(deps.runtime, () => this.hop.probe())

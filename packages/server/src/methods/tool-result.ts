@@ -146,7 +146,10 @@ export function handleToolError(error: unknown, tool: CompiledTool, request: Ser
   return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)
 }
 
-/** Returns true for an error whose message the model may read: a refusal, no valid answer, or what the tool threw for it. */
+/**
+ * Returns true for an error whose message the model may read: a refusal, no valid answer, or what the tool threw for
+ * it.
+ */
 function isForModel(error: unknown): error is Error {
   return isInputDeclined(error) || isToolError(error) || isUnansweredError(error)
 }

@@ -47,9 +47,10 @@ const defaultSlowMs = 10_000
 /**
  * Creates the extension that writes one record for each request that failed or was slow. A stream causes no record, and
  * neither does a request that is rejected because of its caller (-32700, -32600, -32601, -32602). A result with
- * `isError` does, also if the arguments were invalid. An error that the server has logged has no second record. The record identifies the request as the
- * server's other log records do, so both can be joined by `requestId`, `taskId` or `traceId`. It contains no argument,
- * answer, result, state or token, except for what an author put into a thrown `err`.
+ * `isError` does, also if the arguments were invalid. An error that the server has logged has no second record. The
+ * record identifies the request as the server's other log records do, so both can be joined by `requestId`, `taskId` or
+ * `traceId`. It contains no argument, answer, result, state or token, except for what an author put into a thrown
+ * `err`.
  *
  * @example
  * callLog({ log: ({ level, message, ...record }) => logger[level](record, message) }) // pino

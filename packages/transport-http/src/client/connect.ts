@@ -88,7 +88,10 @@ function explainPageFailures(sender: Sender): Sender {
   return { ...sender, send }
 }
 
-/** Returns true if a server answers a request whose response no page can read. A refusal of the origin is not final there. */
+/**
+ * Returns true if a server answers a request whose response no page can read. A refusal of the origin is not final
+ * there.
+ */
 function answersPages(url: URL): Promise<boolean> {
   const request = { method: 'HEAD', mode: 'no-cors', credentials: 'omit' } as const
   return globalThis.fetch(url.href, request).then(

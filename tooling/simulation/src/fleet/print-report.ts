@@ -36,7 +36,10 @@ export function createTotals(): Totals {
   }
 }
 
-/** Returns the lines about one seed, with the whole trace if `showsTrace` is true. They are empty for a seed without a broken invariant, unless the trace is shown. */
+/**
+ * Returns the lines about one seed, with the whole trace if `showsTrace` is true. They are empty for a seed without a
+ * broken invariant, unless the trace is shown.
+ */
 export function formatReport(report: SeedReport, showsTrace: boolean): string {
   const { seed, trace, violations } = report
   if (!showsTrace && violations.length === 0) return ''

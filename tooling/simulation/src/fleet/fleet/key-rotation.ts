@@ -4,7 +4,9 @@ const [oldKey, newKey] = [
   'c1f0d7a4b6e95832907c4de1f3ba6658c2d9e07415fa8b36d4270e9c51ab83f6',
 ]
 
-/** The keys of version 1 and 2 in each phase: each seals with another key, then both with the new one, then it is alone. */
+/**
+ * The keys of version 1 and 2 in each phase: each seals with another key, then both with the new one, then it is alone.
+ */
 const keyPhases: readonly (readonly (readonly string[])[])[] = [
   [
     [oldKey, newKey],
