@@ -3,7 +3,7 @@ import { type Call, withNotify } from '@x/exchange'
 import { hopObserverKey } from '@x/exchange/internal'
 import { errorCodes, metaKeys, type RpcRequest, type RpcResponse } from '@x/schema'
 import { createLoggedInResult, createLoginResult, type LoginAnswer, takeLoginAnswer } from './login.ts'
-import type { Upstream } from '../upstream/upstream.ts'
+import { isAway, type Upstream } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
 import type { Route, Target } from './routes.ts'
 import { invalidStateError, type TaggedState } from '../names/state.ts'
@@ -39,7 +39,7 @@ async function checkLogin(host: HostRequest, upstream: Upstream, answer: LoginAn
   const params = isJsonObject(_meta) ? { _meta } : {}
   const listed = await upstream.ask({ ...request, method: 'tools/list', params }, call)
   if ('login' in listed) return createLoginResult(upstream.name, listed.login, { host, answer })
-  if ('isAway' in listed && listed.isAway) throw noAnswerError(upstream.name, { begun: false })
+  if (isAway(listed)) throw noAnswerError(upstream.name, { begun: false })
   return createLoggedInResult(upstream.name)
 }
 

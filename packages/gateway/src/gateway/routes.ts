@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, quoteName } from '@x/core'
 import { errorCodes, McpError } from '@x/schema'
 import { findInnerName, hasAcceptedDefinition } from './find-item.ts'
 import { loginTool } from '../upstream/tool-rules.ts'
-import type { Upstream, UpstreamAnswer } from '../upstream/upstream.ts'
+import { isAway, type Upstream, type UpstreamAnswer } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
 import { decodeName, isToolName, type PrefixedName } from '../names/names.ts'
 import {
@@ -124,10 +124,6 @@ async function findSessions({ request, call, parts }: HostRequest): Promise<Targ
 export function hasSessions(answer: UpstreamAnswer | undefined): boolean {
   const capabilities = answer !== undefined && 'result' in answer ? answer.result['capabilities'] : undefined
   return isJsonObject(capabilities) && capabilities['sessions'] !== undefined
-}
-
-function isAway(answer: UpstreamAnswer | undefined): boolean {
-  return answer !== undefined && 'isAway' in answer && answer.isAway
 }
 
 function rewriteSkillResult(result: JsonObject, upstream: string): JsonObject {

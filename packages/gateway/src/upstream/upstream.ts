@@ -50,6 +50,11 @@ export type UpstreamAnswer =
   | { readonly login: LoginRequired }
   | { readonly isAway: boolean }
 
+/** Returns true if an upstream gave no answer. One that does not serve the method has answered. */
+export function isAway(answer: UpstreamAnswer | undefined): boolean {
+  return answer !== undefined && 'isAway' in answer && answer.isAway
+}
+
 /** Throws a TypeError for a value that is neither a server nor has `connect`. Programs without types pass a URL. */
 export function checkUpstream(upstream: unknown, subject: string): void {
   const isObject = typeof upstream === 'object' && upstream !== null
@@ -163,7 +168,7 @@ export class Upstream {
         return 'error' in first && this.states.source.state.status === 'restarting' ? send() : first
       })
       const answer = toAnswer(response)
-      this.states.setMissed('isAway' in answer && answer.isAway)
+      this.states.setMissed(isAway(answer))
       return answer
     } catch (error) {
       if (!call.signal.aborted && findCredentialError(error) === undefined) {
