@@ -11,6 +11,7 @@ describe('an address to listen on', () => {
     [{}],
     [{ host: 'localhost' }],
     [{ host: '127.0.0.2' }],
+    [{ allowedHosts: ['crm.localhost'] }],
     [{ host: '::1', allowedHosts: ['[::1]:3000', 'localhost'] }],
     [{ host: '0.0.0.0', allowedHosts: ['mcp.example.com'], protect }],
   ])('has no problem: %j', (listen) => {

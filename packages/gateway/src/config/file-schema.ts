@@ -1,6 +1,7 @@
+import { isThisMachine } from '@x/core'
 import * as z from 'zod'
 import { findUpstreamNameProblem } from '../names/names.ts'
-import { findAddressProblem, isLoopbackHost } from '../hop/address.ts'
+import { findAddressProblem } from '../hop/address.ts'
 import { secretReference } from './secret-reader.ts'
 
 const text = z.string().min(1)
@@ -146,11 +147,11 @@ export function findFileProblems(file: GatewayFile): readonly string[] {
 
 /** Checks what `serveHttp` requires of an address that other machines can reach. */
 function findListenProblems({ host = '127.0.0.1', allowedHosts, protect }: GatewayFile['listen']): readonly string[] {
-  const isLocal = isLoopbackHost(host)
+  const isLocal = isThisMachine(host)
   const problems: string[] = []
   if (!isLocal && allowedHosts === undefined)
     problems.push('listen.host: can be reached from other machines: add allowedHosts, the names by which they call it')
-  if (protect === undefined && !(isLocal && (allowedHosts ?? []).every(isLoopbackHost)))
+  if (protect === undefined && !(isLocal && (allowedHosts ?? []).every(isThisMachine)))
     problems.push('listen: can be reached from other machines: add protect, which verifies the callers')
   return problems
 }

@@ -1,3 +1,4 @@
+import { isThisMachine } from '@x/core'
 import { clientAddressKey } from '@x/exchange'
 import {
   type JsonObject,
@@ -33,14 +34,13 @@ const localBusMessage =
   'is one instance'
 
 const ipAddress = /^\d+\.|:/
-const loopbackAddress = /^(?:127\.|::1$|::ffff:127\.)/i
 
 /**
  * Returns true for an IP address of another machine. Transports without addresses give a word instead, for which the
  * function returns false.
  */
 function isOtherMachine(address: string | undefined): boolean {
-  return address !== undefined && ipAddress.test(address) && !loopbackAddress.test(address)
+  return address !== undefined && ipAddress.test(address) && !isThisMachine(address)
 }
 
 /**

@@ -1,7 +1,8 @@
+import { isThisMachine } from '@x/core'
 import type { Server } from '@x/exchange'
 import { checkServer } from '@x/exchange/internal'
 import { localOnlyReason, logSingleProcess, namesThisMachine } from '../server/handler-settings.ts'
-import { isLoopback, loopbackHosts, parseHost } from '../server/hosts.ts'
+import { loopbackHosts, parseHost } from '../server/hosts.ts'
 
 /**
  * Checks the address on which a server listens.
@@ -43,7 +44,7 @@ export function loopbackHostsOf(host: string): readonly string[] {
 /** Returns the canonical name of a loopback address. Returns undefined for any other address. */
 function findLoopbackName(host: string): string | undefined {
   const name = parseHost(formatUrlHost(host))?.name
-  return name !== undefined && isLoopback(name) ? name : undefined
+  return name !== undefined && isThisMachine(name) ? name : undefined
 }
 
 /** Returns a host as it is written in a URL. */

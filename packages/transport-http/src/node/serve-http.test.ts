@@ -62,13 +62,16 @@ test.each([['0.0.0.0'], ['::'], ['192.0.2.1'], ['mcp.example.com']])(
   },
 )
 
-test.each([['127.0.0.1'], ['localhost'], ['::1'], ['127.0.0.2']])(
-  'an exchange that is for this machine alone is served on %s',
-  async (host) => {
-    await using http = await serveHttp(testServer(echo, { localOnly }), { host })
-    expect((await send(http.url))[0]).toBe(200)
-  },
-)
+test.each([
+  [{ host: '127.0.0.1' }],
+  [{ host: 'localhost' }],
+  [{ host: '::1' }],
+  [{ host: '127.0.0.2' }],
+  [{ allowedHosts: ['127.0.0.1', 'crm.localhost', '[::1]:3000'] }],
+])('an exchange that is for this machine alone is served with %j', async (options) => {
+  await using http = await serveHttp(testServer(echo, { localOnly }), options)
+  expect((await send(http.url))[0]).toBe(200)
+})
 
 const keys = ['9d2f61c07ab84e3350c6f1e8b7a4d20913f58c6e4b7a02d1e96c85f3047bad1e']
 

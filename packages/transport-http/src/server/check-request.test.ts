@@ -82,6 +82,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     ['the host itself', 'http://localhost:3000', 'localhost:3000'],
     ['another loopback port', 'http://127.0.0.1:5173', 'localhost:3000'],
     ['the IPv6 loopback', 'http://[::1]:5173', 'localhost:3000'],
+    ['a name under localhost', 'http://crm.localhost:5173', 'localhost:3000'],
     ['the host of a list', 'https://example.com', 'example.com', example],
     ['the host with its default port', 'https://example.com', 'example.com:443', example],
     ['an origin of the list', 'https://app.example.org', 'example.com', pages],

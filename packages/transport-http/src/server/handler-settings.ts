@@ -2,6 +2,7 @@ import {
   checkedNumber,
   checkOptions,
   errorRecord,
+  isThisMachine,
   requireSync,
   type KnownOptions,
   type LogContext,
@@ -12,7 +13,7 @@ import { defaultBounds, type ParseBounds, protocolVersion } from '@x/schema'
 import { type AuthenticateFunction, compileAuth, type HttpAuth } from './auth.ts'
 import { compileCors, type CorsRule } from './cors.ts'
 import { type CompiledDocuments, compileDocuments } from './documents.ts'
-import { compileHosts, type HostRule, isLoopback, loopbackHosts, parseHost } from './hosts.ts'
+import { compileHosts, type HostRule, loopbackHosts } from './hosts.ts'
 import { compileOrigins, type OriginRule } from './origins.ts'
 import type { RequestView } from './http-adapter.ts'
 
@@ -241,7 +242,7 @@ export function checkExposure(
 
 /** Returns true if a server that accepts these names of `Host` can be called from this machine alone. */
 export function namesThisMachine(allowedHosts: readonly string[] | '*'): boolean {
-  return allowedHosts !== '*' && allowedHosts.every((host) => isLoopback(parseHost(host)?.name ?? host))
+  return allowedHosts !== '*' && allowedHosts.every(isThisMachine)
 }
 
 /** Says once, at the start of a server that other machines can call, that it has no key for a second instance. */

@@ -5,7 +5,6 @@ export type HostRule = ReadonlySet<string> | '*'
 export const loopbackHosts: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
 const hostPattern = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?$/
-const loopbackPattern = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/
 
 /** A host name and its port, both in canonical form. */
 export interface HostName {
@@ -52,9 +51,4 @@ function canonicalizeHost(entry: string): string {
 export function isHostAllowed(host: HostName, rule: HostRule): boolean {
   if (rule === '*' || rule.has(host.name)) return true
   return host.port !== undefined && rule.has(`${host.name}:${host.port}`)
-}
-
-/** Returns true if a canonical name or address always refers to the machine itself. */
-export function isLoopback(name: string): boolean {
-  return loopbackPattern.test(name)
 }

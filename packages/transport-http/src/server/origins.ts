@@ -1,4 +1,4 @@
-import { isLoopback } from './hosts.ts'
+import { isThisMachine } from '@x/core'
 import type { HostName, HostRule } from './hosts.ts'
 
 /**
@@ -57,7 +57,7 @@ function isWellFormed(origin: string): boolean {
 function isSameHost(origin: string, host: HostName): boolean {
   const url = new URL(origin)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return false
-  if (isLoopback(url.hostname) && isLoopback(host.name)) return true
+  if (isThisMachine(url.hostname) && isThisMachine(host.name)) return true
   if (url.hostname !== host.name) return false
   return url.port === (host.port ?? '') || (url.port === '' && host.port === defaultPortOf(url.protocol))
 }
