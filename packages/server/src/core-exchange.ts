@@ -200,7 +200,7 @@ function createServedRequest(
     settings,
     extensionResources,
     journalStore: call.context.get(journalKey),
-    drainCount: settings.loadMonitor.drainCount,
+    drainCount: settings.loadMonitor.drains.handOffDrainCount,
     observation: settings.events.emit === undefined ? undefined : createObservation(settings),
     work: undefined,
     callId: undefined,

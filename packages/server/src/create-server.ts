@@ -5,8 +5,6 @@ import { createCoreExchange, findOfferedTarget, type ServerState } from './core-
 import { randomKeyReason, type ServerSettings, compileServerSettings } from './compile/settings.ts'
 import { reportServerError } from './request/report.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
-import { beginDrain, endDrains } from './shedding/drain.ts'
-import { beginMonitoredCall, endMonitoredCall, readServerLoad } from './shedding/load-monitor.ts'
 import type { McpServerLoad } from './shedding/shedding-options.ts'
 import { publishTopic } from './replay/publish-topic.ts'
 import { listChangeKinds, resourceTopic } from './subscriptions/topics.ts'
@@ -62,7 +60,7 @@ export function createServer<
   state.olderRevisions = composition.adapters.http?.revisions ?? []
   settings.events.observe(composition.observers)
   const server = createMcpServer(createServerMembers(definition, state, composition), info, () => ({
-    ...readServerLoad(settings.loadMonitor),
+    ...settings.loadMonitor.readServerLoad(),
     unavailable: composition.readiness.unavailableNames(),
   }))
   // The cast is safe, because the members come from the extensions in the list, and the types say the same.
@@ -71,9 +69,9 @@ export function createServer<
 
 function beginExtensionWork({ loadMonitor }: ServerSettings): () => void {
   let isRunning = true
-  beginMonitoredCall(loadMonitor)
+  loadMonitor.beginWork()
   return () => {
-    if (isRunning) endMonitoredCall(loadMonitor)
+    if (isRunning) loadMonitor.endWork()
     isRunning = false
   }
 }
@@ -103,6 +101,9 @@ function createServerMembers(
     for (const kind of listKindsOf(offers)) void publishTopic(kind, settings)
   }
 
+  const emitDrain = (type: 'drain_started' | 'drain_ended'): void =>
+    settings.events.emit?.({ type, runningCount: loadMonitor.runningCount })
+
   let closePromise: Promise<void> | undefined
   const { exchange, adapters, localOnly, singleProcess, needsPrincipal, receive, readiness } = composition
   return {
@@ -120,13 +121,14 @@ function createServerMembers(
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),
     ready: async () => (await Promise.all([readiness.ready(), isReady(definition, settings)])).every(Boolean),
     drain: (options) => {
-      const undrainFunctions = [beginDrain(loadMonitor, options, settings.events), composition.drain()]
+      const undrainFunctions = [loadMonitor.drains.beginDrain(options, emitDrain), composition.drain()]
       return () => {
         for (const undrain of undrainFunctions) undrain()
       }
     },
     close: (options = {}) => {
-      if (closePromise === undefined) endDrains(loadMonitor, settings.events)
+      // The handlers that still run are then lost.
+      if (closePromise === undefined && loadMonitor.drains.isDraining) emitDrain('drain_ended')
       closePromise ??= composition
         .close(options)
         .finally(() => subscriptions.close())

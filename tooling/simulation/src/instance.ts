@@ -1,16 +1,6 @@
 import type { EventQueue } from './events.ts'
 import type { SimulationOptions } from './options.ts'
-import {
-  createLoadMonitor,
-  beginMonitoredCall,
-  decideHandOff,
-  recordReceivedHandOff,
-  endMonitoredCall,
-  type LoadMonitor,
-  sheddingRulesOf,
-  sheddingSettings,
-  createHandOffReport,
-} from './policy.ts'
+import { decideHandOff, LoadMonitor, sheddingRulesOf, sheddingSettings } from './policy.ts'
 import type { SimulatedCall, Workload } from './workload.ts'
 
 /** Events of an instance for the simulation. */
@@ -102,7 +92,7 @@ export class Instance {
       randomId: () => random().toString(36).slice(2, 10),
     }
     const rules = sheddingRulesOf(sheddingSettings(options.shedding), undefined)
-    return createLoadMonitor({ ...rules, calls: 'all' }, source)
+    return new LoadMonitor({ ...rules, calls: 'all' }, source)
   }
 
   /** Runs a timer on time if the process is idle, and otherwise in the next iteration. */
@@ -141,8 +131,8 @@ export class Instance {
 
   #enter(call: SimulatedCall, time: number): void {
     this.#time = time
-    recordReceivedHandOff(this.monitor, { callId: String(call.id), shedCount: call.sheds, handOffReport: call.handOff })
-    beginMonitoredCall(this.monitor)
+    this.monitor.recordReceivedHandOff({ callId: String(call.id), shedCount: call.sheds, handOffReport: call.handOff })
+    this.monitor.beginWork()
     this.calls.add(call)
     call.at = this
     call.workedFrom = time
@@ -150,7 +140,7 @@ export class Instance {
   }
 
   #leave(call: SimulatedCall): void {
-    endMonitoredCall(this.monitor)
+    this.monitor.endWork()
     this.calls.delete(call)
     this.connections--
     call.at = undefined
@@ -190,7 +180,7 @@ export class Instance {
   #handOff(call: SimulatedCall): void {
     this.#leave(call)
     call.sheds++
-    call.handOff = createHandOffReport(this.monitor)
+    call.handOff = this.monitor.createHandOffReport()
     this.#compute(costs.sealMs)
     this.#context.events.onHandOff(call, this, this.#time)
   }

@@ -1,7 +1,6 @@
 import { canHandOffKey } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
-import { createHandOffReport, decideHandOff, type InstanceWork } from '../shedding/hand-off.ts'
-import { countHandOff } from '../shedding/load-monitor.ts'
+import { decideHandOff, type InstanceWork } from '../shedding/hand-off.ts'
 import type { HandOffReason } from '../shedding/shedding-options.ts'
 import type { Run } from './run.ts'
 import { emitHandOff } from './run-events.ts'
@@ -57,14 +56,14 @@ function findHandOffReason(run: Run, work: InstanceWork): HandOffReason | undefi
 export async function handOffCall(run: Run, reason: HandOffReason): Promise<JsonObject | undefined> {
   const { loadMonitor } = run.request.settings
   // A stopping instance does not report its load.
-  const journal = run.journal.toHandedOff(reason === 'stopping' ? undefined : createHandOffReport(loadMonitor))
+  const journal = run.journal.toHandedOff(reason === 'stopping' ? undefined : loadMonitor.createHandOffReport())
   let requestState: string
   try {
     requestState = await sealState(journal, run)
   } catch {
     return undefined
   }
-  countHandOff(loadMonitor, reason)
+  loadMonitor.countHandOff(reason)
   emitHandOff(run, reason, journal.handOffCount)
   return formatInputRequired(run, requestState)
 }

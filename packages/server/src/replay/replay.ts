@@ -1,6 +1,5 @@
 import { type JsonObject, projectMetaKeys } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
-import { checkCapacity, beginCall, countResumedCall, endCall } from '../shedding/load-monitor.ts'
 import { createTask, shouldBeginAsTask } from './become-task.ts'
 import type { Handler } from './handler.ts'
 import { answerOnce, assignCallId, mayStoreResult } from './idempotent-calls.ts'
@@ -27,7 +26,7 @@ function openCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   if (journalStore !== undefined) {
     run.continueFrom(openStoredJournal(journalStore, run))
     // Capacity is not checked. The task was admitted when it was created, and a refusal now would make it fail.
-    beginCall(run.request)
+    run.request.settings.loadMonitor.beginCall(run.request)
     return continueCall(handler, run)
   }
   // Most calls have neither an idempotency key nor a state, and skip the work for both.
@@ -60,18 +59,19 @@ async function resumeCall<T>(
   run: Run,
 ): Promise<() => Awaitable<JsonObject>> {
   const { request } = run
+  const { loadMonitor, stateCodec } = request.settings
   const isResultStored = mayStoreResult(handler, run)
-  const isCheckedFirst = !isResultStored || request.settings.stateCodec?.opensOnce === true
-  if (isCheckedFirst) checkCapacity(request)
-  if (!isResultStored) beginCall(request)
+  const isCheckedFirst = !isResultStored || stateCodec?.opensOnce === true
+  if (isCheckedFirst) loadMonitor.checkCapacity(request)
+  if (!isResultStored) loadMonitor.beginCall(request)
   const journal = await openState(requestState, run).catch((error: unknown) => {
-    if (!isResultStored) endCall(request)
+    if (!isResultStored) loadMonitor.endCall(request)
     throw error
   })
   run.continueFrom(journal)
   return () => {
-    if (!isCheckedFirst) checkCapacity(request)
-    if (isResultStored) beginCall(request)
+    if (!isCheckedFirst) loadMonitor.checkCapacity(request)
+    if (isResultStored) loadMonitor.beginCall(request)
     return continueCall(handler, run)
   }
 }
@@ -79,22 +79,24 @@ async function resumeCall<T>(
 /** Starts a call. For a handler that asks nothing, this costs little more than calling the handler. */
 function startCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   const { request } = run
-  checkCapacity(request)
+  const { loadMonitor } = request.settings
+  loadMonitor.checkCapacity(request)
   if (shouldBeginAsTask(handler.task, request)) return createTask(run)
   if (request.params['inputResponses'] !== undefined) run.continueFrom(openFirstJournal(request))
-  beginCall(request)
+  loadMonitor.beginCall(request)
   return runOrRepeat(handler, run)
 }
 
 /** Runs the handler of a call that an earlier run began, or makes the call a task. `beginCall` was called. */
 function continueCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   const { request } = run
+  const { loadMonitor } = request.settings
   emitResume(run)
   if (shouldBeginAsTask(handler.task, request)) {
-    endCall(request)
+    loadMonitor.endCall(request)
     return createTask(run)
   }
-  if (request.journalStore === undefined) countResumedCall(request.settings.loadMonitor)
+  if (request.journalStore === undefined) loadMonitor.countResumedCall()
   return runOrRepeat(handler, run)
 }
 

@@ -2,7 +2,6 @@ import { isCancelled } from '@x/core'
 import type { RunEndKind, ServerEvents } from '@x/exchange'
 import type { InputRequest, JsonObject } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
-import { readCurrentLoad } from '../shedding/load-monitor.ts'
 import type { HandOffReason } from '../shedding/shedding-options.ts'
 import type { Run } from './run.ts'
 
@@ -56,7 +55,7 @@ export function emitHandOff(run: Run, reason: HandOffReason, handOffCount: numbe
     name,
     reason,
     handOffCount,
-    load: readCurrentLoad(settings.loadMonitor),
+    load: settings.loadMonitor.readLoad(),
   })
   emitRunEnd(run, 'handed_off')
 }

@@ -1,7 +1,6 @@
 import type { JsonObject } from '@x/schema'
 import { explicitRoundBrand, type InputRequiredReturn } from '../definitions/context.ts'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
-import { beginCall, endCall } from '../shedding/load-monitor.ts'
 import { createTask } from './become-task.ts'
 import { handOffCall } from './hand-off-call.ts'
 import type { Handler, RunOutcome } from './handler.ts'
@@ -39,7 +38,7 @@ function settleAndComplete<T>(run: Run, outcome: RunOutcome<T>, handler: Handler
  */
 export function completeCall<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   warnAfterSettling(run, outcome)
-  endCall(run.request)
+  run.request.settings.loadMonitor.endCall(run.request)
   const endKind = run.request.observation === undefined ? undefined : observedEndOf(run, outcome)
   return endKind !== undefined
     ? observeRunEnd(run, endKind, () => createResult(run, outcome, handler))
@@ -94,6 +93,6 @@ function isInputRequired(value: unknown): value is InputRequiredReturn {
  */
 function runOnInstance<T>({ request, name, journal }: Run, handler: Handler<T>): Awaitable<JsonObject> {
   request.work?.bindToInstance()
-  beginCall(request)
+  request.settings.loadMonitor.beginCall(request)
   return runHandler(handler, new Run(request, name, journal.copyForNextRun()))
 }

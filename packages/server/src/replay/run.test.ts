@@ -3,12 +3,15 @@ import { HandlerError, isSuspension } from './handler-error.ts'
 import { Run } from './run.ts'
 import type { AskedQuestion } from './journal.ts'
 import type { ServedRequest } from './served-request.ts'
+import { createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
 
-const monitorOf = ({ request }: Run) => request.settings.loadMonitor
+const runningCountOf = ({ request }: Run) => request.settings.loadMonitor.readLoad().running
 
-/** Creates a run with the parts of a request that these tests need. */
+/** Creates a run, as the only one that its server counts, with the parts of a request that these tests need. */
 function createRun(): Run {
-  const settings = { stateCodec: {}, loadMonitor: { pendingHandOffCount: 0 }, warn() {}, log() {} }
+  const loadMonitor = createPlatformLoadMonitor({}, { now: () => 0, wallClock: () => 0, warn() {} })
+  loadMonitor.beginWork()
+  const settings = { stateCodec: {}, loadMonitor, warn() {}, log() {} }
   return new Run({ settings, call: { signal: new AbortController().signal } } as unknown as ServedRequest, 'charge')
 }
 
@@ -35,14 +38,14 @@ describe.each(stops)('%s', (_, stop) => {
     run.failStore(failedStore)
     const { end } = run
     expect(await stop(run).catch(isSuspension)).toBe(true)
-    expect([run.end, run.wasStopped, monitorOf(run).pendingHandOffCount]).toEqual([end, false, 0])
+    expect([run.end, run.wasStopped, runningCountOf(run)]).toEqual([end, false, 1])
   })
 
   test('rejects at once after the handler has ended, and leaves the run as it is', async () => {
     const run = createRun()
     run.close()
     expect(await stop(run).catch(isSuspension)).toBe(true)
-    expect([run.end, run.wasStopped, monitorOf(run).pendingHandOffCount]).toEqual([{ kind: 'finished' }, false, 0])
+    expect([run.end, run.wasStopped, runningCountOf(run)]).toEqual([{ kind: 'finished' }, false, 1])
   })
 })
 
@@ -50,10 +53,10 @@ test('a run that is handed off twice is counted once', () => {
   const run = createRun()
   void run.handOff('load')
   void run.handOff('stopping')
-  expect(monitorOf(run).pendingHandOffCount).toBe(1)
+  expect(runningCountOf(run)).toBe(0)
   run.close()
   run.close()
-  expect(monitorOf(run).pendingHandOffCount).toBe(0)
+  expect(runningCountOf(run)).toBe(1)
 })
 
 test('all who wait for the pending work continue when it has ended', async () => {

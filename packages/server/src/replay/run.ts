@@ -1,7 +1,6 @@
 import { isCancelled, quoteName } from '@x/core'
 import { allowUnawaited, runAfterTick, waitForImmediate } from '../request/awaitable.ts'
 import { logContextOf, reportServerError, type WarningCode } from '../request/report.ts'
-import { beginHandOff, endHandOff } from '../shedding/load-monitor.ts'
 import type { HandOffReason } from '../shedding/shedding-options.ts'
 import { ContextUses } from './context-uses.ts'
 import { HandlerError, stateDisabledMessage, suspensionFor, toInternalError } from './handler-error.ts'
@@ -217,7 +216,7 @@ export class Run {
   handOff(reason: HandOffReason): Promise<never> {
     if (!this.isOver && !this.#isHandOffCounted) {
       this.#isHandOffCounted = true
-      beginHandOff(this.request.settings.loadMonitor)
+      this.request.settings.loadMonitor.beginHandOff()
     }
     return this.#stopWith({ kind: 'handed_off', reason })
   }
@@ -236,7 +235,7 @@ export class Run {
    * suspended: code that still runs then receives the suspension instead of a `HandlerError`.
    */
   close(): void {
-    if (this.#isHandOffCounted) endHandOff(this.request.settings.loadMonitor)
+    if (this.#isHandOffCounted) this.request.settings.loadMonitor.endHandOff()
     this.#isHandOffCounted = false
     if (this.isOver) return
     this.proposeFinished()

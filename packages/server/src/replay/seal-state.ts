@@ -9,7 +9,6 @@ import type { Run } from './run.ts'
 import { emitStateRejected } from './run-events.ts'
 import { formatExplicitKey } from './journal.ts'
 import { RunJournal } from './run-journal.ts'
-import { recordReceivedHandOff } from '../shedding/hand-off.ts'
 
 /** The purpose of the sealed values. A value that was sealed for another purpose cannot be opened as `requestState`. */
 export const statePurpose = 'requestState'
@@ -43,7 +42,7 @@ export async function openState(token: string, run: Run): Promise<RunJournal> {
     emitStateRejected(run, 'journal')
     throw invalidStateError()
   }
-  if (journal.handOffReport !== undefined) recordReceivedHandOff(loadMonitor, journal)
+  loadMonitor.recordReceivedHandOff(journal)
   const { inputResponses } = request.params
   const runJournal = new RunJournal(request, journal)
   runJournal.receiveAnswers(isJsonObject(inputResponses) ? inputResponses : undefined, (key) => key)

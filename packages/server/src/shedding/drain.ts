@@ -1,33 +1,61 @@
 import type { DrainOptions, Undrain } from '@x/exchange'
-import type { EventSource } from '@x/exchange/internal'
-import type { ActiveDrain, LoadMonitor } from './load-monitor.ts'
 
 /** The grace period for running calls if the program sets none, in milliseconds. */
 const defaultGraceMs = 5000
 
-const noEvents: Pick<EventSource, 'emit'> = { emit: undefined }
-
-/**
- * Announces that the server will stop, and returns a function that withdraws the announcement. Running calls are handed
- * off unless `keepCalls` is true.
- */
-export function beginDrain(
-  monitor: LoadMonitor,
-  { keepCalls = false, graceMs = defaultGraceMs }: DrainOptions = {},
-  events: Pick<EventSource, 'emit'> = noEvents,
-): Undrain {
-  const drain: ActiveDrain = { isHandingOff: !keepCalls, beganAt: monitor.source.now(), graceMs }
-  if (drain.isHandingOff) monitor.drainCount++
-  const isFirst = monitor.activeDrains.size === 0
-  monitor.activeDrains.add(drain)
-  if (isFirst) events.emit?.({ type: 'drain_started', runningCount: monitor.runningCount })
-  return () => {
-    if (monitor.activeDrains.delete(drain) && monitor.activeDrains.size === 0)
-      events.emit?.({ type: 'drain_ended', runningCount: monitor.runningCount })
-  }
+/** A stop that was announced and not withdrawn. */
+interface ActiveDrain {
+  /** True if running calls are handed off. False while balancers may still send calls to this instance. */
+  readonly isHandingOff: boolean
+  /** The time at which the stop was announced. */
+  readonly beganAt: number
+  /** Milliseconds from `beganAt` that running calls have to end. */
+  readonly graceMs: number
 }
 
-/** Emits the end of a drain when the server closes. The handlers that still run are then lost. */
-export function endDrains({ activeDrains, runningCount }: LoadMonitor, events: Pick<EventSource, 'emit'>): void {
-  if (activeDrains.size > 0) events.emit?.({ type: 'drain_ended', runningCount })
+/** The stops of one server that its program has announced. */
+export class Drains {
+  readonly #now: () => number
+  readonly #activeDrains = new Set<ActiveDrain>()
+  #handOffDrainCount = 0
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** True while an announced stop is not withdrawn. */
+  get isDraining(): boolean {
+    return this.#activeDrains.size > 0
+  }
+
+  /** The number of stops announced so far that hand calls off. */
+  get handOffDrainCount(): number {
+    return this.#handOffDrainCount
+  }
+
+  /**
+   * Announces that the server will stop, and returns a function that withdraws the announcement. Running calls are
+   * handed off unless `keepCalls` is true. `emit` is called for the first stop, and when the last one is withdrawn.
+   */
+  beginDrain(
+    { keepCalls = false, graceMs = defaultGraceMs }: DrainOptions = {},
+    emit: (type: 'drain_started' | 'drain_ended') => void,
+  ): Undrain {
+    const drain: ActiveDrain = { isHandingOff: !keepCalls, beganAt: this.#now(), graceMs }
+    if (drain.isHandingOff) this.#handOffDrainCount++
+    const isFirst = !this.isDraining
+    this.#activeDrains.add(drain)
+    if (isFirst) emit('drain_started')
+    return () => {
+      if (this.#activeDrains.delete(drain) && !this.isDraining) emit('drain_ended')
+    }
+  }
+
+  /** Returns true if this share of the grace period has passed for a stop that hands calls off. */
+  isGraceUsed(share: number): boolean {
+    const now = this.#now()
+    for (const { isHandingOff, beganAt, graceMs } of this.#activeDrains)
+      if (isHandingOff && now >= beganAt + graceMs * share) return true
+    return false
+  }
 }

@@ -10,43 +10,6 @@ export interface HandOffReport {
   readonly handedOffAt: number
 }
 
-/**
- * The load of other instances as one instance knows it. Instances are not connected. So the view consists of the
- * reports in calls that other instances handed off.
- */
-export interface FleetView {
-  /** The random name of this instance. */
-  readonly id: string
-  /** The last report of each other instance: its load and the time. The latest report is last. */
-  readonly loadReports: Map<string, { readonly relativeLoad: number; readonly reportedAt: number }>
-  /** The number of recent hand-offs, and how many of these calls the balancer sent back to this instance. */
-  handOffCount: number
-  returnedCallCount: number
-  /** The ids of calls that returned. A call whose state is sent more than once counts once. */
-  readonly returnedCallIds: Set<string>
-  /** The time at which this instance last handed a call off because of its load. */
-  lastHandOffAt: number
-}
-
-/**
- * Creates a view without reports. The id is created on first use, because workers cannot create random values while
- * they load.
- */
-export function createEmptyFleetView(randomId: () => string): FleetView {
-  let id: string | undefined
-  return {
-    get id() {
-      id ??= randomId()
-      return id
-    },
-    loadReports: new Map(),
-    handOffCount: 0,
-    returnedCallCount: 0,
-    returnedCallIds: new Set(),
-    lastHandOffAt: Number.NEGATIVE_INFINITY,
-  }
-}
-
 /** Milliseconds after which the weight of a report has fallen to about a third. */
 const reportDecayMs = 5000
 
@@ -79,103 +42,133 @@ const stickyReturnShare = 0.8
  */
 const stickyRetryMs = 10_000
 
-/** The time of the two clocks of an instance. */
-export interface ClockTimes {
-  /** Milliseconds from an arbitrary start. */
-  readonly monotonicMs: number
-  /** Milliseconds since 1970. */
-  readonly epochMs: number
-}
-
-/**
- * Records the report in the state of a call that arrived. `callId` identifies this hand-off of the call, so that a
- * state that is sent again is not counted twice.
- */
-export function recordLoadReport(
-  fleet: FleetView,
-  { handOffReport, callId }: { handOffReport: HandOffReport; callId: string },
-  clockTimes: ClockTimes,
-): void {
-  if (handOffReport.instanceId === fleet.id) return countReturnedCall(fleet, callId)
-  const ageMs = computeReportAgeMs(handOffReport, clockTimes)
-  if (ageMs > staleReportMs) return
-  const reportedAt = clockTimes.monotonicMs - ageMs
-  const knownReport = fleet.loadReports.get(handOffReport.instanceId)
-  if (knownReport !== undefined && knownReport.reportedAt >= reportedAt) return
-  fleet.loadReports.delete(handOffReport.instanceId)
-  fleet.loadReports.set(handOffReport.instanceId, { relativeLoad: handOffReport.relativeLoad, reportedAt })
-  const [oldestInstanceId] = fleet.loadReports.keys()
-  if (fleet.loadReports.size > maxReports && oldestInstanceId !== undefined) fleet.loadReports.delete(oldestInstanceId)
-}
-
-/**
- * Returns true if the other instances probably have clearly less load than this instance, so that handing a call off
- * helps.
- */
-export function isWorthHandingOff(
-  fleet: FleetView,
-  { relativeLoad, handOffReport }: { relativeLoad: number; handOffReport: HandOffReport | undefined },
-  clockTimes: ClockTimes,
-): boolean {
-  if (!isClearlyHigher(relativeLoad, averageFleetLoad(fleet, clockTimes.monotonicMs))) return false
-  if (isBalancerSticky(fleet) && clockTimes.monotonicMs - fleet.lastHandOffAt < stickyRetryMs) return false
-  // The call may return to the instance that it came from, which therefore must have had clearly less load too.
-  if (handOffReport === undefined || handOffReport.instanceId === fleet.id) return true
-  return isClearlyHigher(
-    relativeLoad,
-    handOffReport.relativeLoad * Math.exp(-computeReportAgeMs(handOffReport, clockTimes) / originReportDecayMs),
-  )
-}
-
-/** Counts a hand-off for load, and returns the report for the state of the call. */
-export function registerHandOff(fleet: FleetView, relativeLoad: number, clockTimes: ClockTimes): HandOffReport {
-  fleet.lastHandOffAt = clockTimes.monotonicMs
-  fleet.handOffCount++
-  if (fleet.handOffCount > maxHandOffCount) {
-    fleet.handOffCount /= 2
-    fleet.returnedCallCount /= 2
-  }
-  return { instanceId: fleet.id, relativeLoad, handedOffAt: clockTimes.epochMs }
-}
-
-function countReturnedCall(fleet: FleetView, callId: string): void {
-  if (fleet.returnedCallIds.has(callId)) return
-  fleet.returnedCallIds.add(callId)
-  fleet.returnedCallCount++
-  const [oldestCallId] = fleet.returnedCallIds
-  if (fleet.returnedCallIds.size > maxReturnedCalls && oldestCallId !== undefined)
-    fleet.returnedCallIds.delete(oldestCallId)
-}
-
+/** The maximum number of returned calls that are remembered. */
 const maxReturnedCalls = 1000
 
-function isBalancerSticky({ handOffCount, returnedCallCount }: FleetView): boolean {
-  return handOffCount > 3 && returnedCallCount / handOffCount > stickyReturnShare
+/** The two clocks of an instance, and its random name. */
+export interface FleetViewSource {
+  /** Milliseconds from an arbitrary start. */
+  readonly now: () => number
+  /** Milliseconds since 1970, for the time in reports to other instances. */
+  readonly wallClock: () => number
+  /** Returns a random name for this instance. Two machines may have processes with the same id. */
+  readonly randomId: () => string
 }
 
 /**
- * Returns the mean load of the other instances according to their reports. Instances without a recent report count as
- * one idle instance.
+ * The load of other instances as one instance knows it. Instances are not connected. So the view consists of the
+ * reports in calls that other instances handed off.
  */
-function averageFleetLoad({ loadReports }: FleetView, now: number): number {
-  let sum = 0
-  let weightSum = unknownLoadWeight
-  for (const { relativeLoad, reportedAt } of loadReports.values()) {
-    const weight = now - reportedAt > staleReportMs ? 0 : Math.exp((reportedAt - now) / reportDecayMs)
-    sum += relativeLoad * weight
-    weightSum += weight
+export class FleetView {
+  readonly #source: FleetViewSource
+  #id: string | undefined
+  /** The last report of each other instance: its load and the time. The latest report is last. */
+  readonly #loadReports = new Map<string, { readonly relativeLoad: number; readonly reportedAt: number }>()
+  /** The number of recent hand-offs, and how many of these calls the balancer sent back to this instance. */
+  #handOffCount = 0
+  #returnedCallCount = 0
+  /** The ids of calls that returned. A call whose state is sent more than once counts once. */
+  readonly #returnedCallIds = new Set<string>()
+  /** The time at which this instance last handed a call off because of its load. */
+  #lastHandOffAt = Number.NEGATIVE_INFINITY
+
+  constructor(source: FleetViewSource) {
+    this.#source = source
   }
-  return sum / weightSum
+
+  /**
+   * Records the report in the state of a call that arrived. `callId` identifies this hand-off of the call, so that a
+   * state that is sent again is not counted twice.
+   */
+  recordReport(handOffReport: HandOffReport, callId: string): void {
+    const { instanceId, relativeLoad } = handOffReport
+    if (this.#isOwn(handOffReport)) return this.#countReturnedCall(callId)
+    const ageMs = this.#ageOf(handOffReport)
+    if (ageMs > staleReportMs) return
+    const reportedAt = this.#source.now() - ageMs
+    const knownReport = this.#loadReports.get(instanceId)
+    if (knownReport !== undefined && knownReport.reportedAt >= reportedAt) return
+    this.#loadReports.delete(instanceId)
+    this.#loadReports.set(instanceId, { relativeLoad, reportedAt })
+    const [oldestInstanceId] = this.#loadReports.keys()
+    if (this.#loadReports.size > maxReports && oldestInstanceId !== undefined)
+      this.#loadReports.delete(oldestInstanceId)
+  }
+
+  /**
+   * Returns true if the other instances probably have clearly less load than this instance, so that handing a call off
+   * helps. `handOffReport` is that of the instance that the call came from.
+   */
+  isWorthHandingOff(relativeLoad: number, handOffReport: HandOffReport | undefined): boolean {
+    if (!isClearlyHigher(relativeLoad, this.#averageLoad())) return false
+    if (this.#isBalancerSticky() && this.#source.now() - this.#lastHandOffAt < stickyRetryMs) return false
+    // The call may return to the instance that it came from, which therefore must have had clearly less load too.
+    if (handOffReport === undefined || this.#isOwn(handOffReport)) return true
+    return isClearlyHigher(
+      relativeLoad,
+      handOffReport.relativeLoad * Math.exp(-this.#ageOf(handOffReport) / originReportDecayMs),
+    )
+  }
+
+  /** Counts a hand-off, and returns the report for the state of the call. */
+  registerHandOff(relativeLoad: number): HandOffReport {
+    const { now, wallClock } = this.#source
+    this.#lastHandOffAt = now()
+    this.#handOffCount++
+    if (this.#handOffCount > maxHandOffCount) {
+      this.#handOffCount /= 2
+      this.#returnedCallCount /= 2
+    }
+    return { instanceId: this.#ownId(), relativeLoad, handedOffAt: wallClock() }
+  }
+
+  /** The id is created on first use, because workers cannot create random values while they load. */
+  #ownId(): string {
+    return (this.#id ??= this.#source.randomId())
+  }
+
+  #isOwn({ instanceId }: HandOffReport): boolean {
+    return instanceId === this.#ownId()
+  }
+
+  #countReturnedCall(callId: string): void {
+    if (this.#returnedCallIds.has(callId)) return
+    this.#returnedCallIds.add(callId)
+    this.#returnedCallCount++
+    const [oldestCallId] = this.#returnedCallIds
+    if (this.#returnedCallIds.size > maxReturnedCalls && oldestCallId !== undefined)
+      this.#returnedCallIds.delete(oldestCallId)
+  }
+
+  #isBalancerSticky(): boolean {
+    return this.#handOffCount > 3 && this.#returnedCallCount / this.#handOffCount > stickyReturnShare
+  }
+
+  /**
+   * Returns the mean load of the other instances according to their reports. Instances without a recent report count as
+   * one idle instance.
+   */
+  #averageLoad(): number {
+    const now = this.#source.now()
+    let sum = 0
+    let weightSum = unknownLoadWeight
+    for (const { relativeLoad, reportedAt } of this.#loadReports.values()) {
+      const weight = now - reportedAt > staleReportMs ? 0 : Math.exp((reportedAt - now) / reportDecayMs)
+      sum += relativeLoad * weight
+      weightSum += weight
+    }
+    return sum / weightSum
+  }
+
+  /** Returns the age of a report. A report from the future, due to another clock, has the age 0. */
+  #ageOf({ handedOffAt }: HandOffReport): number {
+    return Math.max(0, this.#source.wallClock() - handedOffAt)
+  }
 }
 
 /** Returns true if one load is higher than the other by more than the inaccuracy of the measurements. */
 function isClearlyHigher(ownLoad: number, otherLoad: number): boolean {
   return ownLoad > 1.5 * otherLoad + 0.1
-}
-
-/** Returns the age of a report. A report from the future, due to another clock, has the age 0. */
-function computeReportAgeMs({ handedOffAt }: HandOffReport, { epochMs }: ClockTimes): number {
-  return Math.max(0, epochMs - handedOffAt)
 }
 
 /**

@@ -1,20 +1,6 @@
 import { requireSync } from '@x/core'
-import {
-  type HandOffReport,
-  recordLoadReport,
-  isWorthHandingOff,
-  type ClockTimes,
-  registerHandOff,
-} from './fleet-view.ts'
-import {
-  updateOverload,
-  type LoadMonitor,
-  readCurrentLoad,
-  sampleLoad,
-  tryTakeAllowance,
-  yieldForTick,
-} from './load-monitor.ts'
-import { isOverloaded, computeRelativeLoad } from './overload.ts'
+import type { HandOffReport } from './fleet-view.ts'
+import type { LoadMonitor } from './load-monitor.ts'
 import type { SheddingCall, SheddingSettings, HandOffReason } from './shedding-options.ts'
 
 /**
@@ -84,7 +70,7 @@ export class InstanceWork {
   }
 
   async #yield(): Promise<void> {
-    await yieldForTick(this.#monitor)
+    await this.#monitor.yieldForTick()
     this.#yieldedAt = this.#now()
   }
 }
@@ -119,15 +105,15 @@ export function decideHandOff(
   monitor: LoadMonitor,
   boundary: CallAtBoundary,
 ): HandOffReason | { readonly error: unknown } | undefined {
-  if (monitor.activeDrains.size > 0) return decideHandOffOnStop(monitor, boundary)
+  if (monitor.drains.isDraining) return decideHandOffOnStop(monitor, boundary)
   const { drainCount: _, stopCount, handOffReport, ...call } = boundary
   const { rules } = monitor
-  sampleLoad(monitor)
+  monitor.sampleLoad()
   if (call.workedMs < rules.minWorkMs) return undefined
   const usedBudget = Math.max(0, call.roundCount - freeRoundCount) + Math.max(0, stopCount - freeStopCount)
   if (call.shedCount >= rules.handOffBudget - usedBudget) return undefined
   if (rules.policy !== undefined) return applyPolicy(monitor, rules.policy, call)
-  return shouldHandOffForLoad(monitor, handOffReport) ? 'load' : undefined
+  return monitor.tryTakeHandOff(handOffReport) ? 'load' : undefined
 }
 
 /**
@@ -135,15 +121,12 @@ export function decideHandOff(
  * with the instance. A call that arrived after the stop was announced first runs for `minWorkMs`.
  */
 function decideHandOffOnStop(
-  monitor: LoadMonitor,
+  { drains, rules }: LoadMonitor,
   { drainCount, stopCount, shedCount, roundCount, workedMs }: CallAtBoundary,
 ): HandOffReason | undefined {
-  const drains = [...monitor.activeDrains].filter(({ isHandingOff }) => isHandingOff)
-  if (drains.length === 0 || roundCount + shedCount + stopCount >= maxUnfinishedResults) return undefined
-  const graceShare = graceShares[stopCount] ?? 3 / 4
-  const now = monitor.source.now()
-  if (drains.every(({ beganAt, graceMs }) => now < beganAt + graceMs * graceShare)) return undefined
-  return monitor.drainCount > drainCount || workedMs >= monitor.rules.minWorkMs ? 'stopping' : undefined
+  if (roundCount + shedCount + stopCount >= maxUnfinishedResults) return undefined
+  if (!drains.isGraceUsed(graceShares[stopCount] ?? 3 / 4)) return undefined
+  return drains.handOffDrainCount > drainCount || workedMs >= rules.minWorkMs ? 'stopping' : undefined
 }
 
 function applyPolicy(
@@ -152,50 +135,8 @@ function applyPolicy(
   call: SheddingCall,
 ): ReturnType<typeof decideHandOff> {
   try {
-    return requireSync('shedding.policy', policy(readCurrentLoad(monitor), call)) === true ? 'policy' : undefined
+    return requireSync('shedding.policy', policy(monitor.readLoad(), call)) === true ? 'policy' : undefined
   } catch (error) {
     return { error }
   }
-}
-
-/**
- * Returns true if the instance is over a soft limit and has allowance left. In addition, its load must be clearly
- * higher than that of the other instances and of the instance that the call came from. Takes one hand-off from the
- * allowance if it returns true.
- */
-function shouldHandOffForLoad(monitor: LoadMonitor, handOffReport: HandOffReport | undefined): boolean {
-  updateOverload(monitor)
-  if (!isOverloaded(monitor.overload) || monitor.shedAllowance < 1) return false
-  const relativeLoad = currentRelativeLoadOf(monitor)
-  return (
-    isWorthHandingOff(monitor.fleet, { relativeLoad, handOffReport }, clockTimesOf(monitor)) &&
-    tryTakeAllowance(monitor)
-  )
-}
-
-/** A call that arrived with a state. */
-export interface HandedOffCall {
-  readonly callId: string
-  /** The number of hand-offs of the call for load. */
-  readonly shedCount: number
-  readonly handOffReport: HandOffReport | undefined
-}
-
-/** Records the load report in the state of a call that arrived, if there is one. */
-export function recordReceivedHandOff(monitor: LoadMonitor, { callId, shedCount, handOffReport }: HandedOffCall): void {
-  if (handOffReport !== undefined)
-    recordLoadReport(monitor.fleet, { handOffReport, callId: `${callId}/${shedCount}` }, clockTimesOf(monitor))
-}
-
-/** Counts a hand-off, and returns the report for the state of the call. */
-export function createHandOffReport(monitor: LoadMonitor): HandOffReport {
-  return registerHandOff(monitor.fleet, currentRelativeLoadOf(monitor), clockTimesOf(monitor))
-}
-
-function clockTimesOf({ source }: LoadMonitor): ClockTimes {
-  return { monotonicMs: source.now(), epochMs: source.wallClock() }
-}
-
-function currentRelativeLoadOf(monitor: LoadMonitor): number {
-  return computeRelativeLoad(readCurrentLoad(monitor), monitor.rules.limits)
 }

@@ -1,12 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  createLoadMonitor,
-  beginMonitoredCall,
-  endMonitoredCall,
-  readCurrentLoad,
-  sampleLoad,
-  readServerLoad,
-} from './load-monitor.ts'
+import { LoadMonitor } from './load-monitor.ts'
 import { sheddingRulesOf } from './shedding-rules.ts'
 import type { Load } from './shedding-options.ts'
 import { isOverloaded, noOverload, overloadOf } from './overload.ts'
@@ -27,7 +20,7 @@ function monitorOf(take?: () => Partial<Load>) {
     measureLoad: take,
     onFailure: (error: unknown) => void failures.push(error),
   }
-  const monitor = createLoadMonitor(sheddingRulesOf({}, false), source)
+  const monitor = new LoadMonitor(sheddingRulesOf({}, false), source)
   const tick = (lateMs = 0) => {
     const timer = timers.shift()
     if (timer === undefined) throw new Error('no timer waits')
@@ -68,85 +61,85 @@ test('a measure that falls leaves the others where they are', () => {
 test('one timer measures while calls run, however many, and none is left when they have ended', () => {
   const { monitor, timers, tick } = monitorOf()
   expect(timers).toEqual([])
-  for (let call = 0; call < 1000; call++) beginMonitoredCall(monitor)
+  for (let call = 0; call < 1000; call++) monitor.beginWork()
   expect(timers).toHaveLength(1)
   for (let count = 0; count < 5; count++) tick()
   expect(timers).toHaveLength(1)
-  for (let call = 0; call < 1000; call++) endMonitoredCall(monitor)
+  for (let call = 0; call < 1000; call++) monitor.endWork()
   tick()
-  expect([timers, readCurrentLoad(monitor).running]).toEqual([[], 0])
-  beginMonitoredCall(monitor)
+  expect([timers, monitor.readLoad().running]).toEqual([[], 0])
+  monitor.beginWork()
   expect(timers).toHaveLength(1)
 })
 
 test('calls that begin and end in one go share a timer', () => {
   const { monitor, timers } = monitorOf()
   for (let call = 0; call < 1000; call++) {
-    beginMonitoredCall(monitor)
-    endMonitoredCall(monitor)
+    monitor.beginWork()
+    monitor.endWork()
   }
   expect(timers).toHaveLength(1)
 })
 
 test('ticks that are late show how late the event loop is, and a single late one is not all', () => {
   const { monitor, tick } = monitorOf()
-  beginMonitoredCall(monitor)
+  monitor.beginWork()
   const seen = [0, 200, 0, 200, 200, 200].map((lateMs) => {
     tick(lateMs)
-    return Math.round(readCurrentLoad(monitor).eventLoopDelayMs)
+    return Math.round(monitor.readLoad().eventLoopDelayMs)
   })
   expect(seen).toEqual([0, 100, 50, 125, 163, 181])
 })
 
 test('a loop that does not turn is measured at boundaries, where no tick can come', () => {
   const { monitor, pass } = monitorOf()
-  beginMonitoredCall(monitor)
+  monitor.beginWork()
   pass(1100)
-  sampleLoad(monitor)
-  expect(readCurrentLoad(monitor).eventLoopDelayMs).toBe(500)
+  monitor.sampleLoad()
+  expect(monitor.readLoad().eventLoopDelayMs).toBe(500)
 })
 
 test('the measurements of a source replace those of the server, and are requested at most ten times a second', () => {
   let asked = 0
   const { monitor, pass } = monitorOf(() => ({ eventLoopDelayMs: ++asked, heapShare: 0.25 }))
   for (let count = 0; count < 100; count++) {
-    sampleLoad(monitor)
+    monitor.sampleLoad()
     pass(10)
   }
-  expect([asked, readCurrentLoad(monitor)]).toEqual([10, { running: 0, eventLoopDelayMs: 10, heapShare: 0.25 }])
+  expect([asked, monitor.readLoad()]).toEqual([10, { running: 0, eventLoopDelayMs: 10, heapShare: 0.25 }])
 })
 
 test('the failure of a source is logged, and the server uses its own measurements', () => {
   const { monitor, failures } = monitorOf(() => {
     throw new Error('no histogram')
   })
-  beginMonitoredCall(monitor)
-  sampleLoad(monitor)
-  expect([String(failures[0]), readCurrentLoad(monitor)]).toEqual(['Error: no histogram', { ...calm, running: 1 }])
+  monitor.beginWork()
+  monitor.sampleLoad()
+  expect([String(failures[0]), monitor.readLoad()]).toEqual(['Error: no histogram', { ...calm, running: 1 }])
 })
 
 test('a server that is overloaded is ready for five seconds more, and again as soon as it is not', () => {
   const load = { eventLoopDelayMs: 0 }
   const { monitor, tick } = monitorOf(() => load)
-  beginMonitoredCall(monitor)
+  monitor.beginWork()
   tick()
   load.eventLoopDelayMs = 101
   const over = Array.from({ length: 52 }, () => {
     tick()
-    return readServerLoad(monitor).ready
+    return monitor.readServerLoad().ready
   })
   expect(over.indexOf(false)).toBe(50)
   load.eventLoopDelayMs = 80
   tick()
-  expect(readServerLoad(monitor).ready).toBe(true)
+  expect(monitor.readServerLoad().ready).toBe(true)
 })
 
 test('what was measured under load says nothing of a server that has nothing to do', () => {
   const { monitor, tick } = monitorOf()
-  beginMonitoredCall(monitor)
+  monitor.beginWork()
   for (let count = 0; count < 60; count++) tick(300)
-  expect(readServerLoad(monitor).ready).toBe(false)
-  endMonitoredCall(monitor)
+  expect(monitor.readServerLoad().ready).toBe(false)
+  monitor.endWork()
   tick(300)
-  expect(readServerLoad(monitor)).toMatchObject({ ready: true, eventLoopDelayMs: 0 })
+  expect(monitor.readServerLoad()).toMatchObject({ ready: true, eventLoopDelayMs: 0 })
 })

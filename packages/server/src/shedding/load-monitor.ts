@@ -3,74 +3,16 @@ import type { JournalStore } from '@x/exchange'
 import { errorCodes, type JsonObject, McpError } from '@x/schema'
 import { overloadedReason } from '@x/exchange/internal'
 import type { StateCodec } from '@x/state-codec'
-import { createEmptyFleetView, type FleetView, randomInstanceId } from './fleet-view.ts'
-import { isOverloaded, noOverload, type Overload, overloadOf } from './overload.ts'
+import { Drains } from './drain.ts'
+import { FleetView, type FleetViewSource, type HandOffReport, randomInstanceId } from './fleet-view.ts'
+import { computeRelativeLoad, isOverloaded, noOverload, overloadOf } from './overload.ts'
 import { type ResolvedHardLimits, type SheddingRules, sheddingRulesOf } from './shedding-rules.ts'
 import type { Load, McpServerLoad, SheddingOptions, HandOffReason } from './shedding-options.ts'
 import type { ServerWarning } from '../request/report.ts'
 import { waitForImmediate } from '../request/awaitable.ts'
 
-/** The load of a server. The object is modified in place, because every call of a handler changes it. */
-export interface LoadMonitor {
-  readonly rules: SheddingRules
-  readonly source: LoadSource
-  /** The number of running handlers. */
-  runningCount: number
-  /** The number of running handlers whose calls arrived with a state. */
-  resumedCount: number
-  /**
-   * The number of running handlers whose calls arrived with a state, by the key of the caller. Callers without such
-   * handlers are absent.
-   */
-  readonly resumedCountByCaller: Map<string, number>
-  /** The number of running handlers whose calls are being handed off. */
-  pendingHandOffCount: number
-  /** The number of handler runs that wait for the next turn of the event loop. */
-  waitingRunCount: number
-  /** The number of stops announced so far that hand calls off. */
-  drainCount: number
-  /** The announced stops that were not withdrawn. */
-  readonly activeDrains: Set<ActiveDrain>
-  /** True if a timer measures the load periodically. */
-  isTicking: boolean
-  /** The time at which the timer should fire next. */
-  tickDueAt: number
-  measuredAt: number
-  measuredLoad: Partial<Load>
-  /** The delay of the timer in milliseconds, smoothed. */
-  tickDelayMs: number
-  /** The values that are over the limits of shedding. */
-  overload: Overload
-  /** The values that are over the limits of readiness. */
-  readinessOverload: Overload
-  /** The time at which a value first exceeded its readiness limit. Undefined while no value exceeds its limit. */
-  unreadySince: number | undefined
-  /** The number of calls that may be handed off until the allowance is renewed. */
-  shedAllowance: number
-  allowanceRenewedAt: number
-  /** The loads of other instances, from the reports in handed-off calls. */
-  readonly fleet: FleetView
-  readonly handOffCounts: Record<HandOffReason, number>
-  rejectedCallCount: number
-  resumedCallCount: number
-}
-
-/** A stop that was announced and not withdrawn. */
-export interface ActiveDrain {
-  /** True if running calls are handed off. False while balancers may still send calls to this instance. */
-  readonly isHandingOff: boolean
-  /** The time at which the stop was announced. */
-  readonly beganAt: number
-  /** Milliseconds from `beganAt` that running calls have to end. */
-  readonly graceMs: number
-}
-
 /** The clocks and the measurements of a load monitor. */
-interface LoadSource {
-  /** Milliseconds from an arbitrary start. */
-  readonly now: () => number
-  /** Milliseconds since 1970, for the time in reports to other instances. */
-  readonly wallClock: () => number
+interface LoadSource extends FleetViewSource {
   /**
    * Runs a function once after a time, without keeping the process alive. Undefined on platforms where a late timer
    * does not mean that the event loop was late.
@@ -79,8 +21,23 @@ interface LoadSource {
   readonly measureLoad: SheddingOptions['load']
   /** Receives the error of a failed measurement. */
   readonly onFailure: (error: unknown) => void
-  /** Returns a random name for this instance. Two machines may have processes with the same id. */
-  readonly randomId: () => string
+}
+
+/** The part of a request that the load monitor uses. */
+interface MonitoredRequest {
+  /** The key by which quotas count the caller. */
+  readonly callerKey: string
+  readonly params: JsonObject
+  /** Set for a call that runs as a task. */
+  readonly journalStore: JournalStore | undefined
+}
+
+/** A call that arrived with a state. */
+interface HandedOffCall {
+  readonly callId: string
+  /** The number of hand-offs of the call for load. */
+  readonly shedCount: number
+  readonly handOffReport: HandOffReport | undefined
 }
 
 /** Milliseconds between two measurements. */
@@ -95,120 +52,296 @@ const allowanceShare = 1 / 8
 /** The time by which timers may fire early, in milliseconds. */
 const timerSlackMs = 1
 
-/** Creates a load monitor without measurements. */
-export function createLoadMonitor(sheddingRules: SheddingRules, source: LoadSource): LoadMonitor {
-  return {
-    rules: sheddingRules,
-    source,
-    runningCount: 0,
-    resumedCount: 0,
-    resumedCountByCaller: new Map(),
-    pendingHandOffCount: 0,
-    waitingRunCount: 0,
-    drainCount: 0,
-    activeDrains: new Set(),
-    isTicking: false,
-    tickDueAt: 0,
-    measuredAt: Number.NEGATIVE_INFINITY,
-    measuredLoad: {},
-    tickDelayMs: 0,
-    overload: noOverload,
-    readinessOverload: noOverload,
-    unreadySince: undefined,
-    shedAllowance: 0,
-    allowanceRenewedAt: Number.NEGATIVE_INFINITY,
-    fleet: createEmptyFleetView(source.randomId),
-    handOffCounts: { load: 0, policy: 0, stopping: 0 },
-    rejectedCallCount: 0,
-    resumedCallCount: 0,
+/** The share of the hard limit that is reserved for new calls, so that returning calls cannot use it. */
+const newCallShare = 1 / 4
+
+/** The share of the hard limit that the returning calls of one caller may use once the server is beyond the limit. */
+const callerShare = 1 / 2
+
+/** Milliseconds that a server may be over a readiness limit before it reports that it is not ready. */
+const unreadyAfterMs = 5000
+
+/** Measures the load of a server, counts its calls, and decides which of them exceed its limits. */
+export class LoadMonitor {
+  readonly rules: SheddingRules
+  /** The announced stops of the server. */
+  readonly drains: Drains
+  readonly #source: LoadSource
+  /** The loads of other instances, from the reports in handed-off calls. */
+  readonly #fleet: FleetView
+  #runningCount = 0
+  /** The number of running handlers whose calls arrived with a state. */
+  #resumedCount = 0
+  /** That number by the key of the caller. Callers without such handlers are absent. */
+  readonly #resumedCountByCaller = new Map<string, number>()
+  /** The number of running handlers whose calls are being handed off. */
+  #pendingHandOffCount = 0
+  #waitingRunCount = 0
+  /** True if a timer measures the load periodically. */
+  #isTicking = false
+  /** The time at which the timer should fire next. */
+  #tickDueAt = 0
+  #measuredAt = Number.NEGATIVE_INFINITY
+  #measuredLoad: Partial<Load> = {}
+  /** The delay of the timer in milliseconds, smoothed. */
+  #tickDelayMs = 0
+  /** The values that are over the limits of shedding. */
+  #overload = noOverload
+  /** The values that are over the limits of readiness. */
+  #readinessOverload = noOverload
+  /** The time at which a value first exceeded its readiness limit. Undefined while no value exceeds its limit. */
+  #unreadySince: number | undefined
+  /** The number of calls that may be handed off until the allowance is renewed. */
+  #shedAllowance = 0
+  #allowanceRenewedAt = Number.NEGATIVE_INFINITY
+  readonly #handOffCounts: Record<HandOffReason, number> = { load: 0, policy: 0, stopping: 0 }
+  #rejectedCallCount = 0
+  #resumedCallCount = 0
+
+  constructor(rules: SheddingRules, source: LoadSource) {
+    this.rules = rules
+    this.#source = source
+    this.drains = new Drains(source.now)
+    this.#fleet = new FleetView(source)
+  }
+
+  /** The number of running handlers. */
+  get runningCount(): number {
+    return this.#runningCount
+  }
+
+  /** The number of handler runs that wait for the next turn of the event loop. */
+  get waitingRunCount(): number {
+    return this.#waitingRunCount
+  }
+
+  /** Counts work that begins. */
+  beginWork(): void {
+    this.#runningCount++
+    if (!this.#isTicking) this.#scheduleTick()
+  }
+
+  /** Counts work that has ended. */
+  endWork(): void {
+    this.#runningCount--
+  }
+
+  /**
+   * Counts a request whose handler begins, or whose state is being opened. A call without steps and questions needs no
+   * other method but {@link checkCapacity} and {@link endCall}.
+   */
+  beginCall(request: MonitoredRequest): void {
+    this.beginWork()
+    if (!isResumed(request)) return
+    this.#resumedCount++
+    const { callerKey } = request
+    this.#resumedCountByCaller.set(callerKey, (this.#resumedCountByCaller.get(callerKey) ?? 0) + 1)
+  }
+
+  /** Counts a request whose handler has ended. */
+  endCall(request: MonitoredRequest): void {
+    this.endWork()
+    if (!isResumed(request)) return
+    this.#resumedCount--
+    const count = this.#resumedCountByCaller.get(request.callerKey) ?? 0
+    if (count > 1) this.#resumedCountByCaller.set(request.callerKey, count - 1)
+    else this.#resumedCountByCaller.delete(request.callerKey)
+  }
+
+  /**
+   * Rejects a call before its handler runs if the server is beyond its hard limit. The error is an internal error whose
+   * data contain the time to try again. Over HTTP it is 503. A call that returns with its state is accepted up to twice
+   * the limit, because its work would be lost. A client can send one state any number of times. A share of the limit is
+   * therefore reserved for new calls, and the returning calls of one caller can use only a part of the rest.
+   */
+  checkCapacity(request: MonitoredRequest): void {
+    const exceededLimit = isResumed(request)
+      ? this.#findExceededResumedCallLimit(request.callerKey)
+      : this.#findExceededNewCallLimit()
+    if (exceededLimit === undefined) return
+    this.#rejectedCallCount++
+    const { retryAfterMs, hardLimits } = this.rules
+    const max = hardLimits[exceededLimit]
+    const message = `The server is at its hard limit (${exceededLimit} is ${max}) and has not begun this call`
+    const data = { reason: overloadedReason, limit: `hardLimit.${exceededLimit}`, max, retryAfterMs }
+    throw new McpError(errorCodes.internal, `${message}: try again in ${retryAfterMs} ms`, { data })
+  }
+
+  /** Counts a call that continues at this instance from the state with which it arrived. */
+  countResumedCall(): void {
+    this.#resumedCallCount++
+  }
+
+  /** Counts a running call that is about to be handed off. It no longer counts as load. */
+  beginHandOff(): void {
+    this.#pendingHandOffCount++
+  }
+
+  /** Counts the end of a run whose call was to be handed off. */
+  endHandOff(): void {
+    this.#pendingHandOffCount--
+  }
+
+  /** Counts a call that was handed off, by its reason. */
+  countHandOff(reason: HandOffReason): void {
+    this.#handOffCounts[reason]++
+  }
+
+  /** Records the load report in the state of a call that arrived, if there is one. */
+  recordReceivedHandOff({ callId, shedCount, handOffReport }: HandedOffCall): void {
+    if (handOffReport !== undefined) this.#fleet.recordReport(handOffReport, `${callId}/${shedCount}`)
+  }
+
+  /** Counts a hand-off, and returns the report for the state of the call. */
+  createHandOffReport(): HandOffReport {
+    return this.#fleet.registerHandOff(this.#computeRelativeLoad())
+  }
+
+  /**
+   * Takes one hand-off from the allowance, and returns true, if the instance is over a soft limit and its load is
+   * clearly higher than that of the other instances and of the instance that the call came from.
+   */
+  tryTakeHandOff(handOffReport: HandOffReport | undefined): boolean {
+    this.#updateOverload()
+    if (!isOverloaded(this.#overload) || this.#shedAllowance < 1) return false
+    if (!this.#fleet.isWorthHandingOff(this.#computeRelativeLoad(), handOffReport)) return false
+    this.#shedAllowance--
+    return true
+  }
+
+  /** Resolves after the next turn of the event loop. The waiting run is counted in the meantime. */
+  async yieldForTick(): Promise<void> {
+    this.#waitingRunCount++
+    await waitForImmediate()
+    this.#waitingRunCount--
+  }
+
+  /** Returns the current load. */
+  readLoad(): Load {
+    const {
+      running = this.#runningCount - this.#pendingHandOffCount,
+      eventLoopDelayMs = this.#tickDelayMs,
+      heapShare,
+    } = this.#measuredLoad
+    return { running, eventLoopDelayMs, heapShare }
+  }
+
+  /** Returns the load of a server at this moment. */
+  readServerLoad(): Omit<McpServerLoad, 'unavailable'> {
+    this.sampleLoad()
+    const draining = this.drains.isDraining
+    return {
+      ready: !draining && !this.#isAtHardLimit() && !this.#isUnreadyForLong(),
+      draining,
+      ...this.readLoad(),
+      counters: {
+        handOffs: { ...this.#handOffCounts },
+        rejected: this.#rejectedCallCount,
+        resumed: this.#resumedCallCount,
+      },
+    }
+  }
+
+  /**
+   * Measures the load, unless the last measurement is recent. Callers use it, because the timer does not fire while the
+   * event loop is blocked.
+   */
+  sampleLoad(): void {
+    const now = this.#source.now()
+    if (now - this.#measuredAt < measureIntervalMs - timerSlackMs) return
+    this.#measuredAt = now
+    if (this.#isTicking && now >= this.#tickDueAt) this.#tickDelayMs = (this.#tickDelayMs + now - this.#tickDueAt) / 2
+    this.#measuredLoad = measureCustomLoad(this.#source)
+    this.#updateOverload()
+    if (now - this.#allowanceRenewedAt < allowanceIntervalMs - timerSlackMs) return
+    this.#allowanceRenewedAt = now
+    // If all calls were handed off at once, this instance would be idle and the other instances would be flooded.
+    this.#shedAllowance = Math.max(1, Math.ceil(this.#runningCount * allowanceShare))
+  }
+
+  /**
+   * Compares the load with the limits. It runs at each decision, because the number of running calls changes with every
+   * call.
+   */
+  #updateOverload(): void {
+    const { limits, readinessLimits } = this.rules
+    const load = this.readLoad()
+    this.#overload = overloadOf(load, limits, this.#overload)
+    this.#readinessOverload = overloadOf(load, readinessLimits, this.#readinessOverload)
+    if (isOverloaded(this.#readinessOverload)) this.#unreadySince ??= this.#source.now()
+    else this.#unreadySince = undefined
+  }
+
+  #computeRelativeLoad(): number {
+    return computeRelativeLoad(this.readLoad(), this.rules.limits)
+  }
+
+  #scheduleTick(): void {
+    const { setTimer, now } = this.#source
+    if (setTimer === undefined) return
+    this.#isTicking = true
+    this.#tickDueAt = now() + measureIntervalMs
+    setTimer(() => this.#handleTick(), measureIntervalMs)
+  }
+
+  #handleTick(): void {
+    this.sampleLoad()
+    if (this.#runningCount > 0) return this.#scheduleTick()
+    this.#isTicking = false
+    // The last measurement does not apply to later calls.
+    this.#tickDelayMs = 0
+    this.#overload = noOverload
+    this.#readinessOverload = noOverload
+    this.#unreadySince = undefined
+  }
+
+  #isUnreadyForLong(): boolean {
+    return this.#unreadySince !== undefined && this.#source.now() - this.#unreadySince >= unreadyAfterMs
+  }
+
+  /** Returns true if the load has reached the hard limit. */
+  #isAtHardLimit(): boolean {
+    return this.#runningCount >= this.rules.hardLimits.running || this.#isEventLoopTooLate(1)
+  }
+
+  /** Returns the limit that rejects a new call, or undefined if the call is accepted. */
+  #findExceededNewCallLimit(): HardLimitName | undefined {
+    const runningCount = this.#runningCount
+    const { running } = this.rules.hardLimits
+    if (runningCount >= running && runningCount - this.#resumedCount >= newCallReserveOf(running)) return 'running'
+    return this.#isEventLoopTooLate(1) ? 'eventLoopDelayMs' : undefined
+  }
+
+  /** Returns the limit that rejects a returning call, or undefined if the call is accepted. */
+  #findExceededResumedCallLimit(callerKey: string): HardLimitName | undefined {
+    if (this.#runningCount >= this.rules.hardLimits.running && !this.#canResume(callerKey)) return 'running'
+    return this.#isEventLoopTooLate(2) ? 'eventLoopDelayMs' : undefined
+  }
+
+  #isEventLoopTooLate(factor: number): boolean {
+    const maxDelayMs = this.rules.hardLimits.eventLoopDelayMs
+    return maxDelayMs !== Number.POSITIVE_INFINITY && this.readLoad().eventLoopDelayMs > maxDelayMs * factor
+  }
+
+  #canResume(callerKey: string): boolean {
+    const { running } = this.rules.hardLimits
+    if (this.#runningCount >= running * 2 || this.#resumedCount >= running * 2 - newCallReserveOf(running)) return false
+    return (this.#resumedCountByCaller.get(callerKey) ?? 0) < Math.max(1, Math.ceil(running * callerShare))
   }
 }
 
-/** Counts a handler that begins. */
-export function beginMonitoredCall(monitor: LoadMonitor): void {
-  monitor.runningCount++
-  if (!monitor.isTicking) scheduleTick(monitor)
-}
+type HardLimitName = keyof ResolvedHardLimits
 
-/** Counts a handler that has ended. */
-export function endMonitoredCall(monitor: LoadMonitor): void {
-  monitor.runningCount--
-}
-
-/** Counts a running call that is about to be handed off. It no longer counts as load. */
-export function beginHandOff(monitor: LoadMonitor): void {
-  monitor.pendingHandOffCount++
-}
-
-/** Counts the end of a run whose call was to be handed off. */
-export function endHandOff(monitor: LoadMonitor): void {
-  monitor.pendingHandOffCount--
-}
-
-/** Takes one hand-off from the allowance. Returns false if the allowance is used up. */
-export function tryTakeAllowance(monitor: LoadMonitor): boolean {
-  if (monitor.shedAllowance < 1) return false
-  monitor.shedAllowance--
-  return true
-}
-
-/** Counts a call that was handed off, by its reason. */
-export function countHandOff(monitor: LoadMonitor, reason: HandOffReason): void {
-  monitor.handOffCounts[reason]++
-}
-
-/** Counts a call that continues at this instance from the state with which it arrived. */
-export function countResumedCall(monitor: LoadMonitor): void {
-  monitor.resumedCallCount++
-}
-
-/** Resolves after the next turn of the event loop. The waiting run is counted in the meantime. */
-export async function yieldForTick(monitor: LoadMonitor): Promise<void> {
-  monitor.waitingRunCount++
-  await waitForImmediate()
-  monitor.waitingRunCount--
-}
-
-/** Returns the current load. */
-export function readCurrentLoad(monitor: LoadMonitor): Load {
-  const {
-    running = monitor.runningCount - monitor.pendingHandOffCount,
-    eventLoopDelayMs = monitor.tickDelayMs,
-    heapShare,
-  } = monitor.measuredLoad
-  return { running, eventLoopDelayMs, heapShare }
+function newCallReserveOf(maxRunning: number): number {
+  return Math.ceil(maxRunning * newCallShare)
 }
 
 /**
- * Measures the load, unless the last measurement is recent. Callers use it, because the timer does not fire while the
- * event loop is blocked.
+ * Returns true for a request with a state. A run of a task does not count, because the task was accepted when it was
+ * created.
  */
-export function sampleLoad(monitor: LoadMonitor): void {
-  const { source } = monitor
-  const now = source.now()
-  if (now - monitor.measuredAt < measureIntervalMs - timerSlackMs) return
-  monitor.measuredAt = now
-  if (monitor.isTicking && now >= monitor.tickDueAt)
-    monitor.tickDelayMs = (monitor.tickDelayMs + now - monitor.tickDueAt) / 2
-  monitor.measuredLoad = measureCustomLoad(source)
-  updateOverload(monitor)
-  if (now - monitor.allowanceRenewedAt < allowanceIntervalMs - timerSlackMs) return
-  monitor.allowanceRenewedAt = now
-  // If all calls were handed off at once, this instance would be idle and the other instances would be flooded.
-  monitor.shedAllowance = Math.max(1, Math.ceil(monitor.runningCount * allowanceShare))
-}
-
-/**
- * Compares the load with the limits. It runs at each decision, because the number of running calls changes with every
- * call.
- */
-export function updateOverload(monitor: LoadMonitor): void {
-  const { limits, readinessLimits } = monitor.rules
-  const load = readCurrentLoad(monitor)
-  monitor.overload = overloadOf(load, limits, monitor.overload)
-  monitor.readinessOverload = overloadOf(load, readinessLimits, monitor.readinessOverload)
-  if (isOverloaded(monitor.readinessOverload)) monitor.unreadySince ??= monitor.source.now()
-  else monitor.unreadySince = undefined
+function isResumed({ params, journalStore }: MonitoredRequest): boolean {
+  return journalStore === undefined && typeof params['requestState'] === 'string'
 }
 
 function measureCustomLoad({ measureLoad: customMeasure, onFailure }: LoadSource): Partial<Load> {
@@ -218,127 +351,6 @@ function measureCustomLoad({ measureLoad: customMeasure, onFailure }: LoadSource
     onFailure(error)
     return {}
   }
-}
-
-function scheduleTick(monitor: LoadMonitor): void {
-  const { setTimer, now } = monitor.source
-  if (setTimer === undefined) return
-  monitor.isTicking = true
-  monitor.tickDueAt = now() + measureIntervalMs
-  setTimer(() => handleTick(monitor), measureIntervalMs)
-}
-
-function handleTick(monitor: LoadMonitor): void {
-  sampleLoad(monitor)
-  if (monitor.runningCount > 0) return scheduleTick(monitor)
-  monitor.isTicking = false
-  // The last measurement does not apply to later calls.
-  monitor.tickDelayMs = 0
-  monitor.overload = noOverload
-  monitor.readinessOverload = noOverload
-  monitor.unreadySince = undefined
-}
-
-/** The part of a request that the load monitor uses. */
-interface MonitoredRequest {
-  /** The key by which quotas count the caller. */
-  readonly callerKey: string
-  readonly params: JsonObject
-  /** Set for a call that runs as a task. */
-  readonly journalStore: JournalStore | undefined
-  readonly settings: { readonly loadMonitor: LoadMonitor }
-}
-
-/** The share of the hard limit that is reserved for new calls, so that returning calls cannot use it. */
-const newCallShare = 1 / 4
-
-/** The share of the hard limit that the returning calls of one caller may use once the server is beyond the limit. */
-const callerShare = 1 / 2
-
-/**
- * Rejects a call before its handler runs if the server is beyond its hard limit. The error is an internal error whose
- * data contain the time to try again. Over HTTP it is 503. A call that returns with its state is accepted up to twice
- * the limit, because its work would be lost. A client can send one state any number of times. A share of the limit is
- * therefore reserved for new calls, and the returning calls of one caller can use only a part of the rest.
- */
-export function checkCapacity(request: MonitoredRequest): void {
-  const { loadMonitor: monitor } = request.settings
-  const exceededLimit = isResumed(request)
-    ? findExceededResumedCallLimit(monitor, request.callerKey)
-    : findExceededNewCallLimit(monitor)
-  if (exceededLimit === undefined) return
-  monitor.rejectedCallCount++
-  const { retryAfterMs, hardLimits } = monitor.rules
-  const max = hardLimits[exceededLimit]
-  const message = `The server is at its hard limit (${exceededLimit} is ${max}) and has not begun this call`
-  const data = { reason: overloadedReason, limit: `hardLimit.${exceededLimit}`, max, retryAfterMs }
-  throw new McpError(errorCodes.internal, `${message}: try again in ${retryAfterMs} ms`, { data })
-}
-
-/**
- * Counts a request whose handler begins, or whose state is being opened. A call without steps and questions needs no
- * other function of this module.
- */
-export function beginCall(request: MonitoredRequest): void {
-  const { loadMonitor: monitor } = request.settings
-  beginMonitoredCall(monitor)
-  if (!isResumed(request)) return
-  monitor.resumedCount++
-  incrementCount(monitor.resumedCountByCaller, request.callerKey)
-}
-
-/** Counts a request whose handler has ended. */
-export function endCall(request: MonitoredRequest): void {
-  const { loadMonitor: monitor } = request.settings
-  endMonitoredCall(monitor)
-  if (!isResumed(request)) return
-  monitor.resumedCount--
-  decrementCount(monitor.resumedCountByCaller, request.callerKey)
-}
-
-/** Returns true if the load has reached the hard limit. */
-function isAtHardLimit(monitor: LoadMonitor): boolean {
-  return monitor.runningCount >= monitor.rules.hardLimits.running || isEventLoopTooLate(monitor, 1)
-}
-
-type HardLimitName = keyof ResolvedHardLimits
-
-/** Returns the limit that rejects a new call, or undefined if the call is accepted. */
-function findExceededNewCallLimit(monitor: LoadMonitor): HardLimitName | undefined {
-  const { running } = monitor.rules.hardLimits
-  if (monitor.runningCount >= running && monitor.runningCount - monitor.resumedCount >= newCallReserveOf(monitor))
-    return 'running'
-  return isEventLoopTooLate(monitor, 1) ? 'eventLoopDelayMs' : undefined
-}
-
-/** Returns the limit that rejects a returning call, or undefined if the call is accepted. */
-function findExceededResumedCallLimit(monitor: LoadMonitor, callerKey: string): HardLimitName | undefined {
-  if (monitor.runningCount >= monitor.rules.hardLimits.running && !canResume(monitor, callerKey)) return 'running'
-  return isEventLoopTooLate(monitor, 2) ? 'eventLoopDelayMs' : undefined
-}
-
-function isEventLoopTooLate(monitor: LoadMonitor, factor: number): boolean {
-  const maxDelayMs = monitor.rules.hardLimits.eventLoopDelayMs
-  return maxDelayMs !== Number.POSITIVE_INFINITY && readCurrentLoad(monitor).eventLoopDelayMs > maxDelayMs * factor
-}
-
-function canResume(monitor: LoadMonitor, callerKey: string): boolean {
-  const { running } = monitor.rules.hardLimits
-  if (monitor.runningCount >= running * 2 || monitor.resumedCount >= running * 2 - newCallReserveOf(monitor))
-    return false
-  return (monitor.resumedCountByCaller.get(callerKey) ?? 0) < Math.max(1, Math.ceil(running * callerShare))
-}
-
-function newCallReserveOf({ rules }: LoadMonitor): number {
-  return Math.ceil(rules.hardLimits.running * newCallShare)
-}
-
-/**
- * Returns true for a request with a state. A run of a task does not count, because the task was accepted when it was
- * created.
- */
-function isResumed({ params, journalStore }: MonitoredRequest): boolean {
-  return journalStore === undefined && typeof params['requestState'] === 'string'
 }
 
 interface LoadMonitorDeps {
@@ -365,7 +377,7 @@ export function createPlatformLoadMonitor(
       message: `shedding.load failed, so only what the server measures itself is known: ${String(error)}`,
     })
   }
-  return createLoadMonitor(sheddingRulesOf(shedding, state), {
+  return new LoadMonitor(sheddingRulesOf(shedding, state), {
     now,
     wallClock,
     // In workerd, timers would measure the time until the next request. The timer must not keep the process alive.
@@ -378,34 +390,3 @@ export function createPlatformLoadMonitor(
 
 // Read when the module loads, so that fake timers of a test do not stop the measurement.
 const { setTimeout } = globalThis
-
-/** Milliseconds that a server may be over a readiness limit before it reports that it is not ready. */
-const unreadyAfterMs = 5000
-
-/** Returns the load of a server at this moment. */
-export function readServerLoad(monitor: LoadMonitor): Omit<McpServerLoad, 'unavailable'> {
-  sampleLoad(monitor)
-  const { handOffCounts, rejectedCallCount, resumedCallCount } = monitor
-  const isDraining = monitor.activeDrains.size > 0
-  return {
-    ready: !isDraining && !isAtHardLimit(monitor) && !isUnreadyForLong(monitor),
-    draining: isDraining,
-    ...readCurrentLoad(monitor),
-    counters: { handOffs: { ...handOffCounts }, rejected: rejectedCallCount, resumed: resumedCallCount },
-  }
-}
-
-function isUnreadyForLong({ unreadySince, source }: LoadMonitor): boolean {
-  return unreadySince !== undefined && source.now() - unreadySince >= unreadyAfterMs
-}
-
-/** Adds to a count, one by default. */
-function incrementCount(counts: Map<string, number>, key: string, amount = 1): void {
-  counts.set(key, (counts.get(key) ?? 0) + amount)
-}
-
-/** Subtracts one from a count, and deletes the count at zero. */
-function decrementCount(counts: Map<string, number>, key: string): void {
-  if ((counts.get(key) ?? 0) > 1) incrementCount(counts, key, -1)
-  else counts.delete(key)
-}
