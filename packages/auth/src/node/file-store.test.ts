@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -67,28 +65,6 @@ describe('A file store', () => {
     expect(await readdir(folder)).toEqual([])
   })
 
-  test.runIf(process.platform === 'linux')('takes a lock of a killed process that nobody has waited for', async () => {
-    const folder = folderOf('zombie')
-    const store = fileStore('caller', { folder })
-    let path = ''
-    await store.lock?.('key', async () => {
-      path = join(folder, (await readdir(folder)).find((name) => name.endsWith('.lock')) ?? '')
-    })
-    // `sleep` takes the place of the shell, and does not wait for the process that the shell has started.
-    const parent = spawn('sh', ['-c', 'sleep 100 & echo $!; exec sleep 100'], { stdio: ['ignore', 'pipe', 'ignore'] })
-    try {
-      const [output] = await once(parent.stdout, 'data')
-      const pid = Number(output)
-      await expect.poll(() => readFile(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n')
-      process.kill(pid, 'SIGKILL')
-      await expect.poll(() => readFile(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ')
-      await writeFile(path, JSON.stringify({ id: 'x', pid, host: hostname() }))
-      expect(await store.lock?.('key', async () => 'taken')).toBe('taken')
-    } finally {
-      parent.kill()
-    }
-  })
-
   test('leaves a lock with a process of this machine that runs, though it was not renewed for a minute', async () => {
     const folder = folderOf('suspended')
     const store = fileStore('caller', { folder })
@@ -96,7 +72,7 @@ describe('A file store', () => {
     await store.lock?.('key', async () => {
       path = join(folder, (await readdir(folder)).find((name) => name.endsWith('.lock')) ?? '')
     })
-    const owner = { id: 'suspended', pid: process.pid, host: hostname() }
+    const owner = { id: 'suspended', pid: process.ppid, host: hostname(), startedAt: '' }
     await writeFile(path, JSON.stringify(owner))
     const then = new Date(Date.now() - 60_000)
     await utimes(path, then, then)

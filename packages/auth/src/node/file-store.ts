@@ -2,8 +2,11 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { type LockLimits, lockFile, pauseForLock } from '@x/core/node'
 import type { AuthStore } from '../client/store.ts'
-import { withFileLock } from './file-lock.ts'
+
+/** A login never takes fifteen minutes. */
+const loginLimits: LockLimits = { elsewhereMs: 30_000, runningMs: 900_000 }
 
 /** Options of {@link fileStore}. */
 export interface FileStoreOptions {
@@ -36,7 +39,12 @@ export function fileStore(name: string, options: FileStoreOptions = {}): AuthSto
     delete: (key) => rm(`${pathOf(key)}.txt`, { force: true }),
     lock: async (key, run) => {
       await createFolder()
-      return withFileLock(`${pathOf(key)}.lock`, run)
+      const unlock = await lockFile(`${pathOf(key)}.lock`, loginLimits, pauseForLock)
+      try {
+        return await run()
+      } finally {
+        await unlock()
+      }
     },
   }
 }

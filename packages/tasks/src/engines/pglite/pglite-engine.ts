@@ -1,9 +1,11 @@
 import { importPeerDependency } from '@x/core'
-import { resolve } from 'node:path'
+import { type LockLimits, lockFile, type LockOwner } from '@x/core/node'
+import { mkdir } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { dirname, resolve } from 'node:path'
 import type { TaskEngine } from '../engine.ts'
 import type { SqlDatabase } from '../postgres/sql-database.ts'
 import { errorReporterOf, type SqlEngineOptions, sqlEngine } from '../postgres/sql-engine.ts'
-import { lockFolder } from './folder-lock.ts'
 import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
 
 /**
@@ -50,4 +52,24 @@ async function openPgliteFolder(
     await unlock()
     throw error
   }
+}
+
+/** Only the end of a process frees its folder: two processes would destroy the database. */
+const folderLimits: LockLimits = { elsewhereMs: Infinity, runningMs: Infinity }
+
+/** Locks a folder for this process by a file beside it, and resolves with the function that unlocks it. */
+export async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  const path = `${folder}.lock`
+  await mkdir(dirname(folder), { recursive: true })
+  return lockFile(path, folderLimits, async (owner) => {
+    throw lockedFolderError(folder, path, owner)
+  })
+}
+
+function lockedFolderError(folder: string, path: string, owner: LockOwner | undefined): Error {
+  if (owner?.pid === process.pid && owner.host === hostname())
+    return new Error(`${folder} is open in this process already: use one engine for all of it`)
+  const ownerLabel = owner === undefined ? 'another process' : `process ${owner.pid} on ${owner.host}`
+  const advice = `Stop that process, or give this one another folder (postgresEngine is for several processes); if it has ended and this stays, delete ${path}`
+  return new Error(`${folder} is open in ${ownerLabel}, and PGlite is for one process. ${advice}`)
 }
