@@ -75,10 +75,11 @@ export async function runSeed({ onUnhandledRejection, ...seedRun }: SeedRun): Pr
     report('rejections', error instanceof Error ? `${error.stack}` : String(error)),
   )
   await runToEnd(simulation)
-  stopListening()
   const { time, faults, trace, violations, counts, fleets, network } = simulation
   for (const { host } of fleets.flatMap(({ instances }) => instances)) time.remove(host)
   network.close()
+  await time.settle()
+  stopListening()
   return {
     seed: seedRun.seed,
     virtualMs: time.now(),

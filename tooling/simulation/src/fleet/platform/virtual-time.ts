@@ -45,6 +45,8 @@ export interface VirtualTime {
   remove(host: Host): void
   /** Runs the next event and its consequences. Resolves with false if there is no event. */
   step(): Promise<boolean>
+  /** Lets everything settle that waits for no event, such as what closed connections end. */
+  settle(): Promise<void>
 }
 
 /**
@@ -104,6 +106,9 @@ export function createVirtualTime(nextTurn: () => Promise<void>): VirtualTime {
       await nextTurn()
       currentHost = undefined
       return true
+    },
+    async settle() {
+      for (let turn = 0; turn < 3; turn += 1) await nextTurn()
     },
   }
 }
