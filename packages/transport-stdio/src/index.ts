@@ -5,6 +5,7 @@
  */
 
 export type { Clock, Log, LogRecord } from '@x/core'
+export type { StreamPair } from './close-streams.ts'
 export { connectStdio, type StdioConnection } from './client/connect-stdio.ts'
 export { connectStreams, type ClientStreamConnection } from './client/connect-streams.ts'
 export type {

@@ -2,6 +2,7 @@ import { type Clock, createLog, type Log } from '@x/core'
 import type { Call, Connection, ConnectionPeer, ObservableState } from '@x/exchange'
 import type { Implementation, RpcNotification, ServerCapabilities } from '@x/schema'
 import type { createHttpClient } from '@x/transport-http/client'
+import type { StreamPair } from '@x/transport-stdio'
 import type { LegacyRevision } from '../translate/revisions.ts'
 
 /** The server of a connection: of 2026-07-28, or of an older revision. */
@@ -27,6 +28,11 @@ export interface ProcessView {
   readonly pid: number | undefined
   /** The number of processes that were started to replace a process that had exited. */
   readonly restartCount: number
+  /**
+   * Ends the running process at once, as a crash would. Its calls reject, and the next call starts another process. It
+   * counts as no failure. Does nothing if no process is running.
+   */
+  kill(): void
 }
 
 /** A connection to a server of 2026-07-28 or of an older revision. */
@@ -82,6 +88,11 @@ export interface StdioOptions {
   readonly graceMs?: number | undefined
   /** Called after each exit of a process. */
   readonly onExit?: ((exit: ProcessEnd) => void) | undefined
+  /**
+   * Returns the streams to use instead of those of a new process, such as streams that record what passes. It is called
+   * once for each process.
+   */
+  readonly wrapStreams?: ((streams: StreamPair, pid: number | undefined) => StreamPair) | undefined
 }
 
 /** The exit of a process. */
@@ -99,9 +110,10 @@ export interface ProcessEnd {
 export interface ConnectAnyOptions {
   /**
    * The revision of the server, or `'older'` for any revision before 2026-07-28. `'probe'` detects the revision with
-   * `server/discover` (basic/versioning). Default: `'probe'`.
+   * `server/discover` (basic/versioning). An older revision is the only one that `initialize` offers, as a host of that
+   * revision does; a server that answers with another one is rejected. Default: `'probe'`.
    */
-  readonly revision?: 'probe' | '2026-07-28' | 'older' | undefined
+  readonly revision?: 'probe' | '2026-07-28' | 'older' | LegacyRevision | undefined
   /** The store of detected revisions. Default: they are kept until the connection is closed. */
   readonly detectedRevisions?: DetectedRevisions | undefined
   /**

@@ -2,6 +2,7 @@ import { checkOptions, type Clock, createLog, errorRecord, type KnownOptions, ty
 import type { Exchange } from '@x/exchange'
 import { defaultBounds, type ParseBounds, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 import type { Duplex, Readable, Writable } from 'node:stream'
+import type { StreamPair } from '../close-streams.ts'
 import type { StdioError } from '../stdio-error.ts'
 
 /** Options of a connection over any streams. */
@@ -100,6 +101,12 @@ export interface StdioConnectOptions extends ConnectionOptions {
   readonly restart?: false | undefined
   /** Called each time a process has exited. */
   readonly onExit?: ((exit: ProcessExit) => void) | undefined
+  /**
+   * Returns the streams to use instead of those of a new process, such as streams that record what passes. It is called
+   * once for each process, before anything is written. The end of `output` must end the output of the process, and
+   * `input` must end with the input. If it throws, the process is ended and the calls reject with the same error.
+   */
+  readonly wrapStreams?: ((streams: StreamPair, pid: number | undefined) => StreamPair) | undefined
 }
 
 const defaults = { graceMs: 2000 } satisfies ConnectionOptions
@@ -147,6 +154,7 @@ export const stdioOptionNames = {
   onStart: true,
   restart: true,
   onExit: true,
+  wrapStreams: true,
 } as const satisfies Record<keyof StdioConnectOptions, true>
 
 /** Rejects unknown options, and replaces missing values by defaults. `where` is the name of the function in errors. */

@@ -95,6 +95,8 @@ export interface ServerProcess {
    * `graceMs` more. On Windows SIGTERM also ends them at once.
    */
   stop(graceMs: number): Promise<void>
+  /** Sends SIGKILL to the process and the processes that it has started. */
+  kill(): void
 }
 
 /** The time in milliseconds for which a grandchild may keep a pipe open after the process has exited. */
@@ -120,6 +122,7 @@ export async function startProcess(
     streams: { input: stdout, output: stdin },
     exitPromise,
     stop: (graceMs) => stopProcess({ child, tree, exitPromise }, graceMs, clock),
+    kill: () => tree.kill('SIGKILL'),
   }
 }
 

@@ -8,6 +8,7 @@ import {
   olderServerMessage,
   supportsDiscover,
 } from '@x/exchange/internal'
+import type { StreamPair } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
 import { type ClientConnection, createClientConnection } from './client-connection.ts'
 import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './options.ts'
@@ -32,6 +33,12 @@ export interface ProcessView {
   readonly pid: number | undefined
   /** The number of processes that were started to replace an earlier one. */
   readonly restartCount: number
+  /**
+   * Ends the running process at once, as a crash would: by SIGKILL, with the processes that it has started. Its calls
+   * reject with `exited`. It counts as no failure, so the next call starts another process without a pause. Does nothing
+   * if no process is running.
+   */
+  kill(): void
 }
 
 interface SupervisorState {
@@ -54,6 +61,8 @@ interface RunningProcess {
   readonly startedAt: number
   /** The error that explains why this side ends the process. Undefined if it does not. */
   stopError: StdioError | undefined
+  /** True once the program has asked for the end of the process. */
+  isKilled: boolean
 }
 
 /**
@@ -100,6 +109,13 @@ export function createSupervisor(options: StdioConnectOptions, settings: Connect
       get restartCount() {
         return Math.max(0, state.startCount - 1)
       },
+      kill: () => {
+        for (const runningProcess of state.runningProcesses) {
+          runningProcess.isKilled = true
+          state.readyConnection = undefined
+          runningProcess.process.kill()
+        }
+      },
     },
   }
 }
@@ -108,13 +124,14 @@ async function startConnection(state: SupervisorState): Promise<ClientConnection
   const { options, settings, closeController } = state
   if (state.readyConnection !== undefined) return state.readyConnection
   closeController.signal.throwIfAborted()
+  await waitForKilled(state)
   const pauseMs = state.restartPolicy.computePauseMs()
   if (pauseMs > 0) await sleep(pauseMs, { clock: settings.clock, signal: closeController.signal })
   const process = await startProcess(options, settings).catch((error: unknown) => {
     if (error instanceof Error) state.states.lose(error)
     throw error
   })
-  const runningProcess = registerProcess(state, process)
+  const runningProcess = registerProcess(state, process, await wrapStreams(process, options, settings))
   try {
     closeController.signal.throwIfAborted()
     await initializeProcess(state, runningProcess.clientConnection)
@@ -135,15 +152,22 @@ function toStdioError(error: unknown): StdioError {
   return error instanceof StdioError ? error : new StdioError('probe', 'The process was ended', { cause: error })
 }
 
-function registerProcess(state: SupervisorState, process: ServerProcess): RunningProcess {
+/** Waits for the exits of processes that were killed, because `onExit` of one must precede `onStart` of the next. */
+async function waitForKilled({ runningProcesses }: SupervisorState): Promise<void> {
+  const killed = [...runningProcesses].filter(({ isKilled }) => isKilled)
+  await Promise.all(killed.map(({ process }) => process.exitPromise))
+}
+
+function registerProcess(state: SupervisorState, process: ServerProcess, streams: StreamPair): RunningProcess {
   const { settings } = state
   const onEnd = (): void => void process.stop(settings.graceMs)
-  const connection = createClientConnection({ streams: process.streams, settings, onEnd })
+  const connection = createClientConnection({ streams, settings, onEnd })
   const runningProcess: RunningProcess = {
     process,
     clientConnection: connection,
     startedAt: settings.clock.monotonicNow(),
     stopError: undefined,
+    isKilled: false,
   }
   state.runningProcesses.add(runningProcess)
   state.startCount += 1
@@ -151,15 +175,29 @@ function registerProcess(state: SupervisorState, process: ServerProcess): Runnin
   return runningProcess
 }
 
+/** Returns the streams of a new process as the program wants them. Ends the process if the program fails to wrap them. */
+async function wrapStreams(
+  { pid, streams, stop }: ServerProcess,
+  { wrapStreams: wrap }: StdioConnectOptions,
+  { graceMs }: ConnectionSettings,
+): Promise<StreamPair> {
+  try {
+    return wrap === undefined ? streams : wrap(streams, pid)
+  } catch (error) {
+    await stop(graceMs)
+    throw error
+  }
+}
+
 function handleExit(state: SupervisorState, runningProcess: RunningProcess, exit: EndedProcess): void {
-  const { clientConnection, stopError } = runningProcess
+  const { clientConnection, stopError, isKilled } = runningProcess
   state.runningProcesses.delete(runningProcess)
   if (state.readyConnection === clientConnection) state.readyConnection = undefined
   const isExpected = state.closeController.signal.aborted
   const { options, hasAnswered } = state
-  const error = stopError ?? (hasAnswered ? createExitError : createStartError)(options.command, exit)
+  const error = stopError ?? (hasAnswered || isKilled ? createExitError : createStartError)(options.command, exit)
   // An exit with code 0 while no call is pending does not count as a failure. An idle process may exit in this way.
-  const isOrderly = exit.exitCode === 0 && !clientConnection.isBusy() && stopError === undefined
+  const isOrderly = isKilled || (exit.exitCode === 0 && !clientConnection.isBusy() && stopError === undefined)
   if (!isExpected && !isOrderly) state.restartPolicy.recordExit(error, runningProcess.startedAt)
   reportExit(state, error)
   clientConnection.fail(error)
