@@ -1,5 +1,7 @@
 import { checkOptions, platformRuntime } from '@x/core'
-import { createConnection } from './connection/connection.ts'
+import { protocolVersion } from '@x/schema'
+import { legacyRevisions } from '../translate/revisions.ts'
+import { type ConnectionOptions, createConnection } from './connection/connection.ts'
 import {
   type AnyConnection,
   type ConnectAnyOptions,
@@ -25,8 +27,8 @@ export function connectTarget(
 ): AnyConnection {
   checkOptions(options, connectAnyOptionNames, 'connectAny')
   const parsedTarget = parseTarget(target)
-  const { revision = 'probe', detectedRevisions, runtime: clock = platformRuntime } = options
-  const shared = { revision, detectedRevisions, clock, settings: resolveSettings(options) }
+  const { detectedRevisions, runtime: clock = platformRuntime } = options
+  const shared = { ...revisionSettings(options), detectedRevisions, clock, settings: resolveSettings(options) }
   if (parsedTarget.transport === 'http') {
     const { url } = parsedTarget
     const address = url.origin + url.pathname
@@ -63,6 +65,17 @@ export function connectTarget(
       return module.createStdioTransport({ entry, options: stdio, clock, probeTimeoutMs, log, onEnd })
     },
   })
+}
+
+/** Splits the option `revision` into what is known of the server, and the revisions that `initialize` may agree on. */
+function revisionSettings({
+  revision = 'probe',
+}: ConnectAnyOptions): Pick<ConnectionOptions, 'revision' | 'sessionRevisions'> {
+  if (revision === 'probe' || revision === 'older' || revision === protocolVersion)
+    return { revision, sessionRevisions: legacyRevisions }
+  if (legacyRevisions.includes(revision)) return { revision: 'older', sessionRevisions: [revision] }
+  const known = ['probe', 'older', protocolVersion, ...legacyRevisions].join(', ')
+  throw new TypeError(`connectAny: the revision "${String(revision)}" is unknown; known are ${known}`)
 }
 
 /**

@@ -6,6 +6,7 @@ import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import { LegacyError } from '../calls/legacy-error.ts'
 import type { Port } from '../calls/port.ts'
+import { legacyRevisions } from '../../translate/revisions.ts'
 import { resolveSettings } from '../options.ts'
 import { createConnection } from './connection.ts'
 import type { ServerProcess, Transport } from './transport.ts'
@@ -63,7 +64,7 @@ function connect({ answers = olderServer, isProcess = false, revision = 'probe',
   })
   let endProcess = (): void => {}
   const process: ServerProcess = {
-    view: { pid: 1, restartCount: 0 },
+    view: { pid: 1, restartCount: 0, kill: () => {} },
     probeTimeoutMs,
     isExit: (error) => error instanceof Error && error.message === 'exited',
     replace: async () => void sent.push('replace'),
@@ -92,6 +93,7 @@ function connect({ answers = olderServer, isProcess = false, revision = 'probe',
     serverKey: 'server',
     canMixPrincipals: false,
     revision,
+    sessionRevisions: legacyRevisions,
     detectedRevisions,
     settings: resolveSettings({ log: () => {}, handshakeTimeoutMs }),
     clock: script.clock ?? probeClock,

@@ -9,7 +9,8 @@ import { Negotiation, type NegotiationOptions, type Opening } from './negotiatio
 import type { Conversation, Transport } from './transport.ts'
 
 /** The dependencies of a connection. */
-export interface ConnectionOptions extends Pick<NegotiationOptions, 'revision' | 'detectedRevisions' | 'serverKey'> {
+export interface ConnectionOptions
+  extends Pick<NegotiationOptions, 'revision' | 'sessionRevisions' | 'detectedRevisions' | 'serverKey'> {
   readonly settings: LegacySettings
   readonly clock: Clock
   readonly url: string

@@ -11,7 +11,7 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { pickShared } from '../../translate/capabilities.ts'
-import { legacyRevisions, findRevision } from '../../translate/revisions.ts'
+import { findRevision, type LegacyRevision, legacyRevisions } from '../../translate/revisions.ts'
 import { metaIn } from '../../translate/request.ts'
 import { canBeAsked, declaredCapabilitiesOf } from '../calls/capabilities.ts'
 import type { LegacyServerPeer } from '../options.ts'
@@ -20,10 +20,14 @@ import type { LegacyServerPeer } from '../options.ts'
 export const initializedNotification: RpcNotification = { jsonrpc: '2.0', method: 'notifications/initialized' }
 
 /**
- * Creates the `initialize` request of the client that sent the given request. The request names the newest of the older
+ * Creates the `initialize` request of the client that sent the given request. The request names the first of the
  * revisions. A client that can be asked declares that it returns the `state` of questions (SEP-1685).
  */
-export function createInitializeRequest(request: RpcRequest, id: number): RpcRequest {
+export function createInitializeRequest(
+  request: RpcRequest,
+  id: number,
+  [firstRevision]: readonly LegacyRevision[],
+): RpcRequest {
   const info = metaIn(request.params)[metaKeys.clientInfo]
   const declaredCapabilities = declaredCapabilitiesOf(request)
   const { experimental } = declaredCapabilities
@@ -31,14 +35,13 @@ export function createInitializeRequest(request: RpcRequest, id: number): RpcReq
     ...pickShared(declaredCapabilities),
     ...(canBeAsked(declaredCapabilities) && { experimental: { ...experimental, requestState: {} } }),
   }
-  const [newestRevision] = legacyRevisions
   // Older servers require the name of the client, but a client of 2026-07-28 need not send one.
   const clientInfo = isJsonObject(info) ? info : { name: 'unnamed', version: '0' }
   return {
     jsonrpc: '2.0',
     id,
     method: 'initialize',
-    params: { protocolVersion: newestRevision, capabilities, clientInfo },
+    params: { protocolVersion: firstRevision ?? legacyRevisions[0], capabilities, clientInfo },
   }
 }
 
@@ -55,10 +58,13 @@ export function answerBeforeHandshake({ id, method }: RpcRequest): RpcResponse {
 export type InitializeOutcome = { readonly peer: Omit<LegacyServerPeer, 'namesCalls'> } | { readonly error: RpcError }
 
 /** Parses the response to `initialize` (basic/lifecycle, version negotiation). */
-export function parseInitializeResponse(response: RpcResponse): InitializeOutcome {
+export function parseInitializeResponse(
+  response: RpcResponse,
+  revisions: readonly LegacyRevision[],
+): InitializeOutcome {
   if ('error' in response) return { error: response }
   const { protocolVersion: answeredVersion, capabilities, serverInfo, instructions } = response.result
-  const revision = findRevision(answeredVersion, legacyRevisions)
+  const revision = findRevision(answeredVersion, revisions)
   if (revision === undefined) {
     const message = `The server speaks ${JSON.stringify(answeredVersion)?.slice(0, 100)}, which this client does not`
     const supportedVersions = typeof answeredVersion === 'string' ? [answeredVersion.slice(0, 100)] : []

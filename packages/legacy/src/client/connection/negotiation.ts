@@ -18,6 +18,7 @@ import {
   initializedNotification,
   parseInitializeResponse,
 } from './handshake.ts'
+import type { LegacyRevision } from '../../translate/revisions.ts'
 import { isLegacyError } from '../calls/legacy-error.ts'
 import type { Conversation, Transport } from './transport.ts'
 
@@ -25,6 +26,8 @@ import type { Conversation, Transport } from './transport.ts'
 export interface NegotiationOptions {
   /** The revision of the server as the host gives it, or `probe` to detect it. */
   readonly revision: 'probe' | ServerRevision
+  /** The older revisions that a session may have. `initialize` names the first. */
+  readonly sessionRevisions: readonly LegacyRevision[]
   readonly detectedRevisions: DetectedRevisions | undefined
   /** The key of the server in `detectedRevisions`. */
   readonly serverKey: string
@@ -165,7 +168,7 @@ export class Negotiation {
 
 /** Creates the functions that send the requests of one negotiation. */
 function createSteps(
-  { settings, closed, clock, revision }: NegotiationOptions,
+  { settings, closed, clock, revision, sessionRevisions }: NegotiationOptions,
   transport: Transport,
   { port, opening: { request, client, user } }: { readonly port: Port; readonly opening: Opening },
 ): NegotiationSteps {
@@ -186,8 +189,9 @@ function createSteps(
     )
   const initialize = (): Promise<Conversation> =>
     limit('initialize', async (signal) => {
-      const response = await port.send(createInitializeRequest(request, 1), signal, handshakeHandlers)
-      const outcome = parseInitializeResponse(response)
+      const initializeRequest = createInitializeRequest(request, 1, sessionRevisions)
+      const response = await port.send(initializeRequest, signal, handshakeHandlers)
+      const outcome = parseInitializeResponse(response, sessionRevisions)
       if ('error' in outcome) {
         await port.end(signal).catch(() => {})
         const isModern = revision === 'probe' && namesModernRevision(outcome.error)

@@ -43,6 +43,20 @@ test('the handshake comes first, with version, capabilities and info [LEG-001 LE
   })
 })
 
+test('a revision that the host names is the only one it offers and takes', async () => {
+  const named = connect({ revision: '2025-06-18' }, { revision: '2025-06-18' })
+  await named.client.callTool('greet')
+  expect(named.server.methods()).toEqual(['initialize', 'notifications/initialized', 'GET', 'tools/call'])
+  expect(named.server.arrived[0]?.message['params']).toMatchObject({ protocolVersion: '2025-06-18' })
+  const other = connect({ revision: '2025-11-25' }, { revision: '2025-06-18' })
+  await expect(other.client.callTool('greet')).rejects.toThrow(
+    `speaks none of this client's revisions of the protocol; it names ["2025-11-25"]`,
+  )
+  expect(() => connect({}, { revision: '2025-01-01' as '2025-11-25' })).toThrow(
+    'connectAny: the revision "2025-01-01" is unknown; known are probe, older, 2026-07-28, 2025-11-25',
+  )
+})
+
 test('everything after it carries version and session, and what older servers know alone [LEG-012 LEG-013 LEG-020 LEG-043]', async () => {
   const { server, client, connection } = connect({ revision: '2025-06-18' })
   await client.callTool('greet', { name: 'Ada' })
