@@ -1,4 +1,3 @@
-import { PassThrough } from 'node:stream'
 import { createClient } from '@x/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectStdio, isStdioError, type ProcessExit, type StdioConnectOptions } from '../src/index.ts'
@@ -168,67 +167,6 @@ describe('a process that ends', () => {
     await connection.exchange(createRequest(1), listeningCall())
     await exited.opened
     expect(await connection.exchange(createRequest(2), listeningCall())).toHaveProperty('result')
-  })
-})
-
-describe('a process whose end is asked for', () => {
-  test('is started again by the next call, as often as it is killed', async () => {
-    const exits: ProcessExit[] = []
-    await using connection = toServer({ onExit: (exit) => exits.push(exit) })
-    connection.process.kill()
-    const client = createClient(connection, { ...me, maxResendMs: 0 })
-    const pids = new Set<string>()
-    for (let count = 0; count < 7; count++) {
-      pids.add(textOf(await client.callTool('pid')))
-      const call = client.callTool('hangs')
-      connection.process.kill()
-      await expect(call).rejects.toMatchObject({ cause: { code: 'exited', signal: 'SIGKILL' } })
-    }
-    expect([pids.size, connection.process.restartCount, exits.length]).toEqual([7, 6, 7])
-  })
-
-  test('before it has answered fails its calls alone', async () => {
-    await using connection = toScript(`console.error('started'); setInterval(() => {}, 1000)`, {
-      stderr: () => connection.process.kill(),
-    })
-    for (const _try of [1, 2])
-      await expect(connection.start()).rejects.toMatchObject({ code: 'exited', signal: 'SIGKILL' })
-  })
-})
-
-describe('the streams of a process', () => {
-  test('are those that wrapStreams returns, once for each process', async () => {
-    const written: string[] = []
-    const read: string[] = []
-    const seenPids: (number | undefined)[] = []
-    await using connection = toServer({
-      wrapStreams: ({ input, output }, pid) => {
-        seenPids.push(pid)
-        const toProcess = new PassThrough().on('data', (chunk) => written.push(String(chunk)))
-        const fromProcess = new PassThrough().on('data', (chunk) => read.push(String(chunk)))
-        toProcess.pipe(output)
-        return { input: input.pipe(fromProcess), output: toProcess }
-      },
-    })
-    const client = createClient(connection, me)
-    const pids = [textOf(await client.callTool('pid'))]
-    connection.process.kill()
-    pids.push(textOf(await client.callTool('pid')))
-    expect(seenPids.map(String)).toEqual(pids)
-    expect(written.join('').match(/"method":"tools\/call"/g)).toHaveLength(2)
-    expect(read.join('')).toContain(`"text":"${pids[1]}"`)
-  })
-
-  test('fail the calls if it throws, and the process is ended', async () => {
-    let pid = 0
-    await using connection = toServer({
-      wrapStreams: (_, started = 0) => {
-        pid = started
-        throw new Error('no record')
-      },
-    })
-    await expect(connection.start()).rejects.toThrow('no record')
-    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
   })
 })
 

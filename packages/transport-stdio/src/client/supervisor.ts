@@ -195,7 +195,7 @@ function handleExit(state: SupervisorState, runningProcess: RunningProcess, exit
   if (state.readyConnection === clientConnection) state.readyConnection = undefined
   const isExpected = state.closeController.signal.aborted
   const { options, hasAnswered } = state
-  const error = stopError ?? (hasAnswered || isKilled ? createExitError : createStartError)(options.command, exit)
+  const error = stopError ?? createEndError(options.command, exit, hasAnswered || isKilled)
   // An exit with code 0 while no call is pending does not count as a failure. An idle process may exit in this way.
   const isOrderly = isKilled || (exit.exitCode === 0 && !clientConnection.isBusy() && stopError === undefined)
   if (!isExpected && !isOrderly) state.restartPolicy.recordExit(error, runningProcess.startedAt)
@@ -218,6 +218,10 @@ function reportExit({ restartPolicy, states }: SupervisorState, error: StdioErro
 
 function reportExitFailure({ settings }: SupervisorState): (error: unknown) => void {
   return (cause) => settings.onError(new StdioError('exited', 'onExit failed', { cause }))
+}
+
+function createEndError(command: string, exit: EndedProcess, canStartAgain: boolean): StdioError {
+  return canStartAgain ? createExitError(command, exit) : createStartError(command, exit)
 }
 
 /** The error of a process that never answered. Another start would most likely end in the same way. */
