@@ -1,257 +1,236 @@
-import { LimitError, parseJsonObject } from '@x/core'
-import type { JournalEntry } from '@x/exchange'
-import { type JsonObject, type WireError, isJsonObject } from '@x/schema'
+import { LimitError } from '@x/core'
 import type {
-  ClaimedTask,
+  CancelOutcome,
+  ClaimRequest,
+  ClaimResult,
   EngineListener,
-  InspectedTask,
   Lease,
   LeaseState,
   NewTask,
-  OpenTaskState,
-  ProgressNumbers,
+  RevokeOutcome,
+  TaskAnswerOutcome,
+  TaskAnswers,
+  TaskCount,
+  TaskFilter,
+  TaskPage,
+  TaskRelease,
   TaskRow,
 } from './engine.ts'
+import { StoredTask } from './stored-task.ts'
+import { toTaskSummary } from './task-summary.ts'
 
-/** A stored task. Its JSON values are stored as text, so that callers get copies. */
-export interface StoredTask {
-  readonly id: string
-  readonly owner: string
-  readonly caller: string
-  readonly tool: string
-  readonly createdAt: number
-  readonly hasFixedLifetime: boolean
-  payload: string
-  status: TaskRow['status']
-  statusMessage: string | undefined
-  progress: ProgressNumbers | undefined
-  updatedAt: number
-  ttlMs: number | null
-  requests: Map<string, string>
-  readonly responses: Map<string, string>
-  readonly entries: Map<string, string>
-  outcome: string | undefined
-  attempt: number
-  failures: number
-  /**
-   * The time at which the task became ready, or at which its pause or lease ends. Undefined if the task waits for its
-   * client or has ended.
-   */
-  dueAt: number | undefined
-  /** The token of the current claim. */
-  token: string | undefined
-  worker: string | undefined
-  isCancelling: boolean
-}
-
-/** The state that the functions of an engine in memory share. */
-export interface MemoryStore {
-  readonly tasks: Map<string, StoredTask>
-  readonly tasksByCaller: Map<string, Set<StoredTask>>
-  /** The tasks that are ready, paused or claimed. */
-  readonly dueTasks: Set<StoredTask>
-  /** A time before which no task expires, in milliseconds since 1970. */
-  earliestExpiry: number
-  readonly listeners: Set<EngineListener>
+interface MemoryStoreSettings {
   readonly leaseMs: number
   readonly maxTasks: number
+  /** Returns the time in milliseconds since 1970. */
   readonly now: () => number
 }
 
-/**
- * Stores a new task. If the caller has reached its limit, its oldest ended task is deleted. If the store is full, the
- * caller with the most tasks loses its oldest ended task. Without an ended task, returns `full` for the limit of the
- * caller, and throws `LimitError` for the limit of the store.
- */
-export function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | 'full' {
-  const { tasks, maxTasks, now } = store
-  const nowMs = now()
-  const ownTasks = store.tasksByCaller.get(task.caller) ?? new Set()
-  if (ownTasks.size >= task.callerLimit) {
-    const liveTasks = [...ownTasks].filter((ownTask) => !isExpired(ownTask, nowMs))
-    if (liveTasks.length >= task.callerLimit && !deleteOldestEnded(store, liveTasks)) return 'full'
+/** The tasks of an engine in memory. */
+export class MemoryStore {
+  readonly #settings: MemoryStoreSettings
+  readonly #tasks = new Map<string, StoredTask>()
+  readonly #tasksByCaller = new Map<string, Set<StoredTask>>()
+  /** The tasks that are ready, paused or claimed. */
+  readonly #dueTasks = new Set<StoredTask>()
+  readonly #listeners = new Set<EngineListener>()
+  /** A time before which no task expires, in milliseconds since 1970. */
+  #earliestExpiry = Number.POSITIVE_INFINITY
+
+  constructor(settings: MemoryStoreSettings) {
+    this.#settings = settings
   }
-  // An engine with a database finds a known id when it inserts the row, so after it has made room.
-  if (tasks.has(task.id)) throw new Error(`There is a task ${JSON.stringify(task.id)} already: create another id`)
-  if (tasks.size >= maxTasks && deleteExpiredTasks(store) === 0 && !deleteOfGreediestCaller(store)) {
-    const advice = 'raise maxTasks of memoryEngine, or use an engine with a database'
-    throw new LimitError('tasks', { scope: 'all', max: maxTasks, advice })
+
+  /** Returns the time in milliseconds since 1970. */
+  now(): number {
+    return this.#settings.now()
   }
-  const storedTask: StoredTask = {
-    id: task.id,
-    owner: task.owner,
-    caller: task.caller,
-    tool: task.tool,
-    payload: JSON.stringify(task.payload),
-    createdAt: nowMs,
-    status: 'working',
-    statusMessage: task.statusMessage,
-    progress: undefined,
-    updatedAt: nowMs,
-    ttlMs: task.lifetimeMs,
-    hasFixedLifetime: task.hasFixedLifetime === true,
-    requests: new Map(),
-    responses: new Map(),
-    entries: new Map(),
-    outcome: undefined,
-    attempt: 0,
-    failures: 0,
-    dueAt: undefined,
-    token: undefined,
-    worker: undefined,
-    isCancelling: false,
+
+  /**
+   * Stores a new task. If the caller has reached its limit, its oldest ended task is deleted. If the store is full, the
+   * caller with the most tasks loses its oldest ended task. Without an ended task, returns `full` for the limit of the
+   * caller, and throws `LimitError` for the limit of the store.
+   */
+  create(task: NewTask): TaskRow | 'full' {
+    const nowMs = this.now()
+    const ownTasks = this.#tasksByCaller.get(task.caller) ?? new Set()
+    if (ownTasks.size >= task.callerLimit) {
+      const liveTasks = [...ownTasks].filter((ownTask) => !ownTask.isExpired(nowMs))
+      if (liveTasks.length >= task.callerLimit && !this.#deleteOldestEnded(liveTasks)) return 'full'
+    }
+    // An engine with a database finds a known id when it inserts the row, so after it has made room.
+    if (this.#tasks.has(task.id))
+      throw new Error(`There is a task ${JSON.stringify(task.id)} already: create another id`)
+    const { maxTasks } = this.#settings
+    if (this.#tasks.size >= maxTasks && this.deleteExpired() === 0 && !this.#deleteOfGreediestCaller()) {
+      const advice = 'raise maxTasks of memoryEngine, or use an engine with a database'
+      throw new LimitError('tasks', { scope: 'all', max: maxTasks, advice })
+    }
+    const storedTask = new StoredTask(task, nowMs)
+    this.#tasks.set(task.id, storedTask)
+    // A deletion above may have removed the set from the map, together with its last task.
+    this.#tasksByCaller.set(task.caller, ownTasks.add(storedTask))
+    this.#earliestExpiry = Math.min(this.#earliestExpiry, storedTask.expiresAt)
+    this.#dueTasks.add(storedTask)
+    this.#notifyWork()
+    return storedTask.toRow(nowMs)
   }
-  tasks.set(task.id, storedTask)
-  // A deletion above may have removed the set from the map, together with its last task.
-  store.tasksByCaller.set(task.caller, ownTasks.add(storedTask))
-  store.earliestExpiry = Math.min(store.earliestExpiry, expiryOf(storedTask))
-  setDueAt(store, storedTask, nowMs)
-  notifyWork(store)
-  return toTaskRow(storedTask, nowMs)
-}
 
-function deleteOfGreediestCaller(store: MemoryStore): boolean {
-  return [...store.tasksByCaller.values()]
-    .toSorted((one, other) => other.size - one.size)
-    .some((callerTasks) => deleteOldestEnded(store, [...callerTasks]))
-}
-
-function deleteOldestEnded(store: MemoryStore, candidates: readonly StoredTask[]): boolean {
-  const [oldest] = candidates.filter(isFinished).toSorted((one, other) => one.updatedAt - other.updatedAt)
-  if (oldest !== undefined) deleteStoredTask(store, oldest)
-  return oldest !== undefined
-}
-
-function deleteStoredTask({ tasks, tasksByCaller, dueTasks }: MemoryStore, task: StoredTask): void {
-  tasks.delete(task.id)
-  dueTasks.delete(task)
-  const callerTasks = tasksByCaller.get(task.caller)
-  callerTasks?.delete(task)
-  if (callerTasks?.size === 0) tasksByCaller.delete(task.caller)
-}
-
-/** Deletes the tasks whose lifetime has ended, and returns the number of deleted tasks. */
-export function deleteExpiredTasks(store: MemoryStore): number {
-  const nowMs = store.now()
-  if (nowMs < store.earliestExpiry) return 0
-  const expiredTasks = [...store.tasks.values()].filter((task) => isExpired(task, nowMs))
-  for (const task of expiredTasks) deleteStoredTask(store, task)
-  // A later change of a task can only prolong its lifetime, so this time stays a lower bound.
-  store.earliestExpiry = Array.from(store.tasks.values(), expiryOf).reduce(
-    (earliest, expiry) => Math.min(earliest, expiry),
-    Number.POSITIVE_INFINITY,
-  )
-  return expiredTasks.length
-}
-
-/** Sets the time at which a task is due. With undefined, the task is never due. */
-export function setDueAt({ dueTasks }: MemoryStore, task: StoredTask, dueAt: number | undefined): void {
-  task.dueAt = dueAt
-  if (dueAt === undefined) dueTasks.delete(task)
-  else dueTasks.add(task)
-}
-
-/** Notifies every worker that a task has become ready. */
-export function notifyWork({ listeners }: MemoryStore): void {
-  for (const listener of listeners) listener.onWork()
-}
-
-/** Finds a task that has not expired. With an owner, only a task of that owner. */
-export function findStoredTask({ tasks, now }: MemoryStore, id: string, owner?: string): StoredTask | undefined {
-  const task = tasks.get(id)
-  if (task === undefined || isExpired(task, now())) return undefined
-  return owner === undefined || task.owner === owner ? task : undefined
-}
-
-/** Updates a task if its current claim has the token of the lease, and returns its state. Otherwise returns `lost`. */
-export function writeIfLeased(
-  store: MemoryStore,
-  { id, token }: Lease,
-  update: (task: StoredTask) => void,
-): LeaseState {
-  const task = findStoredTask(store, id)
-  if (task?.token === undefined || task.token !== token) return 'lost'
-  const state = task.isCancelling ? 'cancelling' : 'owned'
-  update(task)
-  return state
-}
-
-/** Returns true if a task has ended. */
-export function isFinished({ status }: StoredTask): boolean {
-  return status !== 'working' && status !== 'input_required'
-}
-
-/** Returns true if the lifetime of a task has ended. */
-export function isExpired(task: StoredTask, nowMs: number): boolean {
-  return nowMs >= expiryOf(task)
-}
-
-function expiryOf({ createdAt, ttlMs }: StoredTask): number {
-  return ttlMs === null ? Number.POSITIVE_INFINITY : createdAt + ttlMs
-}
-
-/** Prolongs the lifetime of a task, and never shortens it. */
-export function extendLifetime(task: StoredTask, lifetimeMs: number | null, nowMs: number): void {
-  if (task.ttlMs === null || task.hasFixedLifetime) return
-  task.ttlMs = lifetimeMs === null ? null : Math.max(task.ttlMs, nowMs - task.createdAt + lifetimeMs)
-}
-
-/** Returns the state of a task. Undefined if the task has ended. */
-export function openStateOf(task: StoredTask, nowMs: number): OpenTaskState | undefined {
-  if (isFinished(task)) return undefined
-  if (task.dueAt === undefined) return 'waiting'
-  if (task.dueAt <= nowMs) return 'ready'
-  return task.token === undefined ? 'paused' : 'running'
-}
-
-/** Returns the public state of a task. */
-export function toTaskRow(task: StoredTask, nowMs: number): TaskRow {
-  const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = task
-  const { result, error } = task.outcome === undefined ? {} : parseStoredObject(task.outcome)
-  return {
-    id,
-    status,
-    statusMessage,
-    progress: progress && { ...progress },
-    createdAt,
-    ageMs: nowMs - createdAt,
-    updatedAt,
-    ttlMs,
-    requests: parseStoredObjects(task.requests),
-    result: isJsonObject(result) ? result : undefined,
-    // `finish` stored a `WireError` as text.
-    error: isJsonObject(error) ? (error as unknown as WireError) : undefined,
+  /** Finds a task that has not expired. With an owner, only a task of that owner. */
+  find(id: string, owner?: string): StoredTask | undefined {
+    const task = this.#tasks.get(id)
+    if (task === undefined || task.isExpired(this.now())) return undefined
+    return owner === undefined || task.owner === owner ? task : undefined
   }
-}
 
-/** Returns a task as operators see it. */
-export function toInspectedTask(task: StoredTask, nowMs: number): InspectedTask {
-  const { owner, tool, attempt, failures, worker, dueAt } = task
-  const dueInMs = dueAt === undefined ? undefined : dueAt - nowMs
-  return { ...toTaskRow(task, nowMs), owner, tool, attempt, failures, worker, dueInMs, state: openStateOf(task, nowMs) }
-}
-
-/** Returns a task as its worker gets it. */
-export function toClaimedTask(task: StoredTask, token: string, waitedMs: number): ClaimedTask {
-  const { id, attempt, failures, payload, entries, responses, isCancelling } = task
-  return {
-    id,
-    attempt,
-    token,
-    failures,
-    waitedMs,
-    payload: parseStoredObject(payload),
-    // Each text was made from a `JournalEntry`.
-    entries: Array.from(entries.values(), (text) => JSON.parse(text) as JournalEntry),
-    responses: parseStoredObjects(responses),
-    isCancelling,
+  answer(answers: TaskAnswers): TaskAnswerOutcome {
+    const task = this.find(answers.id, answers.owner)
+    if (task === undefined) return 'unknown'
+    const outcome = this.#change(task, (nowMs) => task.storeAnswers(answers, nowMs))
+    if (outcome === 'resumed') this.#notifyWork()
+    return outcome
   }
-}
 
-function parseStoredObjects(textsByKey: ReadonlyMap<string, string>): JsonObject {
-  return Object.fromEntries(Array.from(textsByKey, ([key, text]) => [key, parseStoredObject(text)]))
-}
+  cancel(id: string, owner: string | undefined): CancelOutcome {
+    const task = this.find(id, owner)
+    if (task === undefined) return 'unknown'
+    const outcome = this.#change(task, (nowMs) => task.cancel(nowMs))
+    if (outcome === 'notified') for (const listener of this.#listeners) listener.onCancel(id)
+    return outcome
+  }
 
-function parseStoredObject(text: string): JsonObject {
-  return parseJsonObject(text) ?? {}
+  claim({ maxClaims, id, worker }: ClaimRequest): ClaimResult {
+    const nowMs = this.now()
+    const nextDueAt = Math.min(
+      ...Array.from(this.#dueTasks, ({ dueAt = 0 }) => (dueAt > nowMs ? dueAt : Number.POSITIVE_INFINITY)),
+    )
+    const readyTasks = this.listReady().filter((task) => id === undefined || task.id === id)
+    // The tasks that became due first are claimed. The oldest of them begins first.
+    const claimableTasks = readyTasks.slice(0, maxClaims).sort((one, other) => one.createdAt - other.createdAt)
+    return {
+      nextDueMs: nextDueAt === Number.POSITIVE_INFINITY ? undefined : nextDueAt - nowMs,
+      tasks: claimableTasks.map((task) => task.claim(worker, this.#settings.leaseMs, nowMs)),
+    }
+  }
+
+  renewLease(lease: Lease): LeaseState {
+    return this.write(lease, (task, nowMs) => task.renewLease(this.#settings.leaseMs, nowMs))
+  }
+
+  /** Changes a task if its current claim has the token of the lease, and returns its state. Otherwise returns `lost`. */
+  write({ id, token }: Lease, change: (task: StoredTask, nowMs: number) => void): LeaseState {
+    const task = this.find(id)
+    const leaseState = task?.leaseStateOf(token) ?? 'lost'
+    if (task !== undefined && leaseState !== 'lost') this.#change(task, (nowMs) => change(task, nowMs))
+    return leaseState
+  }
+
+  release(lease: Lease, taskRelease: TaskRelease): LeaseState {
+    const leaseState = this.write(lease, (task, nowMs) => task.release(taskRelease, nowMs))
+    if (leaseState === 'owned' && taskRelease.pauseMs === undefined) this.#notifyWork()
+    return leaseState
+  }
+
+  revoke(id: string): RevokeOutcome {
+    const task = this.find(id)
+    if (task === undefined) return 'unknown'
+    const outcome = this.#change(task, (nowMs) => task.revoke(nowMs))
+    if (outcome === 'revoked') this.#notifyWork()
+    return outcome
+  }
+
+  /** Deletes the tasks whose lifetime has ended, and returns the number of deleted tasks. */
+  deleteExpired(): number {
+    const nowMs = this.now()
+    if (nowMs < this.#earliestExpiry) return 0
+    const expiredTasks = [...this.#tasks.values()].filter((task) => task.isExpired(nowMs))
+    for (const task of expiredTasks) this.#delete(task)
+    // A later change of a task can only prolong its lifetime, so this time stays a lower bound.
+    this.#earliestExpiry = Number.POSITIVE_INFINITY
+    for (const { expiresAt } of this.#tasks.values()) this.#earliestExpiry = Math.min(this.#earliestExpiry, expiresAt)
+    return expiredTasks.length
+  }
+
+  /** Adds a listener, and returns the function that removes it. */
+  listen({ onWork, onCancel }: EngineListener): () => void {
+    const listener = { onWork, onCancel }
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Returns the tasks that can be claimed, in the order in which they became due. */
+  listReady(): StoredTask[] {
+    const nowMs = this.now()
+    return [...this.#dueTasks]
+      .filter((task) => task.openStateAt(nowMs) === 'ready' && !task.isExpired(nowMs))
+      .sort((one, other) => (one.dueAt ?? 0) - (other.dueAt ?? 0))
+  }
+
+  list({ status, tool, owner, olderThanMs = 0, minFailures = 0, limit, cursor }: TaskFilter): TaskPage {
+    const nowMs = this.now()
+    // The map is in order of creation, so its last task is the newest. The cursor is the id of the last task of the
+    // previous page.
+    const newestFirst = [...this.#tasks.values()].toReversed()
+    const start = cursor === undefined ? 0 : newestFirst.findIndex(({ id }) => id === cursor) + 1
+    const matching = newestFirst
+      .slice(start)
+      .filter((task) => !task.isExpired(nowMs) && nowMs - task.createdAt >= olderThanMs && task.failures >= minFailures)
+      .filter((task) => status === undefined || task.status === status)
+      .filter((task) => (tool === undefined || task.tool === tool) && (owner === undefined || task.owner === owner))
+    const page = matching.slice(0, limit).map((task) => task.toInspected(nowMs))
+    return {
+      tasks: page.map(toTaskSummary),
+      ...(matching.length > limit && { nextCursor: page.at(-1)?.id }),
+    }
+  }
+
+  count(): readonly TaskCount[] {
+    const nowMs = this.now()
+    const counts = new Map<string, TaskCount>()
+    for (const task of this.#tasks.values()) {
+      const state = task.openStateAt(nowMs)
+      if (state === undefined || task.isExpired(nowMs)) continue
+      const { tool, status, createdAt, dueAt = createdAt } = task
+      const key = JSON.stringify([tool, state])
+      const ageMs = nowMs - (state === 'ready' ? dueAt : createdAt)
+      const { count, oldestAgeMs } = counts.get(key) ?? { count: 0, oldestAgeMs: 0 }
+      counts.set(key, { tool, status, state, count: count + 1, oldestAgeMs: Math.max(oldestAgeMs, ageMs) })
+    }
+    return [...counts.values()]
+  }
+
+  /** Changes a task, which may then be due, or no longer. */
+  #change<T>(task: StoredTask, change: (nowMs: number) => T): T {
+    const outcome = change(this.now())
+    if (task.dueAt === undefined) this.#dueTasks.delete(task)
+    else this.#dueTasks.add(task)
+    return outcome
+  }
+
+  #deleteOfGreediestCaller(): boolean {
+    return [...this.#tasksByCaller.values()]
+      .toSorted((one, other) => other.size - one.size)
+      .some((callerTasks) => this.#deleteOldestEnded([...callerTasks]))
+  }
+
+  #deleteOldestEnded(candidates: readonly StoredTask[]): boolean {
+    const [oldest] = candidates
+      .filter(({ isFinished }) => isFinished)
+      .toSorted((one, other) => one.updatedAt - other.updatedAt)
+    if (oldest !== undefined) this.#delete(oldest)
+    return oldest !== undefined
+  }
+
+  #delete(task: StoredTask): void {
+    this.#tasks.delete(task.id)
+    this.#dueTasks.delete(task)
+    const callerTasks = this.#tasksByCaller.get(task.caller)
+    callerTasks?.delete(task)
+    if (callerTasks?.size === 0) this.#tasksByCaller.delete(task.caller)
+  }
+
+  /** Notifies every worker that a task has become ready. */
+  #notifyWork(): void {
+    for (const listener of this.#listeners) listener.onWork()
+  }
 }
