@@ -1,6 +1,7 @@
 /**
  * Loads an optional package. If the package is missing, rejects with an error that says what needs it, contains the
- * command to install it, and has the code of Node for a missing module.
+ * command to install it, and has the code of Node for a missing module. The error has neither frames nor a cause: its
+ * message says everything, and no frame is in the code of the author.
  */
 export async function importPeerDependency<T>(
   packageSpec: string,
@@ -13,7 +14,7 @@ export async function importPeerDependency<T>(
     const name = packageSpec.slice(0, packageSpec.lastIndexOf('@'))
     if (!isMissingModule(cause, name)) throw cause
     const message = `${neededBy} needs the package ${name}, which is not installed: npm install ${packageSpec}`
-    throw Object.assign(new Error(message, { cause }), { code: missingModuleCode })
+    throw Object.assign(new Error(message), { code: missingModuleCode, stack: `Error: ${message}` })
   }
 }
 

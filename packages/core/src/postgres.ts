@@ -135,7 +135,7 @@ export function openPostgres<Pool>(database: string | Pool): {
   const open = (): ReturnType<typeof create> => (pool ??= create())
   return {
     pool: { query: async (query) => (await open()).query(query), connect: async () => (await open()).connect() },
-    close: async () => (await pool)?.end(),
+    close: async () => (await pool?.catch(() => undefined))?.end(),
   }
 }
 

@@ -158,7 +158,7 @@ describe('a release to a local registry', () => {
   test('a store whose optional client is not installed names the package and the command', async () => {
     const place = `${folder}/user-@x-state-codec`
     const program = "const { redisStore } = await import('@x/state-codec/redis')\n"
-    const get = "await redisStore('redis://localhost').get('key').catch(({ cause }) => console.log(cause.message))\n"
+    const get = "await redisStore('redis://localhost').get('key').catch(({ message }) => console.log(message))\n"
     await writeFile(`${place}/store.mjs`, program + get)
     expect(await runCommand(process.execPath, ['store.mjs'], place)).toBe(
       'A URL needs the package @redis/client, which is not installed: npm install @redis/client@6\n',

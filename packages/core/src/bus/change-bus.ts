@@ -1,3 +1,4 @@
+import { isMissingModuleError } from '../import-peer-dependency.ts'
 import type { JsonObject } from '../json.ts'
 
 /** A notice that something has changed, so that receivers have to read their copies of it again. */
@@ -67,10 +68,10 @@ export function isBusError(error: unknown): error is BusError {
 
 /**
  * Wraps an error of the database or message broker in a {@link BusError}. Its message contains the name of the database
- * or broker, and the reason.
+ * or broker, and the reason. A missing package is returned as it is, because no later attempt will succeed.
  */
-export function busUnavailableError(name: string, cause: unknown): BusError {
-  if (isBusError(cause)) return cause
+export function busUnavailableError(name: string, cause: unknown): Error {
+  if (isBusError(cause) || isMissingModuleError(cause)) return cause
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : 'no reason given'
   return new BusError('unavailable', `${name} cannot be reached: ${reason}`, { cause })
 }

@@ -1,3 +1,4 @@
+import { importPeerDependency, isMissingModuleError } from '@x/core'
 import { loginPages } from '@x/auth/node'
 import { type UserLogin, userLogin, type UserLoginOptions } from '@x/auth/login'
 import type { Protection } from '@x/auth/server'
@@ -67,12 +68,11 @@ function openLogins(options: UserLoginOptions, { problems }: UpstreamSource['sec
 
 async function openRedis(url: string, { problems }: UpstreamSource['secrets']): Promise<RedisConnection | undefined> {
   try {
-    const { createClient } = await import('@redis/client')
+    const { createClient } = await importPeerDependency('@redis/client@6', () => import('@redis/client'), 'A URL')
     return new RedisConnection(createClient({ url }))
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
     // The error of an invalid address may repeat it, with its password.
-    const problem = isMissing ? 'needs the package @redis/client: install it' : 'must be the address of a Redis server'
+    const problem = isMissingModuleError(error) ? error.message : 'must be the address of a Redis server'
     problems.push(`login.store.redis: ${problem}`)
     return undefined
   }

@@ -1,4 +1,4 @@
-import { isUnavailable, platformRuntime, randomId, storeOfOwner, withTimeout } from '@x/core'
+import { isMissingModuleError, isUnavailable, platformRuntime, randomId, storeOfOwner, withTimeout } from '@x/core'
 import { isStateError, StateError } from '../state-error.ts'
 import type { StateStore } from '../state-codec.ts'
 
@@ -16,7 +16,8 @@ export interface StoreCallOptions {
  * Calls a store's client with a time limit. The limit is necessary, because some clients queue commands without a limit
  * while they are disconnected.
  *
- * @throws StateError with `unavailable` for every error of the client.
+ * @throws StateError with `unavailable` for every error of the client. The error of a missing package is thrown as it is,
+ * because no later call will succeed.
  */
 export async function runStoreOperation<T>(
   { name, timeoutMs }: StoreCallOptions,
@@ -50,7 +51,7 @@ export interface GuardedStore extends Required<Omit<StateStore, 'forOwner'>> {
 /** Milliseconds for which the entry of a check stays in the store. */
 const checkEntryTtlMs = 60_000
 
-/** Wraps a store so that every error is a {@link StateError}. */
+/** Wraps a store so that every error is a {@link StateError}, except that of a missing package. */
 export function withStateErrors(store: StateStore, writes = { haveFailed: false }): GuardedStore {
   const guardOperation = async <T>(operation: () => Promise<T>): Promise<T> => {
     try {
@@ -88,7 +89,7 @@ export function withStateErrors(store: StateStore, writes = { haveFailed: false 
 }
 
 function toStateError(name: string, cause: unknown): unknown {
-  if (isStateError(cause)) return cause
+  if (isStateError(cause) || isMissingModuleError(cause)) return cause
   return new StateError('unavailable', `${name} failed: ${cause instanceof Error ? cause.message : 'unknown reason'}`, {
     cause,
   })

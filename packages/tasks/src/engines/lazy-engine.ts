@@ -1,9 +1,9 @@
-import { type ChangeBus, memoryBus } from '@x/core'
+import { type ChangeBus, isMissingModuleError, memoryBus } from '@x/core'
 import type { TaskEngine } from './engine.ts'
 
 /**
- * Creates an engine that its first call opens. If that fails, the next call opens the engine again. After `close` every
- * call rejects.
+ * Creates an engine that its first call opens. If that fails, the next call opens the engine again, except if a package is
+ * missing. After `close` every call rejects.
  */
 export function createLazyEngine(leaseMs: number, openEngine: () => Promise<TaskEngine>): TaskEngine {
   let enginePromise: Promise<TaskEngine> | undefined
@@ -11,7 +11,7 @@ export function createLazyEngine(leaseMs: number, openEngine: () => Promise<Task
   const getEngine = (): Promise<TaskEngine> => {
     if (closePromise !== undefined) return Promise.reject(new Error('The engine is closed and accepts no more calls'))
     enginePromise ??= openEngine().catch((error: unknown) => {
-      enginePromise = undefined
+      if (!isMissingModuleError(error)) enginePromise = undefined
       throw error
     })
     return enginePromise

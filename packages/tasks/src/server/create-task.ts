@@ -1,4 +1,4 @@
-import { isLimitError, LimitError, sha256Hex } from '@x/core'
+import { isLimitError, isMissingModuleError, LimitError, sha256Hex } from '@x/core'
 import { type BackgroundRunner, type Call, type CallContext, callerKeyOf, limitErrorToMcp } from '@x/exchange'
 import { errorCodes, isJsonObject, type JsonObject, McpError, requestMetaOf, type RpcRequest } from '@x/schema'
 import { recordedPartsKey } from '@x/exchange/internal'
@@ -97,6 +97,10 @@ async function createTaskForCall(
   }
   const creation = callId === undefined ? create() : createKeyedTask({ id, owner, create }, settings)
   const row = await creation.catch((error: unknown) => {
+    if (isMissingModuleError(error)) {
+      settings.onError(error)
+      throw new McpError(errorCodes.internal, 'This server cannot run tasks: it lacks a package, which its log names')
+    }
     throw isLimitError(error) ? limitErrorToMcp(error) : error
   })
   if (row === 'full') {
@@ -152,7 +156,7 @@ async function createKeyedTask(
   try {
     return await createTaskOnce(creation, engine)
   } catch (error) {
-    if (isLimitError(error)) throw error
+    if (isLimitError(error) || isMissingModuleError(error)) throw error
     onError(error)
     const message = 'The task may not have been stored: send the call again with the same idempotency key'
     throw new McpError(errorCodes.internal, message, { data: { reason: 'unavailable', retryAfterMs } })
@@ -165,6 +169,7 @@ async function createTaskOnce({ id, owner, create }: TaskCreation, engine: TaskE
     const row = await create()
     if (row !== 'full') return row
   } catch (error) {
+    if (isMissingModuleError(error)) throw error
     const existingRow = await engine.get(id, owner)
     if (existingRow === undefined) throw error
     return existingRow

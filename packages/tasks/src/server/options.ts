@@ -5,6 +5,7 @@ import {
   checkOptions,
   type Clock,
   errorRecord,
+  isMissingModuleError,
   type Ledger,
   type Log,
   type LogContext,
@@ -159,10 +160,17 @@ export function createTaskContext(
   { openEngine, runtime, ...options }: ResolvedTaskOptions,
   host: ExtensionHost,
 ): TaskContext {
-  const onError: TaskSettings['onError'] = (error, { taskId, ...context } = {}) =>
+  let isMissingPackageLogged = false
+  const onError: TaskSettings['onError'] = (error, { taskId, ...context } = {}) => {
+    if (isMissingModuleError(error)) {
+      // Every call of the engine fails in the same way until the process is started again.
+      if (isMissingPackageLogged) return
+      isMissingPackageLogged = true
+    }
     host.log(
       errorRecord(error, { name: 'tasks', ...context, ...(taskId !== undefined && { taskId: digestTaskId(taskId) }) }),
     )
+  }
   const runInOrigin = captureAsyncContext()
   const clock = runtime ?? host.runtime
   const engine = openEngine((record) => runInOrigin(() => host.log(record)))

@@ -1,8 +1,9 @@
 import { createCall, type Middleware, type ServerExtension } from '@x/exchange'
-import { errorResponse, errorCodes, McpError } from '@x/schema'
+import { errorResponse, errorCodes, McpError, projectMetaKeys } from '@x/schema'
 import { createServer, sealedState, tool } from '@x/server'
 import { describe, expect, test, vi } from 'vitest'
 import type { TaskEngine } from '../engines/engine.ts'
+import { createLazyEngine } from '../engines/lazy-engine.ts'
 import { memoryEngine } from '../engines/memory-engine.ts'
 import { createFleet, textOf } from '../testing/fleet.ts'
 import type { TaskOptions } from './options.ts'
@@ -239,18 +240,34 @@ describe('readiness', () => {
     },
   )
 
-  test('a server whose engine needs a missing package is not ready', async () => {
+  describe('whose engine needs a missing package', () => {
     const missing = Object.assign(new Error("Cannot find package 'pg'"), { code: 'ERR_MODULE_NOT_FOUND' })
-    const log = vi.fn()
-    await using server = createServer({
-      name: 'demo',
-      version: '1',
-      tools: [choice('allowed')],
-      extensions: [tasks({ store: { ...away, ping: () => Promise.reject(missing) } })],
-      log,
+    const openStore = () => createLazyEngine(1000, () => Promise.reject(missing))
+
+    test('a server is not ready', async () => {
+      const log = vi.fn()
+      const definition = { name: 'demo', version: '1', tools: [choice('allowed')], log }
+      await using server = createServer({
+        ...definition,
+        extensions: [tasks({ store: openStore(), runWorker: false })],
+      })
+      expect([await server.ready(), server.load.unavailable]).toEqual([false, ['tasks']])
+      expect(log).toHaveBeenCalledWith(expect.objectContaining({ err: expect.objectContaining({ cause: missing }) }))
     })
-    expect([await server.ready(), server.load.unavailable]).toEqual([false, ['tasks']])
-    expect(log).toHaveBeenCalledWith(expect.objectContaining({ err: expect.objectContaining({ cause: missing }) }))
+
+    test.each([{}, { [projectMetaKeys.idempotencyKey]: 'A'.repeat(22) }])(
+      'a call with %j fails as a fault of the server, which is logged once and not retried',
+      async (meta) => {
+        const { error, errors } = createFleet(openStore).add([choice('required')])
+        const failure = await error('tools/call', { name: 'greet' }, { meta })
+        await error('tools/call', { name: 'greet' }, { meta })
+        expect([failure.message, failure.data, errors.filter((logged) => logged === missing)]).toEqual([
+          'This server cannot run tasks: it lacks a package, which its log names',
+          undefined,
+          [missing],
+        ])
+      },
+    )
   })
 })
 

@@ -1,6 +1,7 @@
 import {
   captureAsyncContext,
   checkedNumber,
+  isMissingModuleError,
   maxTimerMs,
   onCancel,
   openAbortScope,
@@ -8,7 +9,7 @@ import {
   sleep,
   startBackgroundTimer,
 } from '@x/core'
-import type { TaskContext } from '../options.ts'
+import type { TaskContext, TaskSettings } from '../options.ts'
 import { dispatchDueTasks, outcomeWithoutClaim, type RunOptions, type RunOutcome } from '../task-runner.ts'
 import {
   applyLeaseState,
@@ -111,9 +112,16 @@ function nameOfWorker(): string | undefined {
  * before `start`.
  */
 export function createWorker(taskContext: TaskContext): Worker {
-  const { engine, clock, onError } = taskContext.settings
+  const { engine, clock } = taskContext.settings
+  const closeController = new AbortController()
+  // A missing package stays missing until the process is started again.
+  const onError: TaskSettings['onError'] = (error, logContext) => {
+    if (isMissingModuleError(error)) closeController.abort()
+    taskContext.settings.onError(error, logContext)
+  }
   const context = {
     ...taskContext,
+    settings: { ...taskContext.settings, onError },
     engine: watchWrites(boundEngineCalls(engine, clock, onError), taskContext.writeHealth),
   }
   const state: WorkerState = {
@@ -121,7 +129,7 @@ export function createWorker(taskContext: TaskContext): Worker {
     runInOrigin: captureAsyncContext(),
     attempts: new Set(),
     abandonController: new AbortController(),
-    closeController: new AbortController(),
+    closeController,
     timers: new Map(),
     idleListeners: new Set(),
     backgroundWork: new Set(),
