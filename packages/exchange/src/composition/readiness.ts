@@ -36,22 +36,38 @@ export interface ReadinessCheck {
 const checkTimeoutMs = 2000
 
 /**
+ * Milliseconds after the first check during which a part may open without a report. PGlite needs several seconds to
+ * create its folder. Until the part answers, it counts as unreachable all the same.
+ */
+const openingMs = 30_000
+
+/**
  * Creates a check of all parts. An unreachable part is reported only at its first failed check, because probes call the
  * check every few seconds.
  */
 export function createReadiness(checks: readonly ReadinessCheck[], clock: Clock): Readiness {
   const unavailableNames = new Set<string>()
+  const reportedNames = new Set<string>()
+  /** The parts that have answered once, or for which the time to open is over. */
+  const openNames = new Set<string>()
+  let firstCheckAt: number | undefined
   const runCheck = async (one: ReadinessCheck): Promise<boolean> => {
-    const { isReachable, cause } = await checkReachable(one, clock)
     const { name } = one
+    firstCheckAt ??= clock.monotonicNow()
+    const { isReachable, cause, isTimeout } = await checkReachable(one, clock)
+    if (!isTimeout || clock.monotonicNow() - firstCheckAt >= openingMs) openNames.add(name)
     if (isReachable) {
       unavailableNames.delete(name)
+      reportedNames.delete(name)
       return true
     }
-    const isRequired = one.isRequired()
-    const consequence = isRequired ? 'the server is not ready' : one.consequence
-    if (!unavailableNames.has(name)) one.report(new Error(`${one.problem}: ${consequence}`, { cause }))
     unavailableNames.add(name)
+    const isRequired = one.isRequired()
+    if (openNames.has(name) && !reportedNames.has(name)) {
+      reportedNames.add(name)
+      const consequence = isRequired ? 'the server is not ready' : one.consequence
+      one.report(new Error(`${one.problem}: ${consequence}`, { cause }))
+    }
     return !isRequired
   }
   return {
@@ -63,12 +79,13 @@ export function createReadiness(checks: readonly ReadinessCheck[], clock: Clock)
 async function checkReachable(
   { check }: ReadinessCheck,
   clock: Clock,
-): Promise<{ isReachable: boolean; cause?: unknown }> {
-  const createTimeoutError = (): Error => new Error(`It did not answer within ${checkTimeoutMs} ms`)
+): Promise<{ isReachable: boolean; isTimeout: boolean; cause?: unknown }> {
+  const timeoutError = new Error(`It did not answer within ${checkTimeoutMs} ms`)
+  const limit = { timeoutMs: checkTimeoutMs, clock, createTimeoutError: () => timeoutError }
   try {
-    const isReachable = await withTimeout({ timeoutMs: checkTimeoutMs, clock, createTimeoutError }, async () => check())
-    return { isReachable: isReachable ?? true }
+    const isReachable = await withTimeout(limit, async () => check())
+    return { isReachable: isReachable ?? true, isTimeout: false }
   } catch (cause) {
-    return { isReachable: false, cause }
+    return { isReachable: false, isTimeout: cause === timeoutError, cause }
   }
 }
