@@ -1,6 +1,8 @@
 import { fakeTerminal, keys } from '@tooling/vitest/fake-terminal'
 import type { Middleware } from '@x/exchange'
-import { createServer, tool } from '@x/server'
+import { gateway } from '@x/gateway'
+import { connectAny } from '@x/legacy/client'
+import { createServer, randomKey, sealedState, tool } from '@x/server'
 import { tasks } from '@x/tasks/server'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,6 +11,7 @@ import { runCommand } from '../testing/run-command.ts'
 import { parseTarget } from './target.ts'
 import { formatProgress } from './progress-line.ts'
 
+const state = sealedState({ keys: [randomKey()] })
 let http: HttpServer
 beforeAll(async () => {
   http = await serveHttp(createOfferingServer())
@@ -79,6 +82,17 @@ describe('call', () => {
     expect([code, out]).toEqual([1, ''])
     expect(err).toMatch(/elicitation\n  Answer its questions with --answers FILE/)
     expect(err).not.toMatch(/\n\s+at /)
+  })
+
+  test('that is sent again for more than a second says what it waits for, and fails with the cause', async () => {
+    const upstream = { connect: () => connectAny('http://127.0.0.1:1/mcp') }
+    await using gatewayHttp = await serveHttp(
+      gateway({ name: 'g', version: '1.0.0', state, upstreams: { crm: upstream } }),
+    )
+    const { code, err } = await runCommand(['call', gatewayHttp.url, 'crm__find', '--timeout', '3s'])
+    const [line, error] = err.trimEnd().split('\n')
+    expect([code, line]).toEqual([1, expect.stringMatching(/^mcpx: waiting for \S+: Upstream "crm" .*; trying again$/)])
+    expect(error).toMatch(/Upstream "crm" .*nothing listens at its address/)
   })
 
   test('shows progress at a terminal, and removes it before the result', async () => {

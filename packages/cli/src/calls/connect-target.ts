@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, type ClientOptions, createClient, isClientError } from '@x/client'
-import type { Middleware } from '@x/exchange'
 import { oauth } from '@x/auth/client'
 import { fileStore, loopbackRedirect } from '@x/auth/node'
 import { type AnyConnection, connectAny } from '@x/legacy/client'
 import { type TaskHandle, type TasksClient, tasksClient } from '@x/tasks/client'
-import { isHttpError } from '@x/transport-http/client'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import { createServerOutput, type ServerOutput } from './server-output.ts'
+import { failUnreachable, sayWaiting } from './unanswered-requests.ts'
 import { parseTarget, type ServerTarget } from './target.ts'
 
 /** The options of commands that use a server. */
@@ -58,7 +57,7 @@ export async function withClient(
   let task: TaskHandle | undefined
   try {
     const info = { name: clientName, version: '1.0.0' }
-    const use = [failUnreachable()]
+    const use = [failUnreachable(), sayWaiting(text, io)]
     const extensions = [tasksClient({ onAbort: 'leave', onTask: (started) => void (task = started) })] as const
     const client = createClient(connection, { ...info, use, ...clientOptions, extensions })
     if (options.wait === true) await waitForServer(client, text, io)
@@ -109,23 +108,5 @@ async function isReachable(client: Client, signal: AbortSignal): Promise<boolean
   } catch (error) {
     signal.throwIfAborted()
     return !isClientError(error) || !(error.cause instanceof CliError)
-  }
-}
-
-/**
- * Fails at once if nothing listens at the address and never did: a person has made a mistake, while a program would wait
- * for a server that restarts.
- */
-function failUnreachable(): Middleware {
-  let hasAnswered = false
-  return (next) => async (request, call) => {
-    try {
-      const response = await next(request, call)
-      hasAnswered = true
-      return response
-    } catch (error) {
-      if (hasAnswered || !isHttpError(error) || error.code !== 'refused') throw error
-      throw new CliError('failure', error.message, { cause: error })
-    }
   }
 }

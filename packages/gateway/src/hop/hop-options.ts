@@ -23,7 +23,7 @@ export interface HopOptions extends Deps {
   /** Called for each message of the upstream. */
   readonly onAnswer?: () => void
   /** Called for a request that the upstream has not answered. */
-  readonly onFailure?: () => void
+  readonly onFailure?: (error?: unknown) => void
   /** Called with each state of a connection to the upstream, other than that of one that was closed here. */
   readonly onState?: (state: ConnectionState) => void
 }

@@ -227,7 +227,7 @@ export class ConnectedHop implements Hop {
     } catch (error) {
       if (isLimitError(error)) throw error
       log(errorRecord(error, { method: 'server/discover', name }))
-      return errorResponse(request.id, noAnswerError(name, { begun: false }))
+      return errorResponse(request.id, noAnswerError(name, { begun: false, cause: error }))
     }
     const { connection } = pooled
     this.#detecting = connection

@@ -21,11 +21,16 @@ function create(script: UpstreamScript, more: Partial<ProxyOptions> = {}) {
   return { upstream, records, server: proxy(upstream, { name: 'crm', version: '1.0.0', log, ...more }) }
 }
 
-const noAnswerOf = (begun: boolean, effect: string) => ({
-  error: { code: -32603, message: `Upstream "crm" gave no answer: ${effect}`, data: { upstream: 'crm', begun } },
+const noAnswerOf = (begun: boolean, effect: string, reason = '') => ({
+  error: {
+    code: -32603,
+    message: `Upstream "crm" gave no answer${reason}: ${effect}`,
+    data: { upstream: 'crm', begun },
+  },
 })
 const noAnswer = noAnswerOf(true, 'the request may have had an effect')
 const notBegun = noAnswerOf(false, 'the request has had no effect')
+const notReceived = noAnswerOf(false, 'the request has had no effect', ' (nothing listens at its address)')
 
 test('no principal, address, header or other value of a host is forwarded, except the headers that repeat the body [GWY-002 GWY-009]', async () => {
   const { upstream, server } = create({})
@@ -53,7 +58,7 @@ describe('the error of a failed upstream contains its name, and the cause is in 
     Promise.reject(Object.assign(new Error('secret'), { code: 'refused', mayHaveRun: false }))
   test.each<[string, UpstreamScript, object]>([
     ['that gives no answer', { answer: fail('reset by https://user:secret@host') }, noAnswer],
-    ['that receives nothing', { answer: refuse }, notBegun],
+    ['that receives nothing', { answer: refuse }, notReceived],
     ['that exits while it runs the call', { peer: olderOverStdio, answer: fail('exited with secret') }, noAnswer],
     ['whose address is http: and not on this machine', { url: 'http://198.51.100.7/mcp' }, notBegun],
     ['whose address has a password', { url: 'https://ada:secret@mcp.example.com/mcp' }, notBegun],

@@ -88,8 +88,9 @@ export class RequestSender {
       onAnswer?.()
       return refusedError(name, method, error)
     }
-    onFailure?.()
-    return noAnswerError(name, { begun: mayHaveBegun(method, error), limitMs: isSilent ? this.timeoutMs : undefined })
+    onFailure?.(error)
+    const limitMs = isSilent ? this.timeoutMs : undefined
+    return noAnswerError(name, { begun: mayHaveBegun(method, error), limitMs, cause: error })
   }
 }
 

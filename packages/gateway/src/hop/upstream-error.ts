@@ -12,14 +12,19 @@ const noAnswerRetryMs = 100
 
 /**
  * Creates the error for a request to which the upstream gave no answer. It says whether the request may have had an
- * effect, and when to try again, unless the upstream was silent for the whole limit. The cause goes to the log, because
- * it may contain addresses and secrets.
+ * effect, and when to try again, unless the upstream was silent for the whole limit. Of the cause it has what
+ * its code says. The rest goes to the log, because it may contain addresses and secrets.
  */
 export function noAnswerError(
   name: string,
-  { begun, limitMs }: { readonly begun: boolean; readonly limitMs?: number | undefined },
+  {
+    begun,
+    limitMs,
+    cause,
+  }: { readonly begun: boolean; readonly limitMs?: number | undefined; readonly cause?: unknown },
 ): McpError {
-  const limit = limitMs === undefined ? '' : ` within ${limitMs} ms`
+  const reason = describeCause(cause)
+  const limit = limitMs !== undefined ? ` within ${limitMs} ms` : reason && ` (${reason})`
   const effect = begun ? 'the request may have had an effect' : 'the request has had no effect'
   const more = limitMs === undefined ? { begun, retryAfterMs: noAnswerRetryMs } : { begun }
   return upstreamError(name, `gave no answer${limit}: ${effect}`, { more })
@@ -36,9 +41,30 @@ export function invalidResultError(name: string): McpError {
   return upstreamError(name, 'gave an invalid result')
 }
 
+/** What the codes of `HttpError` and `StdioError` say about an upstream without an answer. */
+const causes: ReadonlyMap<unknown, string> = new Map([
+  ['refused', 'nothing listens at its address'],
+  ['connect', 'no connection could be made'],
+  ['certificate', 'its certificate is not trusted'],
+  ['timeout', 'it did not answer in time'],
+  ['closed', 'the connection broke'],
+  ['spawn', 'its program could not be started'],
+  ['exited', 'its process ended'],
+  ['restarts', 'its process ended'],
+])
+
+/** Describes the cause of a missing answer without its addresses. Empty for a cause without a known code. */
+function describeCause(cause: unknown): string {
+  const status = statusIn(cause)
+  if (status !== undefined) return `HTTP ${status}`
+  return (cause instanceof Error && 'code' in cause && causes.get(cause.code)) || ''
+}
+
 /** Creates the error for a request that was not sent, because the upstream has given no answers. */
-export function awayError(name: string, retryAfterMs: number): McpError {
-  return upstreamError(name, 'is unreachable', { more: { begun: false, retryAfterMs } })
+export function awayError(name: string, retryAfterMs: number, cause?: unknown): McpError {
+  const reason = describeCause(cause)
+  const problem = reason === '' ? 'is unreachable' : `is unreachable: ${reason}`
+  return upstreamError(name, problem, { more: { begun: false, retryAfterMs } })
 }
 
 /** Milliseconds after which a host may try again while a process starts. */

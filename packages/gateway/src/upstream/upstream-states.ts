@@ -1,7 +1,7 @@
 import { openAbortScope } from '@x/core'
 import type { Call, Exchange } from '@x/exchange'
 import { ConnectionStateSource } from '@x/exchange/internal'
-import { errorResponse, type RpcRequest, type RpcResponse } from '@x/schema'
+import { errorResponse, type McpError, type RpcRequest, type RpcResponse } from '@x/schema'
 import type { Deps, HopOptions } from '../hop/hop-options.ts'
 import { awayError, credentialError, noAnswerError, notStartedError } from '../hop/upstream-error.ts'
 import type { Availability } from './availability.ts'
@@ -17,6 +17,8 @@ export class UpstreamStates {
   readonly #deps: Deps
   /** False for connections that do not say their state. */
   #hasStates = false
+  /** The error of the latest request without an answer. */
+  #cause: unknown
   /** True if the latest list has no part of the upstream. */
   #isMissed = false
 
@@ -27,8 +29,14 @@ export class UpstreamStates {
       const { status, reason } = this.source.state
       if (availability.state !== 'away') this.source.open()
       // A connection says more of the cause.
-      else if (!this.#hasStates || status === 'open' || reason === undefined) this.source.lose(awayError(deps.name, 0))
+      else if (!this.#hasStates || status === 'open' || reason === undefined)
+        this.source.lose(awayError(deps.name, 0, this.#cause))
     })
+  }
+
+  /** Creates the error for a request that is not sent, because the upstream has given no answers. */
+  createAwayError(retryAfterMs: number): McpError {
+    return awayError(this.#deps.name, retryAfterMs, this.#cause)
   }
 
   /** Returns the listeners for the hop. */
@@ -38,7 +46,7 @@ export class UpstreamStates {
         this.#availability.succeed()
         if (!this.#hasStates) this.source.open()
       },
-      onFailure: () => this.fail(),
+      onFailure: (error) => this.fail(error),
       onState: (state) => {
         // One caller without a credential says nothing about the others.
         if (hasCredentials) return
@@ -51,9 +59,10 @@ export class UpstreamStates {
   }
 
   /** Records a request without an answer. A user who has to log in is no failure of the upstream. */
-  fail(): void {
+  fail(error?: unknown): void {
     if (this.source.state.status === 'login_needed') return
-    if (!this.#hasStates) this.source.lose(noAnswerError(this.#deps.name, { begun: false }))
+    this.#cause = error
+    if (!this.#hasStates) this.source.lose(noAnswerError(this.#deps.name, { begun: false, cause: error }))
     this.#availability.fail()
   }
 

@@ -5,7 +5,6 @@ import { type CallerCredential, noCredential } from '../hop/host-identity.ts'
 import { createHop, observeHop } from '../hop/hop.ts'
 import type { Deps, Hop, UpstreamOptions } from '../hop/hop-options.ts'
 import {
-  awayError,
   credentialError,
   findCredentialError,
   findNeededLogin,
@@ -124,7 +123,7 @@ export class Upstream {
   async exchange(request: RpcRequest, call: Call, credential: CallerCredential): Promise<RpcResponse> {
     const retryAfterMs = await this.availability.check()
     if (isCancelled(call)) throw call.signal.reason
-    if (retryAfterMs !== undefined) return errorResponse(request.id, awayError(this.name, retryAfterMs))
+    if (retryAfterMs !== undefined) return errorResponse(request.id, this.states.createAwayError(retryAfterMs))
     const send: Exchange = (sent, sentCall) => this.hop.exchange(sent, sentCall, credential)
     const observed = observeHop(this.name, send, call)
     return this.states.limitLogin(observed, request, call)

@@ -1,0 +1,56 @@
+import type { Middleware } from '@x/exchange'
+import { isHttpError } from '@x/transport-http/client'
+import { CliError } from '../cli-error.ts'
+import type { CliIo } from '../cli-io.ts'
+import { toDisplayLine } from '../terminal/display-text.ts'
+
+/** Milliseconds of silence after which a person is told what the command waits for. */
+const quietMs = 1500
+
+/** Writes once what the command waits for: a request that is sent again after failures, or one without an answer. */
+export function sayWaiting(target: string, { errorOutput }: CliIo): Middleware {
+  let isSaid = false
+  let failure: { readonly since: number; readonly text: string } | undefined
+  const say = (reason: string): void => {
+    if (!isSaid) errorOutput.write(`mcpx: waiting for ${target}: ${toDisplayLine(reason)}\n`)
+    isSaid = true
+  }
+  const noteFailure = (text: string): void => {
+    failure = { since: failure?.since ?? performance.now(), text }
+  }
+  return (next) => async (request, call) => {
+    if (failure !== undefined && performance.now() - failure.since >= quietMs) say(`${failure.text}; trying again`)
+    // A tool may take its time, and shows progress.
+    const isLong = request.method === 'tools/call' || request.method === 'subscriptions/listen'
+    const timer = isLong ? undefined : setTimeout(() => say(`no answer to ${request.method} yet`), quietMs)
+    try {
+      const response = await next(request, call)
+      if ('error' in response) noteFailure(response.error.message)
+      else failure = undefined
+      return response
+    } catch (error) {
+      if (!(error instanceof CliError)) noteFailure(error instanceof Error ? error.message : String(error))
+      throw error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+/**
+ * Fails at once if nothing listens at the address and never did: a person has made a mistake, while a program would wait
+ * for a server that restarts.
+ */
+export function failUnreachable(): Middleware {
+  let hasAnswered = false
+  return (next) => async (request, call) => {
+    try {
+      const response = await next(request, call)
+      hasAnswered = true
+      return response
+    } catch (error) {
+      if (hasAnswered || !isHttpError(error) || error.code !== 'refused') throw error
+      throw new CliError('failure', error.message, { cause: error })
+    }
+  }
+}
