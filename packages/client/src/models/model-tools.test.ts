@@ -103,6 +103,24 @@ describe('a failed call', () => {
     expect(source.calls).toEqual([])
   })
 
+  test('of a tool that was listed before says that it is not available now', async () => {
+    const listTools = vi.fn()
+    const source = { listTools, callTool: vi.fn() }
+    for (const names of [['t'], ['u']]) {
+      listTools.mockResolvedValueOnce(names.map((name) => ({ name, inputSchema: empty })))
+      await openaiTools(source)
+    }
+    listTools.mockResolvedValueOnce([])
+    const { run } = await openaiTools(source)
+    const results = await run([callOf('t', '{}'), callOf('u', '{}'), callOf('v', '{}')])
+    expect(results.map(({ output }) => String(output))).toEqual([
+      expect.stringContaining('The tool "t" is not available now'),
+      expect.stringContaining('The tool "u" is not available now'),
+      expect.stringContaining('There is no tool "v"'),
+    ])
+    expect(source.callTool).not.toHaveBeenCalled()
+  })
+
   test('rejects if the caller cancelled it, or a function of the caller threw', async () => {
     const ask = tool('ask', {
       description: 'Asks',

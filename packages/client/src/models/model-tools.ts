@@ -53,11 +53,12 @@ export async function readModelTools(source: ToolSource): Promise<ModelToolSet> 
   const names = assignNames(listedTools.map(({ name }) => name))
   const tools = listedTools.map((tool, index) => createModelTool(tool, names[index] ?? tool.name))
   const toolByName = new Map(tools.map((tool) => [tool.name, tool]))
+  const earlierNames = updateEarlierNames(source, new Set(toolByName.keys()))
   return {
     tools,
     async call({ name, input }, options = {}) {
       const called = toolByName.get(name)
-      if (called === undefined) return failedResult(`There is no tool ${JSON.stringify(name)}.`)
+      if (called === undefined) return failedResult(describeMissing(name, earlierNames))
       const args = parseInput(input)
       if (args === undefined) return failedResult('The arguments are not a JSON object. Correct them, and try again.')
       try {
@@ -68,6 +69,30 @@ export async function readModelTools(source: ToolSource): Promise<ModelToolSet> 
       }
     },
   }
+}
+
+/** The largest number of names that are remembered of the earlier lists of one source. */
+const maxEarlierNames = 1000
+
+/** The names of the tools that each source listed earlier, and lists no more. */
+const earlierNamesBySource = new WeakMap<ToolSource, { readonly listed: Set<string>; readonly missing: Set<string> }>()
+
+/**
+ * Returns the names that a source listed earlier, and not now. A gateway leaves out the tools of an upstream that it
+ * cannot reach, and a model still has them in its conversation.
+ */
+function updateEarlierNames(source: ToolSource, listed: Set<string>): ReadonlySet<string> {
+  const earlier = earlierNamesBySource.get(source)
+  const names = [...(earlier?.listed ?? []), ...(earlier?.missing ?? [])].filter((name) => !listed.has(name))
+  const missing = new Set(names.slice(0, maxEarlierNames))
+  earlierNamesBySource.set(source, { listed, missing })
+  return missing
+}
+
+function describeMissing(name: string, earlierNames: ReadonlySet<string>): string {
+  const quoted = JSON.stringify(name)
+  if (!earlierNames.has(name)) return `There is no tool ${quoted}.`
+  return `The tool ${quoted} is not available now, and was before. Go on without it, or try again later.`
 }
 
 /** Makes calls at the same time, and returns their results in the same order. */
