@@ -4,6 +4,7 @@
  * @module @x/schema/internal
  */
 
+export { capabilityNamesOf } from './basic/missing-capabilities.ts'
 export { loggingLevels, severityOf } from './basic/meta.ts'
 export { encodePieces, type MessagePieces } from './messages/encode-message.ts'
 export { parseBatch } from './messages/parse-message.ts'

@@ -6,6 +6,7 @@ import {
   protocolVersion,
   type WireError,
 } from '@x/schema'
+import { capabilityNamesOf } from '@x/schema/internal'
 import { isIgnoredCapability } from './capabilities.ts'
 
 /** An error response, or the result of a tool that failed. */
@@ -52,13 +53,6 @@ export function createUnsupportedFailure(need: string, method: string): LegacyFa
 /** Returns the result of a tool that failed. */
 export function createFailedToolResult(message: string): JsonObject {
   return { content: [{ type: 'text', text: message }], isError: true }
-}
-
-function capabilityNamesOf(requiredCapabilities: JsonObject): string[] {
-  return Object.entries(requiredCapabilities).flatMap(([name, value]) => {
-    const innerNames = isJsonObject(value) ? Object.keys(value) : []
-    return innerNames.length === 0 ? [name] : innerNames.map((key) => `${name}.${key}`)
-  })
 }
 
 // basic/index, error codes: older revisions do not define these codes.

@@ -13,6 +13,14 @@ export function findMissingCapabilities(
   return findMissingSettings(withFormMode(capabilities), withFormMode(neededSettings))
 }
 
+/** Returns the names of capabilities with their modes, such as `elicitation.form`, for a message. */
+export function capabilityNamesOf(capabilities: JsonObject): readonly string[] {
+  return Object.entries(capabilities).flatMap(([name, value]) => {
+    const innerNames = isJsonObject(value) ? Object.keys(value) : []
+    return innerNames.length === 0 ? [name] : innerNames.map((key) => `${name}.${key}`)
+  })
+}
+
 function withFormMode(capabilities: ClientCapabilities): JsonObject {
   const { elicitation } = capabilities
   if (elicitation === undefined || elicitation.form !== undefined || elicitation.url !== undefined) return capabilities

@@ -12,6 +12,7 @@ import {
   type InputRequest,
   isJsonObject,
 } from '@x/schema'
+import { capabilityNamesOf } from '@x/schema/internal'
 import type { Composition } from '@x/exchange/internal'
 import type { Catalog } from '../compile/catalog.ts'
 import type { ServerSettings } from '../compile/settings.ts'
@@ -79,7 +80,7 @@ export function onRequestCancelled(request: ServedRequest, listener: (reason: un
 export function requireCapabilities(neededCapabilities: ClientCapabilities, { meta }: ServedRequest): void {
   const undeclaredCapabilities = findMissingCapabilities(meta[metaKeys.clientCapabilities], neededCapabilities)
   if (undeclaredCapabilities === undefined) return
-  const names = Object.keys(undeclaredCapabilities).join(', ')
+  const names = capabilityNamesOf(undeclaredCapabilities).join(', ')
   const message = `The client must declare these capabilities for this request: ${names}`
   throw new McpError(errorCodes.missingRequiredClientCapability, message, {
     data: { requiredCapabilities: undeclaredCapabilities },

@@ -38,10 +38,17 @@ function serveLogged(slowMs?: number, end: () => void = () => {}) {
       throw failure
     },
   })
+  const asking = tool('asking', {
+    description: 'Asks',
+    run: async (_, ctx) => {
+      await ctx.elicit('a', { message: 'Which?', schema: z.object({ b: z.string() }) })
+      return 'done'
+    },
+  })
   const server = createServer({
     name: 'demo',
     version: '1.0.0',
-    tools: [work, failing, ending],
+    tools: [work, failing, ending, asking],
     strictReplay: false,
     runtime: { monotonicNow: () => time as never },
     log: (record) => void logged.push(record),
@@ -80,6 +87,28 @@ describe('The log of calls', () => {
     const call = createCall({ signal: controller.signal })
     await expect(server.exchange(requestOf('tools/call', { name: 'ending' }), call)).rejects.toThrow('released')
     expect(records).toMatchObject([{ code: 'slow', durationMs: 50 }])
+    expect(records[0]).not.toHaveProperty('err')
+  })
+
+  test('has no record for the run of a task, however long it takes', async () => {
+    const { server, records } = serveLogged(40)
+    const { context } = withContext(createCall(), taskAttemptKey, { taskDigest: 'a1b2', attempt: 1 })
+    await callTool(server, 'work', {}, { context })
+    expect(records).toEqual([])
+  })
+
+  test('names the tool, the capability and the page for a client that cannot answer, without an error', async () => {
+    const { server, records } = serveLogged()
+    await errorOf(server, 'tools/call', { name: 'asking' })
+    expect(records).toMatchObject([
+      {
+        level: 'warn',
+        code: '-32021',
+        message: expect.stringMatching(
+          /^tools\/call "asking" needs elicitation\.form, which its client .*does not declare: see -32021 in docs\/troubleshooting\.md$/,
+        ),
+      },
+    ])
     expect(records[0]).not.toHaveProperty('err')
   })
 

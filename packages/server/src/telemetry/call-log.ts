@@ -7,9 +7,20 @@ import {
   type ExtensionInstance,
   type ServerEvent,
   type ServerExtension,
+  taskAttemptKey,
   withContext,
 } from '@x/exchange'
-import { findMethodRow, type RpcRequest, type RpcResponse } from '@x/schema'
+import {
+  errorCodes,
+  findMethodRow,
+  isJsonObject,
+  metaKeys,
+  requestMetaOf,
+  type RpcRequest,
+  type RpcResponse,
+  type WireError,
+} from '@x/schema'
+import { capabilityNamesOf } from '@x/schema/internal'
 import { isCallerError } from '@x/exchange/internal'
 import { logContextOf } from '../request/report.ts'
 
@@ -18,7 +29,7 @@ export interface CallRecord extends LogRecord {
   readonly level: 'warn' | 'error'
   /**
    * The code of the error that the caller received, `tool_error` for a result with `isError`, `rejected` if there was
-   * no response, or `slow`.
+   * no response, or `slow`. A run of a task is never `slow`, because no caller waits for it.
    */
   readonly code: string
   readonly method: string
@@ -79,18 +90,24 @@ function startCallLog(
   const { runtime } = host
   const recordCall = async (next: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> => {
     const startedAt = runtime.monotonicNow()
+    const isTaskRun = call.context.get(taskAttemptKey) !== undefined
     const observation: Observation = { round: 0, steps: 0, handOffs: 0, slowestStep: undefined, error: undefined }
-    const writeRecord = (code: string | undefined): void => {
+    const writeRecord = (code: string | undefined, error?: WireError): void => {
       const durationMs = runtime.monotonicNow() - startedAt
-      if (code === undefined && durationMs < slowMs) return
+      if (code === undefined && (durationMs < slowMs || isTaskRun)) return
       if (isObject(observation.error) && loggedErrors.has(observation.error)) return
-      const record = createRecord({ ...request, call, name: host.offers(request)?.name }, code, durationMs, observation)
+      const described = { ...request, call, name: host.offers(request)?.name }
+      const record = createRecord(
+        described,
+        { code, durationMs, lacking: describeMissing(error, request) },
+        observation,
+      )
       // The request has its response, whether or not its record could be written.
       callListener(log, record, (error) => host.log(errorRecord(error, { method: 'callLog' })))
     }
     try {
       const response = await next(request, withContext(call, observationKey, observation))
-      writeRecord(failureCodeOf(response))
+      writeRecord(failureCodeOf(response), 'error' in response ? response.error : undefined)
       return response
     } catch (error) {
       // What a call throws after its caller, or the stop of its instance, has ended it is no failure.
@@ -134,10 +151,28 @@ function failureCodeOf(response: RpcResponse): string | undefined {
   return response.result['isError'] === true ? 'tool_error' : undefined
 }
 
+/**
+ * Describes an error of a client that lacks a capability, which is no fault of the server. Undefined for other errors.
+ */
+function describeMissing(error: WireError | undefined, { params }: RpcRequest): string | undefined {
+  if (error?.code !== errorCodes.missingRequiredClientCapability || !isJsonObject(error.data)) return undefined
+  const required = error.data['requiredCapabilities']
+  const names = isJsonObject(required) ? capabilityNamesOf(required).join(', ') : 'a capability'
+  const client = requestMetaOf(params)[metaKeys.clientInfo]?.name
+  const lacks = `which its client${client === undefined ? '' : ` ${quoteName(client)}`} does not declare`
+  return `needs ${names}, ${lacks}: see -32021 in docs/troubleshooting.md`
+}
+
+interface CallOutcome {
+  /** Undefined for a slow call that succeeded. */
+  readonly code: string | undefined
+  readonly durationMs: number
+  readonly lacking: string | undefined
+}
+
 function createRecord(
   request: Pick<RpcRequest, 'id' | 'method' | 'params'> & { readonly call: Call; readonly name: string | undefined },
-  code: string | undefined,
-  durationMs: number,
+  { code, durationMs, lacking }: CallOutcome,
   observation: Observation,
 ): CallRecord {
   const { round, steps, handOffs, slowestStep, error } = observation
@@ -147,14 +182,15 @@ function createRecord(
     ...logContextOf(request, name),
     method,
     requestId: id,
-    level: code === undefined || code === 'tool_error' ? 'warn' : 'error',
-    message: code === undefined ? `${subject} took ${Math.round(durationMs)} ms` : `${subject} failed with ${code}`,
+    level: code === undefined || code === 'tool_error' || lacking !== undefined ? 'warn' : 'error',
+    message: `${subject} ${lacking ?? (code === undefined ? `took ${Math.round(durationMs)} ms` : `failed with ${code}`)}`,
     code: code ?? 'slow',
     durationMs,
     round,
     steps,
     handOffs,
     slowestStep,
-    ...(error !== undefined && { err: error }),
+    // The frames of a missing capability show nothing that the message does not say.
+    ...(error !== undefined && lacking === undefined && { err: error }),
   }
 }
