@@ -15,7 +15,7 @@ const hero = {
   tagline:
     'Write servers that Claude, ChatGPT, VS Code and Cursor call. A tool is one async function that asks its user, and any instance continues it.',
   actions: [
-    { theme: 'brand', text: 'A server in five minutes', link: '/#a-server-in-five-minutes' },
+    { theme: 'brand', text: 'Tutorial', link: '/tutorial' },
     { theme: 'alt', text: 'Documentation', link: '/docs' },
     { theme: 'alt', text: 'Source', link: repository },
   ],

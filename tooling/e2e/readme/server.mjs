@@ -1,5 +1,5 @@
 import { legacy } from '@x/legacy'
-import { createServer, form, tool } from '@x/server'
+import { createServer, form, randomKey, sealedState, tool } from '@x/server'
 import { callLog } from '@x/server/log'
 import { serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
@@ -10,9 +10,7 @@ const order = tool('order_dinner', {
   description: 'Orders dinner for some guests',
   input: z.object({ guests: z.number().int().min(1) }),
   async run({ guests }, ctx) {
-    // The user is asked here.
     const { dish } = await ctx.elicit('dish', { message: 'What would you like to eat?', schema: dishForm })
-    // If this instance shuts down after the step, another one runs the function again, with the recorded number.
     const number = await ctx.step('order', () => Math.ceil(Math.random() * 1000))
     return `Order ${number}: ${guests} x ${dish}`
   },
@@ -21,9 +19,10 @@ const order = tool('order_dinner', {
 const server = createServer({
   name: 'dinner',
   version: '1.0.0',
-  // Several instances also need the option `state`, with the same encryption key.
   tools: [order],
-  // `callLog` writes each failed or slow call to the log. `legacy` serves hosts of older revisions.
+  // Instances with the same keys continue each other's calls.
+  state: sealedState({ keys: process.env.STATE_KEYS?.split(',') ?? [randomKey()] }),
+  // `legacy` serves hosts of older revisions, and `callLog` logs each failed or slow call.
   extensions: [callLog({ log: console.error }), legacy()],
 })
 
