@@ -8,7 +8,7 @@ import { toDetailedTask } from './to-detailed-task.ts'
 import { createTaskMiddleware } from './task-middleware.ts'
 import { createTaskMethods } from './task-requests.ts'
 import type { RunOptions, RunOutcome } from './task-runner.ts'
-import { createWorker } from './worker/worker.ts'
+import { Worker } from './worker/worker.ts'
 
 /** The member `tasks` of a server, with the functions for operators. */
 export interface TasksApi extends TaskAdmin {
@@ -54,7 +54,7 @@ function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): Ext
   const context = createTaskContext(options, host)
   const { settings, taskChanges, dispatch } = context
   const { engine } = settings
-  const worker = createWorker(context)
+  const worker = new Worker(context)
   let isDriverMissing = false
   return {
     api: {

@@ -98,7 +98,7 @@ export const guardedFaults = {
   },
   'lost-lease-ignored': {
     file: 'tasks/src/server/worker/attempt.ts',
-    code: "if (state === 'lost') stopAttempt(attempt, { kind: 'lost' })",
+    code: "if (state === 'lost') this.stop({ kind: 'lost' })",
     fault: '',
     guard: 'tasks/src/server/worker/attempt-events.test.ts',
   },

@@ -1,6 +1,7 @@
 import type { ServerEvent, ServerExtension } from '@x/exchange'
 import { type Tool, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { accept, createFleet, createGate, type Fleet } from '../../testing/fleet.ts'
 import { tools } from '../../testing/tools.ts'
 import { digestTaskId } from '../task-digest.ts'
@@ -46,6 +47,22 @@ describe('The events of an attempt', () => {
       'attempt_started',
       'completed',
     ])
+  })
+
+  test('of a task whose journal has no room for a question have the end failed, and not lost', async () => {
+    const full = tool('full', {
+      description: 'Fills the journal, and then asks',
+      task: 'required',
+      run: async (_, ctx) => {
+        await ctx.step('scan', () => 'x'.repeat(3_999_850))
+        return (await ctx.elicit('who', { message: 'Who?', schema: z.object({ name: z.string() }) })).name
+      },
+    })
+    const { events, instance } = addObserved(createFleet(), [full])
+    const taskId = await instance.start('full')
+    await instance.reach(taskId, 'failed')
+    await expect.poll(() => events.length).toBe(2)
+    expect(events[1]).toMatchObject({ type: 'attempt_ended', end: 'failed' })
   })
 
   test('of a cancelled task have the end cancelled', async () => {

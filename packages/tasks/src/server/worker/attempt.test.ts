@@ -1,6 +1,7 @@
+import { runtimeOf } from '@x/core'
 import { errorCodes } from '@x/schema'
 import { expect, test } from 'vitest'
-import { type AttemptStop, endClaim, openAttempt, stopAttempt } from './attempt.ts'
+import { Attempt, type AttemptStop, type WorkerContext } from './attempt.ts'
 
 const claimed = {
   id: '1',
@@ -12,6 +13,12 @@ const claimed = {
   entries: [],
   responses: {},
   isCancelling: false,
+}
+
+/** Creates an attempt that needs nothing of its worker but the clock. */
+function createAttempt(): Attempt {
+  const context = { settings: { clock: runtimeOf() } } as unknown as WorkerContext
+  return new Attempt(claimed, context, new AbortController().signal)
 }
 
 const stops = {
@@ -33,15 +40,15 @@ test.each([
     [one, other],
     [other, one],
   ] as const) {
-    const attempt = openAttempt(claimed, new AbortController().signal)
-    for (const kind of order) stopAttempt(attempt, stops[kind])
-    expect([attempt.stop, attempt.controller.signal.aborted]).toEqual([stops[winner], true])
+    const attempt = createAttempt()
+    for (const kind of order) attempt.stop(stops[kind])
+    expect([attempt.stopReason, attempt.signal.aborted]).toEqual([stops[winner], true])
   }
 })
 
 test.each(Object.values(stops))('a claim that has ended is no longer $kind', (stop) => {
-  const attempt = openAttempt(claimed, new AbortController().signal)
-  endClaim(attempt)
-  stopAttempt(attempt, stop)
-  expect([attempt.stop, attempt.controller.signal.aborted]).toEqual([undefined, false])
+  const attempt = createAttempt()
+  attempt.endClaim()
+  attempt.stop(stop)
+  expect([attempt.stopReason, attempt.signal.aborted]).toEqual([undefined, false])
 })

@@ -1,87 +1,99 @@
 import { startBackgroundTimer } from '@x/core'
 import { createCall, journalKey, taskAttemptKey, withContext } from '@x/exchange'
-import { errorCodes, isJsonObject, type JsonObject, type RpcResponse, toWire, type WireError } from '@x/schema'
+import {
+  errorCodes,
+  isJsonObject,
+  type JsonObject,
+  metaKeys,
+  type RpcResponse,
+  toWire,
+  type WireError,
+} from '@x/schema'
 import { restoredPartsKey } from '@x/exchange/internal'
-import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
+import type { LeaseState, TaskEnd, TaskProgress } from '../../engines/engine.ts'
 import { digestTaskId } from '../task-digest.ts'
 import { readPayload, type RunnableCall } from '../task-payload.ts'
-import {
-  type Attempt,
-  type WorkerContext,
-  endClaim,
-  createJournalStore,
-  setAttemptEnd,
-  setLastProgress,
-  stopIfTooLarge,
-  retryWrite,
-  takeProgress,
-  withProgressToken,
-} from './attempt.ts'
-import { emitAttempt } from './attempt-events.ts'
+import type { Attempt } from './attempt.ts'
 import { planRequeue, requeueCountOf, type MissingCapability } from './requeue.ts'
 import { checkResultSize, checkRequestsSize } from './size-limits.ts'
 import { findUnmetCapability } from './missing-capability.ts'
 
 /** Runs a task until it has ended, waits for its client, or is released. Never rejects. */
-export async function runTask(attempt: Attempt, context: WorkerContext): Promise<void> {
-  const emitEnd = emitAttempt(attempt, context)
-  await runClaimedTask(attempt, context)
+export async function runTask(attempt: Attempt): Promise<void> {
+  const emitEnd = emitAttempt(attempt)
+  await runClaimedTask(attempt)
   emitEnd()
 }
 
-async function runClaimedTask(attempt: Attempt, context: WorkerContext): Promise<void> {
+/** Emits the beginning of an attempt. Returns a function that emits its end. */
+function emitAttempt(attempt: Attempt): () => void {
   const { task } = attempt
-  const { maxFailures, clock, onError } = context.settings
-  if (task.isCancelling) return finishAttempt(attempt, cancelledEnd, context)
-  if (task.failures >= maxFailures)
-    return finishAttempt(attempt, failedEnd(tooManyFailuresError(task.failures)), context)
+  const { emit, settings } = attempt.context
+  const { params } = task.payload
+  const tool = isJsonObject(params) ? String(params['name']) : ''
+  const subject = { taskDigest: digestTaskId(task.id), tool, attempt: task.attempt }
+  const startedAt = settings.clock.monotonicNow()
+  const { failures, waitedMs, entries } = task
+  emit({ type: 'attempt_started', ...subject, failures, waitedMs, entryCount: entries.length })
+  return () => {
+    const durationMs = settings.clock.monotonicNow() - startedAt
+    emit({ type: 'attempt_ended', ...subject, durationMs, journalBytes: attempt.journalBytes, end: attempt.end })
+  }
+}
+
+async function runClaimedTask(attempt: Attempt): Promise<void> {
+  const { task, context } = attempt
+  const { maxFailures, state, onError } = context.settings
+  if (task.isCancelling) return finishAttempt(attempt, cancelledEnd)
+  if (task.failures >= maxFailures) return finishAttempt(attempt, failedEnd(tooManyFailuresError(task.failures)))
   try {
-    const runnableCall = await readPayload(task, context.settings.state)
-    if (runnableCall === undefined) return await requeueTask(attempt, unknownFormatCapability, context)
-    const response = await runAttempt(attempt, runnableCall, context)
-    if (response !== undefined) await applyResponse(attempt, runnableCall, response, context)
+    const runnableCall = await readPayload(task, state)
+    if (runnableCall === undefined) return await requeueTask(attempt, unknownFormatCapability)
+    const response = await runAttempt(attempt, runnableCall)
+    if (response !== undefined) await applyResponse(attempt, runnableCall, response)
   } catch (error) {
-    await endRejectedAttempt(attempt, error, context)
+    await endRejectedAttempt(attempt, error)
   } finally {
-    endClaim(attempt)
-    clock.clearTimeout(attempt.messageTimer)
-    await attempt.pendingWrites.catch((error: unknown) => onError(error, { taskId: task.id }))
+    attempt.endClaim()
+    await attempt.waitForWrites().catch((error: unknown) => onError(error, { taskId: task.id }))
   }
 }
 
 /** Runs the call of a task. Rejects if the attempt is stopped, at the latest `cancelGraceMs` after the stop. */
-async function runAttempt(
-  attempt: Attempt,
-  runnableCall: RunnableCall,
-  context: WorkerContext,
-): Promise<RpcResponse | undefined> {
-  const { task, controller } = attempt
+async function runAttempt(attempt: Attempt, runnableCall: RunnableCall): Promise<RpcResponse | undefined> {
+  const { task, signal, context } = attempt
   const { method, params, principal, journal, extensionRecords } = runnableCall
-  controller.signal.throwIfAborted()
+  signal.throwIfAborted()
   const digest = digestTaskId(task.id)
   const request = { jsonrpc: '2.0', id: digest ?? 'task', method, params: withProgressToken(params, task.id) } as const
   const baseCall = createCall({
-    signal: controller.signal,
+    signal,
     principal,
     // All other notifications are dropped: log messages cannot reach the client of a task (seps/2663-tasks-extension,
     // task status notifications).
     notify: ({ method, params }) => {
-      if (method === 'notifications/progress') setLastProgress(attempt, params, context)
+      if (method === 'notifications/progress') attempt.setLastProgress(params)
     },
   })
   const taskCall = withContext(baseCall, taskAttemptKey, { taskDigest: digest, attempt: task.attempt })
   const call = withContext(
     withContext(taskCall, restoredPartsKey, extensionRecords),
     journalKey,
-    createJournalStore(attempt, journal, context),
+    attempt.createJournalStore(journal),
   )
   const responsePromise = context.innerExchange(request, call)
-  const cancelGraceTimer = armCancelGrace(attempt, context)
+  const cancelGraceTimer = armCancelGrace(attempt)
   try {
     return await Promise.race([responsePromise, cancelGraceTimer.promise])
   } finally {
     cancelGraceTimer.forget()
   }
+}
+
+/** Adds a progress token to the params, because a handler reports progress only with a token. */
+function withProgressToken(params: JsonObject, id: string): JsonObject {
+  const { _meta } = params
+  return { ...params, _meta: { ...(typeof _meta === 'object' && _meta), [metaKeys.progressToken]: id } }
 }
 
 /** Milliseconds that a handler has to end after its attempt was stopped, for example to undo its work. */
@@ -91,48 +103,37 @@ const cancelGraceMs = 5000
  * Returns a promise that rejects `cancelGraceMs` after the attempt was stopped. A handler that runs for longer has no
  * effect on the task.
  */
-function armCancelGrace(attempt: Attempt, { settings }: WorkerContext) {
-  const { signal } = attempt.controller
+function armCancelGrace({ signal, context }: Attempt) {
+  const { clock } = context.settings
   let timer: unknown
   let startGraceTimer = (): void => {}
   const promise = new Promise<never>((_, reject) => {
     startGraceTimer = () => {
-      timer = startBackgroundTimer(settings.clock, () => reject(signal.reason), cancelGraceMs)
+      timer = startBackgroundTimer(clock, () => reject(signal.reason), cancelGraceMs)
     }
   })
   signal.addEventListener('abort', startGraceTimer, { once: true })
   const clearTimer = (): void => {
     signal.removeEventListener('abort', startGraceTimer)
-    settings.clock.clearTimeout(timer)
+    clock.clearTimeout(timer)
   }
   return { promise, forget: clearTimer }
 }
 
-async function applyResponse(
-  attempt: Attempt,
-  runnableCall: RunnableCall,
-  response: RpcResponse,
-  context: WorkerContext,
-): Promise<void> {
-  const { stop } = attempt
-  if (stop?.kind === 'lost') return
-  if (stop?.kind === 'too_large') return finishTooLargeTask(attempt, stop.error, context)
-  const unmetCapability = await findUnmetCapability(
-    response,
-    { runnableCall, signal: attempt.controller.signal },
-    context,
-  )
-  if (unmetCapability !== undefined) return requeueTask(attempt, unmetCapability, context)
-  if ('error' in response) return finishAttempt(attempt, failedEnd(response.error), context)
+async function applyResponse(attempt: Attempt, runnableCall: RunnableCall, response: RpcResponse): Promise<void> {
+  const { stopReason, signal, context } = attempt
+  if (stopReason?.kind === 'lost') return
+  if (stopReason?.kind === 'too_large') return finishTooLargeTask(attempt, stopReason.error)
+  const unmetCapability = await findUnmetCapability(response, { runnableCall, signal }, context)
+  if (unmetCapability !== undefined) return requeueTask(attempt, unmetCapability)
+  if ('error' in response) return finishAttempt(attempt, failedEnd(response.error))
   const { result } = response
-  if (result['resultType'] !== 'input_required') return finishAttempt(attempt, completedEnd(result), context)
+  if (result['resultType'] !== 'input_required') return finishAttempt(attempt, completedEnd(result))
   const { inputRequests } = result
   if (isJsonObject(inputRequests) && Object.keys(inputRequests).length > 0)
-    return suspendAttempt(attempt, inputRequests, context)
-  context.settings.onError(new Error('The call of a task returned input_required without a request'), {
-    taskId: attempt.task.id,
-  })
-  return finishAttempt(attempt, failedEnd(toWire(undefined)), context)
+    return suspendAttempt(attempt, inputRequests)
+  reportError(attempt, new Error('The call of a task returned input_required without a request'))
+  return finishAttempt(attempt, failedEnd(toWire(undefined)))
 }
 
 /**
@@ -148,134 +149,109 @@ const unknownFormatCapability: MissingCapability = {
  * Requeues a task that this instance does not support. Ends the task if no instance has supported it for
  * `unsupportedTaskTimeoutMs`.
  */
-async function requeueTask(
-  attempt: Attempt,
-  unmetCapability: MissingCapability,
-  context: WorkerContext,
-): Promise<void> {
-  const { engine, settings } = context
-  const requeueCount = requeueCountOf(attempt.task)
+async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability): Promise<void> {
+  const { task, context } = attempt
+  const requeueCount = requeueCountOf(task)
   const requeuePlan = planRequeue(requeueCount, unmetCapability)
-  if ('code' in requeuePlan) return finishAttempt(attempt, reportFailure(attempt, requeuePlan, context), context)
-  if (requeueCount === 0)
-    settings.onError(
-      new Error(
-        `A task is requeued for other instances, because this one does not know ${unmetCapability.description}`,
-      ),
-      { taskId: attempt.task.id },
+  if ('code' in requeuePlan) return finishAttempt(attempt, reportFailure(attempt, requeuePlan))
+  const { entry, pauseMs } = requeuePlan
+  if (requeueCount === 0) {
+    const { description } = unmetCapability
+    reportError(
+      attempt,
+      new Error(`A task is requeued for other instances, because this one does not know ${description}`),
     )
-  const leaseState = await writeClaimEnd(attempt, context, ({ statusMessage }) =>
-    engine.release(attempt.task, {
-      entries: [requeuePlan.entry],
-      statusMessage,
-      hasProgressed: false,
-      pauseMs: requeuePlan.pauseMs,
-    }),
+  }
+  await endClaimAs('requeued', attempt, ({ statusMessage }) =>
+    context.engine.release(task, { entries: [entry], statusMessage, hasProgressed: false, pauseMs }),
   )
-  setAttemptEnd(attempt, 'requeued', leaseState === 'owned')
-  if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
-  if (leaseState === 'owned') await dispatchReleased(attempt, context, requeuePlan.pauseMs)
+  if (attempt.end === 'requeued') await context.dispatch(task.id, pauseMs)
 }
 
 /** Ends an attempt whose call rejected, because the attempt was stopped or the call could not be made. */
-async function endRejectedAttempt(attempt: Attempt, error: unknown, context: WorkerContext): Promise<void> {
-  const { stop } = attempt
-  switch (stop?.kind) {
+async function endRejectedAttempt(attempt: Attempt, error: unknown): Promise<void> {
+  const { stopReason } = attempt
+  switch (stopReason?.kind) {
     case 'lost':
       return
     case 'too_large':
-      return finishTooLargeTask(attempt, stop.error, context)
+      return finishTooLargeTask(attempt, stopReason.error)
     case 'cancelled':
-      return finishAttempt(attempt, cancelledEnd, context)
+      return finishAttempt(attempt, cancelledEnd)
     case 'released':
-      return releaseAttempt(attempt, context)
+      return releaseAttempt(attempt)
     default:
-      context.settings.onError(error, { taskId: attempt.task.id })
-      return finishAttempt(attempt, failedEnd(toWire(error)), context)
+      reportError(attempt, error)
+      return finishAttempt(attempt, failedEnd(toWire(error)))
   }
 }
 
-async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: WorkerContext): Promise<void> {
-  const { engine, settings } = context
-  const { ttlMs: lifetimeMs } = settings
+async function suspendAttempt(attempt: Attempt, requests: JsonObject): Promise<void> {
+  const { engine, settings } = attempt.context
   const sizeError = checkRequestsSize(requests)
-  if (sizeError !== undefined) return finishTooLargeTask(attempt, sizeError, context)
-  const leaseState = await writeClaimEnd(attempt, context, (progress) =>
-    engine.suspend(attempt.task, { ...progress, requests, lifetimeMs }),
+  if (sizeError !== undefined) return finishTooLargeTask(attempt, sizeError)
+  await endClaimAs('suspended', attempt, (progress) =>
+    engine.suspend(attempt.task, { ...progress, requests, lifetimeMs: settings.ttlMs }),
   )
-  setAttemptEnd(attempt, 'suspended', leaseState === 'owned')
-  if (leaseState === 'owned') attempt.end = 'waiting'
-  if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
 
 /** Releases a task, so that any instance can continue it at once. */
-export async function releaseAttempt(attempt: Attempt, context: WorkerContext): Promise<void> {
-  const { engine } = context
-  const leaseState = await writeClaimEnd(attempt, context, (progress) => engine.release(attempt.task, progress))
-  setAttemptEnd(attempt, 'released', leaseState === 'owned')
-  if (leaseState === 'owned') await dispatchReleased(attempt, context)
-  if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
+export async function releaseAttempt(attempt: Attempt): Promise<void> {
+  const { task, context } = attempt
+  await endClaimAs('released', attempt, (progress) => context.engine.release(task, progress))
+  if (attempt.end === 'released') await context.dispatch(task.id)
 }
 
-async function dispatchReleased(attempt: Attempt, { dispatch }: WorkerContext, pauseMs?: number): Promise<void> {
-  attempt.end = 'released'
-  await dispatch(attempt.task.id, pauseMs)
-}
-
-type AttemptProgress = ReturnType<typeof takeProgress>
-
-async function writeClaimEnd(
+/** Ends a claim by a write that leaves the task open. Ends the task instead if it is too large or was cancelled. */
+async function endClaimAs(
+  end: 'requeued' | 'suspended' | 'released',
   attempt: Attempt,
-  context: WorkerContext,
-  write: (progress: AttemptProgress) => Promise<LeaseState>,
-): Promise<LeaseState | undefined> {
-  await attempt.pendingWrites
-  const progress = takeProgress(attempt)
-  const sizeError = stopIfTooLarge(attempt, progress)
-  if (sizeError !== undefined) {
-    await finishTooLargeTask(attempt, sizeError, context)
-    return undefined
-  }
-  const notifyChange = (): void => context.taskChanges.notifyChange(attempt.task.id)
-  const leaseState = await retryWrite(attempt, { run: () => write(progress), onRepeated: notifyChange }, context)
-  if (leaseState !== 'cancelling') endClaim(attempt)
-  if (leaseState === 'owned') notifyChange()
-  return leaseState
-}
-
-async function finishAttempt(
-  attempt: Attempt,
-  taskEnd: Omit<TaskEnd, 'lifetimeMs'>,
-  context: WorkerContext,
+  write: (progress: TaskProgress) => Promise<LeaseState>,
 ): Promise<void> {
-  await attempt.pendingWrites
-  endClaim(attempt)
-  const { engine, settings } = context
-  const sizeError = checkResultSize(taskEnd)
-  // The last report of progress may not be stored yet.
-  const { statusMessage, progress } = takeProgress(attempt)
-  const endToStore = {
-    ...(progress && { progress, statusMessage }),
-    ...(sizeError === undefined ? taskEnd : reportFailure(attempt, sizeError, context)),
-    lifetimeMs: settings.ttlMs,
-  }
-  const notifyChange = (): void => context.taskChanges.notifyChange(attempt.task.id)
-  const run = () => engine.finish(attempt.task, endToStore)
-  const isStored = await retryWrite(attempt, { run, onRepeated: notifyChange }, context)
-  setAttemptEnd(attempt, endToStore.outcome.status, isStored === true)
-  if (isStored !== true) return
-  attempt.end = 'ended'
+  await attempt.waitForWrites()
+  const progress = attempt.takeProgress()
+  const sizeError = attempt.stopIfTooLarge(progress)
+  if (sizeError !== undefined) return finishTooLargeTask(attempt, sizeError)
+  const notifyChange = (): void => attempt.context.taskChanges.notifyChange(attempt.task.id)
+  const leaseState = await attempt.retryWrite(() => write(progress), notifyChange)
+  if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd)
+  attempt.endClaim()
+  if (leaseState !== 'owned') return
+  attempt.setStoredEnd(end)
   notifyChange()
 }
 
-function finishTooLargeTask(attempt: Attempt, error: WireError, context: WorkerContext): Promise<void> {
-  return finishAttempt(attempt, reportFailure(attempt, error, context), context)
+async function finishAttempt(attempt: Attempt, taskEnd: Omit<TaskEnd, 'lifetimeMs'>): Promise<void> {
+  await attempt.waitForWrites()
+  attempt.endClaim()
+  const { engine, settings, taskChanges } = attempt.context
+  const sizeError = checkResultSize(taskEnd)
+  // The last report of progress may not be stored yet.
+  const { statusMessage, progress } = attempt.takeProgress()
+  const endToStore = {
+    ...(progress && { progress, statusMessage }),
+    ...(sizeError === undefined ? taskEnd : reportFailure(attempt, sizeError)),
+    lifetimeMs: settings.ttlMs,
+  }
+  const notifyChange = (): void => taskChanges.notifyChange(attempt.task.id)
+  const isStored = await attempt.retryWrite(() => engine.finish(attempt.task, endToStore), notifyChange)
+  if (isStored !== true) return
+  attempt.setStoredEnd(endToStore.outcome.status)
+  notifyChange()
+}
+
+function finishTooLargeTask(attempt: Attempt, error: WireError): Promise<void> {
+  return finishAttempt(attempt, reportFailure(attempt, error))
 }
 
 /** Returns the end of a task that fails with an error. Logs the error as well, for the author of the tool. */
-function reportFailure({ task }: Attempt, error: WireError, { settings }: WorkerContext): Omit<TaskEnd, 'lifetimeMs'> {
-  settings.onError(new Error(`A task failed: ${error.message}`), { taskId: task.id })
+function reportFailure(attempt: Attempt, error: WireError): Omit<TaskEnd, 'lifetimeMs'> {
+  reportError(attempt, new Error(`A task failed: ${error.message}`))
   return failedEnd(error)
+}
+
+function reportError({ task, context }: Attempt, error: unknown): void {
+  context.settings.onError(error, { taskId: task.id })
 }
 
 const cancelledEnd: Omit<TaskEnd, 'lifetimeMs'> = { outcome: { status: 'cancelled' } }
