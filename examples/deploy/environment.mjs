@@ -49,7 +49,7 @@ export function readEnvironment(environment = process.env) {
 
 function readKeys({ STATE_KEYS: keys, STATE_KEYS_FILE: file }, problems) {
   if ((keys === undefined) === (file === undefined)) {
-    problems.push('STATE_KEYS or STATE_KEYS_FILE has to be set, and not both')
+    problems.push('STATE_KEYS or STATE_KEYS_FILE must be set, and not both')
     return []
   }
   try {

@@ -15,7 +15,7 @@ export function isScope(text: string): boolean {
  * @throws TypeError for a malformed scope. The message begins with `label`, which names the option.
  */
 export function parseScopes(label: string, scopes: unknown): Scopes {
-  if (!Array.isArray(scopes)) throw new TypeError(`${label} has to be an array of scopes`)
+  if (!Array.isArray(scopes)) throw new TypeError(`${label} must be an array of scopes`)
   for (const scope of scopes) {
     if (typeof scope !== 'string' || !isScope(scope))
       throw new TypeError(

@@ -122,7 +122,7 @@ describe('the memory store', () => {
     await small.add('b', '2', 20)
     await expect(small.add('c', '3', 10)).rejects.toMatchObject({
       code: 'unavailable',
-      detail: 'The store in memory is full (maxEntries: it keeps 2 values, the most is 2): try again in 10 ms',
+      detail: 'The store in memory is full (maxEntries: it keeps 2 values; the limit is 2): try again in 10 ms',
       retryAfterMs: 10,
     })
     expect([await small.get('a'), await small.get('b')]).toEqual(['1', '2'])
@@ -136,7 +136,9 @@ describe('the memory store', () => {
     await small.add('a', '123456789', minute)
     await expect(small.add('b', '1', minute)).rejects.toMatchObject({
       code: 'unavailable',
-      detail: expect.stringContaining('maxCharacters: it keeps 10 characters, 2 more were to be added, the most is 10'),
+      detail: expect.stringContaining(
+        'maxCharacters: it keeps 10 characters, 2 more were to be added; the limit is 10',
+      ),
     })
     await expect(small.add('long', '1'.repeat(10), 1)).rejects.toMatchObject({
       detail: expect.stringContaining('raise the limit'),
@@ -154,7 +156,7 @@ describe('the memory store', () => {
     const refused = {
       code: 'quota',
       detail:
-        'The store in memory has enough of one owner (maxEntriesPerOwner: it keeps 4 values, the most is 4): try again in 50 ms',
+        'The store in memory has enough of one owner (maxEntriesPerOwner: it keeps 4 values; the limit is 4): try again in 50 ms',
       quota: { limit: 'states', max: 4 },
       retryAfterMs: 50,
     }

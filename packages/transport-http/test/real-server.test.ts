@@ -113,7 +113,7 @@ describe.each(serveFunctions)('a server over %s', (_, serve) => {
     expect([received.status, JSON.parse(received.body).error]).toEqual([200, undefined])
   })
 
-  test('reads a resource whose URI has to be encoded for the header [SHT-055]', async () => {
+  test('reads a resource whose URI must be encoded for the header [SHT-055]', async () => {
     await using handler = await serve(server)
     const headers = { 'mcp-name': '=?base64?dGVzdDovL8OpIA==?=' }
     const wrong = await handler.send(createPostRequest('resources/read', { uri: 'test://é' }, { headers }))

@@ -18,7 +18,7 @@ async function full() {
   for (let count = 0; count < 30; count++) made.writer.write(line)
   await setImmediate()
   const drained = made.writer.waitForDrain()
-  if (drained === undefined) throw new Error('the reader has to be behind')
+  if (drained === undefined) throw new Error('the reader must be behind')
   return { ...made, drained }
 }
 

@@ -51,7 +51,7 @@ describe('the environment of an instance', () => {
   })
 
   test('requires keys, in a variable or in a file', async () => {
-    expect((await start({})).printed).toContain('STATE_KEYS or STATE_KEYS_FILE has to be set, and not both')
+    expect((await start({})).printed).toContain('STATE_KEYS or STATE_KEYS_FILE must be set, and not both')
     expect((await start({ STATE_KEYS_FILE: `${bundle.folder}/none` })).printed).toContain(
       'STATE_KEYS_FILE cannot be used',
     )

@@ -179,11 +179,11 @@ const atCall: readonly (readonly [string, Act, RegExp])[] = [
   [
     'returning undefined',
     call(() => undefined),
-    /returned is undefined, and neither text nor \{ content: \[\.\.\.\] \}; declare output/,
+    /returned undefined, which is neither text nor \{ content: \[\.\.\.\] \}; declare output/,
   ],
-  ['returning null', call(() => null), /returned is null, and neither text/],
-  ['returning a number', call(() => 3), /returned is the number 3, and neither text/],
-  ['returning an object without output', call(() => ({ a: 1 })), /returned is an object, and neither text/],
+  ['returning null', call(() => null), /returned null, which is neither text/],
+  ['returning a number', call(() => 3), /returned the number 3, which is neither text/],
+  ['returning an object without output', call(() => ({ a: 1 })), /returned an object, which is neither text/],
   [
     'a content block of an unknown type',
     call(() => ({ content: [{ type: 'txt', text: '' }] })),
@@ -192,17 +192,17 @@ const atCall: readonly (readonly [string, Act, RegExp])[] = [
   [
     'an output that does not match',
     call(() => ({ a: 'b' }), { output: z.object({ a: z.number() }) }),
-    /breaks its output schema:\n.*a/,
+    /returned a value that does not match its output schema:\n.*a/,
   ],
   [
     'content of a tool with an output',
     call(() => ({ content: [], structuredContent: { a: 1 } }), { output: z.object({ a: z.number() }) }),
-    /breaks its output schema:\n.*a.*\nTo set the content too, return toolResult\(\{ content, … \}\)/,
+    /does not match its output schema:\n.*a.*\nTo set the content too, return toolResult\(\{ content, … \}\)/,
   ],
   [
     'a Map in an output',
     call(() => ({ all: new Map([[1, 2]]) }), { output: z.object({ all: z.any() }) }),
-    /has at \/all a Map, which JSON writes as \{\}; return a plain object/,
+    /returned a Map at \/all, which JSON writes as \{\}; return a plain object/,
   ],
   [
     'an unknown capability in ctx.can',

@@ -106,7 +106,7 @@ test.each<[string, ScopeRules, string]>([
   ['names where there are none', { 'tools/list': { a: ['b'] } }, 'about no name'],
   ['a scope with a space', { 'tools/call': ['a b'] }, 'visible ASCII'],
   ['a scope that is no list', { 'tools/call': { a: 'b' as never } }, 'an array of scopes'],
-  ['a rule that is none', { 'tools/call': 'a' as never }, 'has to be an array'],
+  ['a rule that is none', { 'tools/call': 'a' as never }, 'must be an array'],
 ])('%s is refused when the rules are made', (_, rules, message) => {
   expect(() => requireScopes(rules)).toThrow(message)
 })

@@ -106,7 +106,7 @@ function compileNameRule(method: string, rule: ScopeRules[string]): ScopesOf {
   const nameField = findMethodRow(method)?.targetParam
   if (nameField === undefined)
     throw new TypeError(`Requests of ${method} are about no name or URI: give an array of scopes, or a function`)
-  if (!isJsonObject(rule)) throw new TypeError(`The rule of ${method} has to be an array, an object or a function`)
+  if (!isJsonObject(rule)) throw new TypeError(`The rule of ${method} must be an array, an object or a function`)
   const scopeEntries = Object.entries(rule).map(([name, scopes]): [string, Scopes] => [
     name,
     parseScopes(`The rule of ${method} for "${name}"`, scopes),

@@ -41,7 +41,7 @@ export function compileSingleSelect(field: Field): EnumSchema {
   const options = choiceOptionsOf(field)
   rejectOtherKeywords(field, 'a choice of one', [...commonKeywords, ...optionKeywords, ...legacyKeywords])
   const { type } = field.schema
-  if (type !== undefined && type !== 'string') throw fieldError(field, 'the type of a choice of one has to be "string"')
+  if (type !== undefined && type !== 'string') throw fieldError(field, 'the type of a choice of one must be "string"')
   const defaultValue = field.schema['default']
   const defaultChoice = options.find(({ value }) => value === defaultValue)?.value
   if (defaultValue !== undefined && defaultChoice === undefined)
@@ -93,11 +93,11 @@ function enumNamesOf(field: Field, options: readonly ChoiceOption[]): readonly s
   const names = field.schema['enumNames']
   if (names === undefined) return undefined
   if (!Array.isArray(names) || names.length !== options.length) {
-    throw fieldError(field, `"enumNames" has to be an array of ${options.length} strings, one for each value of "enum"`)
+    throw fieldError(field, `"enumNames" must be an array of ${options.length} strings, one for each value of "enum"`)
   }
   return Object.freeze(
     names.map((name) => {
-      if (typeof name !== 'string') throw fieldError(field, '"enumNames" has to hold strings only')
+      if (typeof name !== 'string') throw fieldError(field, '"enumNames" must hold strings only')
       return requireTextLength(field, name, { textName: 'one of "enumNames"', maxTextLength: maxLabelLength })
     }),
   )
@@ -123,7 +123,7 @@ export function compileMultiSelect(field: Field): MultiSelectEnumSchema {
 
 function readItemOptions(field: Field): readonly ChoiceOption[] {
   const { items } = field.schema
-  const choiceAdvice = 'an array has to be a choice of several strings, as z.array(z.enum([…])) is'
+  const choiceAdvice = 'an array must be a choice of several strings, as z.array(z.enum([…])) is'
   if (!isJsonObject(items)) throw fieldError(field, choiceAdvice)
   const itemField = resolveField({ ...field, schema: items, location: `${field.location}, items` })
   if (!isChoice(itemField)) throw fieldError(field, choiceAdvice)

@@ -38,7 +38,7 @@ export function choiceOptionsOf(field: Field): readonly ChoiceOption[] {
   }
   const listedValues = field.schema[keyword]
   if (keyword === 'const') return requireDistinctOptions(field, [createUntitledOption(field, listedValues ?? null)])
-  if (!Array.isArray(listedValues)) throw fieldError(field, `"${keyword}" has to be an array`)
+  if (!Array.isArray(listedValues)) throw fieldError(field, `"${keyword}" must be an array`)
   if (listedValues.some((item) => isJsonObject(item) && item['type'] === 'null')) throw fieldError(field, nullAdvice)
   return requireDistinctOptions(
     field,

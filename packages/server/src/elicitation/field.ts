@@ -64,7 +64,7 @@ export function labelsOf(field: Field): { title: string | undefined; description
 export function readTextKeyword(field: Field, keyword: string, maxLength: number): string | undefined {
   const value = field.schema[keyword]
   if (value === undefined) return undefined
-  if (typeof value !== 'string') throw fieldError(field, `"${keyword}" is ${formatJson(value)}; it has to be a string`)
+  if (typeof value !== 'string') throw fieldError(field, `"${keyword}" is ${formatJson(value)}; it must be a string`)
   return requireTextLength(field, value, { textName: `"${keyword}"`, maxTextLength: maxLength })
 }
 
@@ -108,7 +108,7 @@ function readCountKeyword(field: Field, keyword: string): number | undefined {
   const value = field.schema[keyword]
   if (value === undefined) return undefined
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-  throw fieldError(field, `"${keyword}" is ${formatJson(value)}; it has to be a whole number, 0 or more`)
+  throw fieldError(field, `"${keyword}" is ${formatJson(value)}; it must be a whole number, 0 or more`)
 }
 
 /**
@@ -119,7 +119,7 @@ export function invalidDefaultError(field: Field, requirement: string): Definiti
   const defaultText = formatJson(field.schema['default'] ?? null)
   return fieldError(
     field,
-    `the default is ${defaultText}; it has to be ${requirement} (with zod, before a transform: prefault())`,
+    `the default is ${defaultText}; it must be ${requirement} (with zod, before a transform: prefault())`,
   )
 }
 
@@ -151,7 +151,7 @@ export function resolveField(field: Field): Field {
 function resolveReference(field: Field, reference: JsonValue): JsonObject {
   const target = typeof reference === 'string' ? field.definitions.get(reference) : undefined
   if (target !== undefined) return target
-  throw fieldError(field, `"$ref" is ${formatJson(reference)}; it has to name an entry of the schema's own "$defs"`)
+  throw fieldError(field, `"$ref" is ${formatJson(reference)}; it must name an entry of the schema's own "$defs"`)
 }
 
 /**

@@ -105,7 +105,7 @@ function readIntegerBounds(field: Field): Bounds {
 function readNumberKeyword(field: Field, keyword: string): number | undefined {
   const value = field.schema[keyword]
   if (value === undefined || typeof value === 'number') return value
-  throw fieldError(field, `"${keyword}" is ${formatJson(value)}; it has to be a number`)
+  throw fieldError(field, `"${keyword}" is ${formatJson(value)}; it must be a number`)
 }
 
 function fitsNumberBounds(value: unknown, { type, minimum, maximum }: NumberSchema): boolean {

@@ -82,7 +82,7 @@ describe('what no form can carry is refused', () => {
     ['a choice listed in two ways', { enum: ['a'], oneOf: [{ const: 'a', title: 'A' }] }, /exactly one of const/],
     ['a choice of nothing', { type: 'string', enum: [] }, /no value to choose/],
     ['a choice with null', { enum: ['a', null] }, /can be null/],
-    ['a choice of another type', { type: 'integer', enum: ['a'] }, /has to be "string"/],
+    ['a choice of another type', { type: 'integer', enum: ['a'] }, /must be "string"/],
     ['a choice that is bounded as well', { type: 'string', enum: ['a'], minLength: 1 }, /"minLength" cannot be sent/],
     ['a member that is no schema', { anyOf: [true] }, /true is no value to choose/],
     ['names of another number', { enum: ['a', 'b'], enumNames: ['A'] }, /array of 2 strings/],
@@ -97,14 +97,14 @@ describe('what no form can carry is refused', () => {
     ['items without a schema', { type: 'array' }, /choice of several strings/],
     ['several types', { type: ['string', 'null'] }, /make it optional/],
     ['a reference to nothing', { $ref: '#/$defs/none' }, /"#\/\$defs\/none" leads to no schema/],
-    ['a reference into another field', { $ref: '#/properties/y' }, /has to name an entry of the schema's own/],
+    ['a reference into another field', { $ref: '#/properties/y' }, /must name an entry of the schema's own/],
     ['a reference to itself', { $ref: '#/properties/x' }, /go round without end/],
     ['a long way of references', { $ref: '#/$defs/link-0' }, /through more than 16 references/],
     ['a reference with a bound', { $ref: '#/$defs/text', minLength: 2 }, /"minLength" cannot be sent.*a reference/],
     ['a default of another type', { type: 'string', default: 5 }, /default is 5.*a string.*prefault/],
     ['a length with a fraction', { type: 'string', minLength: 1.5 }, /whole number/],
     ['a negative length', { type: 'string', minLength: -1 }, /whole number/],
-    ['a bound that is no number', { type: 'number', minimum: '1' }, /it has to be a number|minimum/],
+    ['a bound that is no number', { type: 'number', minimum: '1' }, /it must be a number|minimum/],
   ])('written as JSON Schema: %s', (_, property, message) => {
     const links = Array.from({ length: 16 }, (_, at) => [`link-${at}`, { $ref: `#/$defs/link-${at + 1}` }])
     const $defs: JsonObject = { ...Object.fromEntries(links), 'link-16': { type: 'string' }, text: { type: 'string' } }

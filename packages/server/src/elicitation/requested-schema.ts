@@ -49,7 +49,7 @@ export function requestedSchemaOf(jsonSchema: JsonObject, errorSubject: string):
 function checkRoot(root: Field): void {
   const { type, additionalProperties: extraProperties } = root.schema
   if (type !== 'object')
-    throw fieldError(root, 'a form has to be one object, as z.object({ … }) is, and no union of several')
+    throw fieldError(root, 'a form must be one object, as z.object({ … }) is, and no union of several')
   if (typeof root.schema['title'] === 'string' || typeof root.schema['description'] === 'string') {
     throw fieldError(root, 'a form has no title or description of its own; say it in the message of the question')
   }
@@ -61,7 +61,7 @@ function checkRoot(root: Field): void {
 
 function fieldPropertiesOf(root: Field): JsonObject {
   const { properties = {} } = root.schema
-  if (!isJsonObject(properties)) throw fieldError(root, '"properties" has to be an object')
+  if (!isJsonObject(properties)) throw fieldError(root, '"properties" must be an object')
   const count = Object.keys(properties).length
   if (count <= maxProperties) return properties
   throw fieldError(
@@ -72,7 +72,7 @@ function fieldPropertiesOf(root: Field): JsonObject {
 
 function requiredNamesOf(root: Field, propertyNames: ReadonlySet<string>): readonly string[] | undefined {
   const { required = [] } = root.schema
-  if (!Array.isArray(required)) throw fieldError(root, '"required" has to be an array')
+  if (!Array.isArray(required)) throw fieldError(root, '"required" must be an array')
   const knownNames = required.filter((name) => typeof name === 'string' && propertyNames.has(name))
   if (knownNames.length < required.length) throw fieldError(root, '"required" names what is not among the properties')
   return knownNames.length === 0 ? undefined : Object.freeze(knownNames.map(String))

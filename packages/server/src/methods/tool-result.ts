@@ -30,14 +30,18 @@ export function toToolResult(
     if (checkedOutput.issues === undefined)
       return createStructuredResult(toolContent, checkedOutput.value, { tool, request })
     const advice = isToolContent(structuredValue) ? '\nTo set the content too, return toolResult({ content, … })' : ''
-    return rejectUnusableReturn(`breaks its output schema:\n${formatIssues(checkedOutput)}${advice}`, tool, request)
+    return rejectUnusableReturn(
+      `a value that does not match its output schema:\n${formatIssues(checkedOutput)}${advice}`,
+      tool,
+      request,
+    )
   })
 }
 
 function toPlainResult(toolReturn: unknown, tool: CompiledTool, request: ServedRequest): CallToolResult {
   if (typeof toolReturn === 'string') return createToolResult({ content: [textBlock(toolReturn)] }, undefined, request)
   if (!isToolContent(toolReturn)) {
-    const reason = `is ${describeType(toolReturn)}, and neither text nor { content: [...] }`
+    const reason = `${describeType(toolReturn)}, which is neither text nor { content: [...] }`
     return rejectUnusableReturn(`${reason}; declare output to return structured content`, tool, request)
   }
   const blockProblem = findBlockProblem(toolReturn.content)
@@ -53,7 +57,7 @@ function findBlockProblem(content: readonly unknown[] = []): string | undefined 
   const wrongBlock = content.find((block) => !isJsonObject(block) || !blockTypes.has(block['type']))
   if (wrongBlock === undefined) return undefined
   const found = isJsonObject(wrongBlock) ? `the type ${JSON.stringify(wrongBlock['type'])}` : describeType(wrongBlock)
-  return `has a content block of ${found}; the types are ${[...blockTypes].join(', ')}`
+  return `a content block of ${found}; the types are ${[...blockTypes].join(', ')}`
 }
 
 /**
@@ -64,8 +68,8 @@ function findLostValue(value: unknown, path = ''): string | undefined {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return undefined
   const type = describeType(value)
   if (!['an object', 'an array'].includes(type) && Object.keys(value).length === 0) {
-    const where = path === '' ? 'is' : `has at ${path}`
-    return `${where} ${type}, which JSON writes as {}; return a plain object or an array`
+    const where = path === '' ? '' : ` at ${path}`
+    return `${type}${where}, which JSON writes as {}; return a plain object or an array`
   }
   for (const [key, member] of Object.entries(value)) {
     const problem = findLostValue(member, `${path}/${key}`)
@@ -89,12 +93,12 @@ function createStructuredResult(
     text = stringifyWellFormed(value)
   } catch (cause) {
     return rejectUnusableReturn(
-      `is not JSON: ${cause instanceof Error ? cause.message : 'it cannot be written'}`,
+      `a value that is not JSON: ${cause instanceof Error ? cause.message : 'it cannot be written'}`,
       tool,
       request,
     )
   }
-  if (text === undefined) return rejectUnusableReturn(`is not JSON but ${typeof value}`, tool, request)
+  if (text === undefined) return rejectUnusableReturn(`a ${typeof value}, which JSON cannot write`, tool, request)
   // A value of a class without members of its own becomes {}, so that only such a text needs the search.
   const lost = text.includes('{}') ? findLostValue(value) : undefined
   if (lost !== undefined) return rejectUnusableReturn(lost, tool, request)
@@ -155,7 +159,7 @@ function isForModel(error: unknown): error is Error {
 }
 
 function rejectUnusableReturn(reason: string, tool: CompiledTool, request: ServedRequest): CallToolResult {
-  const error = new Error(`What tool ${quoteName(tool.key)} returned ${reason}`)
+  const error = new Error(`Tool ${quoteName(tool.key)} returned ${reason}`)
   reportServerError(error, logContextOf(request, tool.key), request.settings)
   return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)
 }

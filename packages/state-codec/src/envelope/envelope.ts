@@ -67,7 +67,7 @@ export function createEnvelope(
   checkJsonValue(value)
   const { at, until, since } = computeTokenTimes(context, codecOptions)
   if (until <= at)
-    throw new StateError('too_old', `The flow began ${at - since} ms ago, the most is ${codecOptions.maxAgeMs}`)
+    throw new StateError('too_old', `The flow began ${at - since} ms ago; the limit is ${codecOptions.maxAgeMs}`)
   return { at, until, since, aud: checkAudience(context.audience) ?? codecOptions.audience, bind: bindingDigest, value }
 }
 
@@ -105,7 +105,7 @@ function findTimeFailure(
   }
   if (!(now < until)) return new StateError('expired', `It expired ${now - until} ms ago`)
   if (now - since < maxAgeMs) return undefined
-  return new StateError('too_old', `The flow began ${now - since} ms ago, the most is ${maxAgeMs}`)
+  return new StateError('too_old', `The flow began ${now - since} ms ago; the limit is ${maxAgeMs}`)
 }
 
 function findAudienceFailure(

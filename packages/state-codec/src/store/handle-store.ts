@@ -112,6 +112,6 @@ export function createHandleStore(store: StateStore, options: CodecOptions, prov
 
 function recordTooLargeError(characterCount: number, value: JsonValue): StateUsageError {
   const entries = describeLargestEntries(value)
-  const message = `The state has ${characterCount} characters, the most is ${maxRecordCharacters}. The largest entries: ${entries}. Keep less`
+  const message = `The state has ${characterCount} characters; the limit is ${maxRecordCharacters}. The largest entries: ${entries}. Store less`
   return new StateUsageError('too_large', message)
 }

@@ -108,5 +108,5 @@ export function describeLimit(
 ): { readonly text: string; readonly retryAfterMs: number | undefined } {
   const retryAfterMs = !isTooLarge && Number.isFinite(msUntilExpiry) ? Math.max(1, Math.ceil(msUntilExpiry)) : undefined
   const advice = retryAfterMs === undefined ? 'raise the limit' : `try again in ${retryAfterMs} ms`
-  return { text: `(${name}: it keeps ${usageText}, the most is ${max}): ${advice}`, retryAfterMs }
+  return { text: `(${name}: it keeps ${usageText}; the limit is ${max}): ${advice}`, retryAfterMs }
 }

@@ -62,7 +62,7 @@ test.each([
   ],
   ['an id with a space', [{ id: 'a b', key: secret }], 'keys[0].id must be 1 to 64 letters'],
   ['a number', [42], 'keys[0] is not a key'],
-  ['too many keys', Array.from({ length: 33 }, randomKey), 'the most is 32'],
+  ['too many keys', Array.from({ length: 33 }, randomKey), 'the limit is 32'],
 ])('%s is rejected with a message that says what to do', (_, inputs, message) => {
   expect(() => parseKeys(inputs as string[])).toThrow(message)
 })

@@ -24,7 +24,7 @@ const maxKeys = 32
 export function parseKeys(inputs: readonly (KeyInput | undefined)[]): readonly RingKey[] {
   if (!Array.isArray(inputs) || inputs.length === 0)
     throw keyError(`keys is empty: give at least one; ${keyInstructions}`)
-  if (inputs.length > maxKeys) throw keyError(`keys has ${inputs.length} keys, the most is ${maxKeys}: drop old ones`)
+  if (inputs.length > maxKeys) throw keyError(`keys has ${inputs.length} keys; the limit is ${maxKeys}: drop old ones`)
   const keys = inputs.map((input, index) => parseKey(input, `keys[${index}]`))
   for (const [index, { id, secret }] of keys.entries()) {
     const earlierKeys = keys.slice(0, index)
@@ -92,7 +92,7 @@ function decodeKeyText(text: string, name: string): Uint8Array {
 
 function checkKeyBytes(bytes: Uint8Array, name: string): Uint8Array {
   if (bytes.length < 32) throw keyError(`${name} has ${bytes.length} bytes, a key has 32 or more: ${keyInstructions}`)
-  if (bytes.length > 1024) throw keyError(`${name} has ${bytes.length} bytes, the most is 1024: ${keyInstructions}`)
+  if (bytes.length > 1024) throw keyError(`${name} has ${bytes.length} bytes; the limit is 1024: ${keyInstructions}`)
   if (bytes.every((byte) => byte >= 0x20 && byte < 0x7f)) {
     throw keyError(
       `${name} is text, not random bytes: decode it if it is hex or Base64 of a key; otherwise ${keyInstructions}`,

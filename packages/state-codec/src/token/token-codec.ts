@@ -160,7 +160,7 @@ export function checkTokenSize(token: string, value: JsonValue): string {
   const entries = describeLargestEntries(value)
   throw new StateUsageError(
     'too_large',
-    `The state makes a token of ${token.length} bytes, the most is ${maxTokenBytes}. The largest entries: ${entries}. Store less in the state, or use storedState()`,
+    `The state makes a token of ${token.length} bytes; the limit is ${maxTokenBytes}. The largest entries: ${entries}. Store less in the state, or use storedState()`,
   )
 }
 
@@ -171,7 +171,7 @@ export function checkTokenSize(token: string, value: JsonValue): string {
  */
 export function checkReceivedSize(token: string): void {
   if (token.length > maxTokenBytes)
-    throw new StateError('too_large', `It has ${token.length} bytes, the most is ${maxTokenBytes}`)
+    throw new StateError('too_large', `It has ${token.length} bytes; the limit is ${maxTokenBytes}`)
 }
 
 /**

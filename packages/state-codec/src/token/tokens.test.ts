@@ -225,7 +225,7 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
     const value = { answers: { name: 'Ada' }, steps: { plan: { text: 'x'.repeat(40_000) }, note: 'y'.repeat(9_000) } }
     const sealing = maker[kind]({ keys }).seal(value, context)
     await expect(sealing).rejects.toThrow(
-      'the most is 32768. The largest entries: steps.plan.text (40002 bytes), steps.note (9002 bytes)',
+      'the limit is 32768. The largest entries: steps.plan.text (40002 bytes), steps.note (9002 bytes)',
     )
     await expect(sealing).rejects.toMatchObject({ name: 'StateUsageError', code: 'too_large' })
   })

@@ -32,7 +32,7 @@ export function checkTaskNameHeader({ context }: Call, taskId: string): void {
   if (headers === undefined) return
   const header = headers.get('Mcp-Name')
   if (header === undefined) {
-    throw new McpError(errorCodes.headerMismatch, `Mcp-Name is missing: it has to repeat ${quote(taskId)} of the body`)
+    throw new McpError(errorCodes.headerMismatch, `Mcp-Name is missing: it must repeat ${quote(taskId)} of the body`)
   }
   if (decodeHeaderValue(header) === taskId) return
   throw new McpError(errorCodes.headerMismatch, `Mcp-Name is ${quote(header)}, the body says ${quote(taskId)}`)

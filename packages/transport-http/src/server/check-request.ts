@@ -95,13 +95,13 @@ function rejectForeignRequest<Source>(
   const host = hostHeader === undefined ? undefined : parseHost(hostHeader)
   if (host === undefined || !isHostAllowed(host, settings.hosts)) {
     const message =
-      "The Host is not served here: it has to be in allowedHosts, which may be '*' behind a proxy that checks it"
+      "The Host is not served here: it must be in allowedHosts, which may be '*' behind a proxy that checks it"
     return createRejection(403, message, `its Host ${quoteValue(hostHeader)} is not in allowedHosts`)
   }
   const origin = view.header('origin')
   if (origin === undefined || isOriginAllowed(origin, host, settings)) return undefined
   refusal = 'origin'
-  const message = 'The Origin is not one that may call here: it has to be in allowedOrigins'
+  const message = 'The Origin is not one that may call here: it must be in allowedOrigins'
   return createRejection(
     403,
     message,
@@ -146,14 +146,14 @@ function rejectUnsupportedMethodOrType(
   if (adapterMethods.includes(view.method)) return undefined
   if (view.method !== 'POST') return methodNotAllowedResponse(view, ['POST', ...adapterMethods], supportedVersions)
   if (!isJsonMediaType(view.header('content-type'))) {
-    return { status: 415, message: 'The Content-Type has to be application/json' }
+    return { status: 415, message: 'The Content-Type must be application/json' }
   }
   const encoding = view.header('content-encoding')
   if (encoding !== undefined && encoding !== 'identity') {
     return { status: 415, message: 'The body has to come without a Content-Encoding' }
   }
   if (acceptsJsonAndEventStream(view.header('accept'))) return undefined
-  return { status: 406, message: 'The Accept has to allow application/json and text/event-stream' }
+  return { status: 406, message: 'The Accept must allow application/json and text/event-stream' }
 }
 
 const jsonMediaType = 'application/json'
@@ -286,7 +286,7 @@ function headerMismatchError(name: string, header: string, body: string | undefi
 function missingHeaderError(name: string, body: string): McpError {
   return new McpError(
     errorCodes.headerMismatch,
-    `${name} is missing: it has to repeat ${quoteHeaderValue(body)} of the body`,
+    `${name} is missing: it must repeat ${quoteHeaderValue(body)} of the body`,
   )
 }
 

@@ -22,7 +22,7 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
       headers: ['Allow', 'POST'],
     })
   if (!acceptsEventStream(view.header('accept')))
-    return rejectRequest(view, { status: 406, message: 'The Accept has to allow text/event-stream' })
+    return rejectRequest(view, { status: 406, message: 'The Accept must allow text/event-stream' })
   const session = await http.sessions.open(id, view)
   if (session === undefined) return rejectSession(view)
   const lastEventId = view.header('last-event-id')
