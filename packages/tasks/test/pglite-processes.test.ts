@@ -70,7 +70,7 @@ test('a server over a folder that is killed during a task and started again reco
 
   const engine = pgliteEngine(join(folder, 'tasks'))
   await expect(engine.get('a', 'someone')).rejects.toThrow(`is open in process ${first.child.pid} on`)
-  await expect(claimTasks(engine, 1)).rejects.toThrow('use postgresEngine for several processes')
+  await expect(claimTasks(engine, 1)).rejects.toThrow('postgresEngine is for several processes')
   await engine.close()
 
   const exited = once(first.child, 'exit')

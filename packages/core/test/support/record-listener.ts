@@ -1,4 +1,4 @@
-import { expect, onTestFinished, vi } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { Change, ChangeBus, ChangeListener } from '../../src/bus/change-bus.ts'
 
 /** A listener and the notifications that it received: changes, and `gap` for each gap. */
@@ -8,12 +8,9 @@ export interface RecordedListener {
   readonly stop: () => void
 }
 
-/**
- * Adds a listener until its test ends: one that a failed test leaves open would make the tests after it fail. A bus with
- * a short time limit may need several attempts on a busy machine.
- */
+/** Adds a listener until its test ends: one that a failed test leaves open would make the tests after it fail. */
 export async function listenInTest(bus: ChangeBus, listener: ChangeListener): Promise<() => void> {
-  const stop = await vi.waitFor(() => bus.listen(listener), { timeout: 10_000 })
+  const stop = await bus.listen(listener)
   onTestFinished(stop)
   return stop
 }

@@ -37,19 +37,20 @@ async function openEngine(options: Parameters<typeof redisEngine>[1] = {}) {
 }
 
 test('a task completes although Redis is killed and restarted', async () => {
+  const patient = await openEngine({ leaseMs: 60_000 })
   const engine = await openEngine({ leaseMs: 60_000, timeoutMs: 500 })
-  const task = await createClaimedTask(engine)
-  await engine.record(task, stepOne)
+  const task = await createClaimedTask(patient)
+  await patient.record(task, stepOne)
   await server.kill()
   await expect(engine.record(task, createRelease({ statusMessage: 'Half' }))).rejects.toThrow(away)
   await expect(engine.heartbeat([task])).rejects.toThrow(away)
   await server.restart()
   // Redis knows no script after a restart, so it gets the texts again.
   await expect.poll(() => engine.heartbeat([task]).catch(() => [])).toEqual(['owned'])
-  expect((await engine.claim({ maxClaims: 10 })).tasks).toEqual([])
-  expect(await engine.finish(task, done)).toBe(true)
-  expect(await engine.get('a', sampleOwner)).toMatchObject({ status: 'completed', result: sampleResult })
-  await engine.close()
+  expect((await patient.claim({ maxClaims: 10 })).tasks).toEqual([])
+  expect(await patient.finish(task, done)).toBe(true)
+  expect(await patient.get('a', sampleOwner)).toMatchObject({ status: 'completed', result: sampleResult })
+  await Promise.all([patient.close(), engine.close()])
 })
 
 test('a listener is notified of work again after a restart of Redis', async () => {
@@ -71,14 +72,14 @@ test('a listener is notified of work again after a restart of Redis', async () =
 })
 
 test('the wait for a Redis that does not answer has a time limit', async () => {
-  const engine = await openEngine({ timeoutMs: 300 })
-  const task = await createClaimedTask(engine)
+  const [patient, engine] = [await openEngine(), await openEngine({ timeoutMs: 300 })]
+  const task = await createClaimedTask(patient)
   server.freeze()
   await expect(engine.record(task, stepOne)).rejects.toThrow('Redis did not answer within 300 ms')
   await expect(engine.ping()).rejects.toThrow('Redis did not answer within 300 ms')
   server.thaw()
-  expect(await engine.record(task, createRelease({ statusMessage: 'Half' }))).toBe('owned')
-  await engine.close()
+  await expect.poll(() => engine.record(task, createRelease({ statusMessage: 'Half' }))).toBe('owned')
+  await Promise.all([patient.close(), engine.close()])
 })
 
 /** Returns the file to which Redis appends each write, and its size. */
