@@ -3,7 +3,7 @@ import { ConnectionStateSource } from '@x/exchange/internal'
 import type { RpcNotification } from '@x/schema'
 import { closeStreams } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
-import { createClientConnection } from './client-connection.ts'
+import { ClientConnection } from './client-connection.ts'
 import {
   type ConnectionSettings,
   resolveConnectionSettings,
@@ -53,7 +53,7 @@ export function createStreamConnection(
     const message = cause === undefined ? 'The server closed the streams' : 'The streams failed'
     failConnection(new StdioError('closed', message, { cause }))
   }
-  const connection = createClientConnection({ streams, settings, onEnd })
+  const connection = new ClientConnection({ streams, settings, onEnd })
   let closePromise: Promise<void> | undefined
   const close = (): Promise<void> => {
     failConnection(new StdioError('closed', 'The connection was closed here'))

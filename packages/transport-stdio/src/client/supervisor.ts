@@ -10,7 +10,7 @@ import {
 } from '@x/exchange/internal'
 import type { StreamPair } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
-import { type ClientConnection, createClientConnection } from './client-connection.ts'
+import { ClientConnection } from './client-connection.ts'
 import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './options.ts'
 import { createRestartPolicy, type RestartPolicy } from './restart-policy.ts'
 import { type EndedProcess, type ServerProcess, startProcess } from './server-process.ts'
@@ -161,7 +161,7 @@ async function waitForKilled({ runningProcesses }: SupervisorState): Promise<voi
 function registerProcess(state: SupervisorState, process: ServerProcess, streams: StreamPair): RunningProcess {
   const { settings } = state
   const onEnd = (): void => void process.stop(settings.graceMs)
-  const connection = createClientConnection({ streams, settings, onEnd })
+  const connection = new ClientConnection({ streams, settings, onEnd })
   const runningProcess: RunningProcess = {
     process,
     clientConnection: connection,

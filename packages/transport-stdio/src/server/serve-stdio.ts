@@ -26,7 +26,7 @@ import { readCancellation } from '../request-notifications.ts'
 import { idFromExcerpt, type SkippedLine } from '../line-splitter.ts'
 import { createMessageWriter, type MessageWriter } from '../message-writer.ts'
 import { type LineReader, readLines } from '../read-lines.ts'
-import { type CallRegistry, createCallRegistry } from './call-registry.ts'
+import { CallRegistry } from './call-registry.ts'
 import {
   resolveServiceSettings,
   type ServeStdioOptions,
@@ -102,7 +102,7 @@ export function startStdioService(
     onFailure: () => stop('The client has disconnected'),
   }
   const writer = createMessageWriter(serviceStreams.output, events, serviceStreams.send)
-  const calls = createCallRegistry(server.exchange, writer, settings)
+  const calls = new CallRegistry(server.exchange, writer, settings)
   const streamConnection = server.adapters.stream?.connect(createStreamPeer(writer, settings, connectionCall.context))
   const { closed, stop } = createShutdown((reason) => {
     ignoreStopRequests()
