@@ -1,8 +1,8 @@
 import type { RequestedSchema } from '@x/schema'
 import { type CompiledSchema, type AnySchema, compileSchema, type SchemaOutput } from '../json-schema/compile-schema.ts'
 import type { CheckedValue } from '../json-schema/rejected-value.ts'
-import { isZodSchema } from '../json-schema/zod-issues.ts'
-import { structureKeyOf } from '../json-schema/zod-key.ts'
+import { isZodSchema, type ZodSchema } from '../json-schema/zod-issues.ts'
+import { type StructureKey, structureKeyOf } from '../json-schema/zod-key.ts'
 import type { Awaitable } from '../request/awaitable.ts'
 import { compileFormSchema } from './compile-form-schema.ts'
 import { requestedSchemaOf } from './requested-schema.ts'
@@ -70,8 +70,9 @@ const maxLatestForms = 64
 
 /**
  * Returns a form unchanged, and converts a schema into a form. Forms are cached by the schema object, so that a schema
- * outside of the handler is converted once. A schema that a handler creates in each run is found by its structure. It
- * is not converted again, but its own code checks the answer. Throws like {@link form}.
+ * outside of the handler is converted once. A schema that a handler creates in each run is found by its structure, and
+ * is not converted again. If it has code of its own, such as a `refine()`, it checks the answer itself. Throws like
+ * {@link form}.
  *
  * `onRebuilt` is called once for a structure that was created very often.
  */
@@ -92,8 +93,8 @@ function rememberLatestForm(schema: object, compiledForm: Form<unknown>): void {
 
 /** A form that was made of a schema, and the number of later schemas with the same key. */
 interface RememberedForm {
-  readonly requestedSchema: RequestedSchema
-  readonly createCheckFor: NonNullable<CompiledForm['createCheckFor']>
+  /** Creates the form of a later schema. A schema without code has the form of the first one. */
+  readonly createFormFor: (schema: ZodSchema) => Form<unknown>
   rebuildCount: number
 }
 
@@ -118,19 +119,27 @@ const rebuildWarningThreshold = 100
  */
 function reuseFormOfEqualSchema(schema: AnySchema, onRebuilt: () => void): Form<unknown> | undefined {
   const key = structureKeyOf(schema)
-  if (key === undefined || key.length > maxKeyLength || !isZodSchema(schema)) return undefined
-  const rememberedForm = formsByKey.get(key)
+  if (key === undefined || key.text.length > maxKeyLength || !isZodSchema(schema)) return undefined
+  const rememberedForm = formsByKey.get(key.text)
   if (rememberedForm === undefined) return rememberForm(key, compileForm(schema, 'form'))
   rememberedForm.rebuildCount++
   if (rememberedForm.rebuildCount === rebuildWarningThreshold) onRebuilt()
-  return { requestedSchema: rememberedForm.requestedSchema, check: rememberedForm.createCheckFor(schema) }
+  return rememberedForm.createFormFor(schema)
 }
 
-function rememberForm(key: string, { requestedSchema, check, createCheckFor }: CompiledForm): Form<unknown> {
+function rememberForm(
+  { text, hasCode }: StructureKey,
+  { requestedSchema, check, createCheckFor }: CompiledForm,
+): Form<unknown> {
+  const firstForm = { requestedSchema, check }
   const [oldestKey] = formsByKey.keys()
   if (formsByKey.size >= maxRememberedForms && oldestKey !== undefined) formsByKey.delete(oldestKey)
-  if (createCheckFor !== undefined) formsByKey.set(key, { requestedSchema, createCheckFor, rebuildCount: 0 })
-  return { requestedSchema, check }
+  if (createCheckFor !== undefined) {
+    const createFormFor = (schema: ZodSchema): Form<unknown> =>
+      hasCode ? { requestedSchema, check: createCheckFor(schema) } : firstForm
+    formsByKey.set(text, { createFormFor, rebuildCount: 0 })
+  }
+  return firstForm
 }
 
 const schemaTexts = new WeakMap<RequestedSchema, string>()

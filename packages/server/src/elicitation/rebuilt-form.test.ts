@@ -5,6 +5,7 @@ import { structureKeyOf } from '../json-schema/zod-key.ts'
 import { accept, completeCall, send, serve, toolKind } from '../testing/rounds.ts'
 import { formOf } from './form.ts'
 
+const keyOf = (schema: object) => structureKeyOf(schema)?.text
 const inputSchemaOf = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input' })
 
 /** Schemas that differ in one respect each; none of them may be taken for another. */
@@ -47,10 +48,10 @@ const distinct: readonly (() => z.ZodType)[] = [
 ]
 
 test('schemas have one key if they are built alike, and different keys if a client sees a difference', () => {
-  const keys = distinct.map((build) => structureKeyOf(build()))
+  const keys = distinct.map((build) => keyOf(build()))
   expect(keys).not.toContain(undefined)
   expect(new Set(keys).size).toBe(distinct.length)
-  expect(distinct.map((build) => structureKeyOf(build()))).toEqual(keys)
+  expect(distinct.map((build) => keyOf(build()))).toEqual(keys)
 })
 
 test('schemas of one key have one JSON Schema', () => {
@@ -60,7 +61,7 @@ test('schemas of one key have one JSON Schema', () => {
     [z.object({ a: z.string().trim() }), z.object({ a: z.string().toUpperCase() })],
   ]
   for (const [one, other] of pairs) {
-    expect(structureKeyOf(one)).toBe(structureKeyOf(other))
+    expect(keyOf(one)).toBe(keyOf(other))
     expect(inputSchemaOf(one)).toEqual(inputSchemaOf(other))
   }
 })
@@ -77,16 +78,29 @@ test.each<[string, object]>([
   ['that contains itself', tree],
   ['that is made when it is used', z.object({ a: z.lazy(() => z.string()) })],
   ['of an author', z.object({ a: z.custom(() => true) })],
+  ['with a bigint', z.object({ a: z.literal(1n) })],
   ['with a value for what is wrong', z.object({ a: z.string().catch(() => String(time++)) })],
   ['with a date as its default', z.object({ a: z.string().meta({ examples: [new Date(0)] }) })],
   ['that is no schema of zod', { type: 'object' }],
 ])('a schema %s has no key', (_, schema) => {
-  expect(structureKeyOf(schema)).toBeUndefined()
+  expect(keyOf(schema)).toBeUndefined()
 })
 
 test('a default that is another one each time gives another key', () => {
   const build = () => z.object({ a: z.number().default(() => time++) })
-  expect(structureKeyOf(build())).not.toBe(structureKeyOf(build()))
+  expect(keyOf(build())).not.toBe(keyOf(build()))
+})
+
+test.each<[string, boolean, () => z.ZodType]>([
+  ['built alike shares its form', true, () => z.object({ a: z.int().optional(), b: z.enum(['x', 'y']) })],
+  ['with a refinement has a form of its own', false, () => z.object({ a: z.string().refine(() => true) })],
+  ['with a transform has a form of its own', false, () => z.object({ a: z.string().transform(Number) })],
+  ['with a message has a form of its own', false, () => z.object({ a: z.string('Write a text') })],
+  ['with a default has a form of its own', false, () => z.object({ a: z.string().default(() => 'x') })],
+])('a schema %s', (_, isShared, build) => {
+  const [first, second] = [formOf(build()), formOf(build())]
+  expect(second.requestedSchema).toBe(first.requestedSchema)
+  expect(second.check === first.check).toBe(isShared)
 })
 
 test('the answer is validated by the schema of its own run, with its closures', async () => {

@@ -22,15 +22,22 @@ const comparableChecks: ReadonlySet<unknown> = new Set(
  */
 const maxSchemaParts = 2000
 
-/**
- * Returns a key that is equal for two zod schemas only if their JSON Schemas are equal. Returns undefined if this
- * cannot be decided. Two schemas with the same key may still validate differently, because the key does not contain the
- * code of `refine()` or `transform()`.
- */
-export function structureKeyOf(schema: object): string | undefined {
+/** The structure of a zod schema as a text. Two schemas with the same text have the same JSON Schema. */
+export interface StructureKey {
+  readonly text: string
+  /**
+   * True if the schema runs code of its author, such as a `refine()`, a `transform()` or a message. The text does not
+   * contain code, so two such schemas may validate differently. Two other schemas with the same text validate alike.
+   */
+  readonly hasCode: boolean
+}
+
+/** Returns the key of a zod schema. Returns undefined if its JSON Schema may depend on more than its structure. */
+export function structureKeyOf(schema: object): StructureKey | undefined {
   if (!isZodSchema(schema)) return undefined
+  const walk = { remainingParts: maxSchemaParts, hasCode: false }
   try {
-    return schemaKey(schema, { remainingParts: maxSchemaParts })
+    return { text: schemaKey(schema, walk), hasCode: walk.hasCode }
   } catch (error) {
     if (error === incomparableMarker) return undefined
     throw error
@@ -40,26 +47,31 @@ export function structureKeyOf(schema: object): string | undefined {
 /** The value that is thrown for a part without a key. An `Error` would waste time on its stack. */
 const incomparableMarker = Symbol('opaque')
 
-interface PartBudget {
+interface SchemaWalk {
   remainingParts: number
+  hasCode: boolean
 }
 
-function schemaKey(schema: ZodSchema, budget: PartBudget): string {
+/** The zod types that may compute a value for each validation. The text has the value of now. */
+const computedTypes: ReadonlySet<string> = new Set(['default', 'prefault'])
+
+function schemaKey(schema: ZodSchema, walk: SchemaWalk): string {
   const { def } = schema._zod
   if (!comparableTypes.has(def.type) || 'toJSONSchema' in schema._zod) throw incomparableMarker
+  if (computedTypes.has(def.type)) walk.hasCode = true
   // Titles and descriptions are in the metadata and not in the definition. Schemas of zod/mini do not provide them.
   if (!('meta' in schema) || typeof schema.meta !== 'function') throw incomparableMarker
   const metadata: unknown = schema.meta()
-  return `${membersKey(def, budget)}${metadata === undefined ? '' : valueKeyOf(metadata, budget)}`
+  return `${membersKey(def, walk)}${metadata === undefined ? '' : valueKeyOf(metadata, walk)}`
 }
 
-function membersKey(members: object, budget: PartBudget): string {
+function membersKey(members: object, walk: SchemaWalk): string {
   let key = '{'
   for (const [name, member] of Object.entries(members)) {
     if (member === undefined) continue
     // A check can itself be a schema. In this list it counts as a check.
     const isCheckList = name === 'checks' && Array.isArray(member)
-    key += `${textKey(name)}${isCheckList ? keyOfChecks(member, budget) : valueKeyOf(member, budget)}`
+    key += `${textKey(name)}${isCheckList ? keyOfChecks(member, walk) : valueKeyOf(member, walk)}`
   }
   return `${key}}`
 }
@@ -70,16 +82,21 @@ function textKey(text: string): string {
 }
 
 /** Returns the key of a value in a definition or in metadata. */
-function valueKeyOf(value: unknown, budget: PartBudget): string {
-  if (budget.remainingParts-- === 0) throw incomparableMarker
+function valueKeyOf(value: unknown, walk: SchemaWalk): string {
+  if (walk.remainingParts-- === 0) throw incomparableMarker
   if (typeof value === 'string') return textKey(value)
-  if (typeof value === 'function') return 'f'
+  if (typeof value === 'function') {
+    walk.hasCode = true
+    return 'f'
+  }
+  // As a text, it could be mistaken for a number.
+  if (typeof value === 'bigint') throw incomparableMarker
   if (typeof value !== 'object' || value === null) return `${String(value)},`
-  if (Array.isArray(value)) return `[${value.map((item) => valueKeyOf(item, budget)).join()}]`
+  if (Array.isArray(value)) return `[${value.map((item) => valueKeyOf(item, walk)).join()}]`
   if (value instanceof RegExp) return `r${textKey(String(value))}`
-  if (isZodSchema(value)) return schemaKey(value, budget)
+  if (isZodSchema(value)) return schemaKey(value, walk)
   if (!hasPlainPrototype(value)) throw incomparableMarker
-  return membersKey(value, budget)
+  return membersKey(value, walk)
 }
 
 /** Returns false for objects such as `Date` and `Map`, whose content is not in their members. */
@@ -89,14 +106,14 @@ function hasPlainPrototype(part: object): boolean {
 }
 
 /** Returns the key of a list of checks, such as `min(1)` or `refine()`. */
-function keyOfChecks(checks: readonly ZodCheck[], budget: PartBudget): string {
-  return `[${checks.map((check) => keyOfCheck(check, budget)).join('')}]`
+function keyOfChecks(checks: readonly ZodCheck[], walk: SchemaWalk): string {
+  return `[${checks.map((check) => keyOfCheck(check, walk)).join('')}]`
 }
 
-function keyOfCheck({ _zod: { def, onattach } }: ZodCheck, budget: PartBudget): string {
+function keyOfCheck({ _zod: { def, onattach } }: ZodCheck, walk: SchemaWalk): string {
   const isRefinement = def.check === 'custom' && !hasItems(onattach)
   if (!isRefinement && !comparableChecks.has(def.check)) throw incomparableMarker
-  return membersKey(def, budget)
+  return membersKey(def, walk)
 }
 
 function hasItems(list: unknown): boolean {
