@@ -41,6 +41,7 @@ export {
   type JsonValue,
   parseJson,
   parseJsonObject,
+  setOwnMember,
 } from './json.ts'
 export {
   createLedger,

@@ -189,12 +189,16 @@ function cloneMembers(object: JsonObject): JsonObject {
   for (const key of Object.keys(object)) {
     const member = object[key]
     if (member === undefined) continue
-    const value = cloneJson(member)
-    // An assignment would call the setter of `__proto__`, and would fail for every name of a frozen `Object.prototype`.
-    if (key in Object.prototype) Object.defineProperty(copy, key, { ...ownMemberDescriptor, value })
-    else copy[key] = value
+    setOwnMember(copy, key, cloneJson(member))
   }
   return copy
+}
+
+/** Sets a member of an object, whatever its key is. */
+export function setOwnMember(object: Record<string, JsonValue>, key: string, value: JsonValue): void {
+  // An assignment would call the setter of `__proto__`, and would fail for every name of a frozen `Object.prototype`.
+  if (key in Object.prototype) Object.defineProperty(object, key, { ...ownMemberDescriptor, value })
+  else object[key] = value
 }
 
 const ownMemberDescriptor: PropertyDescriptor = { enumerable: true, writable: true, configurable: true }

@@ -10,7 +10,7 @@ import {
 } from '@x/schema'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { requireCapabilities } from './served-request.ts'
-import { fingerprintOf } from './call-identity.ts'
+import { questionFingerprintOf } from './call-identity.ts'
 import { HandlerError } from './handler-error.ts'
 import type { AskedQuestion, QuestionRecord } from './journal.ts'
 import { startUse } from './context-uses.ts'
@@ -144,14 +144,14 @@ function parseAnswer<T>(
   response: JsonObject,
   text: string,
 ): Awaitable<HandlerAnswer<T> | RepeatReason> {
-  return mapAwaitable(fingerprintOf(text), (fingerprint): Awaitable<HandlerAnswer<T> | RepeatReason> => {
+  return mapAwaitable(questionFingerprintOf(text), (fingerprint): Awaitable<HandlerAnswer<T> | RepeatReason> => {
     // The user answered a question with another text. Either another version of the handler asked it, or its text
     // differs in every run.
     if (fingerprint !== record.fingerprint) return { changeCount: record.changeCount + 1 }
     // Reads a copy, so that a handler that changes the answer does not change the journal.
     return mapAwaitable(parseResponse(cloneJson(response)), (answer): Awaitable<HandlerAnswer<T> | RepeatReason> => {
       if (!('problem' in answer)) return answer
-      return mapAwaitable(fingerprintOf(JSON.stringify(response)), (invalidAnswer) => ({
+      return mapAwaitable(questionFingerprintOf(JSON.stringify(response)), (invalidAnswer) => ({
         invalidAnswerCount: record.invalidAnswerCount + 1,
         reason: answer.problem,
         invalidAnswer,

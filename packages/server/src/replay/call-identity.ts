@@ -2,6 +2,7 @@ import { sha256Hex, sha256HexSync } from '@x/core'
 import { type InputResponse, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import type { Journal } from './journal.ts'
+import { shortenDigest } from './short-id.ts'
 
 /**
  * Derives an id for the effects of a call, such as the idempotency keys of its steps. Before the first answer it is the
@@ -54,11 +55,18 @@ export function uuidOf(digest: string): string {
 }
 
 /**
- * Returns a digest of a text: the first 16 bytes of its SHA-256, in hexadecimal. A later run compares digests to detect
- * that a question has changed.
+ * Returns a digest of a text: the first 16 bytes of its SHA-256, in hexadecimal.
  */
 export function fingerprintOf(text: string): Awaitable<string> {
   return mapAwaitable(sha256Hex(text), (digest) => digest.slice(0, digestHexLength))
+}
+
+/**
+ * Returns the digest of a question or of an answer as a journal has it, in 22 characters. A later run compares digests
+ * to detect that a question has changed.
+ */
+export function questionFingerprintOf(text: string): Awaitable<string> {
+  return mapAwaitable(fingerprintOf(text), shortenDigest)
 }
 
 /** The length of a digest, in hexadecimal digits. */

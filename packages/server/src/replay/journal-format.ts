@@ -1,8 +1,9 @@
 import type { HandOffReport } from '../shedding/fleet-view.ts'
 import type { JournalEntry } from '@x/exchange'
+import { setOwnMember } from '@x/core'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import type { ExplicitRoundRecord, Journal, QuestionRecord } from './journal.ts'
-import { expandDigest, expandUuid, shortenDigest, shortenUuid } from './short-id.ts'
+import { expandUuid, shortenDigest, shortenUuid } from './short-id.ts'
 
 /**
  * The version of the journal format. It increases only if earlier versions of this package could not read the new
@@ -90,9 +91,14 @@ export function parseJournal(value: JsonValue): Journal | undefined {
     explicitRound: isJsonObject(explicit) ? parseExplicitRoundRecord(explicit) : undefined,
     tryIds: parseMap(value['tries'], (id) => (typeof id === 'string' ? id : undefined)),
     pastEffectsId: typeof past === 'string' ? past : undefined,
-    parts: Object.fromEntries(parseMap(value['parts'], (part) => (isJsonObject(part) ? part : undefined))),
+    parts: parseParts(value['parts']),
     unknownMembers: unknownMembersOf(value),
   }
+}
+
+function parseParts(value: JsonValue | undefined): Journal['parts'] {
+  if (value === undefined) return {}
+  return Object.fromEntries(parseMap(value, (part) => (isJsonObject(part) ? part : undefined)))
 }
 
 /** Returns the members that this version does not know, because a later version wrote them. */
@@ -175,13 +181,12 @@ function serializeQuestion({
   invalidAnswer,
   response,
 }: QuestionRecord): JsonValue {
-  const shortFingerprint = shortenDigest(fingerprint)
   const answer = response === undefined ? null : serializeResponse(response)
   if (invalidAnswer !== undefined)
-    return [shortFingerprint, answer, wireKeyCount, invalidAnswerCount, changeCount, shortenDigest(invalidAnswer)]
+    return [fingerprint, answer, wireKeyCount, invalidAnswerCount, changeCount, invalidAnswer]
   if (wireKeyCount > 1 || invalidAnswerCount > 0 || changeCount > 0)
-    return [shortFingerprint, answer, wireKeyCount, invalidAnswerCount, changeCount]
-  return answer === null ? [shortFingerprint] : [shortFingerprint, answer]
+    return [fingerprint, answer, wireKeyCount, invalidAnswerCount, changeCount]
+  return answer === null ? [fingerprint] : [fingerprint, answer]
 }
 
 function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
@@ -191,8 +196,9 @@ function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
   if (typeof invalidAnswerCount !== 'number' || typeof changeCount !== 'number') return undefined
   const response = parseResponse(answer)
   const counts = { wireKeyCount, invalidAnswerCount, changeCount }
-  const lastInvalidAnswer = typeof invalidAnswer === 'string' ? expandDigest(invalidAnswer) : undefined
-  return { fingerprint: expandDigest(fingerprint), ...counts, response, invalidAnswer: lastInvalidAnswer }
+  // An earlier version may have written a digest in 32 hexadecimal digits.
+  const lastInvalidAnswer = typeof invalidAnswer === 'string' ? shortenDigest(invalidAnswer) : undefined
+  return { fingerprint: shortenDigest(fingerprint), ...counts, response, invalidAnswer: lastInvalidAnswer }
 }
 
 /**
@@ -228,13 +234,16 @@ function parseExplicitRoundRecord(value: JsonObject): ExplicitRoundRecord {
  * Returns an object whose members are all own members, so that a key such as `__proto__` does not change its prototype.
  */
 function objectFromMap<T>(map: ReadonlyMap<string, T>, serializeValue: (value: T) => JsonValue): JsonObject {
-  return Object.fromEntries(Array.from(map, ([key, value]) => [key, serializeValue(value)]))
+  const object: Record<string, JsonValue> = {}
+  for (const [key, value] of map) setOwnMember(object, key, serializeValue(value))
+  return object
 }
 
 function parseMap<T>(value: JsonValue | undefined, parseMember: (member: JsonValue) => T | undefined): Map<string, T> {
   const map = new Map<string, T>()
   if (!isJsonObject(value)) return map
-  for (const [key, member] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const member = value[key]
     const entry = member === undefined ? undefined : parseMember(member)
     if (entry !== undefined) map.set(key, entry)
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { expandDigest, expandUuid, shortenDigest, shortenUuid } from './short-id.ts'
+import { expandUuid, shortenDigest, shortenUuid } from './short-id.ts'
 
 test('a UUID and a digest take 22 characters, and come back', () => {
   fc.assert(
@@ -10,11 +10,12 @@ test('a UUID and a digest take 22 characters, and come back', () => {
         expect.stringMatching(/^[\w-]{22}$/),
         shortenUuid(uuid),
       ])
-      expect([expandUuid(shortenUuid(uuid)), expandDigest(shortenDigest(digest))]).toEqual([uuid, digest])
+      expect(shortenDigest(digest)).toBe(Buffer.from(digest, 'hex').toString('base64url'))
+      expect(expandUuid(shortenUuid(uuid))).toBe(uuid)
     }),
   )
 })
 
 test.each(['', '1', 'call-7', '0B0CA123-4D5E-4F60-9ABC-DEF012345678', 'A'.repeat(200)])('%j stays as it is', (text) => {
-  expect([shortenUuid(text), expandUuid(text), shortenDigest(text), expandDigest(text)]).toEqual(Array(4).fill(text))
+  expect([shortenUuid(text), expandUuid(text), shortenDigest(text)]).toEqual([text, text, text])
 })

@@ -1,40 +1,58 @@
 /** Writes a UUID in 22 characters of Base64url instead of 36. Returns any other text unchanged. */
 export function shortenUuid(text: string): string {
-  return uuidPattern.test(text) ? shortenDigest(text.replaceAll('-', '')) : text
+  return uuidPattern.test(text) ? shortenDigits(text) : text
 }
 
 /** Returns the text that {@link shortenUuid} shortened. */
 export function expandUuid(text: string): string {
-  const digits = expandDigest(text)
-  if (digits === text) return text
+  if (!shortPattern.test(text)) return text
+  const digits = expandDigits(text)
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
 /** Writes 32 hexadecimal digits in 22 characters of Base64url. Returns any other text unchanged. */
 export function shortenDigest(text: string): string {
-  if (!digestPattern.test(text)) return text
-  // Three digits have the 12 bits of two characters. A zero digit completes the last three.
-  const digits = `${text}0`
-  let short = ''
-  for (let at = 0; at < digits.length; at += 3) {
-    const bits = Number.parseInt(digits.slice(at, at + 3), 16)
-    short += alphabet.charAt(bits >> 6) + alphabet.charAt(bits & 63)
-  }
-  return short
+  return digestPattern.test(text) ? shortenDigits(text) : text
 }
 
-/** Returns the text that {@link shortenDigest} shortened. */
-export function expandDigest(text: string): string {
-  if (!shortPattern.test(text)) return text
+// Every round converts ids, so the characters are looked up and nothing is parsed.
+
+/** Writes hexadecimal digits as Base64url. Skips dashes. A zero digit completes the last three. */
+function shortenDigits(text: string): string {
+  let short = ''
+  let bits = 0
+  let digitCount = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === dashCode) continue
+    // '0' to '9' are 48 to 57, and 'a' to 'f' are 97 to 102.
+    bits = (bits << 4) | (code < 97 ? code - 48 : code - 87)
+    if (++digitCount % 3 !== 0) continue
+    short += alphabet.charAt(bits >> 6) + alphabet.charAt(bits & 63)
+    bits = 0
+  }
+  return `${short}${alphabet.charAt(bits >> 2)}${alphabet.charAt((bits & 3) << 4)}`
+}
+
+function expandDigits(text: string): string {
   let digits = ''
   for (let at = 0; at < text.length; at += 2) {
-    const bits = (alphabet.indexOf(text.charAt(at)) << 6) | alphabet.indexOf(text.charAt(at + 1))
-    digits += bits.toString(16).padStart(3, '0')
+    const bits = (valueAt(text, at) << 6) | valueAt(text, at + 1)
+    digits += hexDigits.charAt(bits >> 8) + hexDigits.charAt((bits >> 4) & 15) + hexDigits.charAt(bits & 15)
   }
   return digits.slice(0, -1)
 }
 
+function valueAt(text: string, at: number): number {
+  return valueByCode[text.charCodeAt(at)] ?? 0
+}
+
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+const hexDigits = '0123456789abcdef'
+const dashCode = 45
+
+const valueByCode = new Uint8Array(128)
+for (let value = 0; value < alphabet.length; value++) valueByCode[alphabet.charCodeAt(value)] = value
 
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const digestPattern = /^[0-9a-f]{32}$/

@@ -2,7 +2,7 @@ import type { ElicitRequest, ElicitRequestURLParams, InputRequest, JsonObject } 
 import { mergeResultMeta } from '../compile/catalog.ts'
 import type { InputRequiredReturn } from '../definitions/context.ts'
 import { tryCopyJson } from '../request/json-copy.ts'
-import { fingerprintOf } from './call-identity.ts'
+import { fingerprintOf, questionFingerprintOf } from './call-identity.ts'
 import { checkHandlerKey } from './context-uses.ts'
 import { HandlerError } from './handler-error.ts'
 import { type AskedQuestion, formatExplicitKey, formatWireKey } from './journal.ts'
@@ -16,7 +16,7 @@ export async function suspendCall(run: Run): Promise<JsonObject> {
   if (hasPastAnswers(run)) await recordPastEffects(run)
   const questions: SentQuestion[] = []
   for (const [key, question] of run.askedQuestions ?? []) {
-    const wireKey = recordQuestion(run, key, question, await fingerprintOf(question.text))
+    const wireKey = recordQuestion(run, key, question, await questionFingerprintOf(question.text))
     questions.push({ key, wireKey, request: question.request, repeatCount: question.wireKeyCount - 1 })
   }
   run.journal.endExplicitRound()
