@@ -39,7 +39,9 @@ export function canonicalizeJson(value: JsonValue, depth = 0): string {
 }
 
 function canonicalizeArray(items: readonly JsonValue[], depth: number): string {
-  return `[${items.map((item) => canonicalizeJson(item, depth + 1)).join(',')}]`
+  let text = ''
+  for (const item of items) text += `${text === '' ? '' : ','}${canonicalizeJson(item, depth + 1)}`
+  return `[${text}]`
 }
 
 function canonicalizeObject(value: JsonObject, depth: number): string {

@@ -1,4 +1,12 @@
-import { isJsonArray, isJsonObject, type JsonValue, parseJson, stringifyWellFormed } from '@x/core'
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  setOwnMember,
+  stringifyWellFormed,
+} from '@x/core'
 import { StateError } from '../state-error.ts'
 import type { Envelope, ReplacedValue } from './envelope.ts'
 
@@ -55,30 +63,45 @@ function packMembers(value: JsonValue, memberNames: readonly string[]): JsonValu
   if (!isJsonObject(value)) return [null, value]
   let nameBits = 0
   const packedValues: JsonValue[] = []
-  for (const [index, name] of memberNames.entries()) {
+  for (let index = 0; index < memberNames.length; index++) {
+    const name = memberNames[index] ?? ''
     const member = Object.hasOwn(value, name) ? value[name] : undefined
     if (member === undefined) continue
     nameBits += 2 ** index
     packedValues.push(member)
   }
-  const otherMembers = Object.entries(value).filter(
-    ([name, member]) => member !== undefined && !memberNames.includes(name),
-  )
-  if (otherMembers.length > 0) packedValues.push(Object.fromEntries(otherMembers))
-  return [nameBits, ...packedValues]
+  const otherMembers = otherMembersOf(value, memberNames)
+  return otherMembers === undefined ? [nameBits, ...packedValues] : [nameBits, ...packedValues, otherMembers]
+}
+
+/** Returns the members whose names are not in the list. Undefined if there are none, as in most values. */
+function otherMembersOf(value: JsonObject, memberNames: readonly string[]): JsonObject | undefined {
+  let otherMembers: Record<string, JsonValue> | undefined
+  for (const name of Object.keys(value)) {
+    const member = value[name]
+    if (member === undefined || memberNames.includes(name)) continue
+    otherMembers ??= {}
+    setOwnMember(otherMembers, name, member)
+  }
+  return otherMembers
 }
 
 function unpackMembers(packed: JsonValue, memberNames: readonly string[]): JsonValue {
   if (memberNames.length === 0) return packed
   if (!isJsonArray(packed)) throw malformedEnvelopeError()
-  const [nameBits, ...packedValues] = packed
-  if (nameBits === null && packedValues[0] !== undefined) return packedValues[0]
+  const [nameBits, firstValue] = packed
+  if (nameBits === null && firstValue !== undefined) return firstValue
   // A bit beyond the list marks a name that this instance does not have.
   if (typeof nameBits !== 'number' || nameBits >= 2 ** memberNames.length) throw malformedEnvelopeError()
-  const presentNames = memberNames.filter((_, index) => Math.floor(nameBits / 2 ** index) % 2 === 1)
-  const members = presentNames.map((name, index) => [name, packedValues[index] ?? null] as const)
-  const otherMembers = packedValues[presentNames.length] ?? {}
-  return Object.fromEntries([...members, ...Object.entries(isJsonObject(otherMembers) ? otherMembers : {})])
+  const value: Record<string, JsonValue> = {}
+  let at = 1
+  for (let index = 0; index < memberNames.length; index++) {
+    if (Math.floor(nameBits / 2 ** index) % 2 === 1) setOwnMember(value, memberNames[index] ?? '', packed[at++] ?? null)
+  }
+  const otherMembers = packed[at]
+  if (otherMembers === undefined || !isJsonObject(otherMembers)) return value
+  for (const name of Object.keys(otherMembers)) setOwnMember(value, name, otherMembers[name] ?? null)
+  return value
 }
 
 function requireNumber(item: JsonValue | undefined): number {
