@@ -233,9 +233,11 @@ export function withHeader(call: Call, name: string, value: string): Call {
 const localCallerKey = 'local'
 
 /**
- * The quota keys of principals. They are cached, because a transport may give the same principal object to many calls.
+ * The principal whose quota key was made last, because the parts of a call ask for its key one after the other. A
+ * `WeakMap` would keep the principal of each call until the next full garbage collection.
  */
-const principalKeys = new WeakMap<Principal, string>()
+let lastPrincipal: Principal | undefined
+let lastPrincipalKey = ''
 
 /**
  * Returns the key under which quotas count a caller. It is made from the principal (issuer, subject and client), or
@@ -243,7 +245,7 @@ const principalKeys = new WeakMap<Principal, string>()
  * because a provider gives such a network to one customer (RFC 6177).
  */
 export function callerKeyOf({ principal, context }: Pick<Call, 'principal' | 'context'>): string {
-  if (principal !== undefined) return principalKeys.get(principal) ?? principalKeyOf(principal)
+  if (principal !== undefined) return principalKeyOf(principal)
   const address = context.get(clientAddressKey)
   return address === undefined ? localCallerKey : normalizeAddress(address)
 }
@@ -251,9 +253,10 @@ export function callerKeyOf({ principal, context }: Pick<Call, 'principal' | 'co
 // The key of a principal begins with a bracket, and the key of an address never does. A caller with an address can
 // therefore not use the quota of a principal.
 function principalKeyOf(principal: Principal): string {
-  const key = JSON.stringify(principalIdentityOf(principal))
-  principalKeys.set(principal, key)
-  return key
+  if (principal === lastPrincipal) return lastPrincipalKey
+  lastPrincipalKey = JSON.stringify(principalIdentityOf(principal))
+  lastPrincipal = principal
+  return lastPrincipalKey
 }
 
 const ipv4MappedPrefix = /^::ffff:(?=\d+\.)/i
