@@ -7,15 +7,30 @@ const comparison: Comparison = {
   call: firstCall(),
   unit: 'POST',
   load: 'rounds/flow-client.js',
-  programs: { floor: 'rounds/floor-server.js', ours: 'rounds/our-server.js', official: 'rounds/peer-server.js' },
-  rows: [{ id: 'rounds/16', connections: 16 }],
+  programs: {
+    floor: 'rounds/floor-server.js',
+    ours: 'rounds/our-server.js',
+    'by hand': 'rounds/hand-server.js',
+    official: 'rounds/peer-server.js',
+  },
+  rows: [
+    { id: 'rounds/16', connections: 16 },
+    { id: 'rounds/by-hand', connections: 16, base: 'by hand', of: 'cpuPerRequest' },
+  ],
 }
 
 const inlineComparison: Comparison = {
   ...comparison,
   title: 'the same, with schemas that are built in each run',
-  programs: { floor: 'rounds/floor-server.js', ours: 'rounds/our-inline-server.js' },
-  rows: [{ id: 'rounds/16-inline', connections: 16 }],
+  programs: {
+    floor: 'rounds/floor-server.js',
+    ours: 'rounds/our-inline-server.js',
+    'by hand': 'rounds/hand-server.js',
+  },
+  rows: [
+    { id: 'rounds/16-inline', connections: 16 },
+    { id: 'rounds/inline-by-hand', connections: 16, base: 'by hand', of: 'cpuPerRequest' },
+  ],
 }
 
 /** Compares the same calls with a handler that builds its schemas in each run, instead of `form()` at module level. */
@@ -25,7 +40,8 @@ export const inlineRoundsBenchmark: RatioBenchmark = {
 }
 
 /**
- * Compares calls with two questions and a sealed, bound state with a server that answers fixed texts of the same size.
+ * Compares calls with two questions and a sealed, bound state with a server that answers fixed texts of the same size,
+ * and with a hand-written server that does the same for this one tool.
  */
 export const roundsBenchmark: RatioBenchmark = {
   ids: comparison.rows.map(({ id }) => id),
