@@ -84,19 +84,21 @@ function textKey(text: string): string {
 /** Returns the key of a value in a definition or in metadata. */
 function valueKeyOf(value: unknown, walk: SchemaWalk): string {
   if (walk.remainingParts-- === 0) throw incomparableMarker
-  if (typeof value === 'string') return textKey(value)
-  if (typeof value === 'function') {
-    walk.hasCode = true
-    return 'f'
-  }
-  // As a text, it could be mistaken for a number.
-  if (typeof value === 'bigint') throw incomparableMarker
-  if (typeof value !== 'object' || value === null) return `${String(value)},`
+  if (typeof value !== 'object' || value === null) return keyOfLeaf(value, walk)
   if (Array.isArray(value)) return `[${value.map((item) => valueKeyOf(item, walk)).join()}]`
   if (value instanceof RegExp) return `r${textKey(String(value))}`
   if (isZodSchema(value)) return schemaKey(value, walk)
   if (!hasPlainPrototype(value)) throw incomparableMarker
   return membersKey(value, walk)
+}
+
+function keyOfLeaf(value: unknown, walk: SchemaWalk): string {
+  if (typeof value === 'string') return textKey(value)
+  // As a text, it could be mistaken for a number.
+  if (typeof value === 'bigint') throw incomparableMarker
+  if (typeof value !== 'function') return `${String(value)},`
+  walk.hasCode = true
+  return 'f'
 }
 
 /** Returns false for objects such as `Date` and `Map`, whose content is not in their members. */

@@ -98,10 +98,13 @@ function unpackMembers(packed: JsonValue, memberNames: readonly string[]): JsonV
   for (let index = 0; index < memberNames.length; index++) {
     if (Math.floor(nameBits / 2 ** index) % 2 === 1) setOwnMember(value, memberNames[index] ?? '', packed[at++] ?? null)
   }
-  const otherMembers = packed[at]
-  if (otherMembers === undefined || !isJsonObject(otherMembers)) return value
-  for (const name of Object.keys(otherMembers)) setOwnMember(value, name, otherMembers[name] ?? null)
+  copyMembers(packed[at], value)
   return value
+}
+
+function copyMembers(otherMembers: JsonValue | undefined, value: Record<string, JsonValue>): void {
+  if (otherMembers === undefined || !isJsonObject(otherMembers)) return
+  for (const name of Object.keys(otherMembers)) setOwnMember(value, name, otherMembers[name] ?? null)
 }
 
 function requireNumber(item: JsonValue | undefined): number {
