@@ -93,6 +93,10 @@ function unpackMembers(packed: JsonValue, memberNames: readonly string[]): JsonV
   if (nameBits === null && firstValue !== undefined) return firstValue
   // A bit beyond the list marks a name that this instance does not have.
   if (typeof nameBits !== 'number' || nameBits >= 2 ** memberNames.length) throw malformedEnvelopeError()
+  return unpackValues(nameBits, packed, memberNames)
+}
+
+function unpackValues(nameBits: number, packed: readonly JsonValue[], memberNames: readonly string[]): JsonObject {
   const value: Record<string, JsonValue> = {}
   let at = 1
   for (let index = 0; index < memberNames.length; index++) {
