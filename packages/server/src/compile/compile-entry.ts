@@ -1,9 +1,10 @@
-import { findOptionsProblem, type KnownOptions } from '@x/core'
+import { findOptionsProblem } from '@x/core'
 import { DefinitionError } from '@x/exchange'
 import { isJsonObject, isMetaKey, type JsonObject, type JsonSchemaCompiler } from '@x/schema'
 import { type ObjectInput, toObjectInput } from '@x/schema/internal'
 import type { CompiledDefinition, CompiledCacheHints } from './catalog.ts'
 import type { CacheHints, Completer, BaseDefinition } from '../definitions/base-definition.ts'
+import { foreignMemberNames, memberNames } from './listed-members.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
 import type { ServerWarning } from '../request/report.ts'
 
@@ -28,48 +29,20 @@ export function compileEntry(
   return { wireEntry: freezeJsonObject(wireEntry, errorSubject), visibleTo, requires }
 }
 
-/** Option names of other libraries and of the protocol, each with the option's name in this package. */
-const foreignOptionNames = { inputSchema: 'input', outputSchema: 'output', argsSchema: 'input' }
-
 /**
  * Throws for an option with a name of another library, which would otherwise be ignored. A program without types has no
  * other hint.
  */
 function rejectForeignNames(definition: BaseDefinition, errorSubject: string): void {
-  for (const [foreignName, name] of Object.entries(foreignOptionNames)) {
+  for (const [foreignName, name] of Object.entries(foreignMemberNames)) {
     if (!Object.hasOwn(definition, foreignName)) continue
     throw new DefinitionError('value', errorSubject, { reason: `${foreignName} is called ${name}` })
   }
 }
 
-/** The options of all kinds of definitions. A name of another kind is no misspelling, and does no harm. */
-const definitionOptions = {
-  title: true,
-  icons: true,
-  meta: true,
-  requires: true,
-  needsExtension: true,
-  visibleTo: true,
-  name: true,
-  description: true,
-  input: true,
-  maxArgumentElements: true,
-  output: true,
-  annotations: true,
-  task: true,
-  keyedEffects: true,
-  run: true,
-  complete: true,
-  mimeType: true,
-  cache: true,
-  size: true,
-  read: true,
-  list: true,
-} satisfies KnownOptions
-
 /** Throws for an option that would be ignored. A program without types has no other hint. */
 function rejectUnknownOptions(definition: BaseDefinition, errorSubject: string): void {
-  const reason = findOptionsProblem(definition, definitionOptions, 'it')
+  const reason = findOptionsProblem(definition, memberNames, 'it')
   if (reason !== undefined) throw new DefinitionError('value', errorSubject, { reason })
 }
 

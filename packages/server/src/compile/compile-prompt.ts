@@ -9,6 +9,7 @@ import {
   memberEntries,
   requireObjectInput,
 } from './compile-entry.ts'
+import { promptMembers, toListedMembers } from './listed-members.ts'
 import { withSentence } from './compile-tool.ts'
 import type { Prompt } from '../definitions/prompt.ts'
 import { compileInput } from '../json-schema/compile-schema.ts'
@@ -29,15 +30,11 @@ export function compilePrompt(
   const compiledInput = compileInput(definition.input, schemaOptions)
   const { jsonSchema, alternatives } = requireObjectInput(compiledInput.jsonSchema, inputSubject)
   const promptArguments = readPromptArguments(jsonSchema, definition.input, inputSubject)
-  const { title, icons, meta } = definition
   const description = withSentence(definition.description, alternatives)
   const wireEntry = {
     name,
-    title,
-    description,
+    ...toListedMembers({ ...definition, description }, promptMembers),
     arguments: promptArguments.length > 0 ? promptArguments : undefined,
-    icons,
-    _meta: meta,
   }
   return {
     ...compileEntry(wireEntry, definition, errorSubject),

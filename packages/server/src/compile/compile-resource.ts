@@ -2,6 +2,7 @@ import { DefinitionError } from '@x/exchange'
 import type { Resource as ListedResource } from '@x/schema'
 import type { CompiledResource, CompiledTemplate } from './catalog.ts'
 import { compileCacheHints, compileCompleters, compileEntry } from './compile-entry.ts'
+import { resourceMembers, templateMembers, toListedMembers } from './listed-members.ts'
 import type {
   Resource,
   ResourceDescription,
@@ -34,7 +35,8 @@ export function compileResource({ uri, definition }: Resource): CompiledResource
       reason: `size is ${size}; write a whole number of bytes from 0`,
     })
   }
-  const wireEntry = { uri, ...toWireFields(definition, errorSubject), size }
+  checkName(definition, errorSubject)
+  const wireEntry = { uri, ...toListedMembers(definition, resourceMembers) }
   return {
     ...compileEntry(wireEntry, definition, errorSubject),
     key: uri,
@@ -51,7 +53,8 @@ export function compileTemplate({ uriTemplate, definition }: ResourceTemplate): 
   const completersFromList = Object.fromEntries(
     definition.list ? names.map((name) => [name, createListCompleter(definition, template, name)]) : [],
   )
-  const wireEntry = { uriTemplate, ...toWireFields(definition, errorSubject) }
+  checkName(definition, errorSubject)
+  const wireEntry = { uriTemplate, ...toListedMembers(definition, templateMembers) }
   return {
     ...compileEntry(wireEntry, definition, errorSubject),
     key: uriTemplate,
@@ -62,11 +65,9 @@ export function compileTemplate({ uriTemplate, definition }: ResourceTemplate): 
   }
 }
 
-function toWireFields(definition: ResourceDescription, errorSubject: string): object {
-  const { name, title, description, mimeType, annotations, icons, meta } = definition
+function checkName({ name }: ResourceDescription, errorSubject: string): void {
   if (typeof name !== 'string' || name === '')
     throw new DefinitionError('value', errorSubject, { reason: 'has no name' })
-  return { name, title, description, mimeType, annotations, icons, _meta: meta }
 }
 
 function compileReadCacheHints(

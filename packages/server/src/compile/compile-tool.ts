@@ -3,9 +3,10 @@ import { DefinitionError } from '@x/exchange'
 import { type JsonObject, projectMetaKeys, type HeaderParam, parseHeaderParams } from '@x/schema'
 import { withoutRootReference } from '@x/schema/internal'
 import type { CompiledTool } from './catalog.ts'
+import { toListedMembers, toolMembers } from './listed-members.ts'
 import { type CompileContext, compileEntry, requireObjectInput } from './compile-entry.ts'
 import { compileInput, compileSchema } from '../json-schema/compile-schema.ts'
-import type { AnyToolDefinition, Tool } from '../definitions/tool.ts'
+import type { Tool } from '../definitions/tool.ts'
 
 /** Compiles a tool. Throws {@link DefinitionError}. */
 export function compileTool({ name, definition }: Tool, { compileSchema: compile }: CompileContext): CompiledTool {
@@ -33,13 +34,12 @@ export function compileTool({ name, definition }: Tool, { compileSchema: compile
   const toolHeaderParams = headerParamsOf(inputSchema, errorSubject)
   const outputSchema = compiledOutput && withoutRootReference(compiledOutput.jsonSchema)
   const description = withSentence(definition.description, alternatives)
-  const entry = compileEntry(
-    toWireTool({ name, definition: { ...definition, description }, inputSchema, outputSchema }),
-    definition,
-    errorSubject,
-  )
+  const meta = hasKeyedEffects({ definition })
+    ? { ...definition.meta, [projectMetaKeys.keyedEffects]: true }
+    : definition.meta
+  const listed = toListedMembers({ ...definition, description, meta }, toolMembers)
   return {
-    ...entry,
+    ...compileEntry({ name, ...listed, inputSchema, outputSchema }, definition, errorSubject),
     key: name,
     checkInput: compiledInput.check,
     checkOutput: compiledOutput?.check,
@@ -64,18 +64,6 @@ export function hasKeyedEffects({ definition: { keyedEffects, task } }: Pick<Too
 
 /** The extension that a server declares if one of its tools has keyed effects (docs/guides/idempotent-calls). */
 export const idempotentCallsExtension = 'dev.x/idempotent-calls'
-
-function toWireTool(toolFields: {
-  name: string
-  definition: AnyToolDefinition
-  inputSchema: JsonObject
-  outputSchema: JsonObject | undefined
-}): object {
-  const { title, description, annotations, icons, meta } = toolFields.definition
-  const _meta = hasKeyedEffects(toolFields) ? { ...meta, [projectMetaKeys.keyedEffects]: true } : meta
-  const schemas = { inputSchema: toolFields.inputSchema, outputSchema: toolFields.outputSchema }
-  return { name: toolFields.name, title, description, ...schemas, annotations, icons, _meta }
-}
 
 /** Appends a sentence to a description, as a paragraph of its own. Hosts show models the description of each tool. */
 export function withSentence(description: string, sentence: string | undefined): string

@@ -28,12 +28,7 @@ export interface PromptDefinition<Input extends AnySchema | RawShape | undefined
 }
 
 /** A {@link PromptDefinition} with any type of arguments. */
-export interface AnyPromptDefinition extends BaseDefinition {
-  readonly description?: string | undefined
-  readonly input?: AnySchema | undefined
-  readonly complete?: { readonly [argument: string]: Completer } | undefined
-  run(args: unknown, ctx: Context): Awaitable<PromptReturn | InputRequiredReturn>
-}
+export interface AnyPromptDefinition extends PromptDefinition<AnySchema | undefined> {}
 
 /** The return type of a prompt's `run`. */
 export type PromptReturn = string | ContentBlock | readonly PromptMessage[] | PromptContent

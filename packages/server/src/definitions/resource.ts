@@ -9,7 +9,7 @@ import {
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context, RequestContext, InputRequiredReturn } from './context.ts'
 import type { CacheHints, Completer, BaseDefinition } from './base-definition.ts'
-import type { UriVariables, VariableNames } from './uri-template.ts'
+import type { UriVariables } from './uri-template.ts'
 
 /** A resource, as {@link resource} makes it. */
 export interface Resource {
@@ -49,7 +49,7 @@ export interface ResourceDefinition extends ResourceDescription {
 /** The definition of the resources of a template. */
 export interface ResourceTemplateDefinition<Template extends string> extends ResourceDescription {
   /** The functions that suggest values, by the names of the variables. */
-  readonly complete?: { readonly [Name in VariableNames<Template>]?: Completer } | undefined
+  readonly complete?: { readonly [Name in keyof UriVariables<Template>]?: Completer | undefined } | undefined
   /**
    * Lists the resources that the caller may read, for `resources/list`: all of them, or one page. A page has the
    * `nextCursor` of the following page, which a later call receives as `cursor`. Check the cursor before use, because a
@@ -65,11 +65,7 @@ export interface ResourceTemplateDefinition<Template extends string> extends Res
 }
 
 /** A {@link ResourceTemplateDefinition} with any variables. */
-export interface AnyTemplateDefinition extends ResourceDescription {
-  readonly complete?: { readonly [name: string]: Completer | undefined } | undefined
-  readonly list?: ResourceLister | undefined
-  read(variables: { readonly [name: string]: string }, ctx: Context): Awaitable<ResourceReturn | InputRequiredReturn>
-}
+export interface AnyTemplateDefinition extends ResourceTemplateDefinition<string> {}
 
 /** Lists the resources of a template: all of them, or the page that begins at a cursor. */
 export type ResourceLister = (

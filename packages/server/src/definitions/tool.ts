@@ -65,16 +65,7 @@ export interface ToolDefinition<
 }
 
 /** A {@link ToolDefinition} with any types of arguments and results. */
-export interface AnyToolDefinition extends BaseDefinition {
-  readonly description: string
-  readonly input?: AnySchema | undefined
-  readonly maxArgumentElements?: number | undefined
-  readonly output?: AnySchema | undefined
-  readonly annotations?: ToolAnnotations | undefined
-  readonly task?: TaskChoice | ((args: never, ctx: RequestContext) => TaskChoice) | undefined
-  readonly keyedEffects?: boolean | undefined
-  run(args: unknown, ctx: Context): Awaitable<unknown>
-}
+export interface AnyToolDefinition extends ToolDefinition<AnySchema | undefined, AnySchema | undefined> {}
 
 /**
  * The return type of `run`: the value, a whole result, or `inputRequired`. `FullToolResult` is outside of the

@@ -1,0 +1,82 @@
+import type { BaseDefinition } from '../definitions/base-definition.ts'
+import type { AnyPromptDefinition } from '../definitions/prompt.ts'
+import type { AnyTemplateDefinition, ResourceDefinition, ResourceDescription } from '../definitions/resource.ts'
+import type { AnyToolDefinition } from '../definitions/tool.ts'
+
+/** Names of members in other libraries and in the protocol, each with the member's name in this package. */
+export const foreignMemberNames = { inputSchema: 'input', outputSchema: 'output', argsSchema: 'input' } as const
+
+/**
+ * The members of a definition, each with its name in the lists that clients read. False for a member that the server
+ * alone uses, or from which it computes something else.
+ */
+type ListedNames<Definition> = Readonly<
+  Record<Exclude<keyof Definition, keyof typeof foreignMemberNames>, string | false>
+>
+
+const baseMembers = {
+  title: 'title',
+  icons: 'icons',
+  meta: '_meta',
+  requires: false,
+  needsExtension: false,
+  visibleTo: false,
+} satisfies ListedNames<BaseDefinition>
+
+export const toolMembers = {
+  ...baseMembers,
+  description: 'description',
+  annotations: 'annotations',
+  input: false,
+  maxArgumentElements: false,
+  output: false,
+  task: false,
+  keyedEffects: false,
+  run: false,
+} satisfies ListedNames<AnyToolDefinition>
+
+export const promptMembers = {
+  ...baseMembers,
+  description: 'description',
+  input: false,
+  complete: false,
+  run: false,
+} satisfies ListedNames<AnyPromptDefinition>
+
+const descriptionMembers = {
+  ...baseMembers,
+  name: 'name',
+  description: 'description',
+  mimeType: 'mimeType',
+  annotations: 'annotations',
+  cache: false,
+} satisfies ListedNames<ResourceDescription>
+
+export const resourceMembers = {
+  ...descriptionMembers,
+  size: 'size',
+  read: false,
+} satisfies ListedNames<ResourceDefinition>
+
+export const templateMembers = {
+  ...descriptionMembers,
+  complete: false,
+  list: false,
+  read: false,
+} satisfies ListedNames<AnyTemplateDefinition>
+
+/** The names of all members. One of another kind of definition is no misspelling, and does no harm. */
+export const memberNames: Readonly<Record<string, true>> = Object.fromEntries(
+  [toolMembers, promptMembers, resourceMembers, templateMembers].flatMap((members) =>
+    Object.keys(members).map((name) => [name, true]),
+  ),
+)
+
+/** Returns the part of a definition that clients read in a list. */
+export function toListedMembers(definition: object, members: ListedNames<object>): object {
+  const values = new Map<string, unknown>(Object.entries(definition))
+  const listed = Object.entries<string | false>(members).flatMap(([name, listedName]) =>
+    listedName === false ? [] : [[listedName, values.get(name)]],
+  )
+  return Object.fromEntries(listed)
+}
