@@ -52,13 +52,13 @@ function servePages(host: ExtensionHost): ExtensionInstance<undefined> {
   return {
     resources: {
       list: (call) => ({
-        resources: showsPages(call) ? [...currentPages().values()].map(toResource) : [],
+        resources: showsPages(call) ? [...currentPages().values()].map(toPageResource) : [],
         ...cacheHints,
       }),
       has: (uri) => currentPages().has(uri),
       read: async (uri) => {
         const page = currentPages().get(uri)
-        return page && readPage(page)
+        return page && createReadResult(page)
       },
     },
   }
@@ -73,11 +73,11 @@ function hasPage(tool: ToolView): tool is ToolView & { readonly page: ServedPage
   return 'page' in tool && typeof tool.page === 'object' && tool.page !== null && 'uri' in tool.page
 }
 
-function toResource(page: ServedPage): Resource {
+function toPageResource(page: ServedPage): Resource {
   return { uri: page.uri, name: page.name, mimeType: pageMediaType, _meta: { ui: pageMeta(page) } }
 }
 
-async function readPage(page: ServedPage): Promise<ReadResourceResult> {
+async function createReadResult(page: ServedPage): Promise<ReadResourceResult> {
   const { html, uri } = page
   const text = typeof html === 'string' ? html : await html()
   const content = { uri, mimeType: pageMediaType, text, _meta: { ui: pageMeta(page) } }

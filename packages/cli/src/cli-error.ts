@@ -17,7 +17,7 @@ export async function waitForListening<T>(listening: Promise<T>): Promise<T> {
   try {
     return await listening
   } catch (cause) {
-    throw new CliError('failure', cause instanceof Error ? messageOf(cause) : String(cause), { cause })
+    throw new CliError('failure', cause instanceof Error ? reasonsOf(cause) : String(cause), { cause })
   }
 }
 
@@ -33,11 +33,11 @@ export function exitCodeOf(error: unknown): ExitCode {
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (!('code' in error)) return `${error.stack ?? error.message}\nThis is a fault of mcpx. Please report it.`
-  return messageOf(error)
+  return reasonsOf(error)
 }
 
 /** Returns the message of an error. An `AggregateError` of Node, such as of a failed connection, has none of its own. */
-function messageOf(error: Error): string {
+function reasonsOf(error: Error): string {
   if (error.message !== '') return error.message
   const reasons = error instanceof AggregateError ? error.errors : []
   const messages = reasons.map((reason) => (reason instanceof Error ? reason.message : String(reason)))

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, parseJsonObject } from '@x/core'
 export const packageRoot = new URL('../', import.meta.url)
 
 /** Reads the manifest of this package: its version, and the ranges of its dependencies. */
-export function readManifest(): { readonly version: string; readonly dependencies: JsonObject } {
+export function readOwnManifest(): { readonly version: string; readonly dependencies: JsonObject } {
   const manifest = parseJsonObject(readFileSync(new URL('package.json', packageRoot), 'utf8')) ?? {}
   const { version, dependencies } = manifest
   return { version: String(version), dependencies: isJsonObject(dependencies) ? dependencies : {} }

@@ -4,7 +4,7 @@ import { type CliIo, hasColors, widthOf } from './cli-io.ts'
 import { joinTargetWords } from './calls/target.ts'
 import type { CommandHost } from './command.ts'
 import { createCommands } from './commands/create-commands.ts'
-import { readManifest } from './package-root.ts'
+import { readOwnManifest } from './package-root.ts'
 import { toDisplayJson, toDisplayText } from './terminal/display-text.ts'
 
 /** Runs a command line, and returns its exit code. Every error becomes a message on the standard error. */
@@ -23,7 +23,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<ExitCo
 function createProgram(host: CommandHost): Command {
   const program = new Command('mcpx')
     .description('Checks MCP servers, calls them, and manages their tasks and keys.')
-    .version(readManifest().version, '--version', 'write the version')
+    .version(readOwnManifest().version, '--version', 'write the version')
   for (const command of createCommands(host)) program.addCommand(command)
   configure(program, host.io)
   return program

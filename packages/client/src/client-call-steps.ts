@@ -8,7 +8,7 @@ import { checkRound } from './rounds/check-round.ts'
 import { answerRequests, toInputResponses, type InputAnswers } from './rounds/answer-requests.ts'
 import { type InputRequired, isInputRequired, parseInputRequired } from './request/input-required.ts'
 import { mergeHandlers } from './request/input-handlers.ts'
-import { clockOf, type RoundsContext } from './rounds/send-round.ts'
+import { roundsClockOf, type RoundsContext } from './rounds/send-round.ts'
 import type { ToolCallFactory } from './tools/call-tool.ts'
 
 /**
@@ -76,7 +76,7 @@ export function createClientCallSteps(
         signal: callOptions.signal,
         options: callOptions,
         events: clientState.events,
-        clock: clockOf(roundsContext),
+        clock: roundsClockOf(roundsContext),
       })
     },
     checkAnswers: (externalRequests, answers, options = {}) => {

@@ -36,7 +36,7 @@ export type LogContext = Omit<LogRecord, 'level' | 'message' | 'code' | 'err'>
 
 /** Makes the log record of an error that was thrown. */
 export function errorRecord(err: unknown, context: LogContext = {}): LogRecord {
-  return { ...context, level: 'error', message: messageOf(err), err }
+  return { ...context, level: 'error', message: describeThrown(err), err }
 }
 
 /**
@@ -96,15 +96,15 @@ function describeRecord({ message, err }: LogRecord): string {
   if (!(err instanceof Error)) return message
   const causes: string[] = []
   // If the record has another message than the error, the error itself is shown as the first cause.
-  let cause: unknown = message === messageOf(err) ? err.cause : err
+  let cause: unknown = message === describeThrown(err) ? err.cause : err
   while (cause !== undefined && causes.length < maxCauses) {
-    causes.push(` (cause: ${messageOf(cause)})`)
+    causes.push(` (cause: ${describeThrown(cause)})`)
     cause = cause instanceof Error ? cause.cause : undefined
   }
   return `${message}${causes.join('')}${frameOf(err)}`
 }
 
-function messageOf(error: unknown): string {
+function describeThrown(error: unknown): string {
   if (error === undefined || error === null) return `${String(error)} was thrown`
   if (error instanceof Error) {
     // The message of some errors is what a peer may read, and `detail` is what the operator needs.

@@ -55,7 +55,7 @@ export interface PostgresStore extends StateStore {
  */
 export function postgresStore(database: string | PostgresPool, options: PostgresStoreOptions = {}): PostgresStore {
   const { timeoutMs = defaultTimeoutMs } = options
-  const { pool, close } = openPool(database)
+  const { pool, close } = openStorePool(database)
   const table = quoteTableName(options.table ?? 'mcp_state')
   const query = async (text: string, values: unknown[]): Promise<readonly unknown[]> =>
     (await runStoreOperation({ name: 'PostgreSQL', timeoutMs }, () => pool.query(text, values))).rows
@@ -185,17 +185,20 @@ CREATE INDEX IF NOT EXISTS "${indexName}_owner" ON ${tableName} (owner, expires_
  * because PostgreSQL runs the statements of one query in one transaction.
  */
 export async function createStateTable(database: string | PostgresPool, table?: string): Promise<void> {
-  const { pool, close } = openPool(database)
+  const { pool, close } = openStorePool(database)
   await pool.query(stateTableSql(table)).finally(close)
 }
 
-function openPool(database: string | PostgresPool): { readonly pool: PostgresPool; close(): Promise<void> } {
+function openStorePool(database: string | PostgresPool): { readonly pool: PostgresPool; close(): Promise<void> } {
   if (typeof database !== 'string') return { pool: database, close: async () => {} }
   const { pool, close } = openPostgres<never>(database)
-  return { pool: { query: async (text, values = []) => ({ rows: rowsOf(await pool.query({ text, values })) }) }, close }
+  return {
+    pool: { query: async (text, values = []) => ({ rows: storedRowsOf(await pool.query({ text, values })) }) },
+    close,
+  }
 }
 
-function rowsOf(result: unknown): readonly unknown[] {
+function storedRowsOf(result: unknown): readonly unknown[] {
   const { rows }: { readonly rows?: unknown } = Object(result)
   return Array.isArray(rows) ? rows : []
 }

@@ -74,7 +74,7 @@ export class StateError extends Error {
   readonly quota: StateQuota | undefined
 
   constructor(code: StateErrorCode, detail: string, options: StateErrorOptions = {}) {
-    super(messageOf(code), options.cause === undefined ? undefined : { cause: options.cause })
+    super(publicMessageOf(code), options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.detail = detail
     this.retryAfterMs = options.retryAfterMs
@@ -82,7 +82,7 @@ export class StateError extends Error {
   }
 }
 
-function messageOf(code: StateErrorCode): string {
+function publicMessageOf(code: StateErrorCode): string {
   if (code === 'unavailable') return 'The state store is unavailable'
   return code === 'quota' ? 'The quota of the state store is reached' : 'Invalid or expired state'
 }

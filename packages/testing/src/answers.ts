@@ -91,9 +91,9 @@ export function createAnswerRegistry(
       usedKeys.add(key)
       if (typeof answer !== 'function') {
         if (times > 1 && isFormRequest(request)) throw repeatedQuestionError(key, answer, message)
-        return toResponse(key, request, answer)
+        return toInputResponse(key, request, answer)
       }
-      return toResponse(key, request, await answer({ key, message, times, round, request }))
+      return toInputResponse(key, request, await answer({ key, message, times, round, request }))
     },
   }
 }
@@ -142,7 +142,7 @@ function isFormRequest(request: InputRequest): boolean {
   return request.method === 'elicitation/create' && request.params.mode !== 'url'
 }
 
-function toResponse(key: string, request: InputRequest, answer: AnswerValue): InputResponse | ElicitAnswer {
+function toInputResponse(key: string, request: InputRequest, answer: AnswerValue): InputResponse | ElicitAnswer {
   if (request.method === 'elicitation/create') return toElicitAnswer(key, answer)
   if (request.method === 'roots/list') {
     if (Array.isArray(answer)) return { roots: answer }

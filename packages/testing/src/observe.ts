@@ -96,7 +96,7 @@ export interface Observer {
 const notificationPrefix = 'notifications/'
 
 /** Makes the observer of one client. */
-export function createObserver(): Observer {
+export function createTestObserver(): Observer {
   const observations: MutableObservations = {
     rounds: [],
     questions: [],

@@ -96,7 +96,7 @@ export async function checkRecordedStates(
   for (const [name, call] of Object.entries(calls)) {
     const path = recordingPath(folder, name)
     const recording = await loadRecording(path, record)
-    if (recording === undefined) await writeRecording(path, await recordCall(factory, call))
+    if (recording === undefined) await writeRecording(path, await recordStates(factory, call))
     const outcomes = recording === undefined ? [] : await continueStates(factory, call, recording)
     problems.push(...describeProblems(name, outcomes))
     const states = outcomes.filter((outcome): outcome is StateCheck => !('problem' in outcome))
@@ -154,7 +154,7 @@ async function writeRecording(path: string, recording: Recording): Promise<void>
 }
 
 /** Makes a call, and records each state that the client receives. */
-async function recordCall(factory: ServerFactory, call: RecordedCall): Promise<Recording> {
+async function recordStates(factory: ServerFactory, call: RecordedCall): Promise<Recording> {
   const now = Date.now()
   const { client, trackedKit } = openClient(factory, call, now)
   try {
@@ -167,7 +167,7 @@ async function recordCall(factory: ServerFactory, call: RecordedCall): Promise<R
       if (sealedValue === undefined)
         throw new TestingError('usage', 'The call asks without a state, so none can be recorded')
       states.push({ pending: pendingCall, sealed: sealedValue })
-      round = await round.resume(await collectAnswers(pendingCall, answerRegistry), manyRounds)
+      round = await round.resume(await answerQuestions(pendingCall, answerRegistry), manyRounds)
     }
     if (states.length === 0) throw new TestingError('usage', 'The call asks nothing, so that it leaves no state')
     const { name, version } = client.instances[0]?.info ?? { name: '', version: '' }
@@ -207,7 +207,7 @@ async function continueState(
     const state = await trackedKit.kit.state.seal(sealedValue.value, sealedValue.claims)
     let round: Round<MultiRoundMethod> = await client.manualRounds.resume(
       { ...pendingCall, state },
-      await collectAnswers(pendingCall, answerRegistry),
+      await answerQuestions(pendingCall, answerRegistry),
       manyRounds,
     )
     while (round.status === 'input_required') {
@@ -215,7 +215,7 @@ async function continueState(
       const repeatedKey = newKeys.map(splitKey).find(({ occurrence: times }) => times > 1)
       if (repeatedKey !== undefined) return { problem: `it asks "${repeatedKey.key}" again, which was answered` }
       askedKeys.push(...newKeys)
-      round = await round.resume(await collectAnswers(round.pendingCall, answerRegistry), manyRounds)
+      round = await round.resume(await answerQuestions(round.pendingCall, answerRegistry), manyRounds)
     }
     return {
       round: pendingCall.round,
@@ -224,7 +224,7 @@ async function continueState(
     }
   } catch (error) {
     if (isTestingError(error) && error.code === 'usage') throw error
-    return { problem: describeFailure(error, client) }
+    return { problem: describeReplayError(error, client) }
   } finally {
     await client.close()
   }
@@ -252,7 +252,7 @@ function beginRecordedCall(
   throw new TestingError('usage', 'A recorded call names a tool, a prompt or a resource')
 }
 
-async function collectAnswers(
+async function answerQuestions(
   { requests, round }: Pick<PendingCall, 'requests' | 'round'>,
   answerRegistry: AnswerRegistry,
 ): Promise<InputAnswers> {
@@ -268,7 +268,7 @@ function toComparableContent(result: object): JsonValue {
   return content
 }
 
-function describeFailure(error: unknown, client: TestClient): string {
+function describeReplayError(error: unknown, client: TestClient): string {
   const reason = error instanceof Error ? error.message : String(error)
   if (!isClientError(error)) return reason
   // The error of the client does not contain the reason for which the state was rejected. The log of the server does.

@@ -20,7 +20,7 @@ import {
 } from '@x/schema'
 import type { ServerDefinition } from '@x/server'
 import { allCapabilities, createAnswerRegistry, type Answers, createInputHandlers } from './answers.ts'
-import { createObserver, type Observations, type ObservedChange, type Observer } from './observe.ts'
+import { createTestObserver, type Observations, type ObservedChange, type Observer } from './observe.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { createKit, type TrackedKit, type ServerFactory } from './server-kit.ts'
 import { TestingError } from './testing-error.ts'
@@ -117,7 +117,7 @@ export function openTestClient<S extends Server, const Extensions extends readon
 ): OpenedClient<S, Extensions> {
   const { answers = {}, runtime, capabilities = allCapabilities, instanceCount } = options
   const clientOptions = clientOptionsOf(options)
-  const observer = createObserver()
+  const observer = createTestObserver()
   const trackedKit = createObservedKit(observer, options)
   const fleet = createFleet(target, trackedKit, instanceCount)
   if (options.restartBetweenRounds === true) fleet.requireFactory('restartBetweenRounds')

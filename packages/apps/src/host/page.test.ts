@@ -1,14 +1,14 @@
 import type { JsonObject } from '@x/schema'
 import { expect, test } from 'vitest'
 import { pageUriOf } from '../host.ts'
-import { readPage } from './page.ts'
+import { parsePage } from './page.ts'
 
 const uri = 'ui://weather/page.html'
 const html = '<!doctype html><title>Weather</title>'
 const mimeType = 'text/html;profile=mcp-app'
 
 const read = (content: object) =>
-  readPage(uri, {
+  parsePage(uri, {
     resultType: 'complete',
     ttlMs: 0,
     cacheScope: 'private',
@@ -43,7 +43,7 @@ test('a policy leaves out what is no origin [APP-016]', () => {
 
 test('a page can be Base64', () => {
   const content = { uri, mimeType, blob: Buffer.from('<p>Größe').toString('base64') }
-  const page = readPage(uri, { resultType: 'complete', ttlMs: 0, cacheScope: 'private', contents: [content] })
+  const page = parsePage(uri, { resultType: 'complete', ttlMs: 0, cacheScope: 'private', contents: [content] })
   expect(page.html).toContain('<p>Größe')
 })
 

@@ -23,11 +23,11 @@ export function pageUriOf({ _meta }: Pick<Tool, '_meta'>): string | undefined {
 }
 
 /** Reads a page from the contents of its resource. Throws for anything else than a document of the right type. */
-export function readPage(uri: string, { contents }: ReadResourceResult): HostedPage {
+export function parsePage(uri: string, { contents }: ReadResourceResult): HostedPage {
   const content = contents.find((each) => each.uri === uri) ?? contents[0]
   if (content?.mimeType !== pageMediaType)
     throw new TypeError(`The resource ${uri} has the type ${content?.mimeType}; a page has ${pageMediaType}`)
-  const document = 'text' in content ? content.text : decodeText(uri, content.blob)
+  const document = 'text' in content ? content.text : decodeBlob(uri, content.blob)
   const ui = content._meta?.['ui']
   const csp = readCsp(isJsonObject(ui) ? ui['csp'] : undefined)
   const policy = policyOf(csp)
@@ -36,7 +36,7 @@ export function readPage(uri: string, { contents }: ReadResourceResult): HostedP
   return { html: `${head}${document}`, csp }
 }
 
-function decodeText(uri: string, blob: string): string {
+function decodeBlob(uri: string, blob: string): string {
   const bytes = decodeBase64(blob)
   if (bytes === undefined) throw new TypeError(`The resource ${uri} is not well-formed Base64`)
   return new TextDecoder().decode(bytes)

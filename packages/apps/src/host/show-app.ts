@@ -3,7 +3,7 @@ import type { CallToolResult, JsonObject } from '@x/schema'
 import { answerApp } from './answer-app.ts'
 import { type AppConnection, connectApp } from './app-connection.ts'
 import type { AppFrame, HostWindow } from './frame.ts'
-import { type HostedPage, pageUriOf, readPage } from './page.ts'
+import { type HostedPage, pageUriOf, parsePage } from './page.ts'
 import { type ServerOfApp, serverOfApp } from './server-of-app.ts'
 import type { ShowAppOptions } from './show-app-options.ts'
 
@@ -47,7 +47,7 @@ export async function showApp(frame: AppFrame, options: ShowAppOptions): Promise
   if (uri === undefined) throw new TypeError(`The tool ${JSON.stringify(tool.name)} has no page`)
   const hostWindow = checkFrame(frame)
   const sandboxUrl = sandbox === undefined ? undefined : checkSandbox(sandbox, hostWindow)
-  const page = readPage(uri, await client.readResource(uri))
+  const page = parsePage(uri, await client.readResource(uri))
   const app = startApp(frame, options, {
     hostWindow,
     sandboxOrigin: sandboxUrl?.origin,
@@ -95,7 +95,7 @@ function startApp(frame: AppFrame, options: ShowAppOptions, deps: AppDeps): Show
       if (method === 'ui/notifications/initialized' && !state.isInitialized) {
         state.isInitialized = true
         void sendCall(connection, options, deps.result)
-      } else if (method === 'ui/notifications/sandbox-proxy-ready') sendPage(connection, deps.page)
+      } else if (method === 'ui/notifications/sandbox-proxy-ready') notifyPageReady(connection, deps.page)
       else if (method === 'ui/notifications/size-changed') resize(frame, params)
       else if (method === 'ui/notifications/request-teardown') void close()
     },
@@ -129,7 +129,7 @@ function startApp(frame: AppFrame, options: ShowAppOptions, deps: AppDeps): Show
   }
 }
 
-function sendPage(connection: AppConnection, { html, csp }: HostedPage): void {
+function notifyPageReady(connection: AppConnection, { html, csp }: HostedPage): void {
   const origins = Object.fromEntries(Object.entries(csp).map(([list, each]) => [list, [...(each ?? [])]]))
   connection.notify('ui/notifications/sandbox-resource-ready', { html, sandbox: 'allow-scripts', csp: origins })
 }

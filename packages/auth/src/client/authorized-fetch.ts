@@ -29,7 +29,7 @@ export function authorizedFetch(auth: HttpAuthorizer, options: AuthorizedFetchOp
   const fixedEndpoint = endpoint === undefined ? undefined : new URL(endpoint)
   return async (address, request = {}) => {
     const url = new URL(address)
-    checkRequest(url, request, fixedEndpoint)
+    checkSendable(url, request, fixedEndpoint)
     const { method = 'GET', signal } = request
     const operation = `${method} ${url.pathname}`
     const targetFields = { url: fixedEndpoint ?? url, requestUrl: url, method, operation }
@@ -45,7 +45,7 @@ export function authorizedFetch(auth: HttpAuthorizer, options: AuthorizedFetchOp
   }
 }
 
-function checkRequest(url: URL, { body }: RequestInit, endpoint: URL | undefined): void {
+function checkSendable(url: URL, { body }: RequestInit, endpoint: URL | undefined): void {
   if (body instanceof ReadableStream) throw new TypeError('A body that is a stream cannot be sent again')
   if (endpoint === undefined || url.origin === endpoint.origin) return
   throw new TypeError(`The login is for ${endpoint.origin} and not for ${url.origin}`)

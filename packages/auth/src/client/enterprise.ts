@@ -104,7 +104,7 @@ function createIdentityExchange({
     const serverContext = { server, issuer: idp.issuer, fetch, signal }
     const client = await authenticate(server)
     const exchange = async (assertion: IdentityAssertion): Promise<string> =>
-      (await exchangeToken(serverContext, client, createExchangeFields(requirements, assertion))).accessToken
+      (await exchangeToken(serverContext, client, createIdJagFields(requirements, assertion))).accessToken
     const assertion = toIdentityAssertion(await identity({ rejectedToken: undefined, signal }))
     try {
       return await exchange(assertion)
@@ -124,7 +124,7 @@ function toIdentityAssertion(identity: string | IdentityAssertion): IdentityAsse
   throw new AuthError('client_needed', '`identity` returned an empty token: the person has to log in at the provider')
 }
 
-function createExchangeFields(
+function createIdJagFields(
   { serverContext, resource, scopes }: TokenRequirements,
   { token, type }: IdentityAssertion,
 ): Parameters<typeof exchangeToken>[2] {

@@ -85,7 +85,7 @@ interface RecordKind<T> {
 }
 
 const isNonEmptyText = (value: unknown): value is string => typeof value === 'string' && value !== ''
-const toOptionalText = (value: unknown): string | undefined => (isNonEmptyText(value) ? value : undefined)
+const readOptionalText = (value: unknown): string | undefined => (isNonEmptyText(value) ? value : undefined)
 const toOptionalClient = (value: unknown): StoredClient | undefined =>
   isJsonObject(value) ? clientRecordKind.parse(value) : undefined
 const toOptionalTime = (value: unknown): number | undefined => (Number.isFinite(value) ? Number(value) : undefined)
@@ -98,11 +98,11 @@ const tokenRecordKind: RecordKind<StoredToken> = {
           access,
           clientId,
           client: toOptionalClient(client),
-          refresh: toOptionalText(refresh),
+          refresh: readOptionalText(refresh),
           expiresAt: toOptionalTime(expiresAt),
           renewAt: toOptionalTime(renewAt),
           requested: stringsOf(requested) ?? [],
-          thumbprint: toOptionalText(thumbprint),
+          thumbprint: readOptionalText(thumbprint),
         }
       : undefined,
 }
@@ -126,9 +126,9 @@ const clientRecordKind: RecordKind<StoredClient> = {
     isNonEmptyText(id)
       ? {
           id,
-          secret: toOptionalText(secret),
+          secret: readOptionalText(secret),
           expiresAt: toOptionalTime(expiresAt),
-          method: toOptionalText(method),
+          method: readOptionalText(method),
           redirectUris: stringsOf(redirectUris) ?? [],
           replaceAt: toOptionalTime(replaceAt),
         }

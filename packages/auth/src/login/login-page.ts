@@ -27,7 +27,7 @@ export const pages = {
 } as const satisfies Readonly<Record<string, LoginPage>>
 
 /** Creates the response with a page. It is stored nowhere, and no other page may frame it. */
-export function toResponse({ status, text, location, cookie }: LoginPage): Response {
+export function toPageResponse({ status, text, location, cookie }: LoginPage): Response {
   const headers = new Headers({
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy':

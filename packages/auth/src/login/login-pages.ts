@@ -2,7 +2,7 @@ import { errorRecord, isUnavailable, type Log } from '@x/core'
 import { isStateError } from '@x/state-codec'
 import { isAuthError } from '../client/auth-error.ts'
 import type { LoginFlow, Visit } from './login-flow.ts'
-import { type LoginPage, pages, toResponse } from './login-page.ts'
+import { type LoginPage, pages, toPageResponse } from './login-page.ts'
 import { type BegunLogin, cookieNameOf, type LoginTickets, ticketTtlMs } from './login-tickets.ts'
 
 /** The dependencies of {@link LoginPages}. */
@@ -34,9 +34,9 @@ export class LoginPages {
     const { startUrl, callbackUrl } = this.#options
     const isStart = url.pathname === startUrl.pathname
     if (!isStart && url.pathname !== callbackUrl.pathname) return undefined
-    if (method !== 'GET') return Promise.resolve(toResponse(pages.wrongMethod))
+    if (method !== 'GET') return Promise.resolve(toPageResponse(pages.wrongMethod))
     return this.#run(() => (isStart ? this.#start(url) : this.#continue(url, headers.get('cookie') ?? ''))).then(
-      toResponse,
+      toPageResponse,
     )
   }
 

@@ -52,7 +52,7 @@ export class LoginTickets {
     const link = new URL(this.#startUrl)
     link.searchParams.set(
       linkParameter,
-      await this.#codec.seal(toJson(login), { purpose: linkPurpose, ttlMs: ticketTtlMs }),
+      await this.#codec.seal(toTicketJson(login), { purpose: linkPurpose, ttlMs: ticketTtlMs }),
     )
     return link
   }
@@ -63,7 +63,7 @@ export class LoginTickets {
   }
 
   sealCookie(login: BegunLogin, state: string): Promise<string> {
-    const content = { ...toJson(login), stage: login.stage }
+    const content = { ...toTicketJson(login), stage: login.stage }
     return this.#codec.seal(content, { purpose: cookiePurpose, ttlMs: ticketTtlMs, binding: state })
   }
 
@@ -96,7 +96,7 @@ export function userKeyOf({ issuer, subject }: LoginUser): string {
   return JSON.stringify([issuer, subject])
 }
 
-function toJson({ user: { issuer, subject }, endpoint, scopes }: NeededLogin): JsonObject {
+function toTicketJson({ user: { issuer, subject }, endpoint, scopes }: NeededLogin): JsonObject {
   return { issuer, subject, endpoint, ...(scopes !== undefined && { scopes: [...scopes] }) }
 }
 

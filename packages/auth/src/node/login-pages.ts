@@ -22,12 +22,12 @@ export function loginPages(
     })
     const response = logins.handle(request)
     if (response === undefined) return false
-    response.then((page) => sendPage(page, outgoing)).catch((error: unknown) => failPage(error, outgoing))
+    response.then((page) => writeWebResponse(page, outgoing)).catch((error: unknown) => failPage(error, outgoing))
     return true
   }
 }
 
-async function sendPage(page: Response, outgoing: ServerResponse): Promise<void> {
+async function writeWebResponse(page: Response, outgoing: ServerResponse): Promise<void> {
   const text = await page.text()
   outgoing.writeHead(page.status, Object.fromEntries(page.headers))
   outgoing.end(text)

@@ -73,7 +73,7 @@ function findCachedAuthentication(
   state: AuthenticationState,
 ): AuthenticationResult | undefined {
   if (!isCanonicalBearer(header)) return undefined
-  const digest = computeDigest(header, connectionOf(request))
+  const digest = computeDigest(header, socketOf(request))
   const verifiedToken = typeof digest === 'string' ? state.verifiedTokens.get(digest, state.now()) : undefined
   return verifiedToken !== undefined && isPlainBearer(verifiedToken.binding, 'bearer', state)
     ? verifiedToken.authenticationResult
@@ -99,7 +99,7 @@ function computeDigest(header: string, connection: object | undefined): string |
  * Returns the socket of a request on Node. On other platforms it returns undefined, because they do not expose the
  * connection.
  */
-function connectionOf({ source }: HttpRequestHead): object | undefined {
+function socketOf({ source }: HttpRequestHead): object | undefined {
   const socket = typeof source === 'object' && source !== null && 'socket' in source ? source.socket : undefined
   return typeof socket === 'object' && socket !== null ? socket : undefined
 }

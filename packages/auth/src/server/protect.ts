@@ -76,14 +76,14 @@ export function createProtection(options: ProtectOptions, internals?: ProtectInt
   return {
     authenticate: (request, context = state.localContext) => authenticate(request, context, state),
     documents: createMetadataDocuments(resourceDescription),
-    toHttpError: (error) => toHttpError(error, state),
+    toHttpError: (error) => toScopeChallenge(error, state),
     ready: () => state.issuers.ready(),
   }
 }
 
 // The challenge also lists the scopes that every request needs. Otherwise a client that requests only the listed scopes
 // would lose them.
-function toHttpError({ data }: WireError, state: AuthenticationState): HttpErrorResponse | undefined {
+function toScopeChallenge({ data }: WireError, state: AuthenticationState): HttpErrorResponse | undefined {
   if (!isJsonObject(data) || data['reason'] !== 'insufficient_scope' || !Array.isArray(data['scopes'])) return undefined
   const neededScopes = data['scopes'].filter((scope) => typeof scope === 'string')
   return defaultChallengesOf(state).createScopeChallenge([...new Set([...state.scopes, ...neededScopes])])

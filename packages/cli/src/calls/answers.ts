@@ -31,7 +31,7 @@ export function answerHandlers(answers: JsonObject, others: InputHandlers): Inpu
       return others.elicit?.(question, context) ?? failUnanswered(context, question.message, names)
     },
     openUrl: (question, context) => {
-      const action = actionOf(find(context))
+      const action = explicitActionOf(find(context))
       if (action !== undefined) return { action }
       return others.openUrl?.(question, context) ?? failUnanswered(context, question.message, [])
     },
@@ -47,7 +47,7 @@ function failUnanswered({ key, target = '' }: InputContext, message: string, nam
 
 const actions = ['accept', 'decline', 'cancel'] as const
 
-function actionOf(answer: JsonValue | undefined): ElicitAnswer['action'] | undefined {
+function explicitActionOf(answer: JsonValue | undefined): ElicitAnswer['action'] | undefined {
   if (!isJsonObject(answer)) return undefined
   const { action, content, ...others } = answer
   const isWhole = Object.keys(others).length === 0 && (content === undefined || isJsonObject(content))
@@ -57,7 +57,7 @@ function actionOf(answer: JsonValue | undefined): ElicitAnswer['action'] | undef
 /** A value that is no object is that of the only field. */
 function answerForm(answer: JsonValue, question: ElicitRequestFormParams, { key }: InputContext): ElicitAnswer {
   const fields = Object.keys(question.requestedSchema.properties)
-  const action = fields.includes('action') ? undefined : actionOf(answer)
+  const action = fields.includes('action') ? undefined : explicitActionOf(answer)
   if (action !== undefined && isJsonObject(answer)) return { action, content: contentOf(answer['content'] ?? {}, key) }
   if (isJsonObject(answer)) return { action: 'accept', content: contentOf(answer, key) }
   const [only, ...others] = fields

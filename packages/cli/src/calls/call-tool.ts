@@ -17,7 +17,7 @@ export interface CallCommandOptions extends TargetOptions {
 }
 
 /** Calls a tool, and follows it if it becomes a task. The exit code is 5 if the tool returns an error. */
-export async function callTool(
+export async function runCallCommand(
   { io, printer }: CommandContext,
   options: CallCommandOptions,
   [target = '', name = '']: readonly string[],

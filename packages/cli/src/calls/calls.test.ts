@@ -8,7 +8,7 @@ import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOfferingServer } from '../testing/offering-server.ts'
 import { runCommand } from '../testing/run-command.ts'
-import { parseTarget } from './target.ts'
+import { parseTargetText } from './target.ts'
 import { formatProgress } from './progress-line.ts'
 
 const state = sealedState({ keys: [randomKey()] })
@@ -171,7 +171,7 @@ test.each([
   ['npx -y server', { command: 'npx', args: ['-y', 'server'] }],
   ['node "my server.js" \'--name=a b\' ""', { command: 'node', args: ['my server.js', '--name=a b', ''] }],
 ] as const)('the target %s is a command', (text, target) => {
-  expect(parseTarget(text)).toEqual(target)
+  expect(parseTargetText(text)).toEqual(target)
 })
 
 test.each([

@@ -8,7 +8,7 @@ import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import { createServerOutput, type ServerOutput } from './server-output.ts'
 import { failUnreachable, sayWaiting } from './unanswered-requests.ts'
-import { parseTarget, type ServerTarget } from './target.ts'
+import { parseTargetText, type ServerTarget } from './target.ts'
 
 /** The options of commands that use a server. */
 export interface TargetOptions {
@@ -27,7 +27,7 @@ const clientName = 'mcpx'
  * Connects to a server of any revision. A person at a terminal logs in with a browser if the server requires it. The
  * tokens are stored in a folder of the user.
  */
-function connectTarget(
+function connectServer(
   target: ServerTarget,
   { token }: TargetOptions,
   { io: { input }, output }: { readonly io: CliIo; readonly output: ServerOutput },
@@ -51,8 +51,8 @@ export async function withClient(
   run: (client: Client & { readonly tasks: TasksClient }) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const output = createServerOutput(io, options.verbose === true)
-  const target = parseTarget(text)
-  const connection = connectTarget(target, options, { io, output })
+  const target = parseTargetText(text)
+  const connection = connectServer(target, options, { io, output })
   let code: ExitCode | undefined
   let task: TaskHandle | undefined
   try {
@@ -66,7 +66,7 @@ export async function withClient(
     code = await run(client)
     return code
   } catch (error) {
-    if (task !== undefined && io.signal.aborted) await cancelTask(task, io)
+    if (task !== undefined && io.signal.aborted) await cancelRunningTask(task, io)
     throw output.shorten(error)
   } finally {
     await connection.close()
@@ -77,7 +77,7 @@ export async function withClient(
 const cancelTimeoutMs = 2000
 
 /** Cancels the task of a call that a person has stopped. It would go on for a day, and nobody would have its id. */
-async function cancelTask(task: TaskHandle, { errorOutput }: CliIo): Promise<void> {
+async function cancelRunningTask(task: TaskHandle, { errorOutput }: CliIo): Promise<void> {
   const end = await task.cancel({ timeoutMs: cancelTimeoutMs, maxResendMs: 0 }).then(
     () => 'is cancelled',
     () => 'continues at the server, which did not answer',

@@ -3,7 +3,7 @@ import type { Bridge } from '@x/gateway/node'
 import { CliError, type ExitCode, waitForListening } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import type { TargetOptions } from './connect-target.ts'
-import { parseTarget } from './target.ts'
+import { parseTargetText } from './target.ts'
 
 /** The options of the command. */
 export interface BridgeCommandOptions extends TargetOptions {
@@ -27,7 +27,7 @@ export async function startBridge(
 }
 
 function openBridge(text: string, { port, token }: BridgeCommandOptions): Promise<Bridge> {
-  const target = parseTarget(text)
+  const target = parseTargetText(text)
   if (target instanceof URL) {
     if (port !== undefined) throw new CliError('usage', '--port is for a server that is a command, and not a URL')
     return bridge({ toStdio: target, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } })

@@ -4,7 +4,7 @@ import { CliError } from '../cli-error.ts'
 export type ServerTarget = URL | { readonly command: string; readonly args: readonly string[] }
 
 /** Parses a URL, or a command line whose words may be in quotes, such as `npx -y "my server"`. */
-export function parseTarget(text: string): ServerTarget {
+export function parseTargetText(text: string): ServerTarget {
   if (/^https?:\/\//i.test(text)) {
     if (URL.canParse(text)) return new URL(text)
     throw new CliError('usage', `"${text}" is no URL`)
@@ -28,11 +28,11 @@ export function joinTargetWords(args: readonly string[]): readonly string[] {
   if (!targetCommands.has(name) || end === -1) return args
   const words = others.slice(end + 1)
   const [only = ''] = words
-  const target = words.length === 1 ? only : words.map(quote).join(' ')
+  const target = words.length === 1 ? only : words.map(quoteWord).join(' ')
   return [name, target, ...others.slice(0, end)]
 }
 
-function quote(word: string): string {
+function quoteWord(word: string): string {
   if (!word.includes('"')) return `"${word}"`
   if (!word.includes("'")) return `'${word}'`
   throw new CliError('usage', `A word after -- has both kinds of quotes: ${word}`)

@@ -15,7 +15,7 @@ function withTarget(command: Command): Command {
 }
 
 /** Creates the command `list`. */
-export function listCommand(host: CommandHost): Command {
+export function serverListCommand(host: CommandHost): Command {
   return withTarget(
     createCommand<TargetOptions>(
       host,
@@ -41,7 +41,7 @@ export function callCommand(host: CommandHost): Command {
           'Calls a tool of a server. At a terminal, you answer its questions, and log in where the server requires it.',
         example: 'call https://example.com/mcp echo --args \'{"message":"hello"}\'',
       },
-      async () => (await import('../calls/call-tool.ts')).callTool,
+      async () => (await import('../calls/call-tool.ts')).runCallCommand,
     ),
   )
     .option('--args <json>', 'the arguments of the tool', '{}')

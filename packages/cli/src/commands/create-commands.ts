@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandHost } from '../command.ts'
-import { bridgeCommand, callCommand, listCommand } from './calls.ts'
+import { bridgeCommand, callCommand, serverListCommand } from './calls.ts'
 import { completionCommand } from './completion.ts'
 import { doctorCommand } from './doctor.ts'
 import { gatewayCommand } from './gateway.ts'
@@ -13,7 +13,7 @@ import { tasksCommand } from './tasks.ts'
 export function createCommands(host: CommandHost): readonly Command[] {
   return [
     doctorCommand,
-    listCommand,
+    serverListCommand,
     callCommand,
     bridgeCommand,
     gatewayCommand,

@@ -21,7 +21,7 @@ export function keysCommand(host: CommandHost): Command {
       description: 'Checks the keys of a file, and lists their ids. With a token, names the key that sealed it.',
       example: 'keys check --keys-file state.keys',
     },
-    async () => (await import('../keys/manage-keys.ts')).checkKeys,
+    async () => (await import('../keys/manage-keys.ts')).runCheckCommand,
   )
     .requiredOption(...fileOption)
     .option('--token <token>', 'a sealed token, such as a requestState')

@@ -14,7 +14,7 @@ export function stateCommand(host: CommandHost): Command {
         'Shows the questions, answers, steps and checkpoints in a requestState. Expiry and binding are not checked.',
       example: 'state open eyJhbGciOi… --keys-file state.keys',
     },
-    async () => (await import('../state/open-state.ts')).openState,
+    async () => (await import('../state/open-state.ts')).runOpenCommand,
   ).requiredOption(...keysOption)
   return new Command('state').description('Shows the state that clients carry.').addCommand(open)
 }
@@ -31,7 +31,7 @@ export function replayCommand(host: CommandHost): Command {
       example:
         'replay eyJhbGciOi… --keys-file state.keys --server ./dist/server.js --tool resolve --args \'{"id":17}\'',
     },
-    async () => (await import('../state/replay-call.ts')).replayCall,
+    async () => (await import('../state/replay-call.ts')).runReplayCommand,
   )
     .requiredOption(...keysOption)
     .requiredOption('--server <module>', 'a module that exports the server as "server" or by default')

@@ -19,7 +19,7 @@ function withStore(command: Command): Command {
 export function tasksCommand(host: CommandHost): Command {
   return new Command('tasks')
     .description('Lists, counts, cancels and revokes the tasks of a server, in its store.')
-    .addCommand(listCommand(host))
+    .addCommand(taskListCommand(host))
     .addCommand(
       idCommand(host, 'show', 'Shows a task with its requests, its result or its error.', async () => {
         return (await import('../tasks/manage-tasks.ts')).showTask
@@ -27,7 +27,7 @@ export function tasksCommand(host: CommandHost): Command {
     )
     .addCommand(
       idCommand(host, 'cancel', 'Cancels a task, at once or through the worker that runs it.', async () => {
-        return (await import('../tasks/manage-tasks.ts')).cancelTask
+        return (await import('../tasks/manage-tasks.ts')).runCancelCommand
       }),
     )
     .addCommand(
@@ -36,7 +36,7 @@ export function tasksCommand(host: CommandHost): Command {
         'revoke',
         'Takes a task from a worker that makes no progress, so that any worker can claim it.',
         async () => {
-          return (await import('../tasks/manage-tasks.ts')).revokeTask
+          return (await import('../tasks/manage-tasks.ts')).runRevokeCommand
         },
       ),
     )
@@ -49,13 +49,13 @@ export function tasksCommand(host: CommandHost): Command {
             description: 'Counts the tasks that have not ended, by tool and state, with the age of the oldest.',
             example: 'tasks counts --store postgres://localhost/app',
           },
-          async () => (await import('../tasks/manage-tasks.ts')).countTasks,
+          async () => (await import('../tasks/manage-tasks.ts')).runCountsCommand,
         ),
       ),
     )
 }
 
-function listCommand(host: CommandHost): Command {
+function taskListCommand(host: CommandHost): Command {
   const command = createCommand<ListOptions>(
     host,
     {
@@ -63,7 +63,7 @@ function listCommand(host: CommandHost): Command {
       description: 'Lists tasks, the newest first.',
       example: 'tasks list --status working --min-failures 1 --store postgres://localhost/app',
     },
-    async () => (await import('../tasks/manage-tasks.ts')).listTasks,
+    async () => (await import('../tasks/manage-tasks.ts')).runListCommand,
   )
   const statuses = ['working', 'input_required', 'completed', 'failed', 'cancelled']
   return withStore(command)

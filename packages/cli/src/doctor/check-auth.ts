@@ -14,7 +14,7 @@ export async function checkAuth(target: Target): Promise<Finding> {
       'A 401 has no resource_metadata in WWW-Authenticate.',
       'Add the address of the protected resource metadata (RFC 9728): a client finds the issuer there.',
     )
-  const metadata = await readDocument(anonymous, metadataUrl)
+  const metadata = await fetchDocument(anonymous, metadataUrl)
   if (!isJsonObject(metadata))
     return wrong(`The metadata at ${metadataUrl.href} are not readable: ${metadata}.`, 'Serve them without a token.')
   return checkMetadata(anonymous, metadata)
@@ -27,7 +27,7 @@ function readMetadataUrl({ headers }: Reply): URL | undefined {
 }
 
 /** Reads a JSON document. Returns the reason as text if there is none. */
-async function readDocument(target: Target, url: URL): Promise<JsonObject | string> {
+async function fetchDocument(target: Target, url: URL): Promise<JsonObject | string> {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return `${url.protocol} is no address of a document`
   const reply = await sendPlain(target, { method: 'GET', url })
   return (reply.status === 200 && parseJsonObject(reply.text)) || describeReply(reply)
@@ -65,7 +65,7 @@ async function checkIssuer(target: Target, issuer: unknown): Promise<Finding | u
     return wrong(`The issuer ${JSON.stringify(issuer)} is no URL.`, 'Write the issuer as its own metadata have it.')
   const reasons: string[] = []
   for (const url of metadataAddresses(new URL(issuer))) {
-    const metadata = await readDocument(target, url)
+    const metadata = await fetchDocument(target, url)
     if (typeof metadata === 'string') {
       reasons.push(`${url.href}: ${metadata}`)
       continue

@@ -1,6 +1,6 @@
 import { type Finding, ok, type RpcProbe, skipped, type Target, wrong } from './check.ts'
 import { describeReply, type Reply, resultOf } from './http-probe.ts'
-import { bodyOf, sendPlain, sendRpc } from './rpc-probe.ts'
+import { probeBodyOf, sendPlain, sendRpc } from './rpc-probe.ts'
 
 /** The address of a page that no server allows. */
 const foreignOrigin = 'https://mcpx-doctor.invalid'
@@ -86,7 +86,7 @@ export async function checkDepth(target: Target): Promise<Finding> {
 
 /** Returns the body of the served request with one more member in its params, as JSON text. */
 function bodyWith({ served }: Target, json: string): string {
-  return served === undefined ? '' : bodyOf(served).replace('"params":{', `"params":{"mcpx-doctor":${json},`)
+  return served === undefined ? '' : probeBodyOf(served).replace('"params":{', `"params":{"mcpx-doctor":${json},`)
 }
 
 /** The request headers that a page of an allowed site has to send. */

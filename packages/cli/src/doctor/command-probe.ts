@@ -4,7 +4,7 @@ import type { RpcResponse } from '@x/schema'
 import { connectStdio } from '@x/transport-stdio'
 import type { RpcProbe } from './check.ts'
 import type { Reply } from './http-probe.ts'
-import { bodyOf } from './rpc-probe.ts'
+import { probeBodyOf } from './rpc-probe.ts'
 
 /** A server that the doctor has started. */
 export interface CommandServer extends AsyncDisposable {
@@ -24,7 +24,7 @@ export function startCommandServer(
   let lastId = 0
   const send = async (probe: RpcProbe): Promise<Reply> => {
     const startedAt = performance.now()
-    const { method, params } = { params: {}, ...parseJsonObject(bodyOf(probe)), method: probe.method }
+    const { method, params } = { params: {}, ...parseJsonObject(probeBodyOf(probe)), method: probe.method }
     lastId += 1
     const late = AbortSignal.timeout(timeoutMs)
     const call = createCall({ signal: AbortSignal.any([signal, late]) })

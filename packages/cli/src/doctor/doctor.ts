@@ -4,7 +4,7 @@ import { readJsonOption } from '../json-option.ts'
 import { type Printer, wrapWords } from '../output/printer.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
 import { createServerOutput, type ServerOutput } from '../calls/server-output.ts'
-import { parseTarget, type ServerTarget } from '../calls/target.ts'
+import { parseTargetText, type ServerTarget } from '../calls/target.ts'
 import { type CheckId, checkIds, type Finding } from './check.ts'
 import { startCommandServer } from './command-probe.ts'
 import { type DoctorOptions, runChecks } from './run-checks.ts'
@@ -39,7 +39,7 @@ export async function examineServer(
   }
   const namedTool = tool === undefined ? undefined : { name: tool, args: readJsonOption('args', args) }
   const options = { token, tool: namedTool, signal: io.signal }
-  const server = parseAddress(target)
+  const server = parseDoctorTarget(target)
   if (server instanceof URL) await runChecks({ url: server, ...options }, onFinding)
   else {
     const output = createServerOutput(io, verbose === true)
@@ -74,8 +74,8 @@ function printTotals(printer: Printer, target: string, findings: readonly Identi
 }
 
 /** Parses the target. An address without `http:` would otherwise be started as a program of that name. */
-function parseAddress(text: string): ServerTarget {
-  const target = text.trim() === '' ? undefined : parseTarget(text)
+function parseDoctorTarget(text: string): ServerTarget {
+  const target = text.trim() === '' ? undefined : parseTargetText(text)
   if (target instanceof URL) return target
   const isAddress = target === undefined || /^[a-z]+:\/\/|^[^\s/]+\.[a-z]+(?::\d+)?(?:\/|$)|^localhost\b/i.test(text)
   if (!isAddress) return target

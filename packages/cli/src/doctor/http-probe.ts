@@ -39,7 +39,7 @@ const maxReplyLength = 4_000_000
 const defaultTimeoutMs = 10_000
 
 /** Sends a request. It never rejects: a connection that fails is a result of the check. */
-export function sendProbe(probe: ProbeRequest): Promise<Reply> {
+export function sendHttpProbe(probe: ProbeRequest): Promise<Reply> {
   const { method = 'POST', url, headers, body, agent, timeoutMs = defaultTimeoutMs, signal } = probe
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
   const startedAt = performance.now()

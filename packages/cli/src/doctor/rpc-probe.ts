@@ -1,7 +1,7 @@
 import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { olderInitializeRequest } from '@x/exchange/internal'
 import type { RpcProbe, Target } from './check.ts'
-import { type Reply, sendProbe } from './http-probe.ts'
+import { type Reply, sendHttpProbe } from './http-probe.ts'
 
 type Place = Pick<Target, 'url' | 'token' | 'signal' | 'send'>
 
@@ -20,11 +20,11 @@ export function sendRpc(place: Place, probe: RpcProbe): Promise<Reply> {
   if (place.send !== undefined) return place.send(probe)
   const headers = headersOf(place, { ...ordinaryHeaders(probe), ...probe.headers })
   const { url, signal } = place
-  return sendProbe({ url, signal, headers, body: bodyOf(probe), ...probe.http })
+  return sendHttpProbe({ url, signal, headers, body: probeBodyOf(probe), ...probe.http })
 }
 
 /** Returns the body of a probe as JSON text. Its params are an object. */
-export function bodyOf({ method, params = {}, version = protocolVersion, body }: RpcProbe): string {
+export function probeBodyOf({ method, params = {}, version = protocolVersion, body }: RpcProbe): string {
   return body ?? JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: metaOf(version) } })
 }
 
@@ -34,7 +34,7 @@ export function sendPlain(
   request: { readonly method: 'GET' | 'OPTIONS'; readonly url: URL; readonly headers?: Record<string, string> },
 ): Promise<Reply> {
   const headers = headersOf({ token }, { accept: 'application/json', ...request.headers })
-  return sendProbe({ ...request, signal, headers })
+  return sendHttpProbe({ ...request, signal, headers })
 }
 
 function ordinaryHeaders({ method, params, version = protocolVersion }: RpcProbe): Readonly<Record<string, string>> {

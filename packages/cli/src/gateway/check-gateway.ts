@@ -29,7 +29,7 @@ export async function checkGateway(
 ): Promise<ExitCode> {
   const { gateway: options } = await readSettings(config, io)
   const names = Object.keys(options.upstreams)
-  const reports = await Promise.all(names.map((name) => checkUpstream(name, options)))
+  const reports = await Promise.all(names.map((name) => testUpstream(name, options)))
   if (printer.isJson) printer.json({ upstreams: reports })
   else printTable(printer, columns, reports)
   return reports.some(({ problem }) => problem !== null) ? 1 : 0
@@ -41,7 +41,7 @@ const startTimeoutMs = 150_000
 const client = { name: 'mcpx', version: '1.0.0' }
 
 /** Starts one upstream, and lists its tools. */
-async function checkUpstream(upstream: string, options: GatewayOptions): Promise<UpstreamReport> {
+async function testUpstream(upstream: string, options: GatewayOptions): Promise<UpstreamReport> {
   const { [upstream]: checked } = options.upstreams
   if (checked === undefined || !('connect' in checked) || checked.credential !== undefined)
     return { upstream, tools: null, problem: null }

@@ -3,7 +3,7 @@ import { serveHttp } from '@x/transport-http/node'
 import { type ExitCode, waitForListening } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { readSettings } from './read-settings.ts'
-import { startTelemetry } from './start-telemetry.ts'
+import { startOpenTelemetrySdk } from './start-telemetry.ts'
 
 /** Starts a gateway, which continues after this function until the process is stopped. */
 export async function startGateway(
@@ -11,7 +11,7 @@ export async function startGateway(
   { config }: { readonly config: string },
 ): Promise<ExitCode> {
   const { gateway: options, http } = await readSettings(config, io)
-  const extensions = [...(await startTelemetry(io, options)), ...(options.extensions ?? [])]
+  const extensions = [...(await startOpenTelemetrySdk(io, options)), ...(options.extensions ?? [])]
   const { url } = await waitForListening(serveHttp(gateway({ ...options, extensions }), http))
   if (printer.isJson) printer.json({ url })
   else printer.line(url)

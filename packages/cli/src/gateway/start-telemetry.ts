@@ -17,7 +17,7 @@ const flushTimeoutMs = 2000
  * Starts the SDK of OpenTelemetry if its standard variables name a destination. Returns the extensions that measure a
  * server, and send what is left when it closes.
  */
-export async function startTelemetry(
+export async function startOpenTelemetrySdk(
   { env }: CliIo,
   { name, log }: Pick<GatewayOptions, 'name' | 'log'>,
 ): Promise<readonly ServerExtension[]> {

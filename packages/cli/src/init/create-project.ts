@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
-import { packageRoot, readManifest } from '../package-root.ts'
+import { packageRoot, readOwnManifest } from '../package-root.ts'
 import { createInstallLinks } from './install-links.ts'
 
 /** The kinds of servers that a project can be. */
@@ -94,7 +94,7 @@ export const foreignVersions: Readonly<Record<string, string>> = {
 
 /** Returns the values of the placeholders of templates. */
 function createValues(kind: ProjectKind, name: string): ReadonlyMap<string, string> {
-  const { version, dependencies } = readManifest()
+  const { version, dependencies } = readOwnManifest()
   const versions = { ...dependencies, ...foreignVersions, '@x/cli': `^${version}` }
   const links = createInstallLinks(kind === 'stdio' ? { name } : { name, url: addresses[kind] })
   return new Map([

@@ -21,7 +21,7 @@ export async function newKey({ printer }: CommandContext, { keysFile }: { keysFi
 }
 
 /** Checks the keys of a file, and lists their ids in the order of the file. The keys themselves are never written. */
-export async function checkKeys(
+export async function runCheckCommand(
   { printer }: CommandContext,
   { keysFile, token }: { keysFile: string; token?: string },
 ): Promise<ExitCode> {

@@ -12,7 +12,7 @@ export async function openReport(token: string, keysFile: string): Promise<State
 }
 
 /** Writes the content of a `requestState`. */
-export async function openState(
+export async function runOpenCommand(
   { printer }: CommandContext,
   { keysFile }: { readonly keysFile: string },
   [token = '']: readonly string[],

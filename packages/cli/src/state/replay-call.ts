@@ -38,7 +38,7 @@ type ReplayEnd =
   | { readonly end: 'error'; readonly error: JsonObject }
 
 /** Runs the handler of a call from its `requestState`, and writes where the call stops. No step is executed. */
-export async function replayCall(
+export async function runReplayCommand(
   { printer, io }: CommandContext,
   options: ReplayOptions,
   [token = '']: readonly string[],
@@ -135,7 +135,7 @@ function printReplay(printer: Printer, { callId, startedAt, round, steps }: Stat
     case 'questions':
       printer.line('It asks:')
       for (const [key, request] of Object.entries(replayEnd.requests))
-        printer.line(`  ${toDisplayLine(key)}: ${describe(request)}`)
+        printer.line(`  ${toDisplayLine(key)}: ${describeQuestion(request)}`)
       return
     case 'error':
       printer.line(`It fails: ${toDisplayLine(JSON.stringify(replayEnd.error))}`)
@@ -148,7 +148,7 @@ function printReplay(printer: Printer, { callId, startedAt, round, steps }: Stat
 }
 
 /** Returns the message of a question, or its method if it has none. */
-function describe(request: unknown): string {
+function describeQuestion(request: unknown): string {
   if (!isJsonObject(request)) return '-'
   const { method, params } = request
   const message = isJsonObject(params) ? params['message'] : undefined

@@ -71,7 +71,7 @@ const summaryColumns: readonly Column<Summary>[] = [
 ]
 
 /** Writes a page of tasks, the newest first. */
-export async function listTasks({ printer }: CommandContext, options: ListOptions): Promise<ExitCode> {
+export async function runListCommand({ printer }: CommandContext, options: ListOptions): Promise<ExitCode> {
   const { store, olderThan, limit, status, tool, owner, minFailures, cursor } = options
   if (limit > maxPageSize) throw new CliError('usage', `--limit is at most ${maxPageSize}`)
   const query = { status, tool, owner, minFailures, cursor, limit, olderThanMs: olderThan }
@@ -111,7 +111,7 @@ function printMembers(printer: Printer, value: ReturnType<typeof toPlain>): void
 }
 
 /** Writes the numbers of tasks that have not ended. */
-export async function countTasks({ printer }: CommandContext, { store }: StoreOptions): Promise<ExitCode> {
+export async function runCountsCommand({ printer }: CommandContext, { store }: StoreOptions): Promise<ExitCode> {
   const counts = await withAdmin(store, (admin) => admin.counts())
   if (printer.isJson) {
     printer.json(toPlain({ counts }))
@@ -148,7 +148,7 @@ const revokeTexts: Readonly<Record<RevokeOutcome, string>> = {
 }
 
 /** Cancels a task. The exit code is 1 if nothing was cancelled. */
-export async function cancelTask(
+export async function runCancelCommand(
   context: CommandContext,
   { store }: StoreOptions,
   [id = '']: readonly string[],
@@ -158,7 +158,7 @@ export async function cancelTask(
 }
 
 /** Takes a task from its worker. The exit code is 1 if no worker can claim it now. */
-export async function revokeTask(
+export async function runRevokeCommand(
   context: CommandContext,
   { store }: StoreOptions,
   [id = '']: readonly string[],

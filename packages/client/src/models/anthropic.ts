@@ -50,11 +50,12 @@ export async function anthropicTools(
   const toolSet = await readModelTools(client)
   return {
     definitions: toolSet.tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
-    run: (blocks, options) => runCalls(toolSet, blocks.flatMap(toModelCall), { options, toResult: anthropicResult }),
+    run: (blocks, options) =>
+      runCalls(toolSet, blocks.flatMap(toAnthropicCall), { options, toResult: anthropicResult }),
   }
 }
 
-function toModelCall(block: AnthropicBlock): ModelCall[] {
+function toAnthropicCall(block: AnthropicBlock): ModelCall[] {
   if (block.type !== 'tool_use') return []
   return [{ id: readMember(block, 'id'), name: readMember(block, 'name'), input: Reflect.get(block, 'input') }]
 }
@@ -63,7 +64,7 @@ function toModelCall(block: AnthropicBlock): ModelCall[] {
 export function anthropicResult(id: string, result: CallToolResult): AnthropicToolResult {
   const isError = result.isError === true
   // The API refuses everything but text in a result with `is_error`.
-  const toContent = isError ? toTextContent : toResultContent
+  const toContent = isError ? toTextContent : toAnthropicContent
   return { type: 'tool_result', tool_use_id: id, content: toModelParts(result).map(toContent), is_error: isError }
 }
 
@@ -71,7 +72,7 @@ function toTextContent(part: ModelPart): AnthropicResultContent {
   return { type: 'text', text: describePart(part) }
 }
 
-function toResultContent(part: ModelPart): AnthropicResultContent {
+function toAnthropicContent(part: ModelPart): AnthropicResultContent {
   if (part.type === 'text') return { type: 'text', text: part.text }
   const { data } = part
   if (part.type === 'image') return { type: 'image', source: { type: 'base64', media_type: part.mimeType, data } }

@@ -15,7 +15,7 @@ export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
  * JSON if no text has it already. What model APIs do not take, such as sound, is described.
  */
 export function toModelParts({ content, structuredContent }: CallToolResult): readonly ModelPart[] {
-  const blocks = content.filter(isForModel)
+  const blocks = content.filter(isForAssistant)
   const parts = blocks.map(toModelPart).filter((part) => part.type !== 'text' || part.text.trim() !== '')
   if (structuredContent !== undefined && !blocks.some((block) => hasJson(block, structuredContent)))
     parts.push({ type: 'text', text: JSON.stringify(structuredContent) })
@@ -32,7 +32,7 @@ export function describePart(part: ModelPart): string {
   return part.type === 'text' ? part.text : describeData(part.type, part.mimeType, part.data)
 }
 
-function isForModel({ annotations }: ContentBlock): boolean {
+function isForAssistant({ annotations }: ContentBlock): boolean {
   const audience = annotations?.audience
   return audience === undefined || audience.length === 0 || audience.includes('assistant')
 }

@@ -81,7 +81,7 @@ function withoutPositions(
   const items = others.length === 0 ? first : { anyOf: [first, ...others] }
   const isClosed = further === false
   const order = `Items in this order: ${positions.map(nameOf).join(', ')}${isClosed ? '' : ', …'}.`
-  return describe({ ...(isClosed && { maxItems: positions.length }), ...schema, items }, order)
+  return appendDescription({ ...(isClosed && { maxItems: positions.length }), ...schema, items }, order)
 }
 
 function nameOf(form: JsonValue): string {
@@ -99,16 +99,16 @@ function withoutLookAround(schema: JsonObject): JsonObject {
   }
   if (typeof pattern !== 'string' || !hasLookAround(pattern)) return changed
   delete changed['pattern']
-  return describe(changed, `Matches the regular expression ${pattern}`)
+  return appendDescription(changed, `Matches the regular expression ${pattern}`)
 }
 
 function withPlainFormat(schema: JsonObject): JsonObject {
   const { format, ...others } = schema
   if (typeof format !== 'string' || isModelFormat(format)) return schema
-  return describe(others, `Format: ${format.slice(0, 100)}.`)
+  return appendDescription(others, `Format: ${format.slice(0, 100)}.`)
 }
 
-function describe(schema: JsonObject, sentence: string): JsonObject {
+function appendDescription(schema: JsonObject, sentence: string): JsonObject {
   const { description } = schema
   return { ...schema, description: typeof description === 'string' ? `${description} ${sentence}` : sentence }
 }

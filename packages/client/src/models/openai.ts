@@ -56,7 +56,7 @@ export async function openaiTools(client: ToolSource): Promise<ModelTools<OpenAi
       parameters: toParameters(schema),
       strict: false,
     })),
-    run: (items, options) => runCalls(toolSet, items.flatMap(toModelCall), { options, toResult: openaiResult }),
+    run: (items, options) => runCalls(toolSet, items.flatMap(toOpenAiCall), { options, toResult: openaiResult }),
   }
 }
 
@@ -64,7 +64,7 @@ function toParameters(schema: JsonObject): Record<string, unknown> {
   return { ...schema }
 }
 
-function toModelCall(item: OpenAiItem): ModelCall[] {
+function toOpenAiCall(item: OpenAiItem): ModelCall[] {
   if (item.type !== 'function_call') return []
   return [{ id: readMember(item, 'call_id'), name: readMember(item, 'name'), input: Reflect.get(item, 'arguments') }]
 }
@@ -73,7 +73,7 @@ function toModelCall(item: OpenAiItem): ModelCall[] {
 export function openaiResult(callId: string, result: CallToolResult): OpenAiToolResult {
   const parts = markError(toModelParts(result), result)
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-  const output = texts.length === parts.length ? texts.join('\n\n') : parts.map(toResultContent)
+  const output = texts.length === parts.length ? texts.join('\n\n') : parts.map(toOpenAiContent)
   return { type: 'function_call_output', call_id: callId, output }
 }
 
@@ -84,7 +84,7 @@ function markError(parts: readonly ModelPart[], { isError }: CallToolResult): re
 
 const failureText = 'The call failed:'
 
-function toResultContent(part: ModelPart): OpenAiResultContent {
+function toOpenAiContent(part: ModelPart): OpenAiResultContent {
   if (part.type === 'text') return { type: 'input_text', text: part.text }
   const url = `data:${part.mimeType};base64,${part.data}`
   if (part.type === 'image') return { type: 'input_image', image_url: url, detail: 'auto' }

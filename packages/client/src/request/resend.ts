@@ -74,7 +74,7 @@ export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy
     const sentAt = clock.monotonicNow()
     const attempt = await attemptOnce(send)
     const failure = findResendableFailure(attempt)
-    if (failure === undefined || !(await mayRepeat(failure, policy))) return outcomeOf(attempt)
+    if (failure === undefined || !(await mayRepeat(failure, policy))) return responseOf(attempt)
     const failedAt = clock.monotonicNow()
     const maxResendMs = maxMsOf(failure, policy)
     // The attempt took longer than `maxResendMs`, so this failure counts as the first one of a new outage.
@@ -84,11 +84,11 @@ export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy
     }
     const pauseMs = computePauseMs(failure, failureCount)
     const endsAt = failedAt + pauseMs
-    if (endsAt - outageStartedAt > maxResendMs || endsAt - startedAt > maxTotalMs) return outcomeOf(attempt)
+    if (endsAt - outageStartedAt > maxResendMs || endsAt - startedAt > maxTotalMs) return responseOf(attempt)
     const { reason, isRefused } = failure
     policy.onResend({ reason, attempt: sentCount, pauseMs, isRefused })
     await pause(pauseMs, policy)
-    if (policy.closed?.aborted === true) return outcomeOf(attempt)
+    if (policy.closed?.aborted === true) return responseOf(attempt)
   }
 }
 
@@ -104,7 +104,7 @@ async function attemptOnce(send: () => Promise<RpcResponse>): Promise<Attempt> {
   }
 }
 
-function outcomeOf(attempt: Attempt): RpcResponse {
+function responseOf(attempt: Attempt): RpcResponse {
   if ('error' in attempt) throw withCallerStack(attempt.error)
   return attempt.response
 }

@@ -27,7 +27,7 @@ export interface RoundStart {
 }
 
 /** Returns the clock of a client. */
-export function clockOf({ options }: RoundsContext): Clock {
+export function roundsClockOf({ options }: RoundsContext): Clock {
   return options.runtime ?? platformRuntime
 }
 
@@ -39,7 +39,7 @@ export async function sendRound<M extends MultiRoundMethod>(
 ): Promise<CompleteResults[M] | InputRequired> {
   const { emit } = context.events
   if (emit === undefined) return call.attempt(start.params, call.options)
-  const clock = clockOf(context)
+  const clock = roundsClockOf(context)
   const sentAt = clock.monotonicNow()
   const outcome = await call.attempt(start.params, call.options)
   const durationMs = clock.monotonicNow() - sentAt

@@ -31,7 +31,7 @@ const scopeName = '@x/client'
  * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [telemetry(), tasksClient()] })
  */
 export function telemetry(): ClientExtension<'telemetry'> {
-  return { extends: 'client', name: 'telemetry', start: startTelemetry }
+  return { extends: 'client', name: 'telemetry', start: startClientTelemetry }
 }
 
 interface TelemetryState {
@@ -44,7 +44,7 @@ interface TelemetryState {
   readonly getDuration: () => Histogram
 }
 
-function startTelemetry(host: ClientExtensionHost): ClientExtensionInstance {
+function startClientTelemetry(host: ClientExtensionHost): ClientExtensionInstance {
   const { url, options } = host
   let duration: Histogram | undefined
   const state: TelemetryState = {

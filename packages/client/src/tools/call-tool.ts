@@ -133,11 +133,11 @@ function withHeaderParams(
   const declaredHeaders = toolIndex.find(name)?.headerParams
   if (!declaredHeaders?.length) return call
   const args = isJsonObject(call.params.arguments) ? call.params.arguments : {}
-  return { ...call, headerParams: headerParamsOf(declaredHeaders, args, () => errorContextOf(call)) }
+  return { ...call, headerParams: encodeToolHeaders(declaredHeaders, args, () => errorContextOf(call)) }
 }
 
 // Errors of the encoding are converted to `ClientError`, so that they are not mistaken for errors of the server.
-function headerParamsOf(
+function encodeToolHeaders(
   declaredHeaders: readonly HeaderParam[],
   args: JsonObject,
   getErrorContext: () => CallErrorContext,

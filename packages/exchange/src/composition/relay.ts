@@ -28,7 +28,7 @@ export function createRelay(
   const declared = declarationsOf(extensions)
   return (request, call) => {
     const method = findMethod(request.method)
-    if (method !== undefined) return serveExtensionMethod(method, request, { call, log })
+    if (method !== undefined) return relayExtensionMethod(method, request, { call, log })
     const responding = exchange(request, call).then(withId(request.id))
     if (request.method !== 'server/discover') return responding
     return responding.then((response) => announce(response, declared))
@@ -59,7 +59,7 @@ function rejectResources(extensions: readonly ServerExtension[]): void {
   throw new DefinitionError('value', `extension "${extension.name}"`, { reason })
 }
 
-async function serveExtensionMethod(
+async function relayExtensionMethod(
   method: ExtensionMethod,
   request: RpcRequest,
   { call, log }: { readonly call: Call; readonly log: Log },

@@ -31,7 +31,7 @@ export async function createLogins(
   const { url, metadataUrl, client: account, store } = login
   const registration = account && (await readAccount('login.client', account, secrets))
   const redisUrl = store === 'memory' ? undefined : await secrets.read('login.store.redis', store.redis)
-  const redis = redisUrl === undefined ? undefined : await openRedis(redisUrl, secrets)
+  const redis = redisUrl === undefined ? undefined : await importRedis(redisUrl, secrets)
   if (protection === undefined || secrets.problems.length > 0) return undefined
   const client = { name, metadataUrl, registrations: registration && [registration] }
   const logins = openLogins(
@@ -66,7 +66,7 @@ function openLogins(options: UserLoginOptions, { problems }: UpstreamSource['sec
   }
 }
 
-async function openRedis(url: string, { problems }: UpstreamSource['secrets']): Promise<RedisConnection | undefined> {
+async function importRedis(url: string, { problems }: UpstreamSource['secrets']): Promise<RedisConnection | undefined> {
   try {
     const { createClient } = await importPeerDependency('@redis/client@6', () => import('@redis/client'), 'A URL')
     return new RedisConnection(createClient({ url }))

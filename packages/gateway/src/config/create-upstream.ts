@@ -53,10 +53,10 @@ async function connectUrl(
   const entries: [string, string][] = []
   for (const [header, reference] of Object.entries(headers ?? {}))
     entries.push([header, await source.secrets.read(`${place}.headers.${header}`, reference)])
-  const own = await createAuthorizer(`${place}.auth`, { url, auth }, source)
+  const own = await createServerAuthorizer(`${place}.auth`, { url, auth }, source)
   const credential =
     (await createExchange(`${place}.auth.tokenExchange`, { url, auth }, source)) ??
-    (await createLogin(`${place}.auth.userLogin`, url, auth, source))
+    (await createUserLogin(`${place}.auth.userLogin`, url, auth, source))
   const http = { headers: Object.fromEntries(entries) }
   return { connect: (caller) => connectAny(url, { http: { ...http, auth: own ?? caller.auth } }), credential }
 }
@@ -64,7 +64,7 @@ async function connectUrl(
 type UpstreamAuth = NonNullable<UrlUpstream['auth']>
 type UpstreamAddress = { readonly url: string; readonly auth: UpstreamAuth }
 
-async function createAuthorizer(
+async function createServerAuthorizer(
   place: string,
   { url, auth: { bearer, clientCredentials: account } }: UpstreamAddress,
   { secrets }: UpstreamSource,
@@ -95,7 +95,7 @@ async function createExchange(
     : tokenExchange({ ...options, client: { id, secret }, fetch: createFetch([url, options.issuer]) })
 }
 
-async function createLogin(
+async function createUserLogin(
   place: string,
   url: string,
   { userLogin: login }: UpstreamAuth,

@@ -84,7 +84,7 @@ const upstream = z.unknown().transform((value, context): UrlUpstream | CommandUp
   const parsed = (hasUrl ? urlUpstream : commandUpstream).safeParse(value)
   if (parsed.success) return parsed.data
   for (const issue of parsed.error.issues)
-    context.addIssue({ code: 'custom', path: issue.path, message: messageOf(issue) })
+    context.addIssue({ code: 'custom', path: issue.path, message: issueMessageOf(issue) })
   return z.NEVER
 })
 
@@ -175,11 +175,11 @@ function findAuthProblem(
 export function describeIssues({ issues }: z.ZodError): readonly string[] {
   return issues.map((issue) => {
     const place = issue.path.map(String).join('.')
-    return place === '' ? messageOf(issue) : `${place}: ${messageOf(issue)}`
+    return place === '' ? issueMessageOf(issue) : `${place}: ${issueMessageOf(issue)}`
   })
 }
 
 /** Returns the reason of an issue. An issue of a key has it in issues of its own. */
-function messageOf(issue: z.core.$ZodIssue): string {
+function issueMessageOf(issue: z.core.$ZodIssue): string {
   return issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message).join('; ') : issue.message
 }

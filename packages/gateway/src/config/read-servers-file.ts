@@ -69,7 +69,7 @@ export async function readServersFile(
   const upstreams: Record<string, GatewayUpstreamOptions> = {}
   for (const { name, upstream, server } of servers) {
     const connect =
-      'url' in server ? await connectUrl(server, name, source) : await connectCommand(server, name, source)
+      'url' in server ? await createUrlConnect(server, name, source) : await createCommandConnect(server, name, source)
     upstreams[upstream] = { connect, tools: options.pins && { pins: options.pins.storeOf(upstream) } }
   }
   if (problems.length > 0) throw new GatewayFileError(path, problems)
@@ -88,7 +88,7 @@ function createLogin({ name }: ServersFileOptions): () => HttpAuthorizer {
   return () => (login ??= oauth({ client: { name }, redirect: loopbackRedirect(), store: fileStore(name) }))
 }
 
-async function connectUrl(
+async function createUrlConnect(
   { url: text, headers: given, clientId, clientSecret }: UrlServer,
   name: string,
   { options, placeholders, login }: Source,
@@ -106,7 +106,7 @@ async function connectUrl(
   return () => connectAny(url, { http: { headers, auth } })
 }
 
-async function connectCommand(
+async function createCommandConnect(
   { command, args, env, envFile, cwd }: CommandServer,
   name: string,
   { options, placeholders }: Source,

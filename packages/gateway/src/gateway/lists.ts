@@ -77,7 +77,7 @@ export async function mergeList(list: MergedList, host: HostRequest): Promise<Js
     const answer = await pending
     if (isCancelled(call)) throw call.signal.reason
     caching.add(upstream, answer)
-    items.push(...(await rewriteItems(answer, list, upstream)))
+    items.push(...(await rewriteListedItems(answer, list, upstream)))
     const following = items.length >= maxJoinedItems ? pages[index + 1]?.upstream : undefined
     next = pageAfter(answer, upstream) ?? (following && { upstream: following.name, cursor: undefined })
     if (next !== undefined) break
@@ -110,7 +110,7 @@ function pageAfter(answer: UpstreamAnswer, { name }: Upstream): UpstreamCursor |
   return typeof cursor === 'string' ? { upstream: name, cursor } : undefined
 }
 
-async function rewriteItems(
+async function rewriteListedItems(
   answer: UpstreamAnswer,
   { items, rewriteItem, createLoginItem, onEnd }: MergedList,
   upstream: Upstream,

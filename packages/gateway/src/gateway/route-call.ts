@@ -18,7 +18,7 @@ export async function routeCall(route: Route, host: HostRequest): Promise<RpcRes
   const found = await route.find(host)
   const { upstream } = found
   call.context.get(hopObserverKey)?.setUpstream(upstream.name)
-  const state = await openState(host, upstream)
+  const state = await openHostState(host, upstream)
   if (state?.tag.instance !== undefined && state.tag.instance !== parts.instance)
     return succeed(request, await passToOwner(state, host))
   const credential = await upstream.findCredential(request, call)
@@ -28,7 +28,7 @@ export async function routeCall(route: Route, host: HostRequest): Promise<RpcRes
   const response = await upstream.exchange({ ...request, params }, callOf(found, call), credential)
   const login = findNeededLogin(response)
   if (login !== undefined) return succeed(request, createLoginResult(upstream.name, login, { host, answer }))
-  if ('error' in response) return nameUpstream(response, upstream)
+  if ('error' in response) return addUpstreamName(response, upstream)
   return succeed(request, await rewriteResult(response.result, { route, target: found, host }))
 }
 
@@ -43,7 +43,7 @@ async function checkLogin(host: HostRequest, upstream: Upstream, answer: LoginAn
   return createLoggedInResult(upstream.name)
 }
 
-async function openState(host: HostRequest, upstream: Upstream): Promise<TaggedState | undefined> {
+async function openHostState(host: HostRequest, upstream: Upstream): Promise<TaggedState | undefined> {
   const { request, call, parts } = host
   const requestState = request.params?.['requestState']
   if (requestState === undefined) return undefined
@@ -114,7 +114,7 @@ export function withServerInfo(result: JsonObject, { parts: { info } }: HostRequ
 }
 
 /** Adds the upstream to the data of an internal error without data. */
-function nameUpstream(response: Extract<RpcResponse, { readonly error: unknown }>, { name }: Upstream): RpcResponse {
+function addUpstreamName(response: Extract<RpcResponse, { readonly error: unknown }>, { name }: Upstream): RpcResponse {
   const { error } = response
   const isNamed = error.code !== errorCodes.internal || error.data !== undefined
   return isNamed ? response : { ...response, error: { ...error, data: { upstream: name } } }

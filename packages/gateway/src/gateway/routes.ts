@@ -43,9 +43,9 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['prompts/get', { find: findPrompt, rewrite: rewriteMessages }],
   ['resources/read', { find: findUri, rewrite: rewriteContents }],
   ['completion/complete', { find: findReference, rewrite: keep }],
-  ['tasks/get', { find: findTask, rewrite: rewriteTask }],
-  ['tasks/update', { find: findTask, rewrite: keep }],
-  ['tasks/cancel', { find: findTask, rewrite: keep }],
+  ['tasks/get', { find: findTaskTarget, rewrite: rewriteTask }],
+  ['tasks/update', { find: findTaskTarget, rewrite: keep }],
+  ['tasks/cancel', { find: findTaskTarget, rewrite: keep }],
   ['skills/get', { find: findUri, rewrite: rewriteSkillResult }],
   ['resources/directory/read', { find: findUri, rewrite: rewriteResources }],
   ['sessions/create', { find: findSessions, rewrite: keep }],
@@ -79,7 +79,7 @@ async function findPrompt(host: HostRequest, params = host.request.params ?? {})
 
 async function findUri(host: HostRequest): Promise<Target> {
   const { params = {} } = host.request
-  const { upstream, inner } = requireUri(params['uri'], host)
+  const { upstream, inner } = requireUpstreamUri(params['uri'], host)
   return { upstream, params: { ...params, uri: inner } }
 }
 
@@ -91,11 +91,11 @@ async function findReference(host: HostRequest): Promise<Target> {
     const { upstream, params: prompt } = await findPrompt(host, ref)
     return { upstream, params: { ...params, ref: prompt } }
   }
-  const { upstream, inner } = requireUri(ref['uri'], host)
+  const { upstream, inner } = requireUpstreamUri(ref['uri'], host)
   return { upstream, params: { ...params, ref: { ...ref, uri: inner } } }
 }
 
-async function findTask({ request, call, parts }: HostRequest): Promise<Target> {
+async function findTaskTarget({ request, call, parts }: HostRequest): Promise<Target> {
   const { params = {} } = request
   const taskId = String(params['taskId'])
   const opened = await parts.state.openTaskId(taskId, call)
@@ -139,7 +139,7 @@ function findUpstream(
   return upstream && { upstream, inner: decoded.inner }
 }
 
-function requireUri(uri: unknown, host: HostRequest): { readonly upstream: Upstream; readonly inner: string } {
+function requireUpstreamUri(uri: unknown, host: HostRequest): { readonly upstream: Upstream; readonly inner: string } {
   const target = findUpstream(decodeUri(String(uri)), host)
   if (target !== undefined) return target
   throw unknownError('resource', String(uri))

@@ -21,7 +21,7 @@ import { routes } from './routes.ts'
 export async function serveHost(host: HostRequest): Promise<RpcResponse> {
   const { request, call, parts } = host
   try {
-    checkRequest(request)
+    checkHostRequest(request)
     return await answer(host)
   } catch (error) {
     if (isCancelled(call)) throw call.signal.reason
@@ -49,7 +49,7 @@ function complete(result: object, host: HostRequest, isDescription = false): Ret
 }
 
 /** Checks the params that the gateway reads. The upstream checks the others, which may be of an extension. */
-function checkRequest(request: RpcRequest): void {
+function checkHostRequest(request: RpcRequest): void {
   const revisionError = findRevisionError(request)
   if (revisionError !== undefined) throw revisionError
   findMethodRow(request.method)?.params(request.params)

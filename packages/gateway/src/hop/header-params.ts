@@ -45,7 +45,7 @@ export class HeaderParamTools {
     if (headerParams === undefined) return call
     const args = params?.['arguments']
     const headers = encodeHeaderArguments(headerParams, isJsonObject(args) ? args : {})
-    checkHeaderParams(headers)
+    limitHeaderParams(headers)
     return withContext(call, headerParamsKey, headers)
   }
 
@@ -60,7 +60,7 @@ export class HeaderParamTools {
 const maxHeaderParamsLength = 6 * 1024
 
 /** Throws if the parameters of a tool are too long for the headers of a request. */
-export function checkHeaderParams(headers: ReadonlyMap<string, string>): void {
+export function limitHeaderParams(headers: ReadonlyMap<string, string>): void {
   let length = 0
   for (const [name, value] of headers) length += name.length + value.length
   if (length <= maxHeaderParamsLength) return

@@ -21,7 +21,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { checkHeaderParams, HeaderParamTools } from './header-params.ts'
+import { limitHeaderParams, HeaderParamTools } from './header-params.ts'
 import type { Deps, HopOptions } from './hop-options.ts'
 import { RunningCalls } from './running-calls.ts'
 import {
@@ -146,7 +146,7 @@ export function createForwardedCall(call: Call): Call {
   }
   const plain: Call = withSignalOf({ principal: undefined, context: noContext, notify }, call)
   const headerParams = copyHeaders(call.context.get(headerParamsKey), () => true)
-  if (headerParams !== undefined) checkHeaderParams(headerParams)
+  if (headerParams !== undefined) limitHeaderParams(headerParams)
   const withParams = headerParams === undefined ? plain : withContext(plain, headerParamsKey, headerParams)
   const headers = copyHeaders(call.context.get(callHeadersKey), (name) => forwardedHeaders.has(name.toLowerCase()))
   return headers === undefined ? withParams : withContext(withParams, callHeadersKey, headers)

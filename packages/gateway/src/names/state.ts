@@ -95,9 +95,9 @@ export class GatewayState {
 
   async openTaskId(sealed: string, call: Call): Promise<{ readonly upstream: string; readonly taskId: string }> {
     const claims = { purpose: taskPurpose, binding: ownerOf(call), owner: callerKeyOf(call), reusable: true }
-    const value = await this.#open(sealed, claims, unknownTaskError)
+    const value = await this.#open(sealed, claims, unknownUpstreamTaskError)
     const [upstream, taskId] = Array.isArray(value) ? value : []
-    if (typeof upstream !== 'string' || typeof taskId !== 'string') throw unknownTaskError()
+    if (typeof upstream !== 'string' || typeof taskId !== 'string') throw unknownUpstreamTaskError()
     return { upstream, taskId }
   }
 
@@ -168,6 +168,6 @@ export function invalidCursorError(): McpError {
 }
 
 /** Creates the error for an unknown task. A task of another caller has the same error. */
-function unknownTaskError(): McpError {
+function unknownUpstreamTaskError(): McpError {
   return new McpError(errorCodes.invalidParams, 'Unknown task')
 }

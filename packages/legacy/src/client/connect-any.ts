@@ -1,7 +1,7 @@
 import { checkOptions, platformRuntime } from '@x/core'
 import { protocolVersion } from '@x/schema'
 import { legacyRevisions } from '../translate/revisions.ts'
-import { type ConnectionOptions, createConnection } from './connection/connection.ts'
+import { type ConnectionOptions, createStatefulConnection } from './connection/connection.ts'
 import {
   type AnyConnection,
   type ConnectAnyOptions,
@@ -33,7 +33,7 @@ export function connectTarget(
     const { url } = parsedTarget
     const address = url.origin + url.pathname
     const httpOptions = withEntryHeaders(parsedTarget, options.http)
-    return createConnection({
+    return createStatefulConnection({
       ...shared,
       url: address,
       serverKey: address,
@@ -52,7 +52,7 @@ export function connectTarget(
     )
   }
   const { stdio = {}, probeTimeoutMs = defaultProbeTimeoutMs, handshakeTimeoutMs = defaultStartTimeoutMs } = options
-  return createConnection({
+  return createStatefulConnection({
     ...shared,
     settings: { ...shared.settings, handshakeTimeoutMs },
     // Only the name of the program is included, because arguments may contain secrets.

@@ -81,7 +81,7 @@ export function isSentUndeclared(path: string): boolean {
 export function toClientCapabilities(capabilities: JsonObject): ClientCapabilities {
   const { elicitation, sampling, roots, experimental, extensions } = pickCounting(capabilities)
   return {
-    ...(elicitation && { elicitation: withFormMode(pickKnown(elicitation, 'elicitation')) }),
+    ...(elicitation && { elicitation: withDefaultMode(pickKnown(elicitation, 'elicitation')) }),
     ...(sampling && { sampling: pickKnown(sampling, 'sampling') }),
     ...(roots && { roots: {} }),
     ...(experimental && { experimental: pickCounting(experimental, 'experimental.') }),
@@ -118,7 +118,7 @@ function pickKnown(modes: JsonObject, parent: string): JsonObject {
 }
 
 // client/elicitation, capabilities: an object without modes declares the form mode.
-function withFormMode(modes: JsonObject): JsonObject {
+function withDefaultMode(modes: JsonObject): JsonObject {
   return Object.keys(modes).length === 0 ? { form: {} } : modes
 }
 

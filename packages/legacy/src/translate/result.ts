@@ -38,7 +38,7 @@ function reshapeEntries(result: JsonObject, features: RevisionFeatures): JsonObj
   const { structuredContent, content, messages, ...rest } = result
   const entries = Object.entries(rest).map(([name, value]) => [
     name,
-    listFields.includes(name) ? mapObjects(value, (entry) => toListEntry(name, entry, features)) : value,
+    listFields.includes(name) ? mapObjects(value, (entry) => translateListEntry(name, entry, features)) : value,
   ])
   return {
     ...Object.fromEntries(entries),
@@ -52,7 +52,7 @@ function reshapeEntries(result: JsonObject, features: RevisionFeatures): JsonObj
 /**
  * Translates an entry of a list to an older revision: a tool, prompt, resource or template, or an argument of a prompt.
  */
-function toListEntry(list: string, entry: JsonObject, features: RevisionFeatures): JsonObject {
+function translateListEntry(list: string, entry: JsonObject, features: RevisionFeatures): JsonObject {
   const { icons, title, outputSchema, arguments: args, annotations, ...rest } = entry
   return {
     ...rest,
@@ -61,7 +61,7 @@ function toListEntry(list: string, entry: JsonObject, features: RevisionFeatures
     ...(features.hasIcons && icons !== undefined && { icons }),
     ...(features.hasStructuredOutput && outputSchemaMember(outputSchema)),
     ...(args !== undefined && {
-      arguments: mapObjects(args, (argument) => toListEntry('arguments', argument, features)),
+      arguments: mapObjects(args, (argument) => translateListEntry('arguments', argument, features)),
     }),
   }
 }
@@ -85,7 +85,7 @@ function toPromptMessage(message: JsonObject, features: RevisionFeatures): JsonO
 function toContentBlock(block: JsonObject, features: RevisionFeatures): JsonObject {
   if (block['type'] === 'audio' && !features.hasAudio) return toTextOfAudio(block)
   if (block['type'] !== 'resource_link') return block
-  if (features.hasStructuredOutput) return toListEntry('content', block, features)
+  if (features.hasStructuredOutput) return translateListEntry('content', block, features)
   const { annotations, uri, name, description } = block
   const text = [name, description, uri].filter((part) => typeof part === 'string').join('\n')
   return { type: 'text', text, ...(annotations !== undefined && { annotations }) }

@@ -10,7 +10,7 @@ export function findMissingCapabilities(
   capabilities: ClientCapabilities,
   neededSettings: ClientCapabilities,
 ): ClientCapabilities | undefined {
-  return findMissingSettings(withFormMode(capabilities), withFormMode(neededSettings))
+  return findMissingSettings(withElicitationForm(capabilities), withElicitationForm(neededSettings))
 }
 
 /** Returns the names of capabilities with their modes, such as `elicitation.form`, for a message. */
@@ -21,7 +21,7 @@ export function capabilityNamesOf(capabilities: JsonObject): readonly string[] {
   })
 }
 
-function withFormMode(capabilities: ClientCapabilities): JsonObject {
+function withElicitationForm(capabilities: ClientCapabilities): JsonObject {
   const { elicitation } = capabilities
   if (elicitation === undefined || elicitation.form !== undefined || elicitation.url !== undefined) return capabilities
   return { ...capabilities, elicitation: { ...elicitation, form: {} } }

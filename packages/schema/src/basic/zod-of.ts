@@ -16,12 +16,12 @@ const derivedValidators = new WeakMap<Description, z.ZodMiniType>()
 function deriveValidator(description: Description): z.ZodMiniType {
   const cachedValidator = derivedValidators.get(description)
   if (cachedValidator !== undefined) return cachedValidator
-  const validator = createValidator(description)
+  const validator = createZodValidator(description)
   derivedValidators.set(description, validator)
   return validator
 }
 
-function createValidator(description: Description): z.ZodMiniType {
+function createZodValidator(description: Description): z.ZodMiniType {
   switch (description.kind) {
     case 'words':
       return z.literal([...description.literals])

@@ -13,7 +13,7 @@ import { metaKeys } from '../basic/meta-keys.ts'
 export function parseMessage(text: string, bounds: ParseBounds = defaultBounds): RpcMessage {
   checkByteLength(text, bounds)
   const counts = scanText(text, bounds)
-  const value = parseJson(text)
+  const value = parseMessageJson(text)
   if (!isJsonObject(value)) throw new McpError(errorCodes.invalidRequest, describeNonObject(value))
   const problem = findAmbiguousKey(value, counts)
   if (problem !== undefined) throw invalidRequestError(value, problem.message, problem)
@@ -37,7 +37,7 @@ export function parseBatch(
   checkByteLength(text, bounds)
   const counts = scanText(text, bounds)
   // The cast is safe: `JSON.parse` returns only JSON values.
-  const members = parseJson(text) as JsonValue
+  const members = parseMessageJson(text) as JsonValue
   if (!Array.isArray(members)) return undefined
   if (hasDuplicateKeys(members, counts)) {
     throw new McpError(errorCodes.invalidRequest, 'A key of the batch occurs twice; send each key once')
@@ -96,7 +96,7 @@ export function isErrorResponse(message: RpcMessage): message is RpcError {
 // The ids of rejected requests. They are not stored in the error itself, because its content is sent to the peer.
 const idsByError = new WeakMap<object, RequestId>()
 
-function parseJson(text: string): unknown {
+function parseMessageJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -115,7 +115,7 @@ function readMessage(value: JsonObject): RpcMessage {
   const kindCount = Number('method' in value) + Number('result' in value) + Number('error' in value)
   if (kindCount !== 1) throw invalidRequestError(value, 'A message has exactly one of method, result and error')
   if ('method' in value) return readRequestOrNotification(value)
-  return 'result' in value ? readResultResponse(value) : readErrorResponse(value)
+  return 'result' in value ? readResultResponse(value) : parseErrorResponse(value)
 }
 
 function readRequestOrNotification(value: JsonObject): RpcMessage {
@@ -134,7 +134,7 @@ function readResultResponse(value: JsonObject): RpcMessage {
   return value as unknown as RpcResponse
 }
 
-function readErrorResponse(value: JsonObject): RpcMessage {
+function parseErrorResponse(value: JsonObject): RpcMessage {
   const { id, error } = value
   if (!isJsonObject(error)) throw invalidRequestError(value, 'error must be an object')
   if (!Number.isSafeInteger(error['code'])) throw invalidRequestError(value, 'error.code must be an integer')

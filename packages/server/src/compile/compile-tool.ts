@@ -31,7 +31,7 @@ export function compileTool({ name, definition }: Tool, { compileSchema: compile
     compiledInput.jsonSchema,
     `${errorSubject}, input`,
   )
-  const toolHeaderParams = headerParamsOf(inputSchema, errorSubject)
+  const toolHeaderParams = parseToolHeaders(inputSchema, errorSubject)
   const outputSchema = compiledOutput && withoutRootReference(compiledOutput.jsonSchema)
   const description = withSentence(definition.description, alternatives)
   const meta = hasKeyedEffects({ definition })
@@ -74,7 +74,7 @@ export function withSentence(description: string | undefined, sentence: string |
     : `${description}\n\n${sentence}`
 }
 
-function headerParamsOf(jsonSchema: JsonObject, errorSubject: string): readonly HeaderParam[] {
+function parseToolHeaders(jsonSchema: JsonObject, errorSubject: string): readonly HeaderParam[] {
   const headerParamsResult = parseHeaderParams(jsonSchema)
   if ('reason' in headerParamsResult)
     throw new DefinitionError('header', errorSubject, { reason: headerParamsResult.reason })

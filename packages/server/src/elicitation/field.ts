@@ -143,12 +143,12 @@ export function resolveField(field: Field): Field {
   for (let hop = 0; hop < 16; hop++) {
     const reference = schema['$ref']
     if (reference === undefined) return { ...field, schema }
-    schema = { ...resolveReference(field, reference), ...readSiblingKeywords(field, schema) }
+    schema = { ...resolveDefinition(field, reference), ...readSiblingKeywords(field, schema) }
   }
   throw fieldError(field, '"$ref" leads through more than 16 references; refer to the type itself')
 }
 
-function resolveReference(field: Field, reference: JsonValue): JsonObject {
+function resolveDefinition(field: Field, reference: JsonValue): JsonObject {
   const target = typeof reference === 'string' ? field.definitions.get(reference) : undefined
   if (target !== undefined) return target
   throw fieldError(field, `"$ref" is ${formatJson(reference)}; it must name an entry of the schema's own "$defs"`)

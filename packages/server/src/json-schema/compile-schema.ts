@@ -414,7 +414,7 @@ function countRequiredMembers(schema: JsonObject, root: JsonObject, requiredCoun
   requiredCounts.set(schema, 0)
   const { required, anyOf, oneOf, allOf, $ref } = schema
   let requiredCount = Array.isArray(required) ? required.length : 0
-  for (const branches of [anyOf, oneOf, allOf, typeof $ref === 'string' ? [resolveReference($ref, root)] : []]) {
+  for (const branches of [anyOf, oneOf, allOf, typeof $ref === 'string' ? [resolveLocalReference($ref, root)] : []]) {
     for (const branch of Array.isArray(branches) ? branches : []) {
       if (isJsonObject(branch)) requiredCount += countRequiredMembers(branch, root, requiredCounts)
     }
@@ -424,7 +424,7 @@ function countRequiredMembers(schema: JsonObject, root: JsonObject, requiredCoun
 }
 
 /** Returns the part of a schema to which a local reference refers. */
-function resolveReference(reference: string, root: JsonObject): JsonValue | undefined {
+function resolveLocalReference(reference: string, root: JsonObject): JsonValue | undefined {
   let resolvedValue: JsonValue | undefined = root
   for (const segment of reference.split('/').slice(1)) {
     const key = segment.replaceAll('~1', '/').replaceAll('~0', '~')

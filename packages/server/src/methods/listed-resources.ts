@@ -63,7 +63,7 @@ function toTemplateSource(compiledTemplate: CompiledTemplate, request: ServedReq
     toEntry: (resource) => {
       if (matchUriTemplate(template, resource.uri) === undefined)
         throw new Error(`${JSON.stringify(resource.uri)} does not fit the template`)
-      return toListEntry({ ...(definition.mimeType !== undefined && { mimeType: definition.mimeType }), ...resource })
+      return toFrozenEntry({ ...(definition.mimeType !== undefined && { mimeType: definition.mimeType }), ...resource })
     },
   }
 }
@@ -76,11 +76,11 @@ function toExtensionSource(
     cursor: encodeCursor('resources', `extension ${name}`),
     name,
     list: (authorCursor) => resources.list?.(call, authorCursor) ?? { resources: [] },
-    toEntry: toListEntry,
+    toEntry: toFrozenEntry,
   }
 }
 
-function toListEntry(resource: ListedResource): JsonObject {
+function toFrozenEntry(resource: ListedResource): JsonObject {
   const { uri, name } = resource
   if (typeof name !== 'string' || name === '') throw new Error(`${uri} has no name`)
   return freezeJsonObject(resource, uri)

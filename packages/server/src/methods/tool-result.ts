@@ -143,7 +143,7 @@ export function createInvalidArgumentsResult(
  */
 export function handleToolError(error: unknown, tool: CompiledTool, request: ServedRequest): CallToolResult {
   if (isCancelled(request.call)) throw error
-  if (isForModel(error)) return createErrorResult(error.message, request)
+  if (isForPeer(error)) return createErrorResult(error.message, request)
   if (isMcpError(error)) throw error
   reportServerError(error, logContextOf(request, tool.key), request.settings)
   // The error's message may contain a connection string or a path, so it is only logged.
@@ -154,7 +154,7 @@ export function handleToolError(error: unknown, tool: CompiledTool, request: Ser
  * Returns true for an error whose message the model may read: a refusal, no valid answer, or what the tool threw for
  * it.
  */
-function isForModel(error: unknown): error is Error {
+function isForPeer(error: unknown): error is Error {
   return isInputDeclined(error) || isToolError(error) || isUnansweredError(error)
 }
 

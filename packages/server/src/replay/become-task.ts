@@ -56,10 +56,10 @@ export function shouldBeginAsTask(choice: TaskChoice | undefined, { call, journa
  * if it cannot become one.
  */
 export function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
-  return allowUnawaited(requestTask(run, choice))
+  return allowUnawaited(continueAsTask(run, choice))
 }
 
-async function requestTask(run: Run, choice: TaskChoice): Promise<boolean> {
+async function continueAsTask(run: Run, choice: TaskChoice): Promise<boolean> {
   run.uses.checkUse('ctx.continueAsTask', 'use it between steps')
   if (run.request.journalStore !== undefined) return true
   return shouldBeginAsTask(choice, run.request) ? run.becomeTask() : false

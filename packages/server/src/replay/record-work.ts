@@ -66,7 +66,7 @@ async function executeStep<T>(
   try {
     // Earlier entries are committed first. Values that the work uses, such as a UUID, must be the same if it is
     // repeated.
-    const pendingEarlierCommit = commitJournal(run, { step: key })
+    const pendingEarlierCommit = commitRunJournal(run, { step: key })
     if (pendingEarlierCommit !== undefined) {
       await pendingEarlierCommit
       run.checkNotOver('ctx.step')
@@ -77,7 +77,7 @@ async function executeStep<T>(
     const result = await (run.request.observation === undefined ? doWork() : observeStep(run, key, doWork))
     const resultCopy = result === undefined ? undefined : requireJsonCopy(run, `ctx.step("${key}")`, result)
     journal.recordStep(key, resultCopy)
-    const pendingCommit = commitJournal(run)
+    const pendingCommit = commitRunJournal(run)
     if (pendingCommit !== undefined) await pendingCommit
     return resultCopy
   } finally {
@@ -108,7 +108,7 @@ async function doStepWork<T>(
  * Commits new journal entries before the handler continues. Returns undefined if there are none. If the commit fails,
  * the call fails and the promise rejects with the suspension. `next` is the step whose work follows, if there is one.
  */
-function commitJournal(run: Run, next?: { readonly step: string }): Promise<void> | undefined {
+function commitRunJournal(run: Run, next?: { readonly step: string }): Promise<void> | undefined {
   return run.journal.commit(next)?.catch((error: unknown) => {
     throw run.failStore(error)
   })
@@ -138,7 +138,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(
     // The cast is safe for the same reason. This is a second copy, so that unsaved changes by the handler do not reach
     // the journal.
     currentValue = cloneJson(valueCopy) as WidenedValue<T>
-    const pendingCommit = commitJournal(run)
+    const pendingCommit = commitRunJournal(run)
     if (pendingCommit !== undefined) await pendingCommit
     if (run.isStrict) run.uses.skipSince(key)
     run.checkNotOver(functionName)

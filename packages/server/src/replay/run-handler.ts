@@ -51,7 +51,7 @@ export function completeCall<T>(run: Run, outcome: RunOutcome<T>, handler: Handl
  */
 function observedEndOf({ end }: Run, outcome: RunOutcome<unknown>): 'asked' | 'finished' | undefined {
   if (end?.kind === 'became_task' || end?.kind === 'handed_off') return undefined
-  const isAsking = end?.kind === 'asked' || ('returned' in outcome && isInputRequired(outcome.returned))
+  const isAsking = end?.kind === 'asked' || ('returned' in outcome && isExplicitRound(outcome.returned))
   return isAsking ? 'asked' : 'finished'
 }
 
@@ -78,12 +78,12 @@ function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>):
 
 function createFinishedResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   if ('thrown' in outcome) throw outcome.thrown
-  return isInputRequired(outcome.returned)
+  return isExplicitRound(outcome.returned)
     ? suspendForExplicitRound(run, outcome.returned)
     : handler.toResult(outcome.returned)
 }
 
-function isInputRequired(value: unknown): value is InputRequiredReturn {
+function isExplicitRound(value: unknown): value is InputRequiredReturn {
   return typeof value === 'object' && value !== null && explicitRoundBrand in value
 }
 

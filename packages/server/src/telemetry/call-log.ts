@@ -97,7 +97,7 @@ function startCallLog(
       if (code === undefined && (durationMs < slowMs || isTaskRun)) return
       if (isObject(observation.error) && loggedErrors.has(observation.error)) return
       const described = { ...request, call, name: host.offers(request)?.name }
-      const record = createRecord(
+      const record = createCallRecord(
         described,
         { code, durationMs, lacking: describeMissing(error, request) },
         observation,
@@ -170,7 +170,7 @@ interface CallOutcome {
   readonly lacking: string | undefined
 }
 
-function createRecord(
+function createCallRecord(
   request: Pick<RpcRequest, 'id' | 'method' | 'params'> & { readonly call: Call; readonly name: string | undefined },
   { code, durationMs, lacking }: CallOutcome,
   observation: Observation,

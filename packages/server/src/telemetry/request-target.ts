@@ -55,7 +55,7 @@ export function createTargets(offers: (request: RpcRequest) => OfferedTarget | u
     find: (request, call, upstream) => {
       const { method: servedMethod = conventions.otherMethod, name = findName(request, knownNames) } =
         offers(request) ?? {}
-      const { revision, method = servedMethod } = call === undefined ? {} : revisionOf(request, call)
+      const { revision, method = servedMethod } = call === undefined ? {} : olderRequestOf(request, call)
       const transport = call?.context.get(transportKey)
       const key = [method, transport, revision, upstream, name].join(' ')
       let target = targets.get(key)
@@ -83,7 +83,7 @@ const transportAttributes = {
  * Returns the revision that the client of a request negotiated, and the method of an older client if the request has
  * another one. An attempt of a task is no request of a client, so it has no revision.
  */
-function revisionOf(request: RpcRequest, { context }: Call): Partial<OlderRequest> {
+function olderRequestOf(request: RpcRequest, { context }: Call): Partial<OlderRequest> {
   if (context.get(taskAttemptKey) !== undefined) return {}
   const older = context.get(olderRequestKey)
   if (older !== undefined) return older

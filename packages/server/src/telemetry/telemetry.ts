@@ -82,7 +82,7 @@ function startTelemetry(host: ExtensionHost, isTrusted: (call: Call) => boolean)
   }
   return {
     middleware: (next) => (request, call) =>
-      isWorkerLookup(call) ? next(request, call) : recordRequest(state, next, { request, call }),
+      isWorkerLookup(call) ? next(request, call) : observeRequest(state, next, { request, call }),
     observe: createObserver(state),
   }
 }
@@ -97,7 +97,7 @@ interface ReceivedRequest {
   readonly call: Call
 }
 
-function recordRequest(
+function observeRequest(
   state: TelemetryState,
   next: Exchange,
   { request, call }: ReceivedRequest,
@@ -111,17 +111,17 @@ function recordRequest(
     ? context.with(record.spanContext, () => next(request, observedCall))
     : next(request, observedCall)
   const end = (outcome: Outcome, runEnd = record.run?.end): void =>
-    endRequest(state, record, outcome, { runEnd, startedAt })
+    endRequestRecord(state, record, outcome, { runEnd, startedAt })
   return response.then(
     (value) => {
       if (record.isRelayed && 'result' in value) state.targets.learn(request, value.result)
-      if (record.isRelayed) nameUpstream(state, record, { request, call })
+      if (record.isRelayed) renameByUpstream(state, record, { request, call })
       recordStateSize(state, record, value)
       end(outcomeOf(value))
       return value
     },
     (error: unknown) => {
-      if (record.isRelayed) nameUpstream(state, record, { request, call })
+      if (record.isRelayed) renameByUpstream(state, record, { request, call })
       if (isCancelled(call)) end(cancelledOutcome, 'cancelled')
       else end(rejectedOutcome)
       throw error
@@ -154,7 +154,11 @@ function startRequest(
 }
 
 /** Names the tool and the upstream of a request that was passed on. Both are known only now. */
-function nameUpstream({ targets }: TelemetryState, record: RequestRecord, { request, call }: ReceivedRequest): void {
+function renameByUpstream(
+  { targets }: TelemetryState,
+  record: RequestRecord,
+  { request, call }: ReceivedRequest,
+): void {
   const target = targets.find(request, call, record.upstream)
   if (target === record.target) return
   record.target = target
@@ -184,7 +188,7 @@ function recordStateSize(
   span.setAttribute(conventions.attributes.stateSize, requestState.length)
 }
 
-function endRequest(
+function endRequestRecord(
   { host, getInstruments }: TelemetryState,
   record: RequestRecord,
   outcome: Outcome,

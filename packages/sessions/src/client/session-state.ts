@@ -13,7 +13,7 @@ export interface SessionRecord {
 }
 
 /** Makes the record of a session. */
-export function createRecord({ sessionId, state, expiresAt }: SessionMetadata): SessionRecord {
+export function createSessionRecord({ sessionId, state, expiresAt }: SessionMetadata): SessionRecord {
   return { id: sessionId, state, expiresAt, endReason: undefined }
 }
 

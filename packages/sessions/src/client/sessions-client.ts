@@ -17,7 +17,7 @@ import {
   type SessionOwner,
 } from './serialized-session.ts'
 import { createClientSessionMiddleware } from './session-middleware.ts'
-import { toSessionMetadata, createRecord, type SessionRecord } from './session-state.ts'
+import { toSessionMetadata, createSessionRecord, type SessionRecord } from './session-state.ts'
 
 /** The options of {@link sessionsClient}. */
 export interface SessionsClientOptions {
@@ -102,7 +102,8 @@ interface SessionDeps {
 
 function createSessionsClient(deps: SessionDeps): SessionsClient {
   const { host, owner } = deps
-  const openFromMetadata = (metadata: SessionMetadata): ClientSession => openClientSession(createRecord(metadata), deps)
+  const openFromMetadata = (metadata: SessionMetadata): ClientSession =>
+    openClientSession(createSessionRecord(metadata), deps)
   return {
     create: async (options = {}) => {
       // If the response is lost, the session that the server created is never used and ends by itself.

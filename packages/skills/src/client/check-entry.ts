@@ -17,12 +17,12 @@ export function checkEntry(value: JsonValue | undefined): Skill {
   if (resources === 'dynamic') return { uri, frontmatter, resources }
   if (!isJsonArray(resources)) throw entryError(uri, 'must have `resources`: an array, or "dynamic"')
   const skill = { uri, frontmatter, resources: checkResources(resources, uri) }
-  checkLimits(skill)
+  checkEntryLimits(skill)
   return skill
 }
 
 function checkName(uri: string, { name }: SkillFrontmatter): void {
-  const directoryName = decodeSegment(uri.split('/').at(-2) ?? '')
+  const directoryName = decodePathSegment(uri.split('/').at(-2) ?? '')
   if (directoryName !== name) throw entryError(uri, `must be in a directory with the name of the skill, "${name}"`)
 }
 
@@ -53,7 +53,7 @@ function isResource(value: JsonValue): value is JsonValue & SkillResource {
   )
 }
 
-function checkLimits({ uri, resources }: Skill & { readonly resources: readonly SkillResource[] }): void {
+function checkEntryLimits({ uri, resources }: Skill & { readonly resources: readonly SkillResource[] }): void {
   const { maxFiles, maxBytes } = skillLimits
   const byteCount = resources.reduce((sum, { size }) => sum + size, 0)
   if (resources.length <= maxFiles && byteCount <= maxBytes) return
@@ -67,7 +67,7 @@ export function directoryOf(skillUri: string): string {
 }
 
 /** Decodes a segment of a URI. A segment that is not valid percent-encoding stays as it is. */
-export function decodeSegment(segment: string): string {
+export function decodePathSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {

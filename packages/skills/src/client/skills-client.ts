@@ -3,7 +3,7 @@ import { createLog, isJsonArray, isJsonObject, type JsonObject } from '@x/core'
 import type { Resource } from '@x/schema'
 import { type Skill, skillFileName, skillsIdentifier, skillsMethods, type SkillResource } from '../wire/skill.ts'
 import { isSkillError, SkillError } from '../skill-error.ts'
-import { checkEntry, decodeSegment, directoryOf } from './check-entry.ts'
+import { checkEntry, decodePathSegment, directoryOf } from './check-entry.ts'
 import { type VerifiedFile, verifyFile } from './verify-file.ts'
 
 export type { VerifiedFile } from './verify-file.ts'
@@ -158,7 +158,7 @@ function resolvePath(path: string): string {
 }
 
 function decodePath(path: string): string {
-  return path.split('/').map(decodeSegment).join('/')
+  return path.split('/').map(decodePathSegment).join('/')
 }
 
 /** Throws for a server that does not declare that it lists directories (extensions/skills, capability negotiation). */

@@ -32,7 +32,7 @@ export async function verifyFile(
   if (actualDigest !== digest) {
     throw new SkillError('digest', `${uri}: has the digest ${actualDigest}, and its entry says ${digest}`)
   }
-  if (uri === skill.uri) checkFrontmatter(text ?? new TextDecoder().decode(bytes), skill)
+  if (uri === skill.uri) compareFrontmatter(text ?? new TextDecoder().decode(bytes), skill)
   return { uri, mimeType, bytes, text }
 }
 
@@ -56,7 +56,7 @@ function readContents(
   return { text: undefined, bytes, mimeType: type }
 }
 
-function checkFrontmatter(markdown: string, { uri, frontmatter }: Skill): void {
+function compareFrontmatter(markdown: string, { uri, frontmatter }: Skill): void {
   const actual = parseFrontmatter(markdown, uri)
   const members = new Set([...Object.keys(actual), ...Object.keys(frontmatter)])
   const differences = [...members].filter((member) => !isEqual(actual[member], frontmatter[member]))

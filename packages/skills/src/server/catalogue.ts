@@ -39,7 +39,7 @@ export async function createCatalogue({ skills, files }: ParsedSkillFiles): Prom
 }
 
 /** Returns the resource of a file, as lists and directories show it (extensions/skills, resource metadata). */
-function toResource(file: ServedFile, skill: Skill | undefined): Resource {
+function toFileResource(file: ServedFile, skill: Skill | undefined): Resource {
   const { uri, name, mimeType, bytes } = file
   const { name: skillName, description } = skill?.frontmatter ?? {}
   return {
@@ -62,7 +62,7 @@ function createDirectories(
   }
   for (const file of files) {
     const segments = file.path.split('/')
-    addChild(skillUri(segments.slice(0, -1)), toResource(file, skills.get(file.uri)))
+    addChild(skillUri(segments.slice(0, -1)), toFileResource(file, skills.get(file.uri)))
     for (let depth = segments.length - 2; depth > 0; depth -= 1) {
       const name = segments[depth] ?? ''
       const uri = skillUri(segments.slice(0, depth + 1))
@@ -101,6 +101,6 @@ function listedText({ skills }: Catalogue): string {
 export function listedResources({ skills, files }: Catalogue): readonly Resource[] {
   return [...skills.values()].flatMap((skill) => {
     const file = files.get(skill.uri)
-    return file === undefined ? [] : [toResource(file, skill)]
+    return file === undefined ? [] : [toFileResource(file, skill)]
   })
 }

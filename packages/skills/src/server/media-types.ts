@@ -27,7 +27,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 }
 
 /** Returns the media type of a file by its name. Without a known extension it is plain text or any bytes. */
-export function mediaTypeOf(name: string, isText: boolean): string {
+export function mediaTypeOfFile(name: string, isText: boolean): string {
   const extension = /\.(?<extension>[^.]+)$/.exec(name)?.groups?.['extension']?.toLowerCase() ?? ''
   if (Object.hasOwn(mediaTypes, extension)) return mediaTypes[extension] ?? ''
   return isText ? 'text/plain' : 'application/octet-stream'

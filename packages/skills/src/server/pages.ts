@@ -18,7 +18,7 @@ const maxPageResources = 1000
  *
  * @throws McpError -32602 for a cursor that no page had.
  */
-export function readPage<Entry extends { readonly uri: string }>(
+export function paginateEntries<Entry extends { readonly uri: string }>(
   sortedEntries: readonly Entry[],
   cursor: unknown,
   countResources: (entry: Entry) => number = () => 1,

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue } from '@x/core'
 import { parseFrontmatter } from '../wire/frontmatter.ts'
 import { skillFileName, type SkillFrontmatter, skillLimits } from '../wire/skill.ts'
 import { SkillError } from '../skill-error.ts'
-import { mediaTypeOf } from './media-types.ts'
+import { mediaTypeOfFile } from './media-types.ts'
 import type { SkillFile } from './skill-file.ts'
 import { skillUri } from './skill-uri.ts'
 
@@ -121,7 +121,7 @@ function toServedFile({ path, content, mimeType }: SkillFile): ServedFile {
     path,
     uri: skillUri(segments),
     name,
-    mimeType: mimeType ?? mediaTypeOf(name, text !== undefined),
+    mimeType: mimeType ?? mediaTypeOfFile(name, text !== undefined),
     bytes,
     text,
   }

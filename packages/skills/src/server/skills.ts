@@ -3,7 +3,7 @@ import type { ExtensionHost, ExtensionInstance, ServerExtension } from '@x/excha
 import { type CacheScope, errorCodes, McpError, type ReadResourceResult, type RpcRequest } from '@x/schema'
 import { type Skill, skillsIdentifier, skillsMethods } from '../wire/skill.ts'
 import { type Catalogue, compareCatalogues, createCatalogue, listedResources } from './catalogue.ts'
-import { readPage } from './pages.ts'
+import { paginateEntries } from './pages.ts'
 import { type ParsedSkillFiles, parseSkillFiles, type ServedFile } from './parse-skill-files.ts'
 import type { SkillFile } from './skill-file.ts'
 
@@ -93,26 +93,26 @@ function serveSkills(
     methods: {
       [skillsMethods.list]: async ({ params }) => {
         const { skills } = await catalogue()
-        const { entries, nextCursor } = readPage([...skills.values()], params?.['cursor'], countResources)
+        const { entries, nextCursor } = paginateEntries([...skills.values()], params?.['cursor'], countResources)
         return { skills: entries, ...(nextCursor !== undefined && { nextCursor }), ...cacheHints }
       },
       [skillsMethods.get]: async (request) => {
-        const uri = requireUri(request)
+        const uri = readUriParam(request)
         const skill = (await catalogue()).skills.get(uri)
         if (skill === undefined) throw invalidParams(`No skill is served at ${quoteName(uri)}`)
         return { skill, ...cacheHints }
       },
       [skillsMethods.readDirectory]: async (request) => {
-        const uri = requireUri(request)
+        const uri = readUriParam(request)
         const resources = (await catalogue()).directories.get(uri)
         if (resources === undefined) throw invalidParams(`${quoteName(uri)} is not a directory resource`)
-        const { entries, nextCursor } = readPage(resources, request.params?.['cursor'])
+        const { entries, nextCursor } = paginateEntries(resources, request.params?.['cursor'])
         return { resources: entries, ...(nextCursor !== undefined && { nextCursor }), ...cacheHints }
       },
     },
     resources: {
       list: async (_call, cursor) => {
-        const { entries, nextCursor } = readPage(listedResources(await catalogue()), cursor)
+        const { entries, nextCursor } = paginateEntries(listedResources(await catalogue()), cursor)
         return { resources: entries, nextCursor, ...cacheHints }
       },
       has: (uri) => currentFiles.files.has(uri),
@@ -133,7 +133,7 @@ function toReadResult({ uri, mimeType, text, bytes }: ServedFile, cacheHints: Re
   return { resultType: 'complete', contents: [content], ...cacheHints }
 }
 
-function requireUri({ params }: RpcRequest): string {
+function readUriParam({ params }: RpcRequest): string {
   const uri = params?.['uri']
   if (typeof uri !== 'string') throw invalidParams('Invalid params: params.uri must be a string')
   return uri

@@ -51,9 +51,9 @@ function isFilledText(value: unknown): boolean {
 function parseYaml(text: string, uri: string): JsonObject {
   let value: unknown
   try {
-    value = readDocument(text)
+    value = parseYamlDocument(text)
   } catch (cause) {
-    throw frontmatterError(uri, `has frontmatter that is not valid YAML: ${messageOf(cause)}`, cause)
+    throw frontmatterError(uri, `has frontmatter that is not valid YAML: ${thrownMessageOf(cause)}`, cause)
   }
   const problem = findJsonProblem(value, { maxDepth })
   if (problem !== undefined) {
@@ -64,15 +64,15 @@ function parseYaml(text: string, uri: string): JsonObject {
 }
 
 // `uniqueKeys` of the parser compares each key with all keys before it.
-function readDocument(text: string): unknown {
+function parseYamlDocument(text: string): unknown {
   const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error' })
   const [error] = document.errors
   if (error !== undefined) throw error
-  visit(document, { Map: (_, map) => checkKeys(map) })
+  visit(document, { Map: (_, map) => rejectDuplicateKeys(map) })
   return document.toJS({ maxAliasCount: 0 })
 }
 
-function checkKeys({ items }: YAMLMap): void {
+function rejectDuplicateKeys({ items }: YAMLMap): void {
   const keys = new Set<string>()
   for (const { key } of items) {
     const name = isScalar(key) ? String(key.value ?? '') : undefined
@@ -82,7 +82,7 @@ function checkKeys({ items }: YAMLMap): void {
   }
 }
 
-function messageOf(error: unknown): string {
+function thrownMessageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 

@@ -16,11 +16,11 @@ export function checkJsonValue(value: unknown): void {
   const location = path.length === 0 ? 'The value' : `"${path.slice(0, 8).join('.').slice(0, 200)}"`
   throw new StateUsageError(
     'not_json',
-    `${location} is ${describeValue(problem)}, which a state cannot carry: turn it into plain JSON`,
+    `${location} is ${describeProblem(problem)}, which a state cannot carry: turn it into plain JSON`,
   )
 }
 
-function describeValue({ reason, value }: JsonProblem): string {
+function describeProblem({ reason, value }: JsonProblem): string {
   if (reason === 'too_deep') return `nested deeper than ${maxDepth} levels`
   if (typeof value === 'number') return String(value)
   return typeof value === 'object' ? `a ${value?.constructor?.name ?? 'class instance'}` : typeof value

@@ -208,7 +208,8 @@ interface DualRead {
 async function openFromBothSources({ readFromStore, readFromState, purpose, counter }: DualRead): Promise<JsonValue> {
   const [storeOutcome, stateOutcome] = await Promise.allSettled([readFromStore(), readFromState()])
   if (haveSameOutcome(storeOutcome, stateOutcome)) counter.count('agreed')
-  else if (!isUnavailable(storeOutcome)) counter.record({ type: 'mismatch', purpose, ...describeFailure(stateOutcome) })
+  else if (!isUnavailableOutcome(storeOutcome))
+    counter.record({ type: 'mismatch', purpose, ...describeFailure(stateOutcome) })
   if (storeOutcome.status === 'rejected') throw storeOutcome.reason
   return storeOutcome.value
 }
@@ -229,10 +230,10 @@ function haveSameOutcome(one: OpenOutcome, other: OpenOutcome): boolean {
   if (one.status === 'fulfilled' && other.status === 'fulfilled') {
     return canonicalizeJson(one.value) === canonicalizeJson(other.value)
   }
-  return one.status === other.status && !isUnavailable(one)
+  return one.status === other.status && !isUnavailableOutcome(one)
 }
 
-function isUnavailable(outcome: OpenOutcome): boolean {
+function isUnavailableOutcome(outcome: OpenOutcome): boolean {
   return outcome.status === 'rejected' && isStateError(outcome.reason) && outcome.reason.code === 'unavailable'
 }
 

@@ -82,7 +82,7 @@ const adviceByPhase: Readonly<Record<MigrationPhase, string>> = {
 }
 
 // An observer must fail neither what is sealed nor what is opened.
-function reportFailure(error: unknown): void {
+function logListenerError(error: unknown): void {
   createLog(undefined, '@x/state-codec')(errorRecord(error, { method: 'onEvent' }))
 }
 
@@ -98,7 +98,7 @@ export function createMigrationCounter({ phase, lifetimeMs, now, onEvent }: Migr
     record(event) {
       eventCounts[event.type]++
       if (problemEvents[phase].has(event.type)) lastProblemAt = now()
-      if (onEvent !== undefined) callListener(onEvent, { ...event, phase }, reportFailure)
+      if (onEvent !== undefined) callListener(onEvent, { ...event, phase }, logListenerError)
     },
     report: () => ({
       phase,

@@ -4,7 +4,7 @@ import type { DetailedTask, GetTaskResult } from '../schema/task.ts'
 import { openRequestsOf } from './input-responder.ts'
 import { serializeTask } from './serialized-task.ts'
 import type { OpenTask } from './open-task.ts'
-import { cancelTask, getTask, updateTask } from './task-requests.ts'
+import { requestCancel, getTask, updateTask } from './task-requests.ts'
 import { TaskError } from './task-error.ts'
 import type { TaskHandle } from './task-handle.ts'
 import { awaitTaskResult } from './task-result.ts'
@@ -25,7 +25,7 @@ export function createTaskHandle(task: OpenTask): TaskHandle {
     states,
     [Symbol.asyncIterator]: () => states()[Symbol.asyncIterator](),
     answer: (answers, options = {}) => sendTaskAnswers(task, answers, options),
-    cancel: (options = {}) => cancelTask({ ...task, options }),
+    cancel: (options = {}) => requestCancel({ ...task, options }),
     serialize: () => serializeTask({ taskId, tool, answeredKeys: requestTracker.listAnsweredKeys() }, task.settings),
   }
 }

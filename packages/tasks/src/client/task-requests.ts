@@ -31,7 +31,7 @@ export interface TaskCall extends TaskReference {
  */
 export async function getTask(call: TaskCall): Promise<GetTaskResult> {
   const { taskId } = call
-  const state = await requestTask('tasks/get', { taskId }, call)
+  const state = await sendTaskRequest('tasks/get', { taskId }, call)
   return requireValidResult(call, parseTaskState(await withPayload(state, call), taskId))
 }
 
@@ -46,7 +46,7 @@ async function withPayload(receivedState: JsonObject, call: TaskCall): Promise<J
   const member = typeof status === 'string' ? payloadMembers.get(status) : undefined
   if (member === undefined || state[member] !== undefined) return state
   try {
-    const payload = await requestTask('tasks/result', { taskId: call.taskId }, withRelatedTask(call))
+    const payload = await sendTaskRequest('tasks/result', { taskId: call.taskId }, withRelatedTask(call))
     return { ...state, [member]: member === 'inputRequests' ? (payload[member] ?? {}) : payload }
   } catch (error) {
     return withFailure(state, member, error)
@@ -92,10 +92,10 @@ export async function updateTask(call: TaskCall, responses: InputResponses): Pro
   // Responses are JSON, but their readonly types are not assignable to `JsonObject`.
   const inputResponses = responses as unknown as JsonObject
   const params = { taskId: call.taskId, inputResponses }
-  const sendInputResponse = () => requestTask('tasks/input_response', params, withRelatedTask(call))
+  const sendInputResponse = () => sendTaskRequest('tasks/input_response', params, withRelatedTask(call))
   const acknowledgement = call.settings.persistentWorkflow
     ? sendInputResponse()
-    : requestTask('tasks/update', params, call).catch((error: unknown) => {
+    : sendTaskRequest('tasks/update', params, call).catch((error: unknown) => {
         if (!isClientError(error) || error.rpc?.code !== errorCodes.methodNotFound) throw error
         return sendInputResponse()
       })
@@ -103,8 +103,8 @@ export async function updateTask(call: TaskCall, responses: InputResponses): Pro
 }
 
 /** Requests the server to cancel a task (seps/2663-tasks-extension, task cancellation). */
-export async function cancelTask(call: TaskCall): Promise<void> {
-  requireValidResult(call, parseAcknowledgement(await requestTask('tasks/cancel', { taskId: call.taskId }, call)))
+export async function requestCancel(call: TaskCall): Promise<void> {
+  requireValidResult(call, parseAcknowledgement(await sendTaskRequest('tasks/cancel', { taskId: call.taskId }, call)))
 }
 
 /**
@@ -122,7 +122,11 @@ const methodsKeepingParamsErrors: ReadonlySet<string> = new Set([
   'tasks/result',
 ])
 
-async function requestTask(method: string, params: JsonObject, { host, options, tool }: TaskCall): Promise<JsonObject> {
+async function sendTaskRequest(
+  method: string,
+  params: JsonObject,
+  { host, options, tool }: TaskCall,
+): Promise<JsonObject> {
   try {
     // A result without a type is complete (basic/index, result type).
     return { resultType: 'complete', ...(await host.request(method, params, toTaskRequestOptions(options))) }
@@ -137,12 +141,12 @@ async function requestTask(method: string, params: JsonObject, { host, options, 
 function requireValidResult<T>({ host, tool }: TaskCall, parsedResult: ParsedResult<T>): T {
   if ('value' in parsedResult) return parsedResult.value
   throw new ClientError('invalid_result', `the response about the task is not valid at ${parsedResult.issue}`, {
-    ...errorContextOf(host, tool),
+    ...taskErrorContextOf(host, tool),
   })
 }
 
 /** Returns the method, the tool and the server of a task's call, for errors. */
-export function errorContextOf(
+export function taskErrorContextOf(
   { server, url }: ClientExtensionHost,
   tool: string,
 ): { method: string; target: string; server: string | undefined } {

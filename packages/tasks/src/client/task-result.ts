@@ -4,7 +4,7 @@ import type { CallToolResult } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import { createInputResponder } from './input-responder.ts'
 import type { OpenTask } from './open-task.ts'
-import { errorContextOf } from './task-requests.ts'
+import { taskErrorContextOf } from './task-requests.ts'
 import { isTaskError, TaskError } from './task-error.ts'
 import { isFinal, progressOfState, watchTask } from './watch-task.ts'
 
@@ -45,7 +45,7 @@ async function toCallToolResult(task: OpenTask, state: DetailedTask, options: Ca
     const { code, message, data } = state.error
     const rpc = { code, message, ...(data !== undefined && { data }) }
     throw new ClientError('rpc', `the task failed with ${code} ${toPrintableStatus(message)}`, {
-      ...errorContextOf(host, tool),
+      ...taskErrorContextOf(host, tool),
       rpc,
     })
   }

@@ -17,7 +17,7 @@ import { type OpenTask, openTask } from './open-task.ts'
 import { parseCreatedTask } from './parse-results.ts'
 import { parseSerializedTask } from './serialized-task.ts'
 import { type TasksClientOptions, type TasksClientSettings, resolveTasksSettings } from './settings.ts'
-import { cancelTask, errorContextOf, renameLegacyMembers } from './task-requests.ts'
+import { requestCancel, taskErrorContextOf, renameLegacyMembers } from './task-requests.ts'
 import type { TaskHandle } from './task-handle.ts'
 import { awaitTaskResult } from './task-result.ts'
 
@@ -184,7 +184,11 @@ function withTaskCapability(options: CallOptions, progressState: { progress: num
 function requireCreatedTask(result: JsonObject, host: ClientExtensionHost, name: string): CreateTaskResult {
   const parsedTask = parseCreatedTask(result)
   if ('value' in parsedTask) return parsedTask.value
-  throw new ClientError('invalid_result', `the task is not valid at ${parsedTask.issue}`, errorContextOf(host, name))
+  throw new ClientError(
+    'invalid_result',
+    `the task is not valid at ${parsedTask.issue}`,
+    taskErrorContextOf(host, name),
+  )
 }
 
 /**
@@ -205,5 +209,5 @@ async function finishTaskCall(task: OpenTask, options: CallOptions): Promise<Cal
  * Requests the server to cancel a task. Does not wait for the response, because a task that is not cancelled expires.
  */
 function cancelAbandonedTask(task: OpenTask, { meta, timeoutMs }: CallOptions): void {
-  cancelTask({ ...task, options: { meta, timeoutMs } }).catch(() => {})
+  requestCancel({ ...task, options: { meta, timeoutMs } }).catch(() => {})
 }

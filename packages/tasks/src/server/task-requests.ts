@@ -73,9 +73,9 @@ const serveTaskResult: TaskRequestHandler = async (requestParams, call, context)
   const { taskId } = params.parseRelatedTaskParams(requestParams)
   const row = await awaitTaskNotWorking(() => findTask(taskId, call, context), { id: taskId, call, context })
   const { status, requests } = row
-  if (status === 'completed') return withRelatedTask(row.result ?? {}, taskId)
+  if (status === 'completed') return addRelatedTask(row.result ?? {}, taskId)
   if (status === 'input_required') {
-    return withRelatedTask({ resultType: 'input_required', inputRequests: requests }, taskId)
+    return addRelatedTask({ resultType: 'input_required', inputRequests: requests }, taskId)
   }
   if (row.error === undefined) throw new McpError(errorCodes.invalidParams, 'The task was cancelled: it has no result')
   throw new McpError(row.error.code, row.error.message, {
@@ -85,11 +85,11 @@ const serveTaskResult: TaskRequestHandler = async (requestParams, call, context)
 
 const serveInputResponse: TaskRequestHandler = async (requestParams, call, context) => {
   const checkedParams = params.parseInputResponseParams(requestParams)
-  return withRelatedTask(await storeTaskResponses(checkedParams, call, context), checkedParams.taskId)
+  return addRelatedTask(await storeTaskResponses(checkedParams, call, context), checkedParams.taskId)
 }
 
 /** Adds the id of the task to the `_meta` of a result (SEP-2322, persistent tool workflow). */
-function withRelatedTask(result: JsonObject, taskId: string): JsonObject {
+function addRelatedTask(result: JsonObject, taskId: string): JsonObject {
   const { _meta } = result
   return { ...result, _meta: { ...(isJsonObject(_meta) && _meta), [params.relatedTaskKey]: { taskId } } }
 }

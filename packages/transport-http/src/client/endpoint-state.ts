@@ -12,7 +12,7 @@ import { defaultBounds, type ParseBounds, type RpcRequest, type RpcResponse } fr
 import { toHttpError, isUnsent } from './platform-error.ts'
 import { flattenUserHeaders, describeOperation } from './headers.ts'
 import { HttpError } from './http-error.ts'
-import { reportFailure, reportStatus } from './report-state.ts'
+import { reportStateOfFailure, reportStatus } from './report-state.ts'
 import { connectDefaults, type HttpConnectOptions, type HttpHeaders, type HttpTarget } from './options.ts'
 import type { HttpMethod, IncomingResponse, OutgoingRequest, Sender } from './sender.ts'
 import { sendAuthorizedRequest } from './send-authorized.ts'
@@ -101,7 +101,7 @@ export async function sendToEndpoint(
     reportStatus(states, response.incomingResponse.status, endpoint.origin)
     return response
   } catch (error) {
-    if (!cancellation.isCancelled) reportFailure(states, error)
+    if (!cancellation.isCancelled) reportStateOfFailure(states, error)
     throw error
   }
 }

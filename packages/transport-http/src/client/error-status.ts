@@ -40,7 +40,7 @@ function buildStatusError(
   { origin, secrets }: StatusContext,
 ): HttpError {
   const { status } = incomingResponse
-  const excerpt = createExcerpt(text, secrets)
+  const excerpt = redactExcerpt(text, secrets)
   const retryAfterMs = parseRetryAfter(incomingResponse.header('retry-after'))
   const excerptSuffix = excerpt === '' ? '' : `: ${excerpt}`
   return new HttpError('status', `answered ${status}${excerptSuffix}`, {
@@ -79,7 +79,7 @@ function parseRejection(text: string, { bounds }: ReplyContext): RpcResponse | u
 }
 
 // Removes the values of request headers from the text, because a debugging proxy may return them in its response.
-function createExcerpt(text: string, secrets: readonly string[]): string {
+function redactExcerpt(text: string, secrets: readonly string[]): string {
   let excerpt = text.slice(0, maxExcerptBytes)
   for (const secret of secrets) {
     for (const part of [secret, ...secret.split(' ')]) if (part.length > 3) excerpt = excerpt.replaceAll(part, '…')

@@ -69,7 +69,7 @@ export function createPlatformClient(
   const send: HttpClient['send'] = (request) => sendPlainRequest(endpointState, beginRequest, request)
   return {
     exchange: (request, call) => runExchange(endpointState, beginRequest, { request, call }),
-    notify: (notification, call) => sendNotification(send, notification, call),
+    notify: (notification, call) => postNotification(send, notification, call),
     send,
     url: origin + pathname,
     closed: closedSignal,
@@ -145,7 +145,7 @@ function sendPlainRequest(
 }
 
 /** Sends a notification, which the server accepts with a status and no body (basic/transports/streamable-http). */
-async function sendNotification(
+async function postNotification(
   send: HttpClient['send'],
   notification: RpcNotification,
   { signal }: Pick<Call, 'signal'>,

@@ -3,7 +3,7 @@ import { createEventDecoder, type HttpEventListener } from './event-stream.ts'
 import { toHttpError } from './platform-error.ts'
 import type { EndpointState } from './endpoint-state.ts'
 import type { HttpHeaders, HttpResponseHead } from './options.ts'
-import { reportFailure } from './report-state.ts'
+import { reportStateOfFailure } from './report-state.ts'
 import { mediaTypeOf, rejectCompressedBody } from './read-reply.ts'
 import { readText } from './read-text.ts'
 import { createStatusError } from './error-status.ts'
@@ -68,7 +68,7 @@ export function createClientResponse(incomingResponse: IncomingResponse, context
       const stopState = getStopReason()
       if (stopState !== undefined) throw stopState.reason
       const httpError = toHttpError(error, origin)
-      reportFailure(endpointState.states, httpError)
+      reportStateOfFailure(endpointState.states, httpError)
       throw httpError
     } finally {
       onEnd()

@@ -37,7 +37,8 @@ export function toHttpError(error: unknown, origin: string): HttpError | TypeErr
     return new TypeError('The option dispatcher is of undici 6 or earlier: give one of undici 7 or later', details)
   if (untrustedCodePattern.test(code))
     return new HttpError('certificate', `its certificate is not trusted${codeSuffix}`, details)
-  if (isUnsent(error)) return new HttpError(unsentCodeOf(code), `no connection${codeSuffix}${adviceFor(code)}`, details)
+  if (isUnsent(error))
+    return new HttpError(unsentCodeOf(code), `no connection${codeSuffix}${connectAdviceFor(code)}`, details)
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return new HttpError('timeout', 'no connection in time', { ...details, mayHaveRun: false })
   if (malformedResponseCodes.has(code) || code.startsWith('HPE_'))
@@ -49,7 +50,7 @@ function unsentCodeOf(code: string): 'refused' | 'connect' {
   return code === 'ECONNREFUSED' ? 'refused' : 'connect'
 }
 
-function adviceFor(code: unknown): string {
+function connectAdviceFor(code: unknown): string {
   return code === 'ECONNREFUSED' ? ': nothing listens at this address; is the server running?' : ''
 }
 

@@ -15,7 +15,7 @@ export function reportStatus(states: ConnectionStateSource, status: number, orig
 }
 
 /** Records what a failed request says about the server. A failure of the program itself says nothing. */
-export function reportFailure(states: ConnectionStateSource, error: unknown): void {
+export function reportStateOfFailure(states: ConnectionStateSource, error: unknown): void {
   if (!(error instanceof Error)) return
   if (error.name === 'AuthError') return states.needLogin(error)
   if (!isHttpError(error)) return

@@ -63,9 +63,9 @@ async function findOlderRevision(client: HttpClient, signal: AbortSignal): Promi
     rpcRequest: olderInitializeRequest,
     signal,
   })
-  const rpcResponse = await readResponse(client, response)
+  const rpcResponse = await readInitializeResponse(client, response)
   const revision = rpcResponse && olderRevisionIn(rpcResponse)
-  await endSession(client, response.header('mcp-session-id'), revision)
+  await endProbedSession(client, response.header('mcp-session-id'), revision)
   return revision
 }
 
@@ -79,7 +79,10 @@ async function isCurrentRevisionServer({ exchange }: HttpClient, signal: AbortSi
 }
 
 /** Reads the response in a body, which is JSON or an event stream. */
-function readResponse({ bounds }: HttpClient, response: HttpClientResponse): Promise<RpcResponse | undefined> {
+function readInitializeResponse(
+  { bounds }: HttpClient,
+  response: HttpClientResponse,
+): Promise<RpcResponse | undefined> {
   return new Promise((resolve, reject) => {
     const resolveWithResponse = (text: string): void => {
       const message = parseMessage(text, bounds)
@@ -99,7 +102,11 @@ function readResponse({ bounds }: HttpClient, response: HttpClientResponse): Pro
 }
 
 /** Ends the session that was started only to find the revision of the server. */
-async function endSession({ send, closed }: HttpClient, sessionId: string | undefined, revision = ''): Promise<void> {
+async function endProbedSession(
+  { send, closed }: HttpClient,
+  sessionId: string | undefined,
+  revision = '',
+): Promise<void> {
   if (sessionId === undefined) return
   const headers = { 'mcp-session-id': sessionId, 'mcp-protocol-version': revision }
   const deleteResponse = await send({

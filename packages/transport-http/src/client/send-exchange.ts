@@ -4,7 +4,7 @@ import { type EndpointState, sendToEndpoint } from './endpoint-state.ts'
 import { createRequestHeaders } from './headers.ts'
 import { toHttpError } from './platform-error.ts'
 import { readReply } from './read-reply.ts'
-import { reportFailure } from './report-state.ts'
+import { reportStateOfFailure } from './report-state.ts'
 import type { TimeoutWatch } from './timeout-watch.ts'
 
 /** A request of this revision, and its call. */
@@ -52,7 +52,7 @@ export async function sendExchange(
     return response
   } catch (error) {
     const httpError = toHttpError(error, origin)
-    if (!timeoutWatch.cancellation.isCancelled) reportFailure(endpointState.states, httpError)
+    if (!timeoutWatch.cancellation.isCancelled) reportStateOfFailure(endpointState.states, httpError)
     throw httpError
   }
 }

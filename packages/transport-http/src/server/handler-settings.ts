@@ -205,10 +205,10 @@ export function compileSettings<Source>(
 
 /** Returns the part of a log record that describes a request. The query is left out, because it may contain secrets. */
 function describeRequest({ method, url }: RequestView): LogContext {
-  return { method: 'http', name: `${method} ${pathOf(url)}` }
+  return { method: 'http', name: `${method} ${withoutQuery(url)}` }
 }
 
-function pathOf(url: string): string {
+function withoutQuery(url: string): string {
   return url.split('?', 1)[0] ?? ''
 }
 

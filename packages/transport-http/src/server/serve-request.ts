@@ -48,7 +48,7 @@ export async function serveRequest<Source, Target>(
     const requestCheckResult = checkRequest(view, settings, matchedAdapter?.methods)
     if ('answer' in requestCheckResult) {
       const { answer, refusal } = requestCheckResult
-      if (refusal !== undefined) emitRefusal(context, refusal, answer.status)
+      if (refusal !== undefined) emitHttpRefusal(context, refusal, answer.status)
       return httpAdapter.send(target, answer)
     }
     const { headers } = requestCheckResult
@@ -57,7 +57,7 @@ export async function serveRequest<Source, Target>(
     // If the principal is known synchronously, there is no `await`, which saves a turn of the microtask queue.
     const principal = isPromise(authentication) ? await authentication : authentication
     if (isHttpErrorResponse(principal)) {
-      emitRefusal(context, 'authentication', principal.status)
+      emitHttpRefusal(context, 'authentication', principal.status)
       return httpAdapter.send(target, createErrorAnswer(principal, headers))
     }
     await serveBody({ target, headers, caller: { principal, view, settings }, matchedAdapter }, answerState, context)
@@ -67,7 +67,7 @@ export async function serveRequest<Source, Target>(
 }
 
 /** Emits that a check has rejected the request before the server received it. */
-function emitRefusal(
+function emitHttpRefusal(
   { server }: Pick<HandlerContext<never, never>, 'server'>,
   reason: ServerEvents['request_refused']['reason'],
   status: number,
@@ -117,7 +117,7 @@ async function serveBody<Source, Target>(
   try {
     const bodyText = await readRequestText(view, target, { httpAdapter, bounds: { maxBytes, arrivingBody } })
     if (typeof bodyText !== 'string') {
-      emitRefusal(context, bodyText.status === 413 ? 'size' : 'syntax', bodyText.status)
+      emitHttpRefusal(context, bodyText.status === 413 ? 'size' : 'syntax', bodyText.status)
       return httpAdapter.send(target, createErrorAnswer(bodyText, headers))
     }
     const acceptedRequest = { target, view, bodyText, principal, headers }
@@ -173,7 +173,8 @@ function failRequest<Source, Target>(
   const addedHeaders = Object.entries(errorHead?.headers ?? {}).flat()
   // An error before the exchange was called is a failure of HTTP and not of JSON-RPC, so it has an error status.
   const status = errorHead?.status ?? (isMcpError(error) ? statusOf(response) : 500)
-  if (isMcpError(error)) emitRefusal(context, error.code === errorCodes.headerMismatch ? 'headers' : 'syntax', status)
+  if (isMcpError(error))
+    emitHttpRefusal(context, error.code === errorCodes.headerMismatch ? 'headers' : 'syntax', status)
   context.httpAdapter.send(target, { status, headers: [...headers, ...addedHeaders], body: encodeMessage(response) })
 }
 

@@ -125,10 +125,10 @@ const clientClosedRequestStatus = 499
 
 /** Converts a complete answer into a web response. */
 export function createWebResponse(answer: HttpAnswer): Response {
-  return new Response(bodyOf(answer), { status: answer.status, headers: createResponseHeaders(answer) })
+  return new Response(webBodyOf(answer), { status: answer.status, headers: createResponseHeaders(answer) })
 }
 
-function bodyOf({ body }: HttpAnswer): string | Blob | null {
+function webBodyOf({ body }: HttpAnswer): string | Blob | null {
   if (body === undefined || typeof body === 'string') return body ?? null
   // The server owns these bytes, and the Blob only reads them.
   return new Blob([body.head, body.result as Uint8Array<ArrayBuffer>, body.tail])

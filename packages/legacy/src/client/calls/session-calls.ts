@@ -60,11 +60,11 @@ export function createSessionCalls(settings: LegacySettings, clock: Clock): Sess
         throw error
       })
     },
-    serve: (session, forwarded) => serveRequest(state, session, forwarded),
+    serve: (session, forwarded) => answerRequest(state, session, forwarded),
   }
 }
 
-async function serveRequest(
+async function answerRequest(
   state: CallsState,
   session: LegacySession,
   { request, call }: ForwardedRequest,

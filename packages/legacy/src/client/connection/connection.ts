@@ -40,7 +40,7 @@ const endTimeoutMs = 2000
 const closedMessage = 'the connection was closed here'
 
 /** Creates a connection to a server of any revision. The first request loads the transport and detects the revision. */
-export function createConnection(options: ConnectionOptions): AnyConnection {
+export function createStatefulConnection(options: ConnectionOptions): AnyConnection {
   return new StatefulConnection(options)
 }
 

@@ -33,7 +33,7 @@ export function readRpcResponse(
       },
       onFailure: reject,
     }
-    readResponse(session, response, reader, signal).then(
+    readReplyMessages(session, response, reader, signal).then(
       () => reject(createNoResponseError(reader.origin)),
       (error: unknown) => reject(signal.aborted ? signal.reason : error),
     )
@@ -44,14 +44,14 @@ function createNoResponseError(origin: string): HttpError {
   return new HttpError('closed', 'the stream ended without the response', { origin })
 }
 
-async function readResponse(
+async function readReplyMessages(
   session: HttpSession,
   response: HttpClientResponse,
   reader: MessageReaderContext,
   signal: AbortSignal,
 ): Promise<void> {
   const { status, type } = response
-  if (!isSuccessStatus(response)) return readErrorResponse(session, response, reader)
+  if (!isSuccessStatus(response)) return readErrorStatus(session, response, reader)
   if (type === 'application/json') return readMessages(await response.text(), reader)
   if (type === 'text/event-stream') {
     let isAnswered = false
@@ -80,7 +80,7 @@ async function readResponse(
   })
 }
 
-async function readErrorResponse(
+async function readErrorStatus(
   session: HttpSession,
   response: HttpClientResponse,
   { bounds, onResponse }: MessageReaderContext,

@@ -39,7 +39,7 @@ export async function askClient(requests: JsonObject, call: InteractiveCall, dep
   return holdRound(round, { call, deps }, async (collector) => {
     const storedRound = await deps.rounds.keep(round, call.client)
     if (isCancelled(call.channel)) throw call.channel.signal.reason
-    sendQuestions(round, { storedRound, collector }, call)
+    askOnChannel(round, { storedRound, collector }, call)
     return finishRound(round, { storedRound, collector, repeatedPages }, { call, deps })
   })
 }
@@ -164,7 +164,7 @@ interface SentRound {
   readonly collector: AnswerCollector
 }
 
-function sendQuestions(round: WaitingRound, { storedRound, collector }: SentRound, { channel }: InteractiveCall): void {
+function askOnChannel(round: WaitingRound, { storedRound, collector }: SentRound, { channel }: InteractiveCall): void {
   collector.noteStored(storedRound)
   for (const { id, method, params } of round.questions) {
     const state = storedRound.states.get(id)

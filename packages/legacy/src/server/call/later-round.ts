@@ -1,6 +1,6 @@
 import { isLimitError, isUnavailable } from '@x/core'
 import { isJsonObject, type RequestId, type RpcResponse } from '@x/schema'
-import { toErrorResponse } from '../session/to-error-response.ts'
+import { toLegacyErrorResponse } from '../session/to-error-response.ts'
 import type { CallDeps } from './call-deps.ts'
 
 /**
@@ -36,7 +36,7 @@ export function toBegunResponse(
   error: unknown,
   deps: Pick<CallDeps, 'ledger'>,
 ): RpcResponse | undefined {
-  return isLimitError(error) || isUnavailable(error) ? withBegun(toErrorResponse(id, error, deps)) : undefined
+  return isLimitError(error) || isUnavailable(error) ? withBegun(toLegacyErrorResponse(id, error, deps)) : undefined
 }
 
 /** Returns the pause that the server asks for before an unbegun round is sent again. */

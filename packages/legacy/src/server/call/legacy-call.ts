@@ -86,7 +86,7 @@ async function runRounds(
   let roundCount = countEarlierRounds(resumedRound)
   let retryCount = 0
   for (;;) {
-    const response = await sendRound(request, { ...context, isFirst: request === firstRequest }, deps)
+    const response = await sendLegacyRound(request, { ...context, isFirst: request === firstRequest }, deps)
     const inputRequests = inputRequestsIn(response)
     urlPages.notifyCompletedUrls(inputRequests)
     if (inputRequests === undefined || 'error' in response) return toLegacyResponse(call, response)
@@ -199,7 +199,7 @@ interface ExchangeContext {
   readonly notificationFilter: NotificationFilter
 }
 
-function sendRound(
+function sendLegacyRound(
   request: RpcRequest,
   { isFirst, ...context }: ExchangeContext & { readonly isFirst: boolean },
   deps: CallDeps,

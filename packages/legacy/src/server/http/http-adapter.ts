@@ -2,7 +2,7 @@ import { isLimitError, isUnavailable } from '@x/core'
 import type { HttpProtocolAdapter, HttpRequestView } from '@x/exchange'
 import { findRevision } from '../../translate/revisions.ts'
 import type { CallDeps } from '../call/call-deps.ts'
-import { toErrorResponse } from '../session/to-error-response.ts'
+import { toLegacyErrorResponse } from '../session/to-error-response.ts'
 import { createHttpDeps } from './create-http-deps.ts'
 import { rejectWithError } from './errors.ts'
 import type { HttpDeps } from './http-deps.ts'
@@ -42,11 +42,11 @@ export function createHttpAdapter(deps: CallDeps): LegacyHttpAdapter {
       async handle(view) {
         try {
           await link?.listen()
-          return await serveRequest(view, httpDeps)
+          return await serveHttpMethod(view, httpDeps)
         } catch (error) {
           if (!isLimitError(error) && !isUnavailable(error)) throw error
           if (isUnavailable(error)) deps.reportError(error)
-          return rejectWithError(view, toErrorResponse(undefined, error, deps).error)
+          return rejectWithError(view, toLegacyErrorResponse(undefined, error, deps).error)
         }
       },
     },
@@ -64,7 +64,7 @@ export function createHttpAdapter(deps: CallDeps): LegacyHttpAdapter {
   }
 }
 
-function serveRequest(view: HttpRequestView, http: HttpDeps): boolean | Promise<boolean> {
+function serveHttpMethod(view: HttpRequestView, http: HttpDeps): boolean | Promise<boolean> {
   if (view.method === 'POST') return servePost(view, http)
   return view.method === 'GET' ? serveGet(view, http) : serveDelete(view, http)
 }

@@ -18,7 +18,7 @@ import { parseBatch } from '@x/schema/internal'
 import { findRevision, revisionFeaturesOf } from '../../translate/revisions.ts'
 import { hasProtocolVersion, isExtensionNotification } from '../../translate/request.ts'
 import { answerInitialize } from '../session/initialize.ts'
-import { toErrorResponse } from '../session/to-error-response.ts'
+import { toLegacyErrorResponse } from '../session/to-error-response.ts'
 import { acceptAnswer } from './accept-answer.ts'
 import { createResponseHead, rejectRequest, rejectSession, rejectWithError } from './errors.ts'
 import type { HttpDeps, HttpPeer } from './http-deps.ts'
@@ -169,7 +169,7 @@ async function acceptResponse(response: RpcResponse, peer: HttpPeer, http: HttpD
     rejectRequest(view, { status: 400, message: noWaiterMessage })
   } catch (error) {
     if (!isLimitError(error)) callDeps.reportError(error)
-    rejectWithError(view, toErrorResponse(undefined, error, callDeps).error)
+    rejectWithError(view, toLegacyErrorResponse(undefined, error, callDeps).error)
   }
 }
 

@@ -5,7 +5,7 @@ import { revisionFeaturesOf } from '../../translate/revisions.ts'
 import { CallHandedOffError } from '../call/call-channel.ts'
 import { runLegacyCall } from '../call/legacy-call.ts'
 import { serveLocalMethod } from '../session/local-methods.ts'
-import { toErrorResponse } from '../session/to-error-response.ts'
+import { toLegacyErrorResponse } from '../session/to-error-response.ts'
 import { type CallContext, type CancellableCall, createCallChannel, createLinkedCall } from './call-context.ts'
 import { type CallStream, createCallStream } from './call-stream.ts'
 import { createResponseHead } from './errors.ts'
@@ -136,7 +136,7 @@ async function serveSingleRequest(request: RpcRequest, callContext: CallContext,
     await serveCall(request, callContext, http)
   } catch (error) {
     if (!isLimitError(error) && !isUnavailable(error)) http.callDeps.reportError(error)
-    respond(toErrorResponse(request.id, error, http.callDeps), callContext)
+    respond(toLegacyErrorResponse(request.id, error, http.callDeps), callContext)
   }
 }
 

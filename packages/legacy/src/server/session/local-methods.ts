@@ -10,7 +10,7 @@ import {
 import { loggingLevels } from '@x/schema/internal'
 import { isServedMethod, type LegacyClient } from '../../translate/request.ts'
 import type { Caller, Deps } from './deps.ts'
-import { toErrorResponse } from './to-error-response.ts'
+import { toLegacyErrorResponse } from './to-error-response.ts'
 import { isKnownResource, requestNotifiableKinds } from './change-subscription.ts'
 
 /**
@@ -69,7 +69,7 @@ async function answerLocalMethod(
     await handler(request, clientSettings, deps)
     return { jsonrpc: '2.0', id: request.id, result: {} }
   } catch (error) {
-    return toErrorResponse(request.id, error, deps)
+    return toLegacyErrorResponse(request.id, error, deps)
   }
 }
 

@@ -144,7 +144,7 @@ export function resolveLegacySettings(options: LegacyOptions, host: HostParts): 
     ...resolveTimes(options),
     questionState: resolveQuestionState(options, host.state),
     link: resolveLink(options.store, host.bus),
-    warn: createWarn(host),
+    warn: createLegacyWarn(host),
   }
 }
 
@@ -226,7 +226,7 @@ function resolveLink(store: StateStore | undefined, bus: ChangeBus | undefined):
  */
 const warningPauseMs = 60_000
 
-function createWarn({ log, runtime }: HostParts): (warning: LegacyWarning) => void {
+function createLegacyWarn({ log, runtime }: HostParts): (warning: LegacyWarning) => void {
   const loggedAt = new Map<LegacyWarningCode, number>()
   return ({ code, message }) => {
     const now = runtime.now()

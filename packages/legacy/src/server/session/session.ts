@@ -62,7 +62,7 @@ export function createSessions(settings: LegacySettings, { now, ledger }: Sessio
     if (knownSession !== undefined) return knownSession
     const claims = { purpose: sessionPurpose, binding: principalIdentityOf(principal), reusable: true }
     const value = await settings.state.open(id, claims)
-    const session = await readSession(value, settings)
+    const session = await parseSession(value, settings)
     if (session !== undefined) openedSessions.set(cacheKey, session)
     return session
   }
@@ -153,7 +153,7 @@ function listDescriptions(
 }
 
 // The sealed value was made by `seal`, of this or another version of the package.
-async function readSession(value: JsonValue, { revisions }: LegacySettings): Promise<Session | undefined> {
+async function parseSession(value: JsonValue, { revisions }: LegacySettings): Promise<Session | undefined> {
   const [revisionName, info, declaredCapabilities, expiresAt, key] = Array.isArray(value) ? value : []
   const revision = findRevision(revisionName, revisions)
   if (revision === undefined || typeof expiresAt !== 'number' || typeof key !== 'string') return undefined

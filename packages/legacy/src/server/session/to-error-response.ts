@@ -12,7 +12,11 @@ const quotaRetryMs = 1000
  * Converts an error of the adapters into an error response. The response keeps the reason of a reached limit or an
  * unreachable store, and an `McpError` is unchanged. Any other error becomes -32603 without detail.
  */
-export function toErrorResponse(id: RequestId | undefined, error: unknown, { ledger }: Pick<Deps, 'ledger'>): RpcError {
+export function toLegacyErrorResponse(
+  id: RequestId | undefined,
+  error: unknown,
+  { ledger }: Pick<Deps, 'ledger'>,
+): RpcError {
   if (isLimitError(error)) return errorResponse(id, limitErrorToMcp(error))
   if (isStateError(error) && error.code === 'quota') {
     const { retryAfterMs = quotaRetryMs } = error

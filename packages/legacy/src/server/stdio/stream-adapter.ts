@@ -15,7 +15,7 @@ import { withClientSession } from '../session/client-session.ts'
 import type { Caller } from '../session/deps.ts'
 import { answerInitialize } from '../session/initialize.ts'
 import { type ClientSettings, serveLocalMethod } from '../session/local-methods.ts'
-import { toErrorResponse } from '../session/to-error-response.ts'
+import { toLegacyErrorResponse } from '../session/to-error-response.ts'
 
 /** The adapter over pairs of streams, and the function that ends its connections. */
 export interface StreamAdapter {
@@ -130,7 +130,7 @@ class LegacyStreamConnection implements StreamConnection {
     const legacyCall = { request, client, level: this.#level, channel: withSignalOf(channel, call) }
     return runLegacyCall(legacyCall, this.#deps).catch((error: unknown) => {
       if (!isLimitError(error)) throw error
-      return toErrorResponse(request.id, error, this.#deps)
+      return toLegacyErrorResponse(request.id, error, this.#deps)
     })
   }
 

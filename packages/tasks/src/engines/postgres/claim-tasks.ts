@@ -2,7 +2,7 @@ import type { ClaimRequest, ClaimResult, ClaimedTask } from '../engine.ts'
 import { fromStoredText, toStoredText } from '../stored-values.ts'
 import type { SqlRow } from './sql-database.ts'
 import { timeFromNowSql, notExpiredCondition, type SqlStore } from './sql-store.ts'
-import { claimColumns, claimedTaskId, toClaimedTask } from './task-rows.ts'
+import { claimColumns, claimedTaskId, claimedTaskOf } from './task-rows.ts'
 
 /**
  * Claims tasks that are ready or whose lease has expired, in one statement. Skips rows that are locked by a write,
@@ -69,6 +69,6 @@ async function withStoredEntries(
   const entriesOf = (id: string, table: string): readonly SqlRow[] => rowsByOrigin.get(`${table} ${id}`) ?? []
   return rows.map((row) => {
     const id = claimedTaskId(row)
-    return toClaimedTask(row, { entries: entriesOf(id, tables.journal), answers: entriesOf(id, tables.answer) })
+    return claimedTaskOf(row, { entries: entriesOf(id, tables.journal), answers: entriesOf(id, tables.answer) })
   })
 }

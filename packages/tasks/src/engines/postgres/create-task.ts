@@ -2,16 +2,16 @@ import type { NewTask, TaskRow } from '../engine.ts'
 import { toStoredText } from '../stored-values.ts'
 import type { SqlRow } from './sql-database.ts'
 import { notifyWorkAfter, timeFromNowSql, type SqlStore } from './sql-store.ts'
-import { rowColumns, toTaskRow } from './task-rows.ts'
+import { rowColumns, taskRowOf } from './task-rows.ts'
 
 /**
  * Creates the row of a task, first with a shared lock and then, if that finds no room, with an exclusive lock. Returns
  * `full` if there is no room.
  */
-export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRow | 'full'> {
+export async function insertNewTask(store: SqlStore, task: NewTask): Promise<TaskRow | 'full'> {
   const insert = async () => (await insertTaskWithSharedLock(store, task)) ?? insertTask(store, task, false)
   const createdRow = await notifyWorkAfter(store, insert(), (row) => row !== undefined)
-  return createdRow === undefined ? 'full' : toTaskRow(createdRow)
+  return createdRow === undefined ? 'full' : taskRowOf(createdRow)
 }
 
 /**

@@ -2,7 +2,7 @@ import type { InspectedTask, OpenTaskState, RevokeOutcome, TaskCount, TaskFilter
 import { fromStoredText, toStoredText, toTaskStatus } from '../stored-values.ts'
 import type { SqlRow } from './sql-database.ts'
 import { endClaimSql, notExpiredCondition, openTaskCondition, type SqlStore } from './sql-store.ts'
-import { rowColumns, toTaskRow } from './task-rows.ts'
+import { rowColumns, taskRowOf } from './task-rows.ts'
 
 /** An SQL expression for the state of a task. It is NULL if the task has ended. */
 const stateSql = `CASE WHEN NOT ${openTaskCondition} THEN NULL WHEN due_at IS NULL THEN 'waiting'
@@ -17,10 +17,10 @@ export async function inspectTask({ database, tables }: SqlStore, id: string): P
     `SELECT ${rowColumns}, ${operatorColumns} FROM ${tables.task} WHERE id = $1 AND ${notExpiredCondition}`,
     [toStoredText(id)],
   )
-  return row && { ...toTaskRow(row), ...operatorMembersOf(row) }
+  return row && { ...taskRowOf(row), ...operatorMembersOf(row) }
 }
 
-function operatorMembersOf(row: SqlRow): Omit<InspectedTask, keyof ReturnType<typeof toTaskRow>> {
+function operatorMembersOf(row: SqlRow): Omit<InspectedTask, keyof ReturnType<typeof taskRowOf>> {
   const { owner, tool, attempt, failures, worker, due_in_ms: dueInMs } = row
   return {
     owner: fromStoredText(String(owner)),
@@ -86,7 +86,7 @@ export async function listTasks({ database, tables }: SqlStore, filter: TaskFilt
   const page = rows.slice(0, limit)
   return {
     tasks: page.map((row) => {
-      const { id: taskId, status: taskStatus, statusMessage, createdAt, updatedAt } = toTaskRow(row)
+      const { id: taskId, status: taskStatus, statusMessage, createdAt, updatedAt } = taskRowOf(row)
       return { id: taskId, status: taskStatus, statusMessage, createdAt, updatedAt, ...operatorMembersOf(row) }
     }),
     ...(rows.length > limit && { nextCursor: String(page.at(-1)?.['cursor']) }),

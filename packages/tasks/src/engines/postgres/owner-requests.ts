@@ -10,7 +10,7 @@ import {
   prolongedExpirySql,
   type SqlStore,
 } from './sql-store.ts'
-import { hashEntryName, objectFromColumn, rowColumns, toTaskRow } from './task-rows.ts'
+import { hashEntryName, objectFromColumn, rowColumns, taskRowOf } from './task-rows.ts'
 
 /** Reads a task of an owner, by its primary key. */
 export async function readTask(
@@ -20,7 +20,7 @@ export async function readTask(
 ): Promise<TaskRow | undefined> {
   const sql = `SELECT ${rowColumns} FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${notExpiredCondition}`
   const [row] = await database.query(sql, [toStoredText(id), toStoredText(owner)])
-  return row && toTaskRow(row)
+  return row && taskRowOf(row)
 }
 
 /**

@@ -2,7 +2,7 @@ import { type ChangeBus, checkedNumber, createLog, errorRecord, type Log, random
 import type { EngineListener, TaskEngine } from '../engine.ts'
 import { createLazyEngine } from '../lazy-engine.ts'
 import { claimTasks, listDueTasks } from './claim-tasks.ts'
-import { createTask } from './create-task.ts'
+import { insertNewTask } from './create-task.ts'
 import { cancelTopic, createEngineNotifications, createListenerSet, workTopic } from '../engine-notifications.ts'
 import { finishTask, recordProgress, releaseTask, renewLeases, suspendTask } from './lease-writes.ts'
 import { countTasks, inspectTask, listTasks, revokeTask } from './operator-requests.ts'
@@ -73,7 +73,7 @@ function createStoreEngine(store: SqlStore, onError: (error: unknown) => void): 
       publish: (change) => notifications.publish(change),
       listen: (listener) => listeners.add(notifications.listen(listener)),
     },
-    create: (task) => createTask(store, task),
+    create: (task) => insertNewTask(store, task),
     get: (id, owner) => readTask(store, id, owner),
     answer: (answers) => answerTask(store, answers),
     cancel: (id, owner) => cancelTask(store, id, owner),

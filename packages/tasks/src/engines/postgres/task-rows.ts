@@ -21,7 +21,7 @@ export const claimColumns = 'id, attempt, token, failures, payload, cancelling'
 // The functions below throw if another program has changed a row, and never guess a value.
 
 /** Converts a row with {@link rowColumns} to a task. */
-export function toTaskRow(row: SqlRow): TaskRow {
+export function taskRowOf(row: SqlRow): TaskRow {
   const { outcome, ttl_ms: ttlMs } = row
   const { result, error } = outcome === null ? {} : objectFromColumn(outcome)
   return {
@@ -52,7 +52,7 @@ export interface StoredEntries {
 }
 
 /** Converts a row with {@link claimColumns}, and the stored entries of the task, to a claimed task. */
-export function toClaimedTask(row: SqlRow, { entries, answers }: StoredEntries): ClaimedTask {
+export function claimedTaskOf(row: SqlRow, { entries, answers }: StoredEntries): ClaimedTask {
   return {
     id: fromStoredText(claimedTaskId(row)),
     attempt: Number(row['attempt']),

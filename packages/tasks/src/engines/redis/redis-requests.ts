@@ -15,7 +15,7 @@ import { fromStoredText, toStoredText, toTaskStatus } from '../stored-values.ts'
 import { toTaskSummary } from '../task-summary.ts'
 import type { Script } from './script-library.ts'
 import * as scripts from './scripts.ts'
-import { listFrom, toClaimedTask, toInspectedTask, toOptionalText, toTaskRow } from './task-replies.ts'
+import { listFrom, parseClaimedTask, parseInspectedTask, encodeOptionalText, parseTaskRow } from './task-replies.ts'
 
 /** Runs a script with its arguments, and resolves with its reply. */
 export type RunScript = (script: Script, ...values: readonly (string | number)[]) => Promise<unknown>
@@ -39,8 +39,8 @@ export function createRedisRequests(run: RunScript, options: RequestOptions): Re
     ...createLeaseWrites(run),
     deleteExpiredTasks: async () => Number(await run(scripts.sweepScript, maxTasksPerScript)),
     revoke: (id) => run(scripts.revokeScript, toStoredText(id)) as Promise<RevokeOutcome>,
-    list: (filter) => listTasks(run, filter),
-    count: () => countTasks(run),
+    list: (filter) => listTasksByScript(run, filter),
+    count: () => countTasksByScript(run),
   }
 }
 
@@ -57,15 +57,15 @@ function createOwnerRequests(
       const isFixed = hasFixedLifetime === true ? '1' : ''
       const reply = await run(scripts.createScript, ...texts, ...values, isFixed, callerLimit)
       if (reply === 'exists') throw new Error(`There is a task ${JSON.stringify(id)} already: create another id`)
-      return reply === 'full' ? 'full' : toTaskRow(reply)
+      return reply === 'full' ? 'full' : parseTaskRow(reply)
     },
     async get(id, owner) {
       const reply = await read(toStoredText(id), toStoredText(owner))
-      return reply === undefined ? undefined : toTaskRow(reply)
+      return reply === undefined ? undefined : parseTaskRow(reply)
     },
     async inspect(id) {
       const reply = await read(toStoredText(id))
-      return reply === undefined ? undefined : toInspectedTask(reply)
+      return reply === undefined ? undefined : parseInspectedTask(reply)
     },
     answer({ id, owner, responses, lifetimeMs }) {
       const answers = Object.entries(responses).flatMap(([key, value]) => [toStoredText(key), JSON.stringify(value)])
@@ -88,7 +88,7 @@ function createClaims(run: RunScript, lease: string): Pick<TaskEngine, 'claim' |
       const count = id === undefined ? maxClaims : 1
       const tokens = Array.from({ length: count }, () => crypto.randomUUID())
       const only = id === undefined ? '' : toStoredText(id)
-      return toClaims(await run(scripts.claimScript, count, lease, toOptionalText(worker), only, ...tokens))
+      return toClaims(await run(scripts.claimScript, count, lease, encodeOptionalText(worker), only, ...tokens))
     },
     async heartbeat(leases) {
       if (leases.length === 0) return []
@@ -111,7 +111,7 @@ function createLeaseWrites(run: RunScript): Pick<TaskEngine, 'record' | 'suspend
       return run(scripts.releaseScript, ...toProgressValues(held, progress, values)) as Promise<LeaseState>
     },
     async finish(held, { outcome, statusMessage, progress, lifetimeMs }) {
-      const end = [outcome.status, JSON.stringify(outcome), toStoredMessage(statusMessage), toJson(progress)]
+      const end = [outcome.status, JSON.stringify(outcome), toStoredMessage(statusMessage), toOptionalJson(progress)]
       return (await run(scripts.finishScript, ...toLeaseValues(held), ...end, toMicroseconds(lifetimeMs))) === 1
     },
   }
@@ -122,12 +122,12 @@ function toMicroseconds(ms: number | null | undefined): string {
   return ms === null || ms === undefined ? '' : String(Math.round(ms * 1000))
 }
 
-function toJson(value: object | undefined): string {
+function toOptionalJson(value: object | undefined): string {
   return value === undefined ? '' : JSON.stringify(value)
 }
 
 function toStoredMessage(text: string | undefined): string {
-  return toOptionalText(text === undefined ? undefined : toStoredText(text))
+  return encodeOptionalText(text === undefined ? undefined : toStoredText(text))
 }
 
 function toLeaseValues({ id, token }: Lease): readonly string[] {
@@ -143,7 +143,7 @@ function toProgressValues(
   const { entries, statusMessage, progress: numbers, hasProgressed } = progress
   const entryTexts = entries.flatMap((entry) => [JSON.stringify([entry.member, entry.key]), JSON.stringify(entry)])
   const firstEntry = 7 + values.length
-  const state = [toStoredMessage(statusMessage), toJson(numbers), hasProgressed ? '1' : '']
+  const state = [toStoredMessage(statusMessage), toOptionalJson(numbers), hasProgressed ? '1' : '']
   return [...toLeaseValues(held), ...state, firstEntry, ...values, ...entryTexts]
 }
 
@@ -151,14 +151,14 @@ function toClaims(reply: unknown): ClaimResult {
   const [nextDueMs, claimed] = listFrom(reply)
   const createdAt = (claim: unknown): number => Number(listFrom(claim)[7])
   const oldestFirst = listFrom(claimed).toSorted((one, other) => createdAt(one) - createdAt(other))
-  return { nextDueMs: nextDueMs === '' ? undefined : Number(nextDueMs), tasks: oldestFirst.map(toClaimedTask) }
+  return { nextDueMs: nextDueMs === '' ? undefined : Number(nextDueMs), tasks: oldestFirst.map(parseClaimedTask) }
 }
 
 /** Lists a page of tasks. A script reads a bounded number of tasks, so a filter that few tasks match takes several. */
-async function listTasks(run: RunScript, filter: TaskFilter): Promise<TaskPage> {
+async function listTasksByScript(run: RunScript, filter: TaskFilter): Promise<TaskPage> {
   const { status = '', tool, owner, olderThanMs = 0, minFailures = 0, limit, cursor } = filter
   const texts = [status, toStoredMessage(tool), toStoredMessage(owner), toMicroseconds(olderThanMs), minFailures]
-  let [time, id] = parseCursor(cursor)
+  let [time, id] = parseRedisCursor(cursor)
   const rows: unknown[] = []
   for (let isDone = false; !isDone && rows.length <= limit; ) {
     const missing = limit + 1 - rows.length
@@ -167,7 +167,7 @@ async function listTasks(run: RunScript, filter: TaskFilter): Promise<TaskPage> 
     ;[time = '', id = ''] = listFrom(reply[1]).map(String)
     isDone = reply[2] === 1
   }
-  const page = rows.slice(0, limit).map(toInspectedTask)
+  const page = rows.slice(0, limit).map(parseInspectedTask)
   return {
     tasks: page.map(toTaskSummary),
     ...(rows.length > limit && { nextCursor: toCursor(rows[limit - 1]) }),
@@ -180,7 +180,7 @@ function toCursor(row: unknown): string {
   return `${created} ${id}`
 }
 
-function parseCursor(cursor: string | undefined): readonly [time: string, id: string] {
+function parseRedisCursor(cursor: string | undefined): readonly [time: string, id: string] {
   if (cursor === undefined) return ['', '']
   const [, time, id] = /^(\d{1,17}) (.*)$/s.exec(cursor) ?? []
   if (time === undefined || id === undefined) throw new RangeError('cursor is not the nextCursor of a page')
@@ -188,7 +188,7 @@ function parseCursor(cursor: string | undefined): readonly [time: string, id: st
 }
 
 /** Counts the open tasks in several scripts, so a task that changes meanwhile may be counted twice or not at all. */
-async function countTasks(run: RunScript): Promise<readonly TaskCount[]> {
+async function countTasksByScript(run: RunScript): Promise<readonly TaskCount[]> {
   const counts = new Map<string, TaskCount>()
   for (const set of ['due', 'waiting']) {
     for (let rank = 0, readCount = maxTasksPerScript; readCount === maxTasksPerScript; rank += readCount) {

@@ -8,7 +8,7 @@ import { rowFields } from './script-library.ts'
 // Only scripts of this engine write these values, so a reply of another shape means that a key was changed by hand.
 
 /** Returns an optional text in the form in which it is stored: absent texts are empty, and others begin with `+`. */
-export function toOptionalText(text: string | undefined): string {
+export function encodeOptionalText(text: string | undefined): string {
   return text === undefined ? '' : `+${text}`
 }
 
@@ -23,7 +23,7 @@ export function listFrom(reply: unknown): readonly unknown[] {
 }
 
 /** Converts the row of a script to a task, as operators see it. */
-export function toInspectedTask(reply: unknown): InspectedTask {
+export function parseInspectedTask(reply: unknown): InspectedTask {
   const [row, dueAt, state, openKeys, now] = listFrom(reply)
   const values = listFrom(row).map(String)
   const fields = Object.fromEntries(rowFields.map((name, index) => [name, values[index] ?? '']))
@@ -36,7 +36,7 @@ export function toInspectedTask(reply: unknown): InspectedTask {
     id: fromStoredText(field('id')),
     status: toTaskStatus(field('status')),
     statusMessage: toMessage(field('message')),
-    progress: toProgress(field('progress')),
+    progress: parseProgress(field('progress')),
     createdAt: Math.floor(time('created')),
     updatedAt: Math.floor(time('updated')),
     ageMs: Math.round(nowMs - time('created')),
@@ -54,7 +54,7 @@ export function toInspectedTask(reply: unknown): InspectedTask {
 }
 
 /** Returns the public state of a task. */
-export function toTaskRow(reply: unknown): TaskRow {
+export function parseTaskRow(reply: unknown): TaskRow {
   const {
     owner: _owner,
     tool: _tool,
@@ -62,13 +62,13 @@ export function toTaskRow(reply: unknown): TaskRow {
     attempt: _attempt,
     failures: _failures,
     ...task
-  } = toInspectedTask(reply)
+  } = parseInspectedTask(reply)
   const { worker: _worker, dueInMs: _dueInMs, ...row } = task
   return row
 }
 
 /** Converts a claim of a script, with the journal and the answers of the task. */
-export function toClaimedTask(reply: unknown): ClaimedTask {
+export function parseClaimedTask(reply: unknown): ClaimedTask {
   const [id, attempt, token, failures, waitedMs, payload, cancelling, , entries, answers] = listFrom(reply)
   const answerTexts = listFrom(answers).map(String)
   return {
@@ -100,7 +100,7 @@ function toMessage(text: string): string | undefined {
   return message === undefined ? undefined : fromStoredText(message)
 }
 
-function toProgress(text: string): TaskRow['progress'] {
+function parseProgress(text: string): TaskRow['progress'] {
   if (text === '') return undefined
   const { progress, total } = toObject(text)
   return { progress: Number(progress), ...(typeof total === 'number' && { total }) }

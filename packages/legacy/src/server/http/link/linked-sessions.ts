@@ -70,7 +70,7 @@ export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkCont
       const { sessionStates } = getHttpDeps()
       const knownSession = knownSessions.get(session.key)
       const changeCountBefore = changeCount
-      const storedSession = knownSession?.record ?? (await readSession(store, session.key, earlierSessions))
+      const storedSession = knownSession?.record ?? (await readStoredSession(store, session.key, earlierSessions))
       if (changeCount === changeCountBefore) remember(session, callerKey, storedSession)
       if (storedSession.isEnded) return false
       const hasNoSettings = storedSession.level === undefined && storedSession.uris.length === 0
@@ -97,7 +97,7 @@ export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkCont
 }
 
 /** Reads the record of a session. While the store is unreachable, returns the record from before the last gap. */
-async function readSession(
+async function readStoredSession(
   store: LinkContext['store'],
   key: string,
   earlierSessions: BoundedMap<KnownSession>,

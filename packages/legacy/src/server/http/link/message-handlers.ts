@@ -21,7 +21,7 @@ export function createMessageHandlers(getState: () => LinkedState, getHttpDeps: 
       if (rounds.hasQuestion(session, id)) bus.publish('waiting', { id })
     },
     adopted: ({ id }) => getState().rounds.handOffRound(id),
-    cancelled: (message) => cancelCall(message, getHttpDeps()),
+    cancelled: (message) => handleCancel(message, getHttpDeps()),
     looking: ({ session, id }) => getState().readers.onLooking(id, session),
     asked: ({ id }) => getState().readers.onAsked(id),
     finished: ({ id }) => getState().readers.onFinished(id),
@@ -30,7 +30,7 @@ export function createMessageHandlers(getState: () => LinkedState, getHttpDeps: 
   }
 }
 
-function cancelCall({ session, id }: InstanceMessage, { sessionStates }: HttpDeps): void {
+function handleCancel({ session, id }: InstanceMessage, { sessionStates }: HttpDeps): void {
   // `cancelRequest` of the other instance made this JSON from a `RequestId`.
   const requestId = JSON.parse(id) as RequestId
   sessionStates.find({ key: session })?.calls.get(requestId)?.cancel()
