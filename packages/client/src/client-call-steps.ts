@@ -1,7 +1,7 @@
 import type { CallToolResult, InputRequests, InputResponses, JsonObject } from '@x/schema'
 import type { CallOptions } from './request/call-options.ts'
 import { type CallErrorContext, ClientError } from './request/client-error.ts'
-import type { CoreClientOptions } from './request/options.ts'
+import type { CoreClientSettings } from './request/options.ts'
 import { type ClientState, errorContextOf } from './request/client-state.ts'
 import { parseResult } from './request/parse-result.ts'
 import { checkRound } from './rounds/check-round.ts'
@@ -42,7 +42,7 @@ export interface ClientCallSteps {
 /** Makes the {@link ClientCallSteps} of a client. */
 export function createClientCallSteps(
   toolCalls: ToolCallFactory,
-  options: CoreClientOptions,
+  options: CoreClientSettings,
   clientState: ClientState,
 ): ClientCallSteps {
   const roundsContext: RoundsContext = {

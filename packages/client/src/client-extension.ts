@@ -1,8 +1,9 @@
+import type { OptionTable } from '@x/core'
 import type { ConnectionPeer, LiteralName, Middleware } from '@x/exchange'
 import type { ClientCapabilities } from '@x/schema'
 import type { ClientCallSteps } from './client-call-steps.ts'
 import type { Client } from './client.ts'
-import type { CoreClientOptions } from './request/options.ts'
+import { type CoreClientOptions, coreClientOptionTable } from './request/options.ts'
 import type { ClientEvent } from './request/client-event.ts'
 import type { SendCall } from './rounds/wrapped-calls.ts'
 import type { ExtensionRequest } from './request/request.ts'
@@ -83,6 +84,11 @@ export interface ClientOptions<Extensions extends readonly ClientExtension[] = r
   /** Extensions of the client, such as `tasksClient()` of `@x/tasks/client`. */
   readonly extensions?: Extensions | undefined
 }
+
+export const clientOptionTable = {
+  ...coreClientOptionTable,
+  extensions: undefined,
+} satisfies OptionTable<ClientOptions>
 
 /** The members that a list of extensions adds to a client. */
 export type ClientApis<Extensions extends readonly ClientExtension[]> = {

@@ -3,7 +3,7 @@ import { cachePartitionOf, withCache } from './caching/cache.ts'
 import type { Client } from './client.ts'
 import { type ClientCallSteps, createClientCallSteps } from './client-call-steps.ts'
 import { createListCalls, createOfferedLists, createListFetchers } from './offered-lists.ts'
-import type { ClientConstants, CoreClientOptions } from './request/options.ts'
+import type { ClientConstants, CoreClientSettings } from './request/options.ts'
 import { type ClientState, createClientState, errorContextOf } from './request/client-state.ts'
 import {
   withCompleteResult,
@@ -22,7 +22,7 @@ import { createToolIndex } from './tools/tool-index.ts'
 export interface CoreClientContext {
   readonly exchange: Exchange
   readonly connection: ConnectionView
-  readonly options: CoreClientOptions & { readonly log: NonNullable<CoreClientOptions['log']> }
+  readonly options: CoreClientSettings & { readonly log: NonNullable<CoreClientSettings['log']> }
   readonly constants: ClientConstants
   readonly events: ClientState['events']
 }

@@ -1,4 +1,4 @@
-import { checkOptions, createLog } from '@x/core'
+import { createLog, resolveOptions } from '@x/core'
 import type { ClientTarget, ConnectionView, Exchange, Middleware, TypeCarrier, TypesOf } from '@x/exchange'
 import type { Client } from './client.ts'
 import {
@@ -7,6 +7,7 @@ import {
   type ClientExtension,
   type ClientExtensionHost,
   type ClientExtensionInstance,
+  clientOptionTable,
   type ClientOptions,
   withExtensionCapabilities,
 } from './client-extension.ts'
@@ -15,30 +16,6 @@ import { createClientEventSource } from './request/client-event.ts'
 import { type ClientConstants, clientConstants } from './request/options.ts'
 import { createSendCall, createWrappedCalls } from './rounds/wrapped-calls.ts'
 import { createNamedCalls } from './typed-calls.ts'
-
-const knownClientOptions = {
-  elicit: true,
-  openUrl: true,
-  sample: true,
-  roots: true,
-  use: true,
-  name: true,
-  version: true,
-  clientInfo: true,
-  capabilities: true,
-  cache: true,
-  timeoutMs: true,
-  maxResendMs: true,
-  log: true,
-  outputSchemaCompiler: true,
-  runtime: true,
-  extensions: true,
-} satisfies Record<keyof ClientOptions, true>
-
-function checkClientOptions<Options extends ClientOptions>(options: Options): Options {
-  checkOptions(options, knownClientOptions, 'createClient')
-  return options
-}
 
 /**
  * Makes a client of a connection, a server in this process, or any exchange. The client sends nothing before its first
@@ -72,13 +49,14 @@ export function createClientWith<
   options: ClientOptions<Extensions>,
   constants: ClientConstants,
 ): Client<TypesOf<Served>> & ClientApis<Extensions> {
-  const { extensions = [], use = [] } = checkClientOptions(options)
+  const resolved = resolveOptions<ClientOptions, typeof clientOptionTable>(options, clientOptionTable, 'createClient')
+  const { extensions = [] } = options
   const connection = connectionOf(target)
-  const capabilities = withExtensionCapabilities(options.capabilities, extensions)
+  const capabilities = withExtensionCapabilities(resolved.capabilities, extensions)
   // `Object.assign` is used instead of a spread. For each object with a property after a spread, V8 creates a hidden
   // class that lives as long as the client.
-  const log = createLog(options.log, '@x/client')
-  const clientOptions = Object.assign({}, options, { capabilities, log })
+  const log = createLog(resolved.log, '@x/client')
+  const clientOptions = Object.assign(resolved, { capabilities, log })
   // Extensions need the client, and the client sends through their middleware. So the exchange is set after both exist.
   let exchange: Exchange = connection.exchange
   const outermostExchange: Exchange = (request, call) => exchange(request, call)
@@ -102,7 +80,7 @@ export function createClientWith<
       )
   }
   const instances = startExtensions(extensions, { core, connection, options: clientOptions, sendCall, fork })
-  const middleware = [...use, ...instances.flatMap((instance) => instance.middleware ?? [])]
+  const middleware = [...resolved.use, ...instances.flatMap((instance) => instance.middleware ?? [])]
   exchange = middleware.reduceRight((next, applyMiddleware) => applyMiddleware(next), connection.exchange)
   const wrappedSendCall = instances.reduceRight((next, { wrapCall }) => wrapCall?.(next) ?? next, sendCall)
   events.observe(instances.flatMap((instance) => (instance.observe ? [(event) => instance.observe?.(event)] : [])))

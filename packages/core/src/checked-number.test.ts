@@ -18,8 +18,8 @@ test.each<[unknown, NumberBounds | undefined, string]>([
   [Number.NaN, { isWhole: false }, 'limit is NaN: write a number from 1'],
   [Number.POSITIVE_INFINITY, undefined, 'limit is Infinity: write a whole number from 1'],
   [6, { min: 0, max: 5 }, 'limit is 6: write a whole number from 0 to 5'],
-  ['7', undefined, 'limit is 7: write a whole number from 1'],
-  ['7', { isWhole: false }, 'limit is 7: write a number from 1'],
+  ['7', undefined, 'limit is "7": write a whole number from 1'],
+  ['7', { isWhole: false }, 'limit is "7": write a number from 1'],
 ])('%j outside of %j throws a RangeError that describes the valid numbers', (value, bounds, message) => {
   expect(() => checkedNumber('limit', value as number, bounds)).toThrow(new RangeError(message))
 })

@@ -20,10 +20,12 @@ const defaults = { min: 1, max: Number.POSITIVE_INFINITY, isWhole: true } satisf
  * @example
  * checkedNumber('timeoutMs', options.timeoutMs, { max: maxTimerMs }) // RangeError for 0
  */
-export function checkedNumber(name: string, value: number, bounds: NumberBounds = {}): number {
+export function checkedNumber(name: string, value: unknown, bounds: NumberBounds = {}): number {
   const { min, max, isWhole } = { ...defaults, ...bounds }
-  const isKind = isWhole ? Number.isSafeInteger(value) : typeof value === 'number'
+  const isKind = typeof value === 'number' && (!isWhole || Number.isSafeInteger(value))
   if (isKind && value >= min && value <= max) return value
   const upTo = max === Number.POSITIVE_INFINITY ? '' : ` to ${max}`
-  throw new RangeError(`${name} is ${String(value)}: write a ${isWhole ? 'whole ' : ''}number from ${min}${upTo}`)
+  throw new RangeError(
+    `${name} is ${typeof value === 'string' ? JSON.stringify(value) : String(value)}: write a ${isWhole ? 'whole ' : ''}number from ${min}${upTo}`,
+  )
 }

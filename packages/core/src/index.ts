@@ -25,7 +25,6 @@ export {
   withSignalOf,
 } from './cancellation.ts'
 export { checkedNumber, type NumberBounds } from './checked-number.ts'
-export { checkOptions, findOptionsProblem, type KnownOptions } from './check-options.ts'
 export {
   cloneJson,
   copyJson,
@@ -50,6 +49,7 @@ export {
   type LedgerBound,
   ledgerBounds,
   type LedgerKind,
+  ledgerLimitTable,
   type LedgerLimits,
   LimitError,
 } from './ledger.ts'
@@ -66,6 +66,13 @@ export {
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
 export { importPeerDependency, isMissingModuleError } from './import-peer-dependency.ts'
 export { createRandomPool, randomId } from './random-id.ts'
+export {
+  findOptionsProblem,
+  type OptionRules,
+  type OptionTable,
+  type ResolvedOptions,
+  resolveOptions,
+} from './resolve-options.ts'
 export {
   captureAsyncContext,
   type Clock,

@@ -76,9 +76,14 @@ test('a limit above the default raises the bound for all callers by the same fac
   expect(createLedger({ streams: 1 }).boundOf('streams')).toMatchObject({ perCaller: 1, total })
 })
 
-test.each([0, -1, Number.NaN, '10'])('the invalid limit %s is refused with its name', (value) => {
+test.each([
+  [0, '0'],
+  [-1, '-1'],
+  [Number.NaN, 'NaN'],
+  ['10', '"10"'],
+])('the invalid limit %s is refused with its name', (value, shown) => {
   // A program without types can pass any value.
-  expect(() => createLedger({ streams: value as number })).toThrow(`limits.streams is ${value}: write a number from 1`)
+  expect(() => createLedger({ streams: value as number })).toThrow(`limits.streams is ${shown}: write a number from 1`)
 })
 
 test('the bound of one caller always leaves a share to other callers', () => {

@@ -90,7 +90,8 @@ export interface LedgerLimits {
   readonly bytes?: number | undefined
 }
 
-const kindsByLimit = {
+/** The kind of each option of {@link LedgerLimits}. */
+export const ledgerLimitTable = {
   calls: 'calls',
   waitingCalls: 'waiting_calls',
   streams: 'streams',
@@ -204,7 +205,7 @@ function createCounts(
   bounds: Readonly<Partial<Record<LedgerKind, LedgerBound>>>,
 ): Record<LedgerKind, KindCount> {
   const limitByKind = new Map<string, number>()
-  for (const [limit, kind] of Object.entries(kindsByLimit) as [keyof LedgerLimits, LedgerKind][]) {
+  for (const [limit, kind] of Object.entries(ledgerLimitTable) as [keyof LedgerLimits, LedgerKind][]) {
     const value = limits[limit]
     if (value !== undefined) limitByKind.set(kind, checkedNumber(`limits.${limit}`, value, { isWhole: false }))
   }

@@ -1,4 +1,4 @@
-import { checkOptions, type KnownOptions, type Log } from '@x/core'
+import { resolveOptions, type OptionTable, type Log } from '@x/core'
 import { oauth } from '@x/auth/client'
 import { fileStore, loopbackRedirect } from '@x/auth/node'
 import { legacy } from '@x/legacy'
@@ -41,17 +41,21 @@ export interface Bridge extends AsyncResource {
   close(): Promise<void>
 }
 
-const stdioOptionNames = { toStdio: true, headers: true, auth: true, log: true } as const satisfies KnownOptions &
-  Record<keyof BridgeToStdio, true>
-const httpOptionNames = {
-  toHttp: true,
-  type: true,
-  command: true,
-  args: true,
-  env: true,
-  cwd: true,
-  log: true,
-} as const satisfies KnownOptions & Record<keyof BridgeToHttp, true>
+const stdioOptionTable = {
+  toStdio: undefined,
+  headers: undefined,
+  auth: undefined,
+  log: undefined,
+} satisfies OptionTable<BridgeToStdio>
+const httpOptionTable = {
+  toHttp: undefined,
+  type: undefined,
+  command: undefined,
+  args: undefined,
+  env: undefined,
+  cwd: undefined,
+  log: undefined,
+} satisfies OptionTable<BridgeToHttp>
 
 /**
  * Starts a bridge: a host over stdio uses a server at a URL, or hosts over HTTP use a server that is a program. Hosts and
@@ -71,7 +75,7 @@ export async function bridge(options: BridgeToStdio | BridgeToHttp): Promise<Bri
 const clientName = 'mcp-bridge'
 
 function bridgeToStdio(options: BridgeToStdio): Bridge {
-  checkOptions(options, stdioOptionNames, 'bridge')
+  resolveOptions(options, stdioOptionTable, 'bridge')
   const { toStdio, headers = {}, log } = options
   const url = new URL(toStdio)
   const problem = findAddressProblem(url)
@@ -89,7 +93,7 @@ function createLogin(): HttpAuthorizer {
 }
 
 async function bridgeToHttp(options: BridgeToHttp): Promise<Bridge> {
-  checkOptions(options, httpOptionNames, 'bridge')
+  resolveOptions(options, httpOptionTable, 'bridge')
   const { toHttp, log, ...entry } = options
   const upstream = { connect: () => connectAny(entry, { log, stdio: { stderr: 'inherit' } }) }
   const name = entry.command.split(/[\\/]/).at(-1) ?? entry.command

@@ -4,15 +4,17 @@
  * @module @x/state-codec/postgres
  */
 
+import { type OptionTable, resolveOptions } from '@x/core'
 import { openPostgres } from '@x/core/postgres'
 import { StateUsageError } from './state-error.ts'
 import { defaultTimeoutMs, runStoreOperation } from './store/call-store.ts'
 import type { StateStore } from './state-codec.ts'
 import {
-  compileOwnerQuota,
   findReachedLimit,
   type OwnerQuotaOptions,
   ownerQuotaError,
+  ownerQuotaOf,
+  quotaOptionTable,
   type SharedOperations,
   createOwnerStore,
 } from './store/owner-quota.ts'
@@ -31,6 +33,12 @@ export interface PostgresStoreOptions extends OwnerQuotaOptions {
   /** The time limit of a query, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number | undefined
 }
+
+const storeOptionTable = {
+  ...quotaOptionTable,
+  table: 'mcp_state',
+  timeoutMs: defaultTimeoutMs,
+} satisfies OptionTable<PostgresStoreOptions>
 
 /**
  * A store in PostgreSQL. Expired rows stay until `removeExpiredRows` deletes them. It owns the pool that it made of a URL.
@@ -54,12 +62,12 @@ export interface PostgresStore extends StateStore {
  * @throws StateUsageError for an invalid table name, and RangeError for an invalid quota.
  */
 export function postgresStore(database: string | PostgresPool, options: PostgresStoreOptions = {}): PostgresStore {
-  const { timeoutMs = defaultTimeoutMs } = options
+  const { table: tableName, timeoutMs, ...quotas } = resolveOptions(options, storeOptionTable, 'postgresStore')
   const { pool, close } = openStorePool(database)
-  const table = quoteTableName(options.table ?? 'mcp_state')
+  const table = quoteTableName(tableName)
   const query = async (text: string, values: unknown[]): Promise<readonly unknown[]> =>
     (await runStoreOperation({ name: 'PostgreSQL', timeoutMs }, () => pool.query(text, values))).rows
-  const quota = compileOwnerQuota(options)
+  const quota = ownerQuotaOf(quotas)
   const operations = createTableOperations(table, query)
   return {
     add: async (key, value, ttlMs) => (await query(buildAddSql(table), [key, value, ttlMs])).length > 0,

@@ -4,16 +4,18 @@
  * @module @x/state-codec/redis
  */
 
+import { type OptionTable, resolveOptions } from '@x/core'
 import { openRedis } from '@x/core/redis'
 import { StateError } from './state-error.ts'
 import { defaultTimeoutMs, runStoreOperation } from './store/call-store.ts'
 import type { StateStore } from './state-codec.ts'
 import {
   type StorageUsage,
-  compileOwnerQuota,
   findReachedLimit,
   type OwnerQuotaOptions,
   ownerQuotaError,
+  ownerQuotaOf,
+  quotaOptionTable,
   type NewOwnedEntry,
   type SharedOperations,
   createOwnerStore,
@@ -37,6 +39,12 @@ export interface RedisStoreOptions extends OwnerQuotaOptions {
   readonly timeoutMs?: number | undefined
 }
 
+const storeOptionTable = {
+  ...quotaOptionTable,
+  prefix: 'mcp:',
+  timeoutMs: defaultTimeoutMs,
+} satisfies OptionTable<RedisStoreOptions>
+
 /** A store in Redis. It owns the client that it made of a URL. */
 export interface RedisStore extends StateStore {
   /** Closes the client. Does nothing for a client of the application. */
@@ -54,8 +62,8 @@ export interface RedisStore extends StateStore {
  * @throws RangeError for an invalid quota.
  */
 export function redisStore(redis: string | RedisClient, options: RedisStoreOptions = {}): RedisStore {
-  const { prefix = 'mcp:', timeoutMs = defaultTimeoutMs } = options
-  const quota = compileOwnerQuota(options)
+  const { prefix, timeoutMs, ...quotas } = resolveOptions(options, storeOptionTable, 'redisStore')
+  const quota = ownerQuotaOf(quotas)
   const { client, close } = openRedis(redis)
   const send: SendCommand = (args) =>
     runStoreOperation({ name: 'Redis', timeoutMs }, (abortSignal) => client.sendCommand(args, { abortSignal }))

@@ -24,7 +24,7 @@ describe('a guess that the types accept is rejected at the start:', () => {
       protect({ resource: 'https://mcp.example.com/mcp', issuers: ['https://login.example.com'], ...options }),
     oauth: (options) =>
       oauth({ client: { name: 'Guesses' }, redirect: pageRedirect({ uri: 'https://app.example/login' }), ...options }),
-    'A codec with keys': (options) => sealedState({ keys, ...options }),
+    sealedState: (options) => sealedState({ keys, ...options }),
   }
   test.each<[string, object, string]>([
     ['createServer', { maxCallsPerCaller: 10 }, 'limits.calls'],
@@ -37,7 +37,7 @@ describe('a guess that the types accept is rejected at the start:', () => {
     ['sessions', { ttl: 1000 }, 'ttlMs'],
     ['protect', { issuer: 'https://login.example.com' }, 'issuers'],
     ['oauth', { issuer: {} }, 'issuers'],
-    ['A codec with keys', { ttl: 1000 }, 'ttlMs'],
+    ['sealedState', { ttl: 1000 }, 'ttlMs'],
   ])('an option of %s that does not exist, %j', async (where, options, suggestion) => {
     const [name] = Object.keys(options)
     const started = async (): Promise<unknown> => start[where]?.(options)

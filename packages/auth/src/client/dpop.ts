@@ -1,4 +1,4 @@
-import { checkOptions } from '@x/core'
+import { type OptionTable, resolveOptions } from '@x/core'
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import { generateRandomNonce } from 'oauth4webapi'
 import { sha256 } from '../digest.ts'
@@ -41,12 +41,12 @@ const noncePattern = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
  * @throws TypeError for a key pair that cannot create ES256 proofs.
  */
 export function dpop(options: DpopOptions = {}): DpopBinding {
-  checkOptions(options, dpopOptionNames, 'dpop')
+  resolveOptions(options, dpopOptionTable, 'dpop')
   if (options.keyPair !== undefined) checkKeyPair(options.keyPair)
   return { createDpop: (context) => createDpop(options, context) }
 }
 
-const dpopOptionNames = { required: true, keyPair: true } as const satisfies Record<keyof DpopOptions, true>
+const dpopOptionTable = { required: undefined, keyPair: undefined } satisfies OptionTable<DpopOptions>
 
 /** Creates the object that makes the proofs of one authorizer. */
 function createDpop({ required = false, keyPair }: DpopOptions, context: DpopContext): Dpop {

@@ -1,11 +1,11 @@
-import { checkOptions } from '@x/core'
+import { type OptionTable, resolveOptions } from '@x/core'
 import type { AuthorizationServer } from 'oauth4webapi'
 import { AuthError, isAuthError } from './auth-error.ts'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
 import {
   type MachineAuth,
   createMachineAuth,
-  machineOptionNames,
+  machineOptionTable,
   type MachineOptions,
   requestWithAssertion,
 } from './machine.ts'
@@ -51,12 +51,12 @@ export interface EnterpriseOptions extends MachineOptions {
   identity(request: IdentityRequest): string | IdentityAssertion | Promise<string | IdentityAssertion>
 }
 
-const enterpriseOptionNames = {
-  ...machineOptionNames,
-  client: true,
-  idp: true,
-  identity: true,
-} as const satisfies Record<keyof EnterpriseOptions, true>
+const enterpriseOptionTable = {
+  ...machineOptionTable,
+  client: undefined,
+  idp: undefined,
+  identity: undefined,
+} satisfies OptionTable<EnterpriseOptions>
 
 /**
  * Creates an authorizer that uses the login of a person at the identity provider of their enterprise. The identity
@@ -76,7 +76,7 @@ const enterpriseOptionNames = {
  * })
  */
 export function enterprise(options: EnterpriseOptions): MachineAuth {
-  checkOptions(options, enterpriseOptionNames, 'enterprise')
+  resolveOptions(options, enterpriseOptionTable, 'enterprise')
   const authenticate = requireClientAuthenticator(options.client)
   const exchangeIdentity = createIdentityExchange(options)
   return createMachineAuth(options, {

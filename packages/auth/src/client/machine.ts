@@ -1,4 +1,4 @@
-import { checkOptions } from '@x/core'
+import { type OptionTable, resolveOptions } from '@x/core'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError } from './auth-error.ts'
 import type { AuthServerSettings } from './authorize.ts'
@@ -23,27 +23,27 @@ export interface MachineOptions extends AuthServerSettings, AuthorizerOptions {
   readonly issuer: string
 }
 
-export const machineOptionNames = {
-  issuer: true,
-  resource: true,
-  alias: true,
-  endpoints: true,
-  dpop: true,
-  store: true,
-  fetch: true,
-  runtime: true,
-} as const satisfies Record<keyof MachineOptions, true>
+export const machineOptionTable = {
+  issuer: undefined,
+  resource: undefined,
+  alias: undefined,
+  endpoints: undefined,
+  dpop: undefined,
+  store: undefined,
+  fetch: undefined,
+  runtime: undefined,
+} satisfies OptionTable<MachineOptions>
 
-const clientCredentialsOptionNames = {
-  ...machineOptionNames,
-  client: true,
-} as const satisfies Record<keyof ClientCredentialsOptions, true>
+const clientCredentialsOptionTable = {
+  ...machineOptionTable,
+  client: undefined,
+} satisfies OptionTable<ClientCredentialsOptions>
 
-const workloadOptionNames = {
-  ...machineOptionNames,
-  client: true,
-  assertion: true,
-} as const satisfies Record<keyof WorkloadOptions, true>
+const workloadOptionTable = {
+  ...machineOptionTable,
+  client: undefined,
+  assertion: undefined,
+} satisfies OptionTable<WorkloadOptions>
 
 /** An authorizer that needs no person. */
 export interface MachineAuth extends HttpAuthorizer {
@@ -83,7 +83,7 @@ export interface ClientCredentialsOptions extends MachineOptions {
  * const client = createClient(connection, { name: 'nightly', version: '1.0.0', capabilities: auth.capabilities })
  */
 export function clientCredentials(options: ClientCredentialsOptions): MachineAuth {
-  checkOptions(options, clientCredentialsOptionNames, 'clientCredentials')
+  resolveOptions(options, clientCredentialsOptionTable, 'clientCredentials')
   const authenticate = requireClientAuthenticator(options.client)
   return createMachineAuth(options, {
     extension: 'io.modelcontextprotocol/oauth-client-credentials',
@@ -120,7 +120,7 @@ const jwtBearerGrantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
  * const auth = workload({ issuer: 'https://login.example.com', client: { id: 'importer' }, assertion })
  */
 export function workload(options: WorkloadOptions): MachineAuth {
-  checkOptions(options, workloadOptionNames, 'workload')
+  resolveOptions(options, workloadOptionTable, 'workload')
   const authenticate = createClientAuthenticator(options.client)
   return createMachineAuth(options, {
     clientId: options.client.id,

@@ -1,4 +1,4 @@
-import { checkOptions } from '@x/core'
+import { type OptionTable, resolveOptions } from '@x/core'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError, isAuthError } from './auth-error.ts'
 import { checkClientIdentity, type ClientIdentity, findClientOf, isUnknownClient } from './client-identity.ts'
@@ -8,15 +8,15 @@ import { withoutFragment } from './safe-url.ts'
 import { toAuthenticatedClient, revokeToken } from './server-requests.ts'
 import type { StoredCredential } from './stored-credentials.ts'
 
-const oauthOptionNames: Readonly<Record<keyof OAuthOptions, true>> = {
-  client: true,
-  redirect: true,
-  issuers: true,
-  dpop: true,
-  store: true,
-  fetch: true,
-  runtime: true,
-}
+const oauthOptionTable = {
+  client: undefined,
+  redirect: undefined,
+  issuers: undefined,
+  dpop: undefined,
+  store: undefined,
+  fetch: undefined,
+  runtime: undefined,
+} satisfies OptionTable<OAuthOptions>
 
 /** An authorizer with the logins of one person, for any number of servers. */
 export interface OAuth extends HttpAuthorizer {
@@ -53,7 +53,7 @@ export interface OAuth extends HttpAuthorizer {
  * await using connection = connectHttp('https://mcp.example.com/mcp', { auth })
  */
 export function oauth(options: OAuthOptions): OAuth {
-  checkOptions(options, oauthOptionNames, 'oauth')
+  resolveOptions(options, oauthOptionTable, 'oauth')
   checkClientIdentity(options.client)
   const authorizer = createCodeAuthorizer(options)
   return {

@@ -1,4 +1,4 @@
-import { checkOptions } from '@x/core'
+import { type OptionTable, resolveOptions } from '@x/core'
 import type { Principal } from '@x/exchange'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { findToken } from '../server/caller-token.ts'
@@ -19,17 +19,17 @@ export interface TokenExchangeOptions extends Omit<MachineOptions, 'store' | 'dp
   readonly subjectIssuer?: string | undefined
 }
 
-const tokenExchangeOptionNames = {
-  issuer: true,
-  resource: true,
-  alias: true,
-  endpoints: true,
-  fetch: true,
-  runtime: true,
-  client: true,
-  audience: true,
-  subjectIssuer: true,
-} as const satisfies Record<keyof TokenExchangeOptions, true>
+const tokenExchangeOptionTable = {
+  issuer: undefined,
+  resource: undefined,
+  alias: undefined,
+  endpoints: undefined,
+  fetch: undefined,
+  runtime: undefined,
+  client: undefined,
+  audience: undefined,
+  subjectIssuer: undefined,
+} satisfies OptionTable<TokenExchangeOptions>
 
 /** The exchanges of one caller. */
 interface CallerExchange {
@@ -53,7 +53,7 @@ interface CallerExchange {
  * @throws TypeError for an unknown option, and for a client without a key or a secret.
  */
 export function tokenExchange(options: TokenExchangeOptions): (principal: Principal | undefined) => HttpAuthorizer {
-  checkOptions(options, tokenExchangeOptionNames, 'tokenExchange')
+  resolveOptions(options, tokenExchangeOptionTable, 'tokenExchange')
   const authenticate = requireClientAuthenticator(options.client)
   const exchanges = new CallerCache<CallerExchange>(options.runtime?.now ?? Date.now)
   return (caller) => {

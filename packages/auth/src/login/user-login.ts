@@ -1,4 +1,4 @@
-import { checkOptions, createLog, type Log, platformRuntime } from '@x/core'
+import { type OptionTable, resolveOptions, createLog, type Log, platformRuntime } from '@x/core'
 import type { HttpAuthorizer, Principal } from '@x/exchange'
 import { type KeyInput, sealedState, type StateStore } from '@x/state-codec'
 import { platformFetch } from '../bounded-fetch.ts'
@@ -46,17 +46,17 @@ export interface UserLogin {
   handle(request: Request): Promise<Response> | undefined
 }
 
-const userLoginOptionNames = {
-  url: true,
-  protection: true,
-  client: true,
-  store: true,
-  keys: true,
-  log: true,
-  issuers: true,
-  fetch: true,
-  runtime: true,
-} as const satisfies Record<keyof UserLoginOptions, true>
+const userLoginOptionTable = {
+  url: undefined,
+  protection: undefined,
+  client: undefined,
+  store: undefined,
+  keys: undefined,
+  log: undefined,
+  issuers: undefined,
+  fetch: undefined,
+  runtime: undefined,
+} satisfies OptionTable<UserLoginOptions>
 
 /**
  * Lets the users of a gateway log in at its upstreams, each with an account of its own. A call that needs a login asks
@@ -76,7 +76,7 @@ const userLoginOptionNames = {
  * accepts no bearer tokens. Throws a `StateUsageError` for invalid keys.
  */
 export function userLogin(options: UserLoginOptions): UserLogin {
-  checkOptions(options, userLoginOptionNames, 'userLogin')
+  resolveOptions(options, userLoginOptionTable, 'userLogin')
   const { protection, client, store, fetch = platformFetch, issuers } = options
   checkClientIdentity(client)
   const startUrl = parseSecureUrl('url', options.url.replace(/\/$/, ''))

@@ -1,4 +1,4 @@
-import { createLedger, createLog, errorRecord } from '@x/core'
+import { createLedger, createLog, errorRecord, type OptionTable } from '@x/core'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
 import { compileImpliedScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 import { type AuthenticationState, createTokenCache } from './authenticate.ts'
@@ -54,16 +54,16 @@ export interface ProtectInternals {
   readonly fetch?: FetchFunction | undefined
 }
 
-export const protectOptionNames: Readonly<Record<keyof ProtectOptions, true>> = {
-  resource: true,
-  issuers: true,
-  scopes: true,
-  supportedScopes: true,
-  impliedScopes: true,
-  toPrincipal: true,
-  dpop: true,
-  certificateOf: true,
-}
+export const protectOptionTable = {
+  resource: undefined,
+  issuers: undefined,
+  scopes: undefined,
+  supportedScopes: undefined,
+  impliedScopes: undefined,
+  toPrincipal: undefined,
+  dpop: undefined,
+  certificateOf: undefined,
+} satisfies OptionTable<ProtectOptions>
 
 /**
  * The number of verified tokens in the cache: enough for the callers of a few minutes. Each entry takes about a

@@ -1,4 +1,4 @@
-import { checkOptions } from '@x/core'
+import { resolveOptions } from '@x/core'
 import { isJsonObject, type WireError } from '@x/schema'
 import { parseScopes } from '../scopes.ts'
 import {
@@ -14,7 +14,7 @@ import {
   createAuthenticationState,
   dpopModeOf,
   type ProtectInternals,
-  protectOptionNames,
+  protectOptionTable,
   type ProtectOptions,
 } from './protect-options.ts'
 
@@ -56,7 +56,7 @@ export function protect(options: ProtectOptions): Protection {
 
 /** Creates the result of {@link protect}. Tests pass other internal values. */
 export function createProtection(options: ProtectOptions, internals?: ProtectInternals): Protection {
-  checkOptions(options, protectOptionNames, 'protect')
+  resolveOptions(options, protectOptionTable, 'protect')
   if (!Array.isArray(options.issuers))
     throw new TypeError("issuers must be a list of authorization servers, as in ['https://auth.example.com']")
   const resource = canonicalizeResource(options.resource)

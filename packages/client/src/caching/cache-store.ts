@@ -1,6 +1,10 @@
+import { type OptionTable, resolveOptions } from '@x/core'
 import type { CacheEntries, CacheEntry, CachePartition, CacheStore, CacheStoreOptions } from '../request/options.ts'
 
-const defaults = { maxEntries: 500, maxLength: 16_000_000 } satisfies CacheStoreOptions
+const storeOptionTable = {
+  maxEntries: { default: 500, min: 0 },
+  maxLength: { default: 16_000_000, min: 0 },
+} satisfies OptionTable<CacheStoreOptions>
 
 /**
  * Creates a store in memory that evicts the least recently used results.
@@ -19,7 +23,7 @@ function createPartition(entries: CacheEntries, name: string): CachePartition {
 }
 
 function createCacheEntries(options: CacheStoreOptions): CacheEntries {
-  const { maxEntries = defaults.maxEntries, maxLength = defaults.maxLength } = options
+  const { maxEntries, maxLength } = resolveOptions(options, storeOptionTable, 'createCacheStore')
   const entries = new Map<string, { readonly entry: CacheEntry; readonly length: number }>()
   let totalLength = 0
   const remove = (key: string): void => {

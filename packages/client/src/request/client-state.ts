@@ -2,7 +2,7 @@ import { findMethodRow, type Implementation, type JsonObject } from '@x/schema'
 import { type ClientIdentity, createClientIdentity } from './calling-client.ts'
 import type { CallErrorContext } from './client-error.ts'
 import type { ClientEventSource } from './client-event.ts'
-import type { CoreClientOptions } from './options.ts'
+import type { CoreClientSettings } from './options.ts'
 
 /** Facts about the server from the answers to one client. No request relies on them. */
 export interface ClientState {
@@ -25,7 +25,7 @@ export interface ClientState {
 
 /** Creates the state of a new client. */
 export function createClientState(
-  options: CoreClientOptions,
+  options: CoreClientSettings,
   clientVersions: ClientState['clientProtocolVersions'],
   { events, url, onServerInfo }: Pick<ClientState, 'events' | 'url' | 'onServerInfo'>,
 ): ClientState {

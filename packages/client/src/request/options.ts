@@ -1,4 +1,4 @@
-import type { Clock, Log } from '@x/core'
+import { type Clock, type Log, type OptionTable, platformRuntime, type ResolvedOptions } from '@x/core'
 import type { Middleware } from '@x/exchange'
 import {
   type ClientCapabilities,
@@ -57,11 +57,27 @@ export interface CoreClientOptions extends InputHandlers {
   readonly runtime?: Clock | undefined
 }
 
-export const clientDefaults = {
-  timeoutMs: 60_000,
+export const coreClientOptionTable = {
+  elicit: undefined,
+  openUrl: undefined,
+  sample: undefined,
+  roots: undefined,
+  use: { default: [] },
+  name: undefined,
+  version: undefined,
+  clientInfo: undefined,
+  capabilities: undefined,
+  cache: undefined,
+  timeoutMs: { default: 60_000, min: 0, isWhole: false },
   // A restart of a server or of its store takes less time.
-  maxResendMs: 10_000,
-} satisfies Partial<CoreClientOptions>
+  maxResendMs: { default: 10_000, min: 0, isWhole: false },
+  log: undefined,
+  outputSchemaCompiler: undefined,
+  runtime: { default: platformRuntime },
+} satisfies OptionTable<CoreClientOptions>
+
+/** The options of a client with their defaults. */
+export type CoreClientSettings = ResolvedOptions<CoreClientOptions, typeof coreClientOptionTable>
 
 /** The values of a client that are no options. Tests of this package replace them. */
 export interface ClientConstants {

@@ -17,10 +17,10 @@ import { type CallErrorContext, ClientError } from './client-error.ts'
 import { type ClientState, errorContextOf } from './client-state.ts'
 import type { ClientMethod, CompleteResults } from './complete-results.ts'
 import type { CallOptions } from './call-options.ts'
-import { clientInfoOf, type CoreClientOptions } from './options.ts'
+import { clientInfoOf, type CoreClientSettings } from './options.ts'
 import { type InputRequired, isInputRequired } from './input-required.ts'
 import { declaredCapabilities, hasHandlers } from './input-handlers.ts'
-import { clockOf, maxProgressFactor, sendWithResends, timeoutMsOf } from './resend-policy.ts'
+import { maxProgressFactor, sendWithResends, timeoutMsOf } from './resend-policy.ts'
 import { runCall } from './run-call.ts'
 import { parseResult, peerError, serverInfoOf } from './parse-result.ts'
 
@@ -79,7 +79,7 @@ export interface RequestExchanges {
  */
 export function createSendRawRequest(
   { exchange, transportExchange, getPendingLogin, closed }: RequestExchanges,
-  options: CoreClientOptions,
+  options: CoreClientSettings,
   state: ClientState,
 ): SendRaw {
   const createRequestMeta = createMetaFactory(options)
@@ -99,7 +99,7 @@ export function createSendRawRequest(
     const timeoutMs = timeoutMsOf(options, callOptions)
     const isStreaming = findMethodRow(call.method)?.isStreaming === true
     const maxTotalMs = isStreaming ? timeoutMs : timeoutMs * maxProgressFactor
-    const clock = clockOf(options)
+    const clock = options.runtime
     const { headerParams, onMessage: onAnyMessage } = call
     const nameHeader = encodeMcpName(call, getErrorContext)
     const onMessage = onAnyMessage && ((message: RpcNotification): boolean => onAnyMessage(message, id))
@@ -266,7 +266,7 @@ type CreateRequestMeta = (
   call: { readonly options: CallOptions; readonly canAskInput: boolean },
 ) => JsonObject
 
-function createMetaFactory(options: CoreClientOptions): CreateRequestMeta {
+function createMetaFactory(options: CoreClientSettings): CreateRequestMeta {
   const baseMeta: JsonObject = {
     [metaKeys.clientCapabilities]: declaredCapabilities(options, {}),
     [metaKeys.clientInfo]: clientInfoOf(options),

@@ -1,8 +1,8 @@
-import { type Clock, createLog, platformRuntime } from '@x/core'
+import { createLog } from '@x/core'
 import { findMethodRow, type RpcResponse } from '@x/schema'
 import type { CallOptions } from './call-options.ts'
 import { type CallTarget, type ClientState, errorContextOf } from './client-state.ts'
-import { clientDefaults, type CoreClientOptions } from './options.ts'
+import type { CoreClientSettings } from './options.ts'
 import { sendUntilAnswered } from './resend.ts'
 
 /**
@@ -12,17 +12,12 @@ import { sendUntilAnswered } from './resend.ts'
 export const maxProgressFactor = 10
 
 /** Returns the time limit of a request without progress, in milliseconds. */
-export function timeoutMsOf(options: CoreClientOptions, callOptions: CallOptions): number {
-  return callOptions.timeoutMs ?? options.timeoutMs ?? clientDefaults.timeoutMs
-}
-
-/** Returns the clock of a client. */
-export function clockOf({ runtime = platformRuntime }: CoreClientOptions): Clock {
-  return runtime
+export function timeoutMsOf(options: CoreClientSettings, callOptions: CallOptions): number {
+  return callOptions.timeoutMs ?? options.timeoutMs
 }
 
 interface ResendContext {
-  readonly options: CoreClientOptions
+  readonly options: CoreClientSettings
   readonly callOptions: CallOptions
   readonly state: ClientState
   readonly closed: AbortSignal | undefined
@@ -32,7 +27,7 @@ interface ResendContext {
  * Says once that the client waits for a server that has never answered: nothing at the address may be an outage, and is
  * as often a wrong port.
  */
-function warnOfRefusal(state: ClientState, { log }: CoreClientOptions, maxResendMs: number): void {
+function warnOfRefusal(state: ClientState, { log }: CoreClientSettings, maxResendMs: number): void {
   if (state.serverInfo !== undefined || state.isRefusalKnown) return
   state.isRefusalKnown = true
   const waits = `requests are sent again for up to ${maxResendMs / 1000} s`
@@ -48,13 +43,13 @@ export function sendWithResends(
 ): Promise<RpcResponse> {
   const row = findMethodRow(call.method)
   const isReadOnly = row !== undefined && row.hasEffects === undefined
-  const maxResendMs = callOptions.maxResendMs ?? options.maxResendMs ?? clientDefaults.maxResendMs
+  const maxResendMs = callOptions.maxResendMs ?? options.maxResendMs
   return sendUntilAnswered(send, {
     isRepeatable: isReadOnly ? () => true : call.isRepeatable,
     maxResendMs: Math.min(maxResendMs, timeoutMsOf(options, callOptions)),
     maxQuotaMs: timeoutMsOf(options, callOptions),
     maxTotalMs: timeoutMsOf(options, callOptions) * maxProgressFactor,
-    clock: clockOf(options),
+    clock: options.runtime,
     signal: callOptions.signal,
     closed,
     onResend: ({ isRefused, ...resend }) => {

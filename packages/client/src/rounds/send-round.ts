@@ -5,11 +5,11 @@ import type { CompleteResults } from '../request/complete-results.ts'
 import type { MultiRoundCall } from '../request/multi-round-call.ts'
 import type { CallErrorContext } from '../request/client-error.ts'
 import type { ClientEventSource } from '../request/client-event.ts'
-import type { CoreClientOptions } from '../request/options.ts'
+import type { CoreClientSettings } from '../request/options.ts'
 
 /** The parts of a client that its rounds share. */
 export interface RoundsContext {
-  readonly options: CoreClientOptions
+  readonly options: CoreClientSettings
   readonly events: ClientEventSource
   readonly errorContextOf: (call: {
     readonly method: MultiRoundMethod

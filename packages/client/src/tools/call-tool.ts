@@ -13,7 +13,7 @@ import {
 import { createOutputCheckLookup, type OutputCheck } from './check-output.ts'
 import { type CallErrorContext, ClientError, isClientError } from '../request/client-error.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
-import type { CoreClientOptions } from '../request/options.ts'
+import type { CoreClientSettings } from '../request/options.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
 import type { MultiRoundCall } from '../request/multi-round-call.ts'
 import type { KnownTool, ToolIndex } from './tool-index.ts'
@@ -26,7 +26,7 @@ export interface ToolCallsDeps {
   readonly listTools: (options: ReadOptions) => Promise<unknown>
   readonly errorContextOf: (request: ClientRequest<'tools/call'>) => CallErrorContext
   /** The client's options for the check of outputs. */
-  readonly options: Pick<CoreClientOptions, 'outputSchemaCompiler'> & { readonly log: Log }
+  readonly options: Pick<CoreClientSettings, 'outputSchemaCompiler'> & { readonly log: Log }
 }
 
 interface ToolCallsContext extends ToolCallsDeps {

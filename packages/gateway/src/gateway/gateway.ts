@@ -1,11 +1,11 @@
-import { checkOptions, createLedger, createLog, type KnownOptions, runtimeOf } from '@x/core'
+import { resolveOptions, createLedger, createLog, type OptionTable, runtimeOf } from '@x/core'
 import { type ObservableState, type Server, serverOf } from '@x/exchange'
 import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { findUpstreamNameProblem } from '../names/names.ts'
 import { GatewayState } from '../names/state.ts'
 import { type GatewayUpstream, Upstream } from '../upstream/upstream.ts'
 import type { GatewayParts } from './host-request.ts'
-import { type ProxyOptions, proxyOptionNames } from './proxy.ts'
+import { type ProxyOptions, proxyOptionTable } from './proxy.ts'
 import { serveHost } from './serve-host.ts'
 
 /** The options of {@link gateway}: its own name and version, and those that a proxy has too. */
@@ -33,8 +33,7 @@ export interface Gateway extends Server {
 
 const noStateReason = 'the gateway has no `state`, and seals with a random key: give it one of sealedState'
 
-const gatewayOptionNames = { ...proxyOptionNames, upstreams: true } as const satisfies KnownOptions &
-  Record<keyof GatewayOptions, true>
+const gatewayOptionTable = { ...proxyOptionTable, upstreams: undefined } satisfies OptionTable<GatewayOptions>
 
 /**
  * Creates a server in front of several others, over any transports and of any revisions. Any instance with the same
@@ -48,7 +47,7 @@ const gatewayOptionNames = { ...proxyOptionNames, upstreams: true } as const sat
  * @throws TypeError for an unknown option, a name that no upstream can have, and rules of tools that contradict.
  */
 export function gateway(options: GatewayOptions): Gateway {
-  checkOptions(options, gatewayOptionNames, 'gateway')
+  resolveOptions(options, gatewayOptionTable, 'gateway')
   const { name, version, use, extensions } = options
   const state = options.state ?? sealedState({ keys: [randomKey()] })
   const runtime = runtimeOf(options.runtime)

@@ -1,4 +1,4 @@
-import { checkOptions, createLedger, createLog, type KnownOptions, type Log, type Runtime, runtimeOf } from '@x/core'
+import { resolveOptions, createLedger, createLog, type OptionTable, type Log, type Runtime, runtimeOf } from '@x/core'
 import {
   type Exchange,
   type HostStateCodec,
@@ -35,15 +35,15 @@ export interface ProxyOptions {
   readonly runtime?: Partial<Runtime> | undefined
 }
 
-export const proxyOptionNames = {
-  name: true,
-  version: true,
-  use: true,
-  extensions: true,
-  state: true,
-  log: true,
-  runtime: true,
-} as const satisfies KnownOptions & Record<keyof ProxyOptions, true>
+export const proxyOptionTable = {
+  name: undefined,
+  version: undefined,
+  use: undefined,
+  extensions: undefined,
+  state: undefined,
+  log: undefined,
+  runtime: undefined,
+} satisfies OptionTable<ProxyOptions>
 
 /**
  * Creates a server that forwards every request to another server, over any transport and between any two revisions. It
@@ -58,7 +58,7 @@ export const proxyOptionNames = {
  * @throws TypeError for an unknown option.
  */
 export function proxy(upstream: ProxyUpstream, options: ProxyOptions): Server {
-  checkOptions(options, proxyOptionNames, 'proxy')
+  resolveOptions(options, proxyOptionTable, 'proxy')
   checkUpstream(upstream, 'The upstream of proxy')
   return 'exchange' in upstream ? proxyServer(upstream, options) : proxyConnections(upstream, options)
 }

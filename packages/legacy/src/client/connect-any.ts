@@ -1,13 +1,13 @@
-import { checkOptions, platformRuntime } from '@x/core'
 import { protocolVersion } from '@x/schema'
 import { legacyRevisions } from '../translate/revisions.ts'
 import { type ConnectionOptions, createStatefulConnection } from './connection/connection.ts'
 import {
   type AnyConnection,
   type ConnectAnyOptions,
-  connectAnyOptionNames,
+  createSettings,
   type HttpOptions,
-  resolveSettings,
+  type ResolvedConnectAnyOptions,
+  resolveConnectAnyOptions,
 } from './options.ts'
 import type { createStdioTransport } from './stdio/stdio-transport.ts'
 import { type ParsedTarget, parseTarget, type ServerTarget } from './target.ts'
@@ -15,7 +15,6 @@ import { type ParsedTarget, parseTarget, type ServerTarget } from './target.ts'
 /** Loads the module with the stdio transport. */
 export type LoadStdio = () => Promise<{ readonly createStdioTransport: typeof createStdioTransport }>
 
-const defaultProbeTimeoutMs = 5000
 /** The limit for the first answer of a process. A package runner such as `npx` may download the program first. */
 const defaultStartTimeoutMs = 60_000
 
@@ -25,14 +24,14 @@ export function connectTarget(
   options: ConnectAnyOptions,
   loadStdio: LoadStdio | undefined,
 ): AnyConnection {
-  checkOptions(options, connectAnyOptionNames, 'connectAny')
+  const resolved = resolveConnectAnyOptions(options)
   const parsedTarget = parseTarget(target)
-  const { detectedRevisions, runtime: clock = platformRuntime } = options
-  const shared = { ...revisionSettings(options), detectedRevisions, clock, settings: resolveSettings(options) }
+  const { detectedRevisions, runtime: clock } = resolved
+  const shared = { ...revisionSettings(resolved), detectedRevisions, clock, settings: createSettings(resolved) }
   if (parsedTarget.transport === 'http') {
     const { url } = parsedTarget
     const address = url.origin + url.pathname
-    const httpOptions = withEntryHeaders(parsedTarget, options.http)
+    const httpOptions = withEntryHeaders(parsedTarget, resolved.http)
     return createStatefulConnection({
       ...shared,
       url: address,
@@ -51,7 +50,7 @@ export function connectTarget(
       `${entry.command} is a command, and this platform starts no processes: connect to a URL, or run this program on Node`,
     )
   }
-  const { stdio = {}, probeTimeoutMs = defaultProbeTimeoutMs, handshakeTimeoutMs = defaultStartTimeoutMs } = options
+  const { stdio = {}, probeTimeoutMs, handshakeTimeoutMs = defaultStartTimeoutMs } = resolved
   return createStatefulConnection({
     ...shared,
     settings: { ...shared.settings, handshakeTimeoutMs },
@@ -69,8 +68,8 @@ export function connectTarget(
 
 /** Splits the option `revision` into what is known of the server, and the revisions that `initialize` may agree on. */
 function revisionSettings({
-  revision = 'probe',
-}: ConnectAnyOptions): Pick<ConnectionOptions, 'revision' | 'sessionRevisions'> {
+  revision,
+}: Pick<ResolvedConnectAnyOptions, 'revision'>): Pick<ConnectionOptions, 'revision' | 'sessionRevisions'> {
   if (revision === 'probe' || revision === 'older' || revision === protocolVersion)
     return { revision, sessionRevisions: legacyRevisions }
   if (legacyRevisions.includes(revision)) return { revision: 'older', sessionRevisions: [revision] }

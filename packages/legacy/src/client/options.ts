@@ -1,4 +1,13 @@
-import { type Clock, createLog, type Log } from '@x/core'
+import {
+  type Clock,
+  createLog,
+  type Log,
+  maxTimerMs,
+  type OptionTable,
+  platformRuntime,
+  type ResolvedOptions,
+  resolveOptions,
+} from '@x/core'
 import type { Call, Connection, ConnectionPeer, ObservableState } from '@x/exchange'
 import type { Implementation, RpcNotification, ServerCapabilities } from '@x/schema'
 import type { createHttpClient } from '@x/transport-http/client'
@@ -146,32 +155,44 @@ export interface ConnectAnyOptions {
   readonly runtime?: Clock | undefined
 }
 
-/** The names of the options of {@link connectAny}, with which unknown options are detected. */
-export const connectAnyOptionNames = {
-  revision: true,
-  detectedRevisions: true,
-  answerTimeoutMs: true,
-  handshakeTimeoutMs: true,
-  probeTimeoutMs: true,
-  log: true,
-  http: true,
-  stdio: true,
-  runtime: true,
-} as const satisfies Record<keyof ConnectAnyOptions, true>
+const connectAnyOptionTable = {
+  revision: 'probe',
+  detectedRevisions: undefined,
+  answerTimeoutMs: { default: 600_000, max: maxTimerMs },
+  handshakeTimeoutMs: undefined,
+  probeTimeoutMs: { default: 5000, max: maxTimerMs },
+  log: undefined,
+  http: undefined,
+  stdio: undefined,
+  runtime: { default: platformRuntime },
+} satisfies OptionTable<ConnectAnyOptions>
 
 type WarningCode = 'task_required' | 'refused_request' | 'no_subscription' | 'log_level'
 
-const defaults = { answerTimeoutMs: 600_000, handshakeTimeoutMs: 30_000 } satisfies ConnectAnyOptions
+/** {@link ConnectAnyOptions} with defaults. That of `handshakeTimeoutMs` depends on the kind of server. */
+export type ResolvedConnectAnyOptions = ResolvedOptions<ConnectAnyOptions, typeof connectAnyOptionTable>
+
+/** Fills in defaults. Throws for an unknown option, and for an invalid number of milliseconds. */
+export function resolveConnectAnyOptions(options: ConnectAnyOptions): ResolvedConnectAnyOptions {
+  return resolveOptions(options, connectAnyOptionTable, 'connectAny')
+}
 
 /** The options that the parts of a client for older servers share. */
-export interface LegacySettings extends Readonly<typeof defaults> {
+export interface LegacySettings extends Pick<ResolvedConnectAnyOptions, 'answerTimeoutMs'> {
+  readonly handshakeTimeoutMs: number
   readonly log: Log
   readonly warn: (code: WarningCode, message: string) => void
 }
 
-/** Fills in defaults. */
-export function resolveSettings(options: ConnectAnyOptions): LegacySettings {
-  const { answerTimeoutMs = defaults.answerTimeoutMs, handshakeTimeoutMs = defaults.handshakeTimeoutMs } = options
+/** The limit for a handshake with a server at a URL. */
+const defaultHandshakeTimeoutMs = 30_000
+
+/** Returns the shared options. */
+export function createSettings({
+  answerTimeoutMs,
+  handshakeTimeoutMs = defaultHandshakeTimeoutMs,
+  ...options
+}: Pick<ResolvedConnectAnyOptions, 'answerTimeoutMs' | 'handshakeTimeoutMs' | 'log'>): LegacySettings {
   const log = createLog(options.log, '@x/legacy')
   return { answerTimeoutMs, handshakeTimeoutMs, log, warn: (code, message) => log({ level: 'warn', code, message }) }
 }

@@ -2,7 +2,7 @@ import type { ServerExtension } from '@x/exchange'
 import { createCallDeps } from './call/call-deps.ts'
 import { createHttpAdapter } from './http/http-adapter.ts'
 import { createDeps } from './session/deps.ts'
-import { checkLegacyOptions, type LegacyOptions, resolveLegacySettings } from './session/options.ts'
+import { resolveLegacyOptions, type LegacyOptions, resolveLegacySettings } from './session/options.ts'
 import { createStreamAdapter } from './stdio/stream-adapter.ts'
 
 /** The member that {@link legacy} adds to its server. */
@@ -31,7 +31,7 @@ const singleProcessMessage =
  * @throws TypeError for an unknown revision, and RangeError for an invalid number of milliseconds.
  */
 export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', LegacyApi> {
-  checkLegacyOptions(options)
+  resolveLegacyOptions(options)
   return {
     extends: 'server',
     name: 'legacy',

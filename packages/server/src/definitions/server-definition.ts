@@ -1,4 +1,4 @@
-import type { LedgerLimits, Log, Runtime } from '@x/core'
+import { type LedgerLimits, ledgerLimitTable, type Log, type OptionTable, type Runtime } from '@x/core'
 import type { LiteralName, Middleware, Server, ServerExtension, ToolTypes, TypeCarrier } from '@x/exchange'
 import type { Icon, JsonSchemaCompiler } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
@@ -6,6 +6,7 @@ import type { CacheHints } from './base-definition.ts'
 import type { Prompt } from './prompt.ts'
 import type { Resource, ResourceTemplate } from './resource.ts'
 import type { IdempotencyOptions, McpServerLoad, SheddingOptions } from '../shedding/shedding-options.ts'
+import { sheddingOptionTable } from '../shedding/shedding-rules.ts'
 import type { SubscriptionOptions } from '../subscriptions/options.ts'
 import type { Tool } from './tool.ts'
 
@@ -116,6 +117,34 @@ export interface ServerDefinition<
   /** Clocks, timers and random ids, for tests. Absent functions default to those of the platform. */
   readonly runtime?: Partial<Runtime> | undefined
 }
+
+export const serverOptionTable = {
+  tools: undefined,
+  prompts: undefined,
+  resources: undefined,
+  resourceTemplates: undefined,
+  name: undefined,
+  version: undefined,
+  title: undefined,
+  description: undefined,
+  icons: undefined,
+  websiteUrl: undefined,
+  instructions: undefined,
+  extensions: undefined,
+  use: undefined,
+  ready: undefined,
+  close: undefined,
+  cache: undefined,
+  compileSchema: undefined,
+  limits: { group: ledgerLimitTable },
+  log: undefined,
+  state: undefined,
+  strictReplay: undefined,
+  subscriptions: { group: { bus: undefined } satisfies OptionTable<SubscriptionOptions> },
+  shedding: { group: sheddingOptionTable },
+  idempotency: { group: { store: undefined } satisfies OptionTable<IdempotencyOptions> },
+  runtime: undefined,
+} satisfies OptionTable<ServerDefinition>
 
 /**
  * The types of tools and prompts by name, for callers. See `TypesOf` of `@x/exchange`. Tools and prompts without a

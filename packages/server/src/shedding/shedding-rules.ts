@@ -1,6 +1,6 @@
-import { checkedNumber } from '@x/core'
+import { type OptionTable, resolveOptions } from '@x/core'
 import type { StateCodec } from '@x/state-codec'
-import type { SheddingOptions, SheddingSettings } from './shedding-options.ts'
+import type { HardLimit, SheddingOptions, SheddingSettings } from './shedding-options.ts'
 
 /** The options of shedding, completed by defaults. */
 export interface SheddingRules {
@@ -28,6 +28,16 @@ export interface ResolvedHardLimits {
 }
 
 const noLimit = Number.POSITIVE_INFINITY
+
+const hardLimitTable = {
+  running: { default: noLimit, isWhole: false },
+  eventLoopDelayMs: { default: noLimit, isWhole: false },
+} satisfies OptionTable<HardLimit>
+
+export const sheddingOptionTable = {
+  load: undefined,
+  hardLimit: { default: {}, group: hardLimitTable },
+} satisfies OptionTable<SheddingOptions>
 
 const defaults = {
   /** Only calls whose state another instance can open. Other calls would lose their work. */
@@ -92,15 +102,9 @@ export function sheddingRulesOf(
   }
 }
 
-function compileHardLimits({ hardLimit = {} }: SheddingOptions): ResolvedHardLimits {
-  const { running = noLimit, eventLoopDelayMs = noLimit } = hardLimit
-  return {
-    running: checkedNumber('shedding.hardLimit.running', running, { min: 1, isWhole: false }),
-    eventLoopDelayMs: checkedNumber('shedding.hardLimit.eventLoopDelayMs', eventLoopDelayMs, {
-      min: 1,
-      isWhole: false,
-    }),
-  }
+function compileHardLimits({ load, hardLimit }: SheddingOptions): ResolvedHardLimits {
+  const table = { shedding: { default: {}, group: sheddingOptionTable } }
+  return resolveOptions({ shedding: { load, hardLimit } }, table, 'createServer').shedding.hardLimit
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { CallOptions, Client, ClientExtension, ClientExtensionHost, CoreClientOptions } from '@x/client'
-import { checkOptions } from '@x/core'
+import { type OptionTable, resolveOptions } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import {
   parseSessionMetadata,
@@ -77,7 +77,7 @@ export interface ClientSession extends Client {
  * await session.callTool('count')
  */
 export function sessionsClient(options: SessionsClientOptions = {}): ClientExtension<'sessions', SessionsClient> {
-  checkOptions(options, clientSessionsOptionNames, 'sessions')
+  resolveOptions(options, clientSessionsOptionTable, 'sessions')
   return {
     extends: 'client',
     name: 'sessions',
@@ -90,10 +90,7 @@ export function sessionsClient(options: SessionsClientOptions = {}): ClientExten
   }
 }
 
-const clientSessionsOptionNames = { target: true, user: true } as const satisfies Record<
-  keyof SessionsClientOptions,
-  true
->
+const clientSessionsOptionTable = { target: undefined, user: undefined } satisfies OptionTable<SessionsClientOptions>
 
 interface SessionDeps {
   readonly host: ClientExtensionHost

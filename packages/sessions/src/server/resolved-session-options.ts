@@ -1,9 +1,8 @@
-import { checkedNumber } from '@x/core'
 import type { ExtensionHost } from '@x/exchange'
 import type { JsonValue } from '@x/schema'
 import { randomKey, sealedState, type StateCodec, type StateStore } from '@x/state-codec'
 import { createSessionRegistry, type SessionRegistry } from './session-registry.ts'
-import type { DeletedSession, NewSession, SessionOptions } from './session-options.ts'
+import type { DeletedSession, NewSession } from './session-options.ts'
 
 /** The parts of a server that its sessions use. */
 export type SessionHost = Pick<ExtensionHost, 'state' | 'bus' | 'runtime' | 'log'>
@@ -44,20 +43,16 @@ export interface SessionHooks {
 /** The purposes of session tokens. A token can be opened only with the purpose for which it was sealed. */
 export const sessionPurposes = { id: 'session', state: 'session-state' } as const
 
-/** The defaults. A lifetime of one day lets a conversation continue the next morning. */
-const defaults = { ttlMs: 86_400_000 } satisfies SessionOptions
-
 /**
  * Checks the options of sessions.
  *
- * @throws RangeError for a `ttlMs` that is invalid, or longer than the lifetime of the codec's tokens.
+ * @throws RangeError for a `ttlMs` that is longer than the lifetime of the codec's tokens.
  */
 export function createSessionDefinition(
-  { store, ttlMs = defaults.ttlMs }: SessionOptions,
+  { store, ttlMs }: Pick<SessionDefinition, 'store' | 'ttlMs'>,
   stateCodec: StateCodec | undefined,
   hooks: SessionHooks,
 ): SessionDefinition {
-  checkedNumber('ttlMs', ttlMs)
   if (stateCodec !== undefined) checkCodecLifetime('state.codec', stateCodec, ttlMs)
   return { store, stateCodec, ttlMs, ...hooks }
 }

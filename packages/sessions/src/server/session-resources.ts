@@ -7,6 +7,8 @@ import {
   type Ledger,
   ledgerBounds,
   maxTimerMs,
+  type OptionTable,
+  resolveOptions,
   type Runtime,
   runtimeOf,
   unref,
@@ -47,6 +49,14 @@ export interface SessionResourcesOptions<Resource> {
   readonly runtime?: Partial<Runtime> | undefined
 }
 
+const resourcesOptionTable = {
+  open: undefined,
+  close: undefined,
+  maxOpenResources: 1000,
+  log: undefined,
+  runtime: undefined,
+} satisfies OptionTable<SessionResourcesOptions<never>>
+
 /**
  * The open resources of sessions in one process, such as editors or connections. Several instances may serve one
  * session, and each opens its own resource. A resource must not contain the only copy of any data, because it serves
@@ -75,10 +85,10 @@ interface ResourceEntry<Resource> {
  * expires. Call `end(id)` in `onDelete` for a deletion, and yourself after `revoke`.
  */
 export function sessionResources<Resource>(options: SessionResourcesOptions<Resource>): SessionResources<Resource> {
-  const { maxOpenResources = 1000 } = options
+  const { maxOpenResources, ...given } = resolveOptions(options, resourcesOptionTable, 'sessionResources')
   const ledger = createResourceLedger(maxOpenResources)
-  const log = createLog(options.log, '@x/sessions')
-  const runtime = runtimeOf(options.runtime)
+  const log = createLog(given.log, '@x/sessions')
+  const runtime = runtimeOf(given.runtime)
   const resources = new Map<string, ResourceEntry<Resource>>()
 
   async function closeResource(id: string): Promise<void> {

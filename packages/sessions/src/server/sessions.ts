@@ -1,4 +1,4 @@
-import { checkOptions, type MustBeJson } from '@x/core'
+import { type MustBeJson, type OptionTable, type ResolvedOptions, resolveOptions } from '@x/core'
 import type { Principal, ServerExtension } from '@x/exchange'
 import { errorCodes, McpError } from '@x/schema'
 import { sessionMethods, sessionsIdentifier } from '../session-metadata.ts'
@@ -73,19 +73,20 @@ export function sessions<State>(options: StatefulSessionsOptions<State>): Sessio
 export function sessions<State>(
   options: StatelessSessionsOptions | StatefulSessionsOptions<State> = {},
 ): Sessions<State> | Sessions<null> {
-  checkOptions(options, sessionOptionNames, 'sessions')
+  const resolved = resolveOptions<SessionOptions, typeof sessionOptionTable>(options, sessionOptionTable, 'sessions')
   return hasState(options)
-    ? defineSessions(options, createStateParser(options.state))
-    : defineSessions(options, statelessParser)
+    ? defineSessions({ ...options, ...resolved }, createStateParser(options.state))
+    : defineSessions({ ...options, ...resolved }, statelessParser)
 }
 
-const sessionOptionNames = {
-  store: true,
-  ttlMs: true,
-  onCreate: true,
-  onDelete: true,
-  state: true,
-} satisfies Record<keyof StatefulSessionsOptions<unknown>, true>
+const sessionOptionTable = {
+  store: undefined,
+  // A conversation can continue the next morning.
+  ttlMs: 86_400_000,
+  onCreate: undefined,
+  onDelete: undefined,
+  state: undefined,
+} satisfies OptionTable<StatefulSessionsOptions<unknown>>
 
 function hasState<State>(
   options: StatelessSessionsOptions | StatefulSessionsOptions<State>,
@@ -94,7 +95,8 @@ function hasState<State>(
 }
 
 function defineSessions<State>(
-  options: SessionOptions & SessionEvents<State> & { readonly state?: SessionState<State> | undefined },
+  options: ResolvedOptions<SessionOptions, typeof sessionOptionTable> &
+    SessionEvents<State> & { readonly state?: SessionState<State> | undefined },
   parser: StateParser<State>,
 ): Sessions<State> {
   const definition = createSessionDefinition(options, options.state?.codec, createHooks(options, parser))

@@ -1,4 +1,4 @@
-import { checkOptions, encodeBase64, quoteName } from '@x/core'
+import { type OptionTable, resolveOptions, encodeBase64, quoteName } from '@x/core'
 import type { ExtensionHost, ExtensionInstance, ServerExtension } from '@x/exchange'
 import { type CacheScope, errorCodes, McpError, type ReadResourceResult, type RpcRequest } from '@x/schema'
 import { type Skill, skillsIdentifier, skillsMethods } from '../wire/skill.ts'
@@ -42,7 +42,7 @@ const defaultCache = { ttlMs: 300_000, scope: 'private' } as const
  * const server = createServer({ name: 'demo', version: '1.0.0', extensions: [skills({ files: await readSkills('./skills') })] })
  */
 export function skills(options: SkillsOptions): ServerExtension<'skills', SkillsApi> {
-  checkOptions(options, skillsOptionNames, 'skills')
+  resolveOptions(options, skillsOptionTable, 'skills')
   const parsedFiles = parseSkillFiles(options.files)
   const cacheHints = {
     ttlMs: options.cache?.ttlMs ?? defaultCache.ttlMs,
@@ -58,7 +58,7 @@ export function skills(options: SkillsOptions): ServerExtension<'skills', Skills
   }
 }
 
-const skillsOptionNames = { files: true, cache: true } as const satisfies Record<keyof SkillsOptions, true>
+const skillsOptionTable = { files: undefined, cache: undefined } satisfies OptionTable<SkillsOptions>
 
 interface ResultCacheHints {
   readonly ttlMs: number

@@ -1,4 +1,11 @@
-import { checkedNumber, type JsonValue, platformRuntime, type Runtime } from '@x/core'
+import {
+  checkedNumber,
+  type JsonValue,
+  type OptionTable,
+  platformRuntime,
+  type ResolvedOptions,
+  resolveOptions,
+} from '@x/core'
 import type { TokenContext, OpenOptions, SealOptions, CodecOptions } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { checkJsonValue } from './check-json-value.ts'
@@ -87,15 +94,15 @@ export function openEnvelope(
   const bindingProblem = findBindingFailure(envelope.bind, bindingDigest)
   const failure = timeProblem ?? audienceProblem ?? bindingProblem
   if (failure !== undefined) throw failure
-  context.onTtl?.(Math.min(envelope.until, envelope.since + codecOptions.maxAgeMs) - codecOptions.clock.now())
+  context.onTtl?.(Math.min(envelope.until, envelope.since + codecOptions.maxAgeMs) - codecOptions.runtime.now())
   return envelope.value
 }
 
 function findTimeFailure(
   { at, until, since }: Envelope,
-  { clock, maxAgeMs }: ResolvedCodecOptions,
+  { runtime, maxAgeMs }: ResolvedCodecOptions,
 ): StateError | undefined {
-  const now = clock.now()
+  const now = runtime.now()
   // Each condition describes the valid case and is negated, so that NaN fails.
   if (!(at <= now + clockSkewMs && since <= now + clockSkewMs)) {
     return new StateError(
@@ -156,31 +163,35 @@ export function checkToken(token: unknown): asserts token is string {
   throw new StateUsageError('configuration', `open() was given ${typeof token} instead of a token`)
 }
 
-/** An hour to answer a question, and a day for all questions of a flow. */
-const defaults = { ttlMs: 3_600_000, maxAgeMs: 86_400_000 } satisfies CodecOptions
+export const codecOptionTable = {
+  audience: undefined,
+  // An hour to answer a question, and a day for all questions of a flow.
+  ttlMs: 3_600_000,
+  maxAgeMs: 86_400_000,
+  runtime: { default: platformRuntime },
+} satisfies OptionTable<CodecOptions>
 
 /** The options of a codec with every default filled in. */
-export interface ResolvedCodecOptions extends Readonly<typeof defaults> {
-  readonly audience: string | undefined
-  readonly clock: Pick<Runtime, 'now'>
-}
+export type ResolvedCodecOptions = ResolvedOptions<CodecOptions, typeof codecOptionTable>
 
 /** The accepted difference between the clocks of two instances, in milliseconds. */
 export const clockSkewMs = 30_000
 
 /**
- * Fills in the defaults of the options of a codec.
+ * Fills in the defaults of the options of a codec. `table` also has the options that only this codec has.
  *
+ * @throws TypeError for an unknown option.
  * @throws RangeError for an invalid duration, and for a `ttlMs` that exceeds `maxAgeMs`.
  */
-export function resolveCodecOptions(options: CodecOptions): ResolvedCodecOptions {
-  const maxAgeMs = checkedNumber('maxAgeMs', options.maxAgeMs ?? defaults.maxAgeMs)
-  return {
-    audience: checkAudience(options.audience),
-    ttlMs: checkedNumber('ttlMs', options.ttlMs ?? Math.min(defaults.ttlMs, maxAgeMs), { max: maxAgeMs }),
-    maxAgeMs,
-    clock: options.runtime ?? platformRuntime,
-  }
+export function resolveCodecOptions(
+  options: CodecOptions,
+  table: typeof codecOptionTable,
+  where: string,
+): ResolvedCodecOptions {
+  const maxAgeMs = checkedNumber('maxAgeMs', options?.maxAgeMs ?? table.maxAgeMs)
+  const ttlMs = { default: Math.min(table.ttlMs, maxAgeMs), max: maxAgeMs }
+  const resolved = resolveOptions(options, { ...table, ttlMs }, where)
+  return { ...resolved, audience: checkAudience(resolved.audience) }
 }
 
 /** Returns the longest time in milliseconds during which a token with these options can open. */
@@ -197,7 +208,7 @@ function computeTokenTimes(
   context: SealOptions,
   codecOptions: ResolvedCodecOptions,
 ): { at: number; until: number; since: number } {
-  const at = checkedNumber('runtime.now()', Math.trunc(codecOptions.clock.now()), { min: 0 })
+  const at = checkedNumber('runtime.now()', Math.trunc(codecOptions.runtime.now()), { min: 0 })
   const since = context.since === undefined ? at : checkedNumber('since', Math.trunc(context.since), { min: 0 })
   const ttlMs = context.ttlMs === undefined ? codecOptions.ttlMs : checkedNumber('ttlMs', Math.ceil(context.ttlMs))
   return { at, until: Math.min(at + ttlMs, since + codecOptions.maxAgeMs), since }

@@ -2,7 +2,6 @@ import { encodeBase64url, type JsonValue } from '@x/core'
 import {
   type ResolvedCodecOptions,
   checkPurpose,
-  resolveCodecOptions,
   clockSkewMs,
   createEnvelope,
   digestBinding,
@@ -11,7 +10,7 @@ import {
 } from '../envelope/envelope.ts'
 import { parseEnvelope, stringifyEnvelope } from '../envelope/envelope-json.ts'
 import { describeLargestEntries } from '../envelope/largest-entries.ts'
-import type { CodecOptions, OpenOptions, SealOptions, StateStore } from '../state-codec.ts'
+import type { OpenOptions, SealOptions, StateStore } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { isCanonicalBase64url } from '../token/base64url.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
@@ -52,20 +51,21 @@ export function isHandle(text: string): boolean {
  * Creates a handle store. It keeps each value under the digest of its handle, so that read access to the store does not
  * reveal the handles.
  */
-export function createHandleStore(store: StateStore, options: CodecOptions, provider: CryptoProvider): HandleStore {
-  const codecOptions = resolveCodecOptions(options)
+export function createHandleStore(
+  store: StateStore,
+  codecOptions: ResolvedCodecOptions,
+  provider: CryptoProvider,
+): HandleStore {
   const guardedStore = withStateErrors(store)
+  const { runtime } = codecOptions
   const deriveKey = async (handle: string): Promise<string> =>
     `state:${await provider.digest(`x/state-codec handle ${handle}`)}`
   const findReplacedValue = async ({ replaces }: SealOptions): Promise<ReplacedValue | undefined> =>
-    replaces === undefined || !isHandle(replaces)
-      ? undefined
-      : { key: await deriveKey(replaces), at: codecOptions.clock.now() }
+    replaces === undefined || !isHandle(replaces) ? undefined : { key: await deriveKey(replaces), at: runtime.now() }
   const deletedKeys = new Set<string>()
   const deleteReplacedValue = async ({ key, at }: ReplacedValue, owner: string | undefined): Promise<void> => {
     // A value is deleted only once. After this time, a store with `expire` has removed the value by itself.
-    if (deletedKeys.has(key) || (guardedStore.canExpire && codecOptions.clock.now() - at > replacedTtlMs + clockSkewMs))
-      return
+    if (deletedKeys.has(key) || (guardedStore.canExpire && runtime.now() - at > replacedTtlMs + clockSkewMs)) return
     await guardedStore.forOwner(owner).delete(key)
     if (deletedKeys.size >= maxDeletedKeys) deletedKeys.clear()
     deletedKeys.add(key)

@@ -1,4 +1,4 @@
-import type { Runtime } from '@x/core'
+import { type OptionTable, platformRuntime, resolveOptions, type Runtime } from '@x/core'
 import type { StateStore } from '../state-codec.ts'
 import { StateError } from '../state-error.ts'
 import {
@@ -39,7 +39,13 @@ interface OwnerUsage {
 /** The default share of the store that the values of one owner may fill. */
 const ownerLimitFraction = 1 / 10
 
-const defaultLimits = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
+const storeOptionTable = {
+  maxEntries: 10_000,
+  maxCharacters: 64 * 1024 * 1024,
+  maxEntriesPerOwner: undefined,
+  maxCharactersPerOwner: undefined,
+  runtime: { default: platformRuntime },
+} satisfies OptionTable<MemoryStoreOptions>
 
 /**
  * Creates a store in this process, for a server with one instance and for tests. A full store throws a `StateError`
@@ -71,12 +77,12 @@ class MemoryStorage {
   #earliestExpiry = Infinity
 
   constructor(options: MemoryStoreOptions) {
-    const { maxEntries = defaultLimits.maxEntries, maxCharacters = defaultLimits.maxCharacters } = options
-    const { maxEntriesPerOwner = Math.ceil(maxEntries * ownerLimitFraction) } = options
-    const { maxCharactersPerOwner = Math.ceil(maxCharacters * ownerLimitFraction) } = options
+    const { maxEntries, maxCharacters, runtime, ...perOwner } = resolveOptions(options, storeOptionTable, 'memoryStore')
+    const { maxEntriesPerOwner = Math.ceil(maxEntries * ownerLimitFraction) } = perOwner
+    const { maxCharactersPerOwner = Math.ceil(maxCharacters * ownerLimitFraction) } = perOwner
     this.#maxUsage = { entryCount: maxEntries, characterCount: maxCharacters }
     this.#maxUsagePerOwner = { entryCount: maxEntriesPerOwner, characterCount: maxCharactersPerOwner }
-    this.#clock = options.runtime ?? { now: () => Date.now() }
+    this.#clock = runtime
   }
 
   add(key: string, value: string, ttlMs: number, owner: string | undefined): boolean {

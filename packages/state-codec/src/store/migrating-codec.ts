@@ -1,5 +1,5 @@
-import type { JsonValue } from '@x/core'
-import { maxLifetimeOf, checkToken } from '../envelope/envelope.ts'
+import type { JsonValue, OptionTable } from '@x/core'
+import { checkToken, codecOptionTable, maxLifetimeOf, resolveCodecOptions } from '../envelope/envelope.ts'
 import { canonicalizeJson } from '../envelope/canonical-json.ts'
 import type { CodecOptions, TokenContext, OpenOptions, SealOptions, StateCodec, StateStore } from '../state-codec.ts'
 import { isStateError, StateError, StateUsageError } from '../state-error.ts'
@@ -26,6 +26,14 @@ export interface MigratingOptions extends CodecOptions {
   readonly onEvent?: ((event: MigrationEvent) => void) | undefined
 }
 
+const migratingOptionTable = {
+  ...codecOptionTable,
+  phase: undefined,
+  state: undefined,
+  store: undefined,
+  onEvent: undefined,
+} satisfies OptionTable<MigratingOptions>
+
 /** A codec for the move from states in a store to sealed tokens. It opens both, and makes tokens. */
 export interface MigratingCodec extends StateCodec {
   report(): MigrationReport
@@ -51,12 +59,13 @@ interface MigrationDeps {
 /** Creates a codec that migrates from a store to tokens, phase by phase. */
 export function createMigratingCodec(options: MigratingOptions, provider: CryptoProvider): MigratingCodec {
   const { phase, state: codec, onEvent } = options
-  const handleStore = createHandleStore(requireStore(options), options, provider)
+  const codecOptions = resolveCodecOptions(options, migratingOptionTable, 'migratingState')
+  const handleStore = createHandleStore(requireStore(options), codecOptions, provider)
   const lifetimeMs = Math.max(maxLifetimeOf(handleStore.codecOptions), codec.lifetimeMs ?? 0)
   const migrationCounter = createMigrationCounter({
     phase,
     lifetimeMs,
-    now: () => handleStore.codecOptions.clock.now(),
+    now: () => handleStore.codecOptions.runtime.now(),
     onEvent,
   })
   const migration: MigrationDeps = { phase, codec, handleStore, migrationCounter }
@@ -75,7 +84,7 @@ export function createMigratingCodec(options: MigratingOptions, provider: Crypto
         value,
         {
           ...context,
-          since: context.since ?? handleStore.codecOptions.clock.now(),
+          since: context.since ?? handleStore.codecOptions.runtime.now(),
           replaces: parseHandle(context.replaces),
         },
         migration,

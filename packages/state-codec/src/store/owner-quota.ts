@@ -1,4 +1,4 @@
-import { checkedNumber, encodeBase64url, ledgerBounds, type LedgerKind } from '@x/core'
+import { encodeBase64url, ledgerBounds, type LedgerKind, type OptionTable, type ResolvedOptions } from '@x/core'
 import type { StateStore } from '../state-codec.ts'
 import { StateError } from '../state-error.ts'
 
@@ -29,13 +29,17 @@ export interface ReachedLimit {
 /** The kind of the ledger for each limit. */
 const kindsByLimit = { maxEntries: 'states', maxCharacters: 'bytes' } as const satisfies Record<string, LedgerKind>
 
-const defaultQuota = { maxEntriesPerOwner: ledgerBounds.states.perCaller, maxCharactersPerOwner: 8 * 1024 * 1024 }
+export const quotaOptionTable = {
+  maxEntriesPerOwner: ledgerBounds.states.perCaller,
+  maxCharactersPerOwner: 8 * 1024 * 1024,
+} satisfies OptionTable<OwnerQuotaOptions>
 
-/** Fills in the defaults of quotas. Throws RangeError for an invalid number. */
-export function compileOwnerQuota(options: OwnerQuotaOptions): StorageUsage {
-  const readLimit = (name: keyof typeof defaultQuota): number =>
-    checkedNumber(name, options[name] ?? defaultQuota[name])
-  return { entryCount: readLimit('maxEntriesPerOwner'), characterCount: readLimit('maxCharactersPerOwner') }
+/** Returns the quota of every owner. */
+export function ownerQuotaOf({
+  maxEntriesPerOwner: entryCount,
+  maxCharactersPerOwner: characterCount,
+}: ResolvedOptions<OwnerQuotaOptions, typeof quotaOptionTable>): StorageUsage {
+  return { entryCount, characterCount }
 }
 
 /**

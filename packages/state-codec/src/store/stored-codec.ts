@@ -1,4 +1,5 @@
-import { maxLifetimeOf, checkToken } from '../envelope/envelope.ts'
+import type { OptionTable } from '@x/core'
+import { checkToken, codecOptionTable, maxLifetimeOf, resolveCodecOptions } from '../envelope/envelope.ts'
 import type { CodecOptions, StateCodec, StateStore } from '../state-codec.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import { createHandleStore } from './handle-store.ts'
@@ -9,14 +10,17 @@ export interface StoredOptions extends CodecOptions {
   readonly store: StateStore
 }
 
+const storedOptionTable = { ...codecOptionTable, store: undefined } satisfies OptionTable<StoredOptions>
+
 /** Creates a codec whose tokens are handles of values in a store. */
 export function createStoredCodec(options: StoredOptions, provider: CryptoProvider): StateCodec {
   // Programs without types pass the store alone.
   if (typeof options?.store !== 'object' || options.store === null)
     throw new TypeError('storedState takes an object with a store, as in storedState({ store: redisStore(url) })')
-  const handleStore = createHandleStore(options.store, options, provider)
+  const codecOptions = resolveCodecOptions(options, storedOptionTable, 'storedState')
+  const handleStore = createHandleStore(options.store, codecOptions, provider)
   return {
-    lifetimeMs: maxLifetimeOf(handleStore.codecOptions),
+    lifetimeMs: maxLifetimeOf(codecOptions),
     ping: () => handleStore.ping(),
     async seal(value, context) {
       const handle = handleStore.newHandle()

@@ -1,6 +1,7 @@
-import { encodeBase64url } from '@x/core'
+import { encodeBase64url, type OptionTable } from '@x/core'
 import {
   checkPurpose,
+  codecOptionTable,
   resolveCodecOptions,
   maxLifetimeOf,
   digestBinding,
@@ -21,6 +22,8 @@ export interface PlainOptions extends CodecOptions {
   readonly insecure: true
 }
 
+const plainOptionTable = { ...codecOptionTable, insecure: undefined } satisfies OptionTable<PlainOptions>
+
 /** Creates a codec whose tokens are not protected. */
 export function createPlainCodec(options: PlainOptions, provider: CryptoProvider): StateCodec {
   // The option is checked at run time too, because a configuration file may not match the type.
@@ -30,7 +33,7 @@ export function createPlainCodec(options: PlainOptions, provider: CryptoProvider
       'plainState() protects nothing: use sealedState({ keys }), or say plainState({ insecure: true })',
     )
   }
-  const codecOptions = resolveCodecOptions(options)
+  const codecOptions = resolveCodecOptions(options, plainOptionTable, 'plainState')
   return {
     lifetimeMs: maxLifetimeOf(codecOptions),
     async seal(value, context) {

@@ -1,5 +1,6 @@
-import { checkOptions, encodeBase64url, type JsonValue } from '@x/core'
+import { encodeBase64url, type JsonValue, type OptionTable } from '@x/core'
 import {
+  codecOptionTable,
   resolveCodecOptions,
   maxLifetimeOf,
   checkPurpose,
@@ -26,13 +27,7 @@ export interface KeyedOptions extends CodecOptions {
   readonly keys: readonly (KeyInput | undefined)[]
 }
 
-const keyedOptionNames = {
-  keys: true,
-  audience: true,
-  ttlMs: true,
-  maxAgeMs: true,
-  runtime: true,
-} satisfies Record<keyof KeyedOptions, true>
+const keyedOptionTable = { ...codecOptionTable, keys: undefined } satisfies OptionTable<KeyedOptions>
 
 /** The size limit of a token in bytes. Proxies and clients accept texts of this size in a request. */
 const maxTokenBytes = 32 * 1024
@@ -54,8 +49,7 @@ export interface TokenType {
 
 /** Creates a codec that seals values into tokens with keys. */
 export function createTokenCodec(type: TokenType, options: KeyedOptions, provider: CryptoProvider): StateCodec {
-  checkOptions(options, keyedOptionNames, 'A codec with keys')
-  const codecOptions = resolveCodecOptions(options)
+  const codecOptions = resolveCodecOptions(options, keyedOptionTable, `${type.kind}State`)
   const { keyRing, decryptToken } = createTokenReader(type, options.keys, provider)
   const contentCache = createContentCache()
 

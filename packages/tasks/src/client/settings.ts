@@ -1,4 +1,12 @@
-import { checkedNumber, type Clock, computeBackoffMs, maxTimerMs, platformRuntime } from '@x/core'
+import {
+  type Clock,
+  computeBackoffMs,
+  maxTimerMs,
+  type OptionTable,
+  platformRuntime,
+  type ResolvedOptions,
+  resolveOptions,
+} from '@x/core'
 import type { TaskHandle } from './task-handle.ts'
 
 /** The intervals at which a task is polled, in milliseconds. */
@@ -62,62 +70,45 @@ export interface TasksClientOptions {
   readonly random?: (() => number) | undefined
 }
 
-const defaultPolling = {
-  defaultMs: 1000,
-  minMs: 50,
-  maxMs: 3_600_000,
-  streamingMs: 30_000,
-} satisfies PollingOptions
+const upToTimer = { max: maxTimerMs }
+
+const pollingOptionTable = {
+  defaultMs: { default: 1000, ...upToTimer },
+  minMs: { default: 50, ...upToTimer },
+  maxMs: { default: 3_600_000, ...upToTimer },
+  streamingMs: { default: 30_000, ...upToTimer },
+} satisfies OptionTable<PollingOptions>
 
 /** {@link PollingOptions} with defaults filled in. */
-export type PollingSettings = Readonly<typeof defaultPolling>
+export type PollingSettings = ResolvedOptions<PollingOptions, typeof pollingOptionTable>
 
-const defaults = { failureTimeoutMs: 120_000, maxTaskMs: 86_400_000 } satisfies TasksClientOptions
+const tasksOptionTable = {
+  target: undefined,
+  user: undefined,
+  follow: 'poll',
+  polling: { default: {}, group: pollingOptionTable },
+  persistentWorkflow: undefined,
+  failureTimeoutMs: { default: 120_000, ...upToTimer },
+  maxTaskMs: { default: 86_400_000, ...upToTimer },
+  onAbort: 'cancel',
+  onTask: undefined,
+  runtime: { default: platformRuntime },
+  random: { default: () => Math.random() },
+} satisfies OptionTable<TasksClientOptions>
 
 /** {@link TasksClientOptions} with defaults filled in. */
-export interface TasksClientSettings extends Readonly<typeof defaults> {
-  readonly target: string | undefined
-  readonly user: string | null | undefined
-  readonly persistentWorkflow: TasksClientOptions['persistentWorkflow']
-  readonly shouldListen: boolean
-  readonly polling: PollingSettings
-  readonly cancelsOnAbort: boolean
-  readonly onTask: TasksClientOptions['onTask']
+export interface TasksClientSettings
+  extends Omit<ResolvedOptions<TasksClientOptions, typeof tasksOptionTable>, 'runtime'> {
   readonly clock: Clock
-  readonly random: () => number
 }
 
 /**
- * Fills in defaults. Throws `RangeError` for a number of milliseconds that is not above 0, or is above `maxTimerMs`.
+ * Fills in defaults. Throws `TypeError` for an unknown option, and `RangeError` for a number of milliseconds that is not
+ * above 0, or is above `maxTimerMs`.
  */
 export function resolveTasksSettings(options: TasksClientOptions, url: string | undefined): TasksClientSettings {
-  const { target = url, user, onTask, runtime: clock = platformRuntime, random = Math.random } = options
-  return {
-    target,
-    user,
-    onTask,
-    persistentWorkflow: options.persistentWorkflow,
-    clock,
-    random,
-    shouldListen: options.follow === 'listen',
-    cancelsOnAbort: options.onAbort !== 'leave',
-    polling: resolvePollingSettings(options.polling),
-    failureTimeoutMs: resolveMilliseconds('failureTimeoutMs', options.failureTimeoutMs, defaults.failureTimeoutMs),
-    maxTaskMs: resolveMilliseconds('maxTaskMs', options.maxTaskMs, defaults.maxTaskMs),
-  }
-}
-
-function resolvePollingSettings({ defaultMs, minMs, maxMs, streamingMs }: PollingOptions = {}): PollingSettings {
-  return {
-    defaultMs: resolveMilliseconds('polling.defaultMs', defaultMs, defaultPolling.defaultMs),
-    minMs: resolveMilliseconds('polling.minMs', minMs, defaultPolling.minMs),
-    maxMs: resolveMilliseconds('polling.maxMs', maxMs, defaultPolling.maxMs),
-    streamingMs: resolveMilliseconds('polling.streamingMs', streamingMs, defaultPolling.streamingMs),
-  }
-}
-
-function resolveMilliseconds(name: string, value: number | undefined, fallback: number): number {
-  return checkedNumber(name, value ?? fallback, { max: maxTimerMs })
+  const { target = url, runtime: clock, ...settings } = resolveOptions(options, tasksOptionTable, 'tasksClient')
+  return { ...settings, target, clock }
 }
 
 /**

@@ -192,7 +192,7 @@ function requireCreatedTask(result: JsonObject, host: ClientExtensionHost, name:
 }
 
 /**
- * Follows a task until it has a result. If that fails and `cancelsOnAbort` is set, requests the server to cancel the
+ * Follows a task until it has a result. If that fails and `onAbort` is `cancel`, requests the server to cancel the
  * task, because the caller may have no handle of it.
  */
 async function finishTaskCall(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
@@ -200,7 +200,7 @@ async function finishTaskCall(task: OpenTask, options: CallOptions): Promise<Cal
     await task.settings.onTask?.(createTaskHandle(task))
     return await awaitTaskResult(task, options)
   } catch (error) {
-    if (task.settings.cancelsOnAbort && !task.isFinished) cancelAbandonedTask(task, options)
+    if (task.settings.onAbort === 'cancel' && !task.isFinished) cancelAbandonedTask(task, options)
     throw error
   }
 }

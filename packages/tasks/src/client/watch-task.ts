@@ -57,9 +57,9 @@ interface TaskReader {
 
 function openTaskReader(task: WatchedTask, options: WatchTaskOptions): TaskReader {
   const { host, taskId, settings, initialState } = task
-  const { clock, shouldListen } = settings
+  const { clock, follow } = settings
   const { signal, meta } = options
-  const notifications = shouldListen ? openNotifications({ host, taskId, settings, meta }) : undefined
+  const notifications = follow === 'listen' ? openNotifications({ host, taskId, settings, meta }) : undefined
   const retryingReader = createRetryingReader(task, options)
   let lastState: DetailedTask | undefined
   return {

@@ -1,4 +1,4 @@
-import { memoryBus } from '@x/core'
+import { memoryBus, type OptionTable, resolveOptions } from '@x/core'
 import type { TaskEngine } from './engine.ts'
 import { MemoryStore } from './memory-store.ts'
 
@@ -16,12 +16,18 @@ export interface MemoryEngineOptions {
   readonly wallClock?: (() => number) | undefined
 }
 
+const engineOptionTable = {
+  leaseMs: 10_000,
+  maxTasks: 10_000,
+  wallClock: { default: () => Date.now() },
+} satisfies OptionTable<MemoryEngineOptions>
+
 /**
  * Creates an engine in the memory of this process, whose tasks are lost when the process ends. It is for tests, and for
  * servers whose tasks need not survive. Several servers of one process may share it.
  */
 export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
-  const { leaseMs = 10_000, maxTasks = 10_000, wallClock = Date.now } = options
+  const { leaseMs, maxTasks, wallClock } = resolveOptions(options, engineOptionTable, 'memoryEngine')
   const store = new MemoryStore({ leaseMs, maxTasks, now: () => wallClock() })
   // Each function is a transaction, because none of them awaits anything between its reads and writes.
   return {

@@ -1,8 +1,6 @@
 import {
   captureAsyncContext,
   type ChangeBus,
-  checkedNumber,
-  checkOptions,
   type Clock,
   errorRecord,
   isMissingModuleError,
@@ -10,6 +8,9 @@ import {
   type Log,
   type LogContext,
   memoryBus,
+  type OptionTable,
+  type ResolvedOptions,
+  resolveOptions,
 } from '@x/core'
 import type { Exchange, ExtensionHost } from '@x/exchange'
 import type { StateCodec } from '@x/server'
@@ -77,10 +78,8 @@ export interface TaskOptions {
 
 /** Checked {@link TaskOptions}, with defaults. */
 export interface ResolvedTaskOptions
-  extends Pick<TaskOptions, 'state' | 'runner' | 'runtime'>,
-    ReturnType<typeof numericOptionsOf> {
+  extends Omit<ResolvedOptions<TaskOptions, typeof taskOptionTable>, 'store' | 'runWorker'> {
   readonly runWorker: boolean
-  readonly persistentWorkflow: boolean
   /** True if the options have no `store`. Then tasks are stored in memory. */
   readonly isStoreOmitted: boolean
   readonly openEngine: (log: Log) => TaskEngine
@@ -117,36 +116,31 @@ export interface TaskContext {
   readonly dispatch: Dispatch
 }
 
-const taskOptionNames = {
-  store: true,
-  runWorker: true,
-  runner: true,
-  concurrency: true,
-  ttlMs: true,
-  pollIntervalMs: true,
-  maxFailures: true,
-  state: true,
-  persistentWorkflow: true,
-  runtime: true,
-} satisfies Record<keyof TaskOptions, true>
+const taskOptionTable = {
+  store: undefined,
+  runWorker: undefined,
+  runner: undefined,
+  concurrency: 16,
+  ttlMs: { default: 86_400_000, isNullable: true },
+  pollIntervalMs: 1000,
+  maxFailures: 5,
+  state: undefined,
+  persistentWorkflow: false,
+  runtime: undefined,
+} satisfies OptionTable<TaskOptions>
 
 /**
  * Checks options and fills in defaults. Throws `RangeError` for an invalid number, an unknown store, and a runner
  * together with `runWorker: true`.
  */
 export function resolveTaskOptions(options: TaskOptions): ResolvedTaskOptions {
-  checkOptions(options, taskOptionNames, 'tasks')
-  const { state, runtime, runner, store = 'memory:', persistentWorkflow = false } = options
-  const { runWorker = runner === undefined } = options
+  const { store = 'memory:', ...resolved } = resolveOptions(options, taskOptionTable, 'tasks')
+  const { runner, runWorker = runner === undefined } = resolved
   if (runner !== undefined && runWorker)
     throw new RangeError('runWorker is true beside a runner: omit it, because the runner decides which tasks run here')
   return {
-    state,
-    runtime,
-    runner,
+    ...resolved,
     runWorker,
-    persistentWorkflow,
-    ...numericOptionsOf(options),
     isStoreOmitted: options.store === undefined,
     openEngine: typeof store === 'string' ? engineFactoryFor(store) : () => store,
   }
@@ -196,17 +190,4 @@ function findServerState(
   const codec: StateCodec | undefined = state
   const lifetimeMs = codec?.lifetimeMs ?? Number.POSITIVE_INFINITY
   return ttlMs !== null && ttlMs <= lifetimeMs ? codec : undefined
-}
-
-const defaults = { concurrency: 16, pollIntervalMs: 1000, maxFailures: 5, ttlMs: 86_400_000 }
-
-function numericOptionsOf(options: TaskOptions) {
-  const readNumericOption = (name: keyof typeof defaults): number =>
-    checkedNumber(name, options[name] ?? defaults[name])
-  return {
-    ttlMs: options.ttlMs === null ? null : readNumericOption('ttlMs'),
-    concurrency: readNumericOption('concurrency'),
-    pollIntervalMs: readNumericOption('pollIntervalMs'),
-    maxFailures: readNumericOption('maxFailures'),
-  }
 }

@@ -1,9 +1,9 @@
 import { Agent, type buildConnector, Client, type Dispatcher } from 'undici'
-import { checkOptions, isCancelled, onCancel } from '@x/core'
+import { isCancelled, onCancel, type OptionTable, resolveOptions } from '@x/core'
 import { createConnection, type HttpConnection } from './connect.ts'
 import { createPlatformClient, type HttpClient } from './http-client.ts'
 import { createIncomingBody, type IncomingBody } from './incoming-body.ts'
-import { connectOptionNames, type HttpConnectOptions } from './options.ts'
+import { connectOptionTable, type HttpConnectOptions } from './options.ts'
 import { createFetchSender, type IncomingResponse, type OutgoingRequest, type Sender } from './sender.ts'
 
 /** The options of `connectHttp` that exist only on Node. */
@@ -25,11 +25,11 @@ export interface UndiciOptions {
 /** The options of `connectHttp` on Node. */
 export interface NodeConnectOptions extends HttpConnectOptions, UndiciOptions {}
 
-const nodeOptionNames = {
-  ...connectOptionNames,
-  dispatcher: true,
-  connect: true,
-} as const satisfies Record<keyof NodeConnectOptions, true>
+const nodeOptionTable = {
+  ...connectOptionTable,
+  dispatcher: undefined,
+  connect: undefined,
+} satisfies OptionTable<NodeConnectOptions>
 
 /**
  * Connects to an MCP server over HTTP. Pass the result to `createClient`. Nothing is sent before the first request.
@@ -42,8 +42,7 @@ const nodeOptionNames = {
  * const client = createClient(connection, { name: 'host', version: '1.0.0' })
  */
 export function connectHttp(url: string | URL, options: NodeConnectOptions = {}): HttpConnection {
-  checkOptions(options, nodeOptionNames, 'connectHttp')
-  return createConnection(url, options, createNodeSender(options))
+  return createConnection(url, resolveOptions(options, nodeOptionTable, 'connectHttp'), createNodeSender(options))
 }
 
 /**
@@ -52,8 +51,8 @@ export function connectHttp(url: string | URL, options: NodeConnectOptions = {})
  * unknown option.
  */
 export function createHttpClient(url: string | URL, options: NodeConnectOptions = {}): HttpClient {
-  checkOptions(options, nodeOptionNames, 'createHttpClient')
-  return createPlatformClient(url, options, { sender: createNodeSender(options) })
+  const resolved = resolveOptions(options, nodeOptionTable, 'createHttpClient')
+  return createPlatformClient(url, resolved, { sender: createNodeSender(options) })
 }
 
 function createNodeSender(options: NodeConnectOptions): Sender {

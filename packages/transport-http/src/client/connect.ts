@@ -1,10 +1,10 @@
-import { checkOptions, findPageOrigin, platformRuntime } from '@x/core'
+import { findPageOrigin, resolveOptions } from '@x/core'
 import type { Call, Connection, ObservableState } from '@x/exchange'
 import type { RpcNotification } from '@x/schema'
 import { createPlatformClient, type HttpClient } from './http-client.ts'
 import { createRevisionCheck } from './revision-check.ts'
 import { HttpError } from './http-error.ts'
-import { connectOptionNames, type HttpConnectOptions } from './options.ts'
+import { connectOptionTable, type HttpConnectOptions, type ResolvedConnectOptions } from './options.ts'
 import { createFetchSender, type Sender } from './sender.ts'
 
 /** A connection to a server over HTTP. It keeps sockets open until `close` is called. */
@@ -25,8 +25,8 @@ export interface HttpConnection extends Connection, ObservableState {
  * Creates a connection that uses the sender of a platform. Throws a `TypeError` for an invalid URL or an invalid
  * header.
  */
-export function createConnection(url: string | URL, options: HttpConnectOptions, sender: Sender): HttpConnection {
-  const checkReply = createRevisionCheck(() => client, options.runtime ?? platformRuntime)
+export function createConnection(url: string | URL, options: ResolvedConnectOptions, sender: Sender): HttpConnection {
+  const checkReply = createRevisionCheck(() => client, options.runtime)
   const client: HttpClient = createPlatformClient(url, options, { sender, checkReply })
   const { exchange, notify, closed, close, onStateChange } = client
   return {
@@ -50,8 +50,7 @@ export function createConnection(url: string | URL, options: HttpConnectOptions,
  * unknown option. A request rejects with {@link HttpError} if no response arrives (basic/transports/streamable-http).
  */
 export function connectHttp(url: string | URL, options: HttpConnectOptions = {}): HttpConnection {
-  checkOptions(options, connectOptionNames, 'connectHttp')
-  return createConnection(url, options, createWebSender(options))
+  return createConnection(url, resolveOptions(options, connectOptionTable, 'connectHttp'), createWebSender(options))
 }
 
 /**
@@ -60,8 +59,8 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions = {})
  * unknown option.
  */
 export function createHttpClient(url: string | URL, options: HttpConnectOptions = {}): HttpClient {
-  checkOptions(options, connectOptionNames, 'createHttpClient')
-  return createPlatformClient(url, options, { sender: createWebSender(options) })
+  const resolved = resolveOptions(options, connectOptionTable, 'createHttpClient')
+  return createPlatformClient(url, resolved, { sender: createWebSender(options) })
 }
 
 function createWebSender(options: HttpConnectOptions): Sender {

@@ -1,19 +1,11 @@
-import {
-  type Clock,
-  computeBackoffMs,
-  platformRuntime,
-  sleep,
-  type Cancellation,
-  isCancelled,
-  withSignalOf,
-} from '@x/core'
+import { type Clock, computeBackoffMs, sleep, type Cancellation, isCancelled, withSignalOf } from '@x/core'
 import type { ConnectionStateSource } from '@x/exchange/internal'
 import { defaultBounds, type ParseBounds, type RpcRequest, type RpcResponse } from '@x/schema'
 import { toHttpError, isUnsent } from './platform-error.ts'
 import { flattenUserHeaders, describeOperation } from './headers.ts'
 import { HttpError } from './http-error.ts'
 import { reportStateOfFailure, reportStatus } from './report-state.ts'
-import { connectDefaults, type HttpConnectOptions, type HttpHeaders, type HttpTarget } from './options.ts'
+import type { HttpHeaders, HttpTarget, ResolvedConnectOptions } from './options.ts'
 import type { HttpMethod, IncomingResponse, OutgoingRequest, Sender } from './sender.ts'
 import { sendAuthorizedRequest } from './send-authorized.ts'
 
@@ -38,7 +30,7 @@ export type CheckReply = (status: number, reply: Promise<RpcResponse>, request: 
 /** State that all requests to one endpoint share. */
 export interface EndpointState {
   readonly endpoint: URL
-  readonly options: HttpConnectOptions
+  readonly options: ResolvedConnectOptions
   readonly sender: Sender
   readonly clock: Clock
   /**
@@ -56,11 +48,10 @@ export interface EndpointState {
 /** Checks an endpoint and its options. Throws a `TypeError` for an invalid URL or an invalid header. */
 export function createEndpointState(
   url: string | URL,
-  options: HttpConnectOptions,
+  options: ResolvedConnectOptions,
   connection: Pick<EndpointState, 'sender' | 'closed' | 'states' | 'checkReply'>,
 ): EndpointState {
-  const { headers = {}, runtime: clock = platformRuntime } = options
-  const { maxMessageBytes = connectDefaults.maxMessageBytes, maxStreamBytes = connectDefaults.maxStreamBytes } = options
+  const { headers, runtime: clock, maxMessageBytes, maxStreamBytes } = options
   const fixedHeaders = typeof headers === 'function' ? undefined : flattenUserHeaders(headers)
   const bounds = { ...defaultBounds, bytes: maxMessageBytes }
   return { endpoint: toEndpointUrl(url), options, clock, fixedHeaders, bounds, maxStreamBytes, ...connection }
@@ -160,7 +151,10 @@ function checkAuthHeaders(authHeaders: HttpHeaders, userHeaders: readonly string
   throw new TypeError(`The header ${duplicateName} comes from \`auth\` and from \`headers\`: leave it to one of them`)
 }
 
-async function resolveUserHeaders({ headers }: HttpConnectOptions, request: RpcRequest): Promise<readonly string[]> {
+async function resolveUserHeaders(
+  { headers }: ResolvedConnectOptions,
+  request: RpcRequest,
+): Promise<readonly string[]> {
   return typeof headers === 'function' ? flattenUserHeaders(await headers(request)) : []
 }
 
@@ -169,7 +163,7 @@ async function followRedirects(
   initialRequest: OutgoingRequest,
 ): Promise<IncomingResponse> {
   const { options, sender, clock } = endpointState
-  const attempts = (options.retry ?? connectDefaults.retry) ? maxAttempts : 1
+  const attempts = options.retry ? maxAttempts : 1
   let outgoingRequest = initialRequest
   for (let redirectCount = 0; ; redirectCount += 1) {
     const { url } = outgoingRequest

@@ -13,7 +13,7 @@ import { createEndpointState, type EndpointState, sendToEndpoint } from './endpo
 import { createPlainHeaders } from './headers.ts'
 import { HttpError } from './http-error.ts'
 import { type HttpClientRequest, type HttpClientResponse, createClientResponse } from './http-response.ts'
-import type { HttpConnectOptions } from './options.ts'
+import type { ResolvedConnectOptions } from './options.ts'
 import { type BeginRequest, createRunningRequests } from './running-requests.ts'
 import { type RequestWithCall, sendExchange } from './send-exchange.ts'
 import type { TimeoutWatch } from './timeout-watch.ts'
@@ -44,7 +44,7 @@ export interface HttpClient extends AsyncResource, ObservableState {
  */
 export function createPlatformClient(
   url: string | URL,
-  options: HttpConnectOptions,
+  options: ResolvedConnectOptions,
   platform: Pick<EndpointState, 'sender' | 'checkReply'>,
 ): HttpClient {
   const closeController = new AbortController()

@@ -1,4 +1,4 @@
-import type { Clock } from '@x/core'
+import { type Clock, type OptionTable, platformRuntime, type ResolvedOptions } from '@x/core'
 import type { HttpAuthorizer, HttpHeaders } from '@x/exchange'
 import type { RpcRequest } from '@x/schema'
 import type { FetchFunction } from './sender.ts'
@@ -34,19 +34,14 @@ export interface HttpConnectOptions {
   readonly runtime?: Clock | undefined
 }
 
-export const connectDefaults = {
+export const connectOptionTable = {
+  headers: { default: {} },
+  auth: undefined,
   retry: true,
   maxMessageBytes: 16 * 1024 * 1024,
   maxStreamBytes: 64 * 1024 * 1024,
-} satisfies HttpConnectOptions
+  fetch: undefined,
+  runtime: { default: platformRuntime },
+} satisfies OptionTable<HttpConnectOptions>
 
-/** The names of the options of `connectHttp` on every platform. */
-export const connectOptionNames = {
-  headers: true,
-  auth: true,
-  retry: true,
-  maxMessageBytes: true,
-  maxStreamBytes: true,
-  fetch: true,
-  runtime: true,
-} as const satisfies Record<keyof HttpConnectOptions, true>
+export type ResolvedConnectOptions = ResolvedOptions<HttpConnectOptions, typeof connectOptionTable>

@@ -1,12 +1,13 @@
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { resolveOptions } from '@x/core'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { callWith, createJsonAnswer, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
 import { type Connect, senders } from '../testing/senders.ts'
-import { createConnection } from './connect.ts'
+import { createConnection, type HttpConnection } from './connect.ts'
 import { connectHttp } from './connect-node.ts'
 import { toHttpError, isUnsent } from './platform-error.ts'
-import type { HttpConnectOptions } from './options.ts'
+import { connectOptionTable, type HttpConnectOptions } from './options.ts'
 import type { Sender } from './sender.ts'
 
 const refused = (): Error => Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' })
@@ -28,6 +29,9 @@ function failing(...failures: Error[]): { sender: Sender; tries: () => number } 
   return { sender: { send, isContentDecoded: false, close: async () => {} }, tries: () => tries }
 }
 
+const connectWith = (options: HttpConnectOptions, sender: Sender): HttpConnection =>
+  createConnection('http://test/mcp', resolveOptions(options, connectOptionTable, 'connectHttp'), sender)
+
 const flush = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
 }
@@ -38,7 +42,7 @@ describe('A request that could not be sent', () => {
     onTestFinished(() => random.mockRestore())
     const clock = manualClock()
     const { sender, tries } = failing(refused(), refused())
-    const connection = createConnection('http://test/mcp', { runtime: clock }, sender)
+    const connection = connectWith({ runtime: clock }, sender)
     const running = connection.exchange(rpcRequest(), callWith())
     const seen: number[] = []
     for (const pause of [99, 1, 199, 1]) {
@@ -57,7 +61,7 @@ describe('A request that could not be sent', () => {
   ])('is tried %s', async (_title, options, expected) => {
     const clock = manualClock()
     const { sender, tries } = failing(...Array.from({ length: 9 }, refused))
-    const connection = createConnection('http://test/mcp', { ...options, runtime: clock }, sender)
+    const connection = connectWith({ ...options, runtime: clock }, sender)
     const failure = connection.exchange(rpcRequest(), callWith()).catch((error: unknown) => error)
     for (let round = 0; round < 9; round += 1) {
       await flush()
@@ -71,7 +75,7 @@ describe('A request that could not be sent', () => {
     const clock = manualClock()
     const { sender, tries } = failing(refused())
     const controller = new AbortController()
-    const connection = createConnection('http://test/mcp', { runtime: clock }, sender)
+    const connection = connectWith({ runtime: clock }, sender)
     const running = connection.exchange(rpcRequest(), callWith(controller.signal))
     await flush()
     controller.abort(new Error('enough'))
@@ -87,7 +91,7 @@ describe('What may have reached the server is never sent again', () => {
     ['an unknown error', {}],
   ])('%s', async (_title, fields) => {
     const { sender, tries } = failing(Object.assign(new Error('broken'), fields))
-    const connection = createConnection('http://test/mcp', {}, sender)
+    const connection = connectWith({}, sender)
     await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'closed' })
     expect(tries()).toBe(1)
   })

@@ -1,21 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpAuth } from '../server/auth.ts'
 import { compileDocuments, findDocumentAnswer } from '../server/documents.ts'
-import { createErrorAnswer } from '../server/reply.ts'
-import type { NodeContext } from './node-handler.ts'
 import { sendAnswer } from './response-writer.ts'
-
-/** Answers a request whose path is not `path`, that of the endpoint. It sends a document, or 404 if there is none. */
-export function answerDocument(
-  request: IncomingMessage,
-  response: ServerResponse,
-  path: string,
-  { settings }: NodeContext,
-): void {
-  const { method = '', url = '' } = request
-  const notFound = { status: 404, message: `There is nothing here: the endpoint is ${path}` }
-  sendAnswer(response, findDocumentAnswer(settings.documents, { method, url }) ?? createErrorAnswer(notFound, []))
-}
 
 /**
  * Serves only the documents of `protect()`. Use it if a router passes only the endpoint's path to the handler of the

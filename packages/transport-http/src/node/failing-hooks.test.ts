@@ -3,7 +3,8 @@ import { expect, test, vi } from 'vitest'
 import { echo, testServer } from '../testing/exchanges.ts'
 import { bodyOf, connectRaw, headOf } from '../testing/raw.ts'
 import { createPostRequest } from '../testing/sent.ts'
-import { serveHttp, type ServeHttpOptions } from './serve-http.ts'
+import { serveHttp } from './serve-http.ts'
+import type { ServeHttpOptions } from './serve-options.ts'
 
 const failure = new Error('a function of the application failed')
 const throwFailure = (): never => {

@@ -1,5 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { resolveOptions } from '@x/core'
 import type { Server } from '@x/exchange'
 import { checkServer } from '@x/exchange/internal'
 import type { BodyBounds, HttpAdapter, HttpErrorResponse, RequestView } from '../server/http-adapter.ts'
@@ -13,10 +14,11 @@ import { handleHeartbeat, type HandlerContext, type RunningCall, runInNextBatch 
 import { serveRequest } from '../server/serve-request.ts'
 import {
   checkExposure,
-  checkHandlerOptions,
   compileSettings,
   type HandlerInternals,
   type HandlerOptions,
+  handlerOptionTable,
+  type ResolvedHandlerOptions,
   type Schedule,
 } from '../server/handler-settings.ts'
 import { type NodeRequest, nodeResponseWriter, type NodeTarget } from './response-writer.ts'
@@ -43,20 +45,20 @@ export type NodeHandlerOptions = HandlerOptions<IncomingMessage>
  */
 export function nodeHandler(server: Server, options: NodeHandlerOptions = {}): NodeHandler {
   checkServer(server, 'nodeHandler')
-  checkHandlerOptions(options, 'nodeHandler')
-  return createHandler(createNodeContext(server, options))
+  return createHandler(createNodeContext(server, resolveOptions(options, handlerOptionTable, 'nodeHandler')))
 }
 
 /** Creates the context of a handler. Tests pass other internal values. */
 export function createNodeContext(
   server: Server,
-  options: NodeHandlerOptions,
+  options: ResolvedHandlerOptions<IncomingMessage>,
   internals: HandlerInternals = {},
 ): NodeContext {
   const runningCalls: RunningCall<NodeTarget>[] = []
   checkExposure(server, options)
   const adapter = server.adapters.http
-  const settings = compileSettings({ clientAddress: addressOf, ...options }, server, scheduleUnref, internals)
+  const { clientAddress = addressOf } = options
+  const settings = compileSettings({ ...options, clientAddress }, server, scheduleUnref, internals)
   // The timer wheel is not used with the timers of a test, because the test must control every wait.
   const usesTimerWheel = internals.schedule === undefined
   const scheduleOnWheel = usesTimerWheel

@@ -1,6 +1,8 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { errorCodes } from '@x/schema'
+import { findDocumentAnswer } from '../server/documents.ts'
 import { createErrorAnswer } from '../server/reply.ts'
+import type { NodeContext } from './node-handler.ts'
 import { sendAnswer } from './response-writer.ts'
 
 /**
@@ -24,4 +26,16 @@ export function rejectWhileStopping(response: ServerResponse): void {
   // The client may send the call again at once, because another instance can accept it.
   const data = { reason: 'stopping', retryAfterMs: 0 }
   sendAnswer(response, createErrorAnswer({ ...rejection, data, headers: { 'Retry-After': '1' } }, []))
+}
+
+/** Rejects a request whose path is not `path`, that of the endpoint, with 404, unless a document has its path. */
+export function rejectOtherPath(
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  { settings }: NodeContext,
+): void {
+  const { method = '', url = '' } = request
+  const notFound = { status: 404, message: `There is nothing here: the endpoint is ${path}` }
+  sendAnswer(response, findDocumentAnswer(settings.documents, { method, url }) ?? createErrorAnswer(notFound, []))
 }

@@ -1,52 +1,15 @@
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http'
 import type { Server } from '@x/exchange'
-import { checkHandlerOptions, type HandlerInternals, setPlatformTimer } from '../server/handler-settings.ts'
+import { type HandlerInternals, setPlatformTimer } from '../server/handler-settings.ts'
 import { checkBindAddress, formatUrlHost, loopbackHostsOf } from './bind-address.ts'
 import { watchDescriptors } from './descriptor-watch.ts'
-import { answerDocument } from './documents.ts'
 import { createHealthCheck } from './health.ts'
-import { createHandler, createNodeContext, type NodeHandlerOptions } from './node-handler.ts'
+import { createHandler, createNodeContext } from './node-handler.ts'
 import { runOnRequest } from './on-request.ts'
-import { rejectPipelinedRequest, rejectRequestLine, rejectWhileStopping } from './rejections.ts'
+import { rejectOtherPath, rejectPipelinedRequest, rejectRequestLine, rejectWhileStopping } from './rejections.ts'
 import { createOpenResponses } from './response-writer.ts'
+import { resolveServeOptions, type ServeHttpOptions } from './serve-options.ts'
 import { createStopFunction, type StopOptions, type StopState } from './stop.ts'
-
-/** The options of {@link serveHttp}. */
-export interface ServeHttpOptions extends NodeHandlerOptions {
-  /** The port. Default 0, which selects a free port. */
-  readonly port?: number | undefined
-  /**
-   * The address to listen on. Default `127.0.0.1`. An address that other machines can reach requires `allowedHosts`.
-   */
-  readonly host?: string | undefined
-  /**
-   * The path of the endpoint. Default `/mcp`. Any other path is answered with 404, except for documents and health
-   * checks.
-   */
-  readonly path?: string | undefined
-  /**
-   * Receives every request first, except health checks (`/healthz` and `/readyz`). It returns true if it answers the
-   * request itself, such as a request for a page. If it throws or rejects, the request is answered with 500, and the
-   * error is logged.
-   */
-  readonly onRequest?: ((request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>) | undefined
-  /**
-   * Stops the server at SIGTERM and SIGINT, with the given options or with the defaults for `true`. The process then
-   * exits unless other resources keep it alive. A second signal ends the process at once. Default: false.
-   */
-  readonly stopOnSignals?: boolean | StopOptions | undefined
-}
-
-const defaults = { port: 0, host: '127.0.0.1', path: '/mcp', stopOnSignals: false } satisfies ServeHttpOptions
-
-/** The names of the options that a handler does not have. */
-const knownServeOptions = {
-  port: true,
-  host: true,
-  path: true,
-  onRequest: true,
-  stopOnSignals: true,
-} as const satisfies Record<Exclude<keyof ServeHttpOptions, keyof NodeHandlerOptions>, true>
 
 /** A server that listens on a port. */
 export interface HttpServer {
@@ -95,11 +58,10 @@ export async function startHttpServer(
   options: ServeHttpOptions,
   internals: HandlerInternals = {},
 ): Promise<HttpServer> {
-  checkHandlerOptions(options, 'serveHttp', knownServeOptions)
-  const { port = defaults.port, host = defaults.host, path = defaults.path } = options
-  checkBindAddress(host, mcpServer, options)
-  const allowedHosts = options.allowedHosts ?? loopbackHostsOf(host)
-  const context = createNodeContext(mcpServer, { ...options, allowedHosts }, internals)
+  const { port, host, path, onRequest, stopOnSignals, ...handlerOptions } = resolveServeOptions(options)
+  checkBindAddress(host, mcpServer, handlerOptions)
+  const allowedHosts = handlerOptions.allowedHosts ?? loopbackHostsOf(host)
+  const context = createNodeContext(mcpServer, { ...handlerOptions, allowedHosts }, internals)
   const openResponses = createOpenResponses()
   const stopState: StopState = { phase: 'open' }
 
@@ -113,7 +75,7 @@ export async function startHttpServer(
     if (!hasPipelineRoom) rejectPipelinedRequest(response)
     else if (stopState.phase === 'refusing') rejectWhileStopping(response)
     else if (hasPath(path, request.url)) handleRequest(request, response)
-    else answerDocument(request, response, path, context)
+    else rejectOtherPath(request, response, path, context)
   }
   const server = createServer(serverOptions, (request, response) => {
     const hasPipelineRoom = openResponses.add(response)
@@ -122,7 +84,6 @@ export async function startHttpServer(
     // instance.
     if (stopState.phase !== 'open') response.shouldKeepAlive = false
     if (!hasPath(path, request.url) && answerHealthCheck(request, response)) return
-    const { onRequest } = options
     if (onRequest === undefined) return serveUnclaimed(request, response, hasPipelineRoom)
     const serve = (): void => serveUnclaimed(request, response, hasPipelineRoom)
     void runOnRequest({ onRequest, request, response, context }, serve)
@@ -140,7 +101,7 @@ export async function startHttpServer(
     schedule,
     mcpServer,
     stopState,
-    stopOnSignals: options.stopOnSignals ?? defaults.stopOnSignals,
+    stopOnSignals,
   })
   return {
     url: `http://${formatUrlHost(host)}:${boundPort}${path}`,

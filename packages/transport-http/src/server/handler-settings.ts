@@ -1,12 +1,11 @@
 import {
-  checkedNumber,
-  checkOptions,
   errorRecord,
   isThisMachine,
-  requireSync,
-  type KnownOptions,
   type LogContext,
+  type OptionTable,
   platformRuntime,
+  requireSync,
+  type ResolvedOptions,
 } from '@x/core'
 import type { Server } from '@x/exchange'
 import { defaultBounds, type ParseBounds, protocolVersion } from '@x/schema'
@@ -109,33 +108,22 @@ export interface HandlerInternals {
   readonly maxQueuedBytes?: number | undefined
 }
 
-const knownHandlerOptions = {
-  allowedHosts: true,
-  allowedOrigins: true,
-  maxBodyBytes: true,
-  timeoutMs: true,
-  keepAliveMs: true,
-  auth: true,
-  clientAddress: true,
-} as const satisfies Record<keyof HandlerOptions<never>, true>
+const fromZero = { min: 0, isWhole: false }
 
-/**
- * Throws a `TypeError` for an option that does not exist. `moreOptions` contains option names that a handler does not
- * have.
- */
-export function checkHandlerOptions(options: object, where: string, moreOptions: KnownOptions = {}): void {
-  checkOptions(options, { ...knownHandlerOptions, ...moreOptions }, where)
-}
+export const handlerOptionTable = {
+  allowedHosts: { default: loopbackHosts },
+  allowedOrigins: undefined,
+  maxBodyBytes: { default: defaultBounds.bytes, ...fromZero },
+  timeoutMs: { default: 300_000, ...fromZero },
+  keepAliveMs: { default: 15_000, ...fromZero },
+  auth: undefined,
+  clientAddress: undefined,
+} satisfies OptionTable<HandlerOptions<never>>
 
-const defaults = {
-  allowedHosts: loopbackHosts,
-  maxBodyBytes: defaultBounds.bytes,
-  timeoutMs: 300_000,
-  keepAliveMs: 15_000,
-} satisfies Partial<HandlerOptions<never>>
+export type ResolvedHandlerOptions<Source> = ResolvedOptions<HandlerOptions<Source>, typeof handlerOptionTable>
 
 /** The compiled options of a handler. */
-export interface HandlerSettings<Source> extends Readonly<Pick<typeof defaults, 'timeoutMs' | 'keepAliveMs'>> {
+export interface HandlerSettings<Source> extends Pick<ResolvedHandlerOptions<Source>, 'timeoutMs' | 'keepAliveMs'> {
   readonly hosts: HostRule
   readonly origins: OriginRule
   readonly cors: CorsRule | undefined
@@ -165,10 +153,9 @@ const maxQueuedBytes = 1_048_576
  * has another one.
  *
  * @throws TypeError for an invalid host, origin or document path, and for an `auth` without `authenticate`.
- * @throws RangeError for a number that is negative or NaN.
  */
 export function compileSettings<Source>(
-  options: HandlerOptions<Source>,
+  options: ResolvedHandlerOptions<Source>,
   server: Pick<Server, 'adapters' | 'log'>,
   schedule: Schedule,
   internals: HandlerInternals,
@@ -181,15 +168,12 @@ export function compileSettings<Source>(
     log({ ...describeRequest(view), level: 'warn', code: 'rejected', message })
   const { authenticate, documents, toHttpError, ready } = compileAuth(options.auth)
   return {
-    hosts: compileHosts(options.allowedHosts ?? defaults.allowedHosts),
+    hosts: compileHosts(options.allowedHosts),
     origins: compileOrigins(options.allowedOrigins),
     cors: options.allowedOrigins === undefined ? undefined : compileCors(adapter),
-    bounds: {
-      ...defaultBounds,
-      bytes: checkedNumber('maxBodyBytes', options.maxBodyBytes ?? defaults.maxBodyBytes, fromZero),
-    },
-    timeoutMs: checkLimit('timeoutMs', options.timeoutMs, defaults.timeoutMs),
-    keepAliveMs: checkLimit('keepAliveMs', options.keepAliveMs, defaults.keepAliveMs),
+    bounds: { ...defaultBounds, bytes: options.maxBodyBytes },
+    timeoutMs: options.timeoutMs || Number.POSITIVE_INFINITY,
+    keepAliveMs: options.keepAliveMs || Number.POSITIVE_INFINITY,
     maxQueuedBytes: internals.maxQueuedBytes ?? maxQueuedBytes,
     authenticate,
     clientAddress: clientAddress && ((view) => requireSync('clientAddress', clientAddress(view))),
@@ -217,12 +201,6 @@ export function setPlatformTimer(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms)
   return () => clearTimeout(timer)
 }
-
-function checkLimit(name: string, value: number | undefined, defaultValue: number): number {
-  return checkedNumber(name, value ?? defaultValue, fromZero) || Number.POSITIVE_INFINITY
-}
-
-const fromZero = { min: 0, isWhole: false }
 
 /**
  * Checks that the options do not let other machines call a server that only this machine may call. Without `auth`, a

@@ -1,3 +1,4 @@
+import { resolveOptions } from '@x/core'
 import type { Platform, Server } from '@x/exchange'
 import { checkServer } from '@x/exchange/internal'
 import type { HttpAuth } from './auth.ts'
@@ -8,16 +9,19 @@ import { webResponseWriter, createWebResponse, type WebTarget, createWebTarget }
 import { serveRequest } from './serve-request.ts'
 import {
   checkExposure,
-  checkHandlerOptions,
   compileSettings,
-  setPlatformTimer,
   type HandlerInternals,
   type HandlerOptions,
+  handlerOptionTable,
+  setPlatformTimer,
 } from './handler-settings.ts'
 import type { HandlerContext } from './run-call.ts'
 
-// Bun closes a connection without traffic after 10 seconds, and measures this time in steps of 4 seconds.
-const defaultKeepAliveMs = 5_000
+const webOptionTable = {
+  ...handlerOptionTable,
+  // Bun closes a connection without traffic after 10 seconds, and measures this time in steps of 4 seconds.
+  keepAliveMs: { ...handlerOptionTable.keepAliveMs, default: 5000 },
+}
 
 /** The part of a Worker's third argument that a handler uses. */
 export interface ExecutionContext {
@@ -53,11 +57,10 @@ export function createFetchHandler(
   internals: HandlerInternals = {},
 ): FetchHandler {
   checkServer(server, 'httpHandler')
-  checkHandlerOptions(options, 'httpHandler')
-  checkExposure(server, options)
+  const resolved = resolveOptions(options, webOptionTable, 'httpHandler')
+  checkExposure(server, resolved)
   const adapter = server.adapters.http
-  const keepAliveMs = options.keepAliveMs ?? defaultKeepAliveMs
-  const settings = compileSettings({ ...options, keepAliveMs }, server, setPlatformTimer, internals)
+  const settings = compileSettings(resolved, server, setPlatformTimer, internals)
   const context: HandlerContext<Request, WebTarget> = {
     server,
     settings,

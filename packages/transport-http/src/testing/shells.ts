@@ -1,9 +1,9 @@
 import { createServer, request as requestOver } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Log } from '@x/core'
+import { type Log, resolveOptions } from '@x/core'
 import type { Exchange, Server } from '@x/exchange'
 import { createHandler, createNodeContext } from '../node/node-handler.ts'
-import type { HandlerInternals, HandlerOptions } from '../server/handler-settings.ts'
+import { type HandlerInternals, type HandlerOptions, handlerOptionTable } from '../server/handler-settings.ts'
 import { createFetchHandler } from '../server/http-handler.ts'
 import { testServer } from './exchanges.ts'
 import type { PostRequest } from './sent.ts'
@@ -66,7 +66,15 @@ async function serveFetch(...[target, options = {}, internals]: Parameters<Serve
 }
 
 async function serveNode(...[target, options = {}, internals]: Parameters<ServeFunction>): Promise<ServedEndpoint> {
-  const server = createServer(createHandler(createNodeContext(toServer(target, internals), options, internals)))
+  const server = createServer(
+    createHandler(
+      createNodeContext(
+        toServer(target, internals),
+        resolveOptions(options, handlerOptionTable, 'nodeHandler'),
+        internals,
+      ),
+    ),
+  )
   const port = await new Promise<number>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })

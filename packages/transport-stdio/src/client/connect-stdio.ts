@@ -3,7 +3,7 @@ import { isCancelled, raceWithCancellation } from '@x/core'
 import type { Call, Connection, Exchange, ObservableState } from '@x/exchange'
 import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
-import { resolveConnectionSettings, stdioOptionNames, type StdioConnectOptions } from './options.ts'
+import { resolveConnectionSettings, stdioOptionTable, type StdioConnectOptions } from './options.ts'
 import { type ProcessView, type Supervisor, createSupervisor } from './supervisor.ts'
 
 /** A connection to a server in a child process. The process runs until the connection is closed. */
@@ -43,7 +43,7 @@ export interface StdioConnection extends Connection, ObservableState {
  * const client = createClient(connection, { name: 'host', version: '1.0.0' })
  */
 export function connectStdio(options: StdioConnectOptions): StdioConnection {
-  const settings = resolveConnectionSettings(options, stdioOptionNames, 'connectStdio')
+  const settings = resolveConnectionSettings(options, stdioOptionTable, 'connectStdio')
   if (typeof options.command !== 'string' || !Array.isArray(options.args ?? []))
     throw new TypeError("connectStdio takes a command and a list, as in { command: 'node', args: ['server.mjs'] }")
   const supervisor = createSupervisor(options, settings)

@@ -8,7 +8,7 @@ import {
   type ConnectionSettings,
   resolveConnectionSettings,
   type StreamConnectOptions,
-  streamOptionNames,
+  streamOptionTable,
 } from './options.ts'
 
 /** A connection over a pair of streams. It lasts until one side closes the streams. */
@@ -40,7 +40,7 @@ export function createStreamConnection(
   options: StreamConnectOptions,
   internals?: Pick<ConnectionSettings, 'maxLineBytes'>,
 ): ClientStreamConnection {
-  const settings = { ...resolveConnectionSettings(options, streamOptionNames, 'connectStreams'), ...internals }
+  const settings = { ...resolveConnectionSettings(options, streamOptionTable, 'connectStreams'), ...internals }
   const streams = { input: options.input, output: options.output }
   const closeController = new AbortController()
   const states = new ConnectionStateSource()

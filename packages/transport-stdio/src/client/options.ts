@@ -1,4 +1,13 @@
-import { checkOptions, type Clock, createLog, errorRecord, type KnownOptions, type Log, platformRuntime } from '@x/core'
+import {
+  type Clock,
+  createLog,
+  errorRecord,
+  type Log,
+  type OptionTable,
+  platformRuntime,
+  type ResolvedOptions,
+  resolveOptions,
+} from '@x/core'
 import type { Exchange } from '@x/exchange'
 import { defaultBounds, type ParseBounds, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 import type { Duplex, Readable, Writable } from 'node:stream'
@@ -109,15 +118,15 @@ export interface StdioConnectOptions extends ConnectionOptions {
   readonly wrapStreams?: ((streams: StreamPair, pid: number | undefined) => StreamPair) | undefined
 }
 
-const defaults = { graceMs: 2000 } satisfies ConnectionOptions
-
 /** The connection options, in which defaults replace missing values. */
-export interface ConnectionSettings extends Readonly<typeof defaults> {
+export interface ConnectionSettings
+  extends Pick<
+    ResolvedOptions<ConnectionOptions, typeof connectionOptionTable>,
+    'graceMs' | 'onNotification' | 'onRequest'
+  > {
   readonly maxLineBytes: number
   readonly bounds: ParseBounds
   readonly onError: (error: StdioError) => void
-  readonly onNotification: (message: RpcNotification) => void
-  readonly onRequest: ConnectionOptions['onRequest']
   readonly clock: Clock
 }
 
@@ -127,51 +136,48 @@ export interface ConnectionSettings extends Readonly<typeof defaults> {
  */
 const maxLineBytes = 16 * 1024 * 1024
 
-const connectionOptionNames = {
-  log: true,
-  onNotification: true,
-  onRequest: true,
-  graceMs: true,
-  runtime: true,
-} as const satisfies Record<keyof ConnectionOptions, true>
+const connectionOptionTable = {
+  log: undefined,
+  onNotification: { default: discardNotification },
+  onRequest: undefined,
+  graceMs: { default: 2000, min: 0, isWhole: false },
+  runtime: { default: platformRuntime },
+} satisfies OptionTable<ConnectionOptions>
 
-/** The names of the options of {@link connectStreams}. */
-export const streamOptionNames = {
-  ...connectionOptionNames,
-  input: true,
-  output: true,
-} as const satisfies Record<keyof StreamConnectOptions, true>
+export const streamOptionTable = {
+  ...connectionOptionTable,
+  input: undefined,
+  output: undefined,
+} satisfies OptionTable<StreamConnectOptions>
 
-/** The names of the options of {@link connectStdio}. */
-export const stdioOptionNames = {
-  ...connectionOptionNames,
-  command: true,
-  args: true,
-  env: true,
-  cwd: true,
-  processGroup: true,
-  stderr: true,
-  onStart: true,
-  restart: true,
-  onExit: true,
-  wrapStreams: true,
-} as const satisfies Record<keyof StdioConnectOptions, true>
+export const stdioOptionTable = {
+  ...connectionOptionTable,
+  command: undefined,
+  args: undefined,
+  env: undefined,
+  cwd: undefined,
+  processGroup: undefined,
+  stderr: undefined,
+  onStart: undefined,
+  restart: undefined,
+  onExit: undefined,
+  wrapStreams: undefined,
+} satisfies OptionTable<StdioConnectOptions>
 
 /** Rejects unknown options, and replaces missing values by defaults. `where` is the name of the function in errors. */
 export function resolveConnectionSettings(
   options: ConnectionOptions,
-  optionNames: KnownOptions,
+  table: typeof connectionOptionTable,
   where: string,
 ): ConnectionSettings {
-  checkOptions(options, optionNames, where)
-  const { graceMs = defaults.graceMs, runtime: clock = platformRuntime } = options
-  const log = createLog(options.log, '@x/transport-stdio')
+  const { graceMs, onNotification, onRequest, runtime: clock, ...given } = resolveOptions(options, table, where)
+  const log = createLog(given.log, '@x/transport-stdio')
   return {
     maxLineBytes,
     bounds: { ...defaultBounds, bytes: maxLineBytes },
     onError: (error) => log(errorRecord(error, { method: 'stdio' })),
-    onNotification: options.onNotification ?? discardNotification,
-    onRequest: options.onRequest,
+    onNotification,
+    onRequest,
     graceMs,
     clock,
   }

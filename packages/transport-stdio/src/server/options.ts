@@ -1,5 +1,13 @@
 import type { Readable, Writable } from 'node:stream'
-import { checkedNumber, checkOptions, type Clock, errorRecord, type Log, platformRuntime } from '@x/core'
+import {
+  type Clock,
+  errorRecord,
+  type Log,
+  type OptionTable,
+  platformRuntime,
+  type ResolvedOptions,
+  resolveOptions,
+} from '@x/core'
 import type { Principal, Server } from '@x/exchange'
 import { defaultBounds, type ParseBounds } from '@x/schema'
 
@@ -24,24 +32,22 @@ export interface ServeStdioOptions {
   readonly runtime?: Clock | undefined
 }
 
-const knownOptions = {
-  input: true,
-  output: true,
-  graceMs: true,
-  principal: true,
-  signal: true,
-  exit: true,
-  runtime: true,
-} as const satisfies Record<keyof ServeStdioOptions, true>
-
-const defaults = { graceMs: 1000 } satisfies ServeStdioOptions
+const serveOptionTable = {
+  input: undefined,
+  output: undefined,
+  graceMs: { default: 1000, min: 0, isWhole: false },
+  principal: undefined,
+  signal: undefined,
+  exit: undefined,
+  runtime: { default: platformRuntime },
+} satisfies OptionTable<ServeStdioOptions>
 
 /** The options of a service, in which defaults replace missing values. */
-export interface ServiceSettings extends Readonly<typeof defaults> {
+export interface ServiceSettings
+  extends Pick<ResolvedOptions<ServeStdioOptions, typeof serveOptionTable>, 'graceMs' | 'principal'> {
   readonly maxLineBytes: number
   readonly bounds: ParseBounds
   readonly maxQueuedBytes: number
-  readonly principal: Principal | undefined
   readonly onError: (error: unknown) => void
   readonly log: Log
   readonly clock: Clock
@@ -77,16 +83,16 @@ export function resolveServiceSettings(
   { log }: Pick<Server, 'log'>,
   internals: ServiceInternals = {},
 ): ServiceSettings {
-  checkOptions(options, knownOptions, 'serveStdio')
+  const { graceMs, principal, runtime: clock } = resolveOptions(options, serveOptionTable, 'serveStdio')
   const lineBytes = internals.maxLineBytes ?? maxLineBytes
   return {
     maxLineBytes: lineBytes,
     bounds: { ...defaultBounds, bytes: lineBytes },
     maxQueuedBytes: internals.maxQueuedBytes ?? maxQueuedBytes,
-    graceMs: checkedNumber('graceMs', options.graceMs ?? defaults.graceMs, { min: 0, isWhole: false }),
-    principal: options.principal,
+    graceMs,
+    principal,
     onError: (error) => log(errorRecord(error, { method: 'stdio' })),
     log,
-    clock: options.runtime ?? platformRuntime,
+    clock,
   }
 }

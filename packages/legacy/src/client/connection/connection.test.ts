@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { LegacyError } from '../calls/legacy-error.ts'
 import type { Port } from '../calls/port.ts'
 import { legacyRevisions } from '../../translate/revisions.ts'
-import { resolveSettings } from '../options.ts'
+import { createSettings } from '../options.ts'
 import { createStatefulConnection } from './connection.ts'
 import type { ServerProcess, Transport } from './transport.ts'
 
@@ -95,7 +95,7 @@ function connect({ answers = olderServer, isProcess = false, revision = 'probe',
     revision,
     sessionRevisions: legacyRevisions,
     detectedRevisions,
-    settings: resolveSettings({ log: () => {}, handshakeTimeoutMs }),
+    settings: createSettings({ log: () => {}, answerTimeoutMs: 600_000, handshakeTimeoutMs }),
     clock: script.clock ?? probeClock,
     loadTransport: async (onEnd) => {
       loads += 1

@@ -1,4 +1,13 @@
-import { type ChangeBus, checkedNumber, checkOptions, isWorkerd, maxTimerMs, requireSync, type Runtime } from '@x/core'
+import {
+  type ChangeBus,
+  isWorkerd,
+  maxTimerMs,
+  type OptionTable,
+  requireSync,
+  type ResolvedOptions,
+  resolveOptions,
+  type Runtime,
+} from '@x/core'
 import type { ExtensionHost } from '@x/exchange'
 import { memoryStore, randomKey, sealedState, singleUseState, type StateCodec, type StateStore } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../../translate/revisions.ts'
@@ -84,21 +93,12 @@ export interface LegacyLink {
   readonly bus: ChangeBus
 }
 
-const defaultTimes = {
-  sessionTtlMs: 86_400_000,
-  answerTimeoutMs: 600_000,
-  resumeWindowMs: 60_000,
-  closeAfterMs: Number.POSITIVE_INFINITY,
-} satisfies LegacyOptions
-
-type Times = Readonly<typeof defaultTimes>
+type ResolvedLegacyOptions = ResolvedOptions<LegacyOptions, typeof legacyOptionTable>
 
 /** {@link LegacyOptions} with defaults filled in. */
-export interface LegacySettings extends Times {
+export interface LegacySettings extends Omit<ResolvedLegacyOptions, 'questionState' | 'store'> {
   /** The codec that seals session ids. */
   readonly state: StateCodec
-  /** The served revisions, newest first. */
-  readonly revisions: readonly LegacyRevision[]
   /** False if a call ends with its connection, so that no stream can be resumed. */
   readonly keepsStreams: boolean
   readonly questionState: QuestionStateSettings | undefined
@@ -114,36 +114,35 @@ export interface QuestionStateSettings {
   readonly isChosen: (question: StateQuestion) => boolean
 }
 
-const legacyOptionNames = {
-  revisions: true,
-  sessionTtlMs: true,
-  answerTimeoutMs: true,
-  resumeWindowMs: true,
-  closeAfterMs: true,
-  questionState: true,
-  store: true,
-} satisfies Record<keyof LegacyOptions, true>
+const legacyOptionTable = {
+  revisions: { default: legacyRevisions },
+  sessionTtlMs: { default: 86_400_000, max: maxTimerMs },
+  answerTimeoutMs: { default: 600_000, max: maxTimerMs },
+  resumeWindowMs: { default: 60_000, max: maxTimerMs },
+  closeAfterMs: { default: Number.POSITIVE_INFINITY, max: maxTimerMs },
+  questionState: undefined,
+  store: undefined,
+} satisfies OptionTable<LegacyOptions>
 
 /**
- * Checks the options of {@link legacy}. Throws a TypeError for an unknown option or revision, and a RangeError for an
- * invalid number of milliseconds.
+ * Fills in defaults, and sorts the revisions, newest first. Throws a TypeError for an unknown option or revision, and a
+ * RangeError for an invalid number of milliseconds.
  */
-export function checkLegacyOptions(options: LegacyOptions): void {
-  checkOptions(options, legacyOptionNames, 'legacy')
-  resolveRevisions(options)
-  resolveTimes(options)
+export function resolveLegacyOptions(options: LegacyOptions): ResolvedLegacyOptions {
+  const resolved = resolveOptions(options, legacyOptionTable, 'legacy')
+  return { ...resolved, revisions: resolveRevisions(resolved) }
 }
 
 /** Fills in defaults. Throws a TypeError if an option needs a part that the server does not have. */
 export function resolveLegacySettings(options: LegacyOptions, host: HostParts): LegacySettings {
   if (isWorkerd()) rejectStreamOptions(options)
+  const { questionState, store, ...settings } = resolveLegacyOptions(options)
   return {
+    ...settings,
     keepsStreams: !isWorkerd(),
     state: host.state ?? createLocalState(),
-    revisions: resolveRevisions(options),
-    ...resolveTimes(options),
-    questionState: resolveQuestionState(options, host.state),
-    link: resolveLink(options.store, host.bus),
+    questionState: resolveQuestionState({ questionState, store }, host.state),
+    link: resolveLink(store, host.bus),
     warn: createLegacyWarn(host),
   }
 }
@@ -159,26 +158,13 @@ function rejectStreamOptions(options: LegacyOptions): void {
   )
 }
 
-function resolveRevisions({ revisions = legacyRevisions }: LegacyOptions): readonly LegacyRevision[] {
+function resolveRevisions({ revisions }: Pick<ResolvedLegacyOptions, 'revisions'>): readonly LegacyRevision[] {
   const unknownRevision = revisions.find((revision) => !legacyRevisions.includes(revision))
   if (unknownRevision === undefined && revisions.length > 0)
     return legacyRevisions.filter((revision) => revisions.includes(revision))
   throw new TypeError(
     `revisions has ${JSON.stringify(unknownRevision)}: give one or more of ${legacyRevisions.join(', ')}`,
   )
-}
-
-function resolveTimes(options: LegacyOptions): Times {
-  const readMilliseconds = (name: keyof Times): number => {
-    const value = options[name]
-    return value === undefined ? defaultTimes[name] : checkedNumber(name, value, { max: maxTimerMs })
-  }
-  return {
-    sessionTtlMs: readMilliseconds('sessionTtlMs'),
-    answerTimeoutMs: readMilliseconds('answerTimeoutMs'),
-    resumeWindowMs: readMilliseconds('resumeWindowMs'),
-    closeAfterMs: readMilliseconds('closeAfterMs'),
-  }
 }
 
 /**

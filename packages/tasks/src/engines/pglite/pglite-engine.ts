@@ -1,11 +1,11 @@
-import { importPeerDependency } from '@x/core'
+import { importPeerDependency, resolveOptions } from '@x/core'
 import { type LockLimits, lockFile, type LockOwner } from '@x/core/node'
 import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import type { TaskEngine } from '../engine.ts'
 import type { SqlDatabase } from '../postgres/sql-database.ts'
-import { errorReporterOf, type SqlEngineOptions, sqlEngine } from '../postgres/sql-engine.ts'
+import { errorReporterOf, type SqlEngineOptions, sqlEngine, sqlOptionTable } from '../postgres/sql-engine.ts'
 import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
 
 /**
@@ -23,11 +23,12 @@ import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
  * tasks({ store: pgliteEngine('./.mcp-tasks', { leaseMs: 30_000 }) })
  */
 export function pgliteEngine(database: string | Pglite, options: SqlEngineOptions = {}): TaskEngine {
-  const { schema: channel = 'mcp_tasks' } = options
-  const onError = errorReporterOf(options)
+  const resolved = resolveOptions(options, sqlOptionTable, 'pgliteEngine')
+  const { schema: channel } = resolved
+  const onError = errorReporterOf(resolved)
   if (typeof database === 'string')
-    return sqlEngine(() => openPgliteFolder(resolve(database), channel, onError), options)
-  return sqlEngine(async () => createPgliteDatabase(database, { channel, onError, end: async () => {} }), options)
+    return sqlEngine(() => openPgliteFolder(resolve(database), channel, onError), resolved)
+  return sqlEngine(async () => createPgliteDatabase(database, { channel, onError, end: async () => {} }), resolved)
 }
 
 async function openPgliteFolder(

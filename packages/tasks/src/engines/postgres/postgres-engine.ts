@@ -1,9 +1,9 @@
-import { checkedNumber, importPeerDependency } from '@x/core'
+import { importPeerDependency, type OptionTable, type ResolvedOptions, resolveOptions } from '@x/core'
 import type { PostgresPool } from '@x/server/postgres'
 import type { TaskEngine } from '../engine.ts'
 import { createPoolDatabase } from './pool-database.ts'
 import type { SqlDatabase } from './sql-database.ts'
-import { errorReporterOf, type SqlEngineOptions, sqlEngine } from './sql-engine.ts'
+import { errorReporterOf, type SqlEngineOptions, sqlEngine, sqlOptionTable } from './sql-engine.ts'
 
 /** The options of {@link postgresEngine}. */
 export interface PostgresEngineOptions extends SqlEngineOptions {
@@ -17,6 +17,12 @@ export interface PostgresEngineOptions extends SqlEngineOptions {
   readonly listenPool?: PostgresPool | undefined
 }
 
+const engineOptionTable = {
+  ...sqlOptionTable,
+  timeoutMs: 10_000,
+  listenPool: undefined,
+} satisfies OptionTable<PostgresEngineOptions>
+
 /**
  * Creates an engine over PostgreSQL, for several instances. Tasks are stored in the tables of a separate schema, and
  * LISTEN and NOTIFY notify the workers. Takes a URL, or the application's own `Pool` of `pg`, which is not closed. That
@@ -28,16 +34,15 @@ export interface PostgresEngineOptions extends SqlEngineOptions {
  * tasks({ store: postgresEngine('postgres://localhost/app', { leaseMs: 30_000 }) })
  */
 export function postgresEngine(database: string | PostgresPool, options: PostgresEngineOptions = {}): TaskEngine {
-  const { timeoutMs = 10_000 } = options
-  checkedNumber('timeoutMs', timeoutMs)
-  return sqlEngine(() => openPool(database, { ...options, timeoutMs }), options)
+  const resolved = resolveOptions(options, engineOptionTable, 'postgresEngine')
+  return sqlEngine(() => openPool(database, resolved), resolved)
 }
 
 async function openPool(
   database: string | PostgresPool,
-  options: PostgresEngineOptions & { readonly timeoutMs: number },
+  options: ResolvedOptions<PostgresEngineOptions, typeof engineOptionTable>,
 ): Promise<SqlDatabase> {
-  const { timeoutMs, schema = 'mcp_tasks' } = options
+  const { timeoutMs, schema } = options
   const onError = errorReporterOf(options)
   const settings = { channel: schema, timeoutMs, onError }
   if (typeof database !== 'string') {

@@ -1,4 +1,12 @@
-import { type ChangeBus, checkedNumber, createLog, errorRecord, type Log, randomId } from '@x/core'
+import {
+  type ChangeBus,
+  createLog,
+  errorRecord,
+  type Log,
+  type OptionTable,
+  randomId,
+  type ResolvedOptions,
+} from '@x/core'
 import type { EngineListener, TaskEngine } from '../engine.ts'
 import { createLazyEngine } from '../lazy-engine.ts'
 import { claimTasks, listDueTasks } from './claim-tasks.ts'
@@ -23,6 +31,14 @@ export interface SqlEngineOptions {
   readonly log?: Log | undefined
 }
 
+export const sqlOptionTable = {
+  schema: 'mcp_tasks',
+  leaseMs: 10_000,
+  log: undefined,
+} satisfies OptionTable<SqlEngineOptions>
+
+export type ResolvedSqlOptions = ResolvedOptions<SqlEngineOptions, typeof sqlOptionTable>
+
 /** Returns the function that logs the failures of an engine's background work. */
 export function errorReporterOf({ log }: SqlEngineOptions): (error: unknown) => void {
   const safeLog = createLog(log, '@x/tasks')
@@ -32,9 +48,9 @@ export function errorReporterOf({ log }: SqlEngineOptions): (error: unknown) => 
 /**
  * Creates an engine over a database, which the first call opens. If that fails, the next call opens the database again.
  */
-export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: SqlEngineOptions): TaskEngine {
-  const leaseMs = checkedNumber('leaseMs', options.leaseMs ?? 10_000)
-  const tables = tableNamesIn(options.schema ?? 'mcp_tasks')
+export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: ResolvedSqlOptions): TaskEngine {
+  const { leaseMs } = options
+  const tables = tableNamesIn(options.schema)
   const onError = errorReporterOf(options)
   return createLazyEngine(leaseMs, async () => {
     const database = await openDatabase()

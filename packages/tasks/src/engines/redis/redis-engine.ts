@@ -1,5 +1,4 @@
 import {
-  checkedNumber,
   errorRecord,
   createLog,
   type Log,
@@ -7,6 +6,8 @@ import {
   type TimeLimit,
   withTimeout,
   importPeerDependency,
+  type OptionTable,
+  resolveOptions,
 } from '@x/core'
 import { encodeChange, redisBus, type RedisClient } from '@x/core/redis'
 import type { TaskEngine } from '../engine.ts'
@@ -32,6 +33,13 @@ export interface RedisEngineOptions {
   readonly log?: Log | undefined
 }
 
+const engineOptionTable = {
+  prefix: '{mcp-tasks}:',
+  leaseMs: 10_000,
+  timeoutMs: 10_000,
+  log: undefined,
+} satisfies OptionTable<RedisEngineOptions>
+
 /**
  * Creates an engine over Redis 7 or Valkey, for several instances. Each function is one script, except `list` and
  * `count`, which may be several: a task that changes meanwhile may be counted twice or not at all. The channel that
@@ -47,12 +55,10 @@ export interface RedisEngineOptions {
  * tasks({ store: redisEngine('redis://localhost:6379', { leaseMs: 30_000 }) })
  */
 export function redisEngine(redis: string | RedisClient, options: RedisEngineOptions = {}): TaskEngine {
-  const { prefix = '{mcp-tasks}:', timeoutMs = 10_000 } = options
-  const leaseMs = checkedNumber('leaseMs', options.leaseMs ?? 10_000)
-  checkedNumber('timeoutMs', timeoutMs)
+  const { prefix, leaseMs, timeoutMs, ...given } = resolveOptions(options, engineOptionTable, 'redisEngine')
   if (!/^[\x21-\x7e]{1,128}$/.test(prefix))
     throw new RangeError(`prefix is ${JSON.stringify(prefix)}: use up to 128 printable ASCII characters without spaces`)
-  const log = createLog(options.log, '@x/tasks')
+  const log = createLog(given.log, '@x/tasks')
   const onError = (error: unknown): void => log(errorRecord(error, { name: 'tasks' }))
   return createLazyEngine(leaseMs, async () => {
     const { client, close } =

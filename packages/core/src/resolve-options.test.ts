@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { type OptionTable, resolveOptions } from './resolve-options.ts'
+
+interface Options {
+  readonly auth?: string | undefined
+  readonly limits?: { readonly calls?: number } | false | undefined
+  readonly polling?: { readonly minMs?: number | undefined } | undefined
+  readonly allowedHosts?: readonly string[] | undefined
+  readonly ttlMs?: number | null | undefined
+  readonly isOpen?: boolean | undefined
+}
+
+const table = {
+  auth: undefined,
+  limits: { group: { calls: undefined } },
+  polling: { default: {}, group: { minMs: 50 } },
+  allowedHosts: { default: ['localhost'] },
+  ttlMs: { default: 1000, max: 5000, isNullable: true },
+  isOpen: false,
+} satisfies OptionTable<Options>
+const resolve = (options: object) => resolveOptions<Options, typeof table>(options, table, 'serve')
+
+describe('options that exist', () => {
+  test.each<[string, object]>([
+    ['some options', { auth: 'a', limits: {} }],
+    ['an unknown option that is undefined', { principal: undefined }],
+  ])('%s', (_, options) => {
+    expect(() => resolve(options)).not.toThrow()
+  })
+})
+
+describe('an option that does not exist is rejected by name', () => {
+  test.each<[string, object, string]>([
+    ['with an earlier name', { principal: 'a' }, 'serve has no option `principal`: did you mean `auth`?'],
+    ['that moved to a group', { maxCallsPerCaller: 1 }, 'did you mean `limits.calls`?'],
+    ['in a group', { limits: { call: 1 } }, 'serve, limits, has no option `call`: did you mean `calls`?'],
+    ['with a misspelt name', { alowedHosts: [] }, 'did you mean `allowedHosts`?'],
+    ['in another letter case', { allowedhosts: [] }, 'did you mean `allowedHosts`?'],
+    ['without its unit', { ttl: 1 }, 'did you mean `ttlMs`?'],
+    ['in the singular', { allowedHost: 'a' }, 'did you mean `allowedHosts`?'],
+    [
+      'unlike any option',
+      { port: 1 },
+      'serve has no option `port`: write one of allowedHosts, auth, isOpen, limits, polling, ttlMs',
+    ],
+    [
+      'whose present name is not an option of this function',
+      { codec: 1 },
+      'write one of allowedHosts, auth, isOpen, limits, polling, ttlMs',
+    ],
+    ['with the name of a member of every object', { toString: () => '' }, 'serve has no option `toString`'],
+  ])('%s', (_, options, message) => {
+    expect(() => resolve(options)).toThrow(message)
+    expect(() => resolve(options)).toThrow(TypeError)
+  })
+})
+
+test.each<[unknown, string]>([
+  [undefined, 'nothing'],
+  [null, 'null'],
+  ['a key', 'a string'],
+  [3000, 'a number'],
+  [['a'], 'an array'],
+])('%j for the options is rejected without its content', (options, description) => {
+  expect(() => resolve(options as object)).toThrow(
+    new TypeError(`serve takes an object of options, and was given ${description}`),
+  )
+})
+
+describe('numbers and defaults', () => {
+  test('absent options get their defaults', () => {
+    expect(resolve({ auth: 'a', ttlMs: undefined, limits: false })).toEqual({
+      auth: 'a',
+      limits: false,
+      polling: { minMs: 50 },
+      allowedHosts: ['localhost'],
+      ttlMs: 1000,
+      isOpen: false,
+    })
+  })
+
+  test('a number that may be null', () => {
+    expect(resolve({ ttlMs: null }).ttlMs).toBeNull()
+  })
+
+  test('a number in a group is named with its group', () => {
+    const minMs: number = resolve({ polling: { minMs: 60 } }).polling.minMs
+    expect(minMs).toBe(60)
+    expect(() => resolve({ polling: { minMs: 0 } })).toThrow('polling.minMs is 0: write a whole number from 1')
+  })
+
+  test.each([0, 5001, 1.5, '7'])('%j is outside of the bounds', (ttlMs) => {
+    expect(() => resolve({ ttlMs })).toThrow(
+      new RangeError(`ttlMs is ${JSON.stringify(ttlMs)}: write a whole number from 1 to 5000`),
+    )
+  })
+})

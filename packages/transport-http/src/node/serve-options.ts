@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type OptionTable, type ResolvedOptions, resolveOptions } from '@x/core'
+import { handlerOptionTable } from '../server/handler-settings.ts'
+import type { NodeHandlerOptions } from './node-handler.ts'
+import type { StopOptions } from './stop.ts'
+
+/** The options of `serveHttp`. */
+export interface ServeHttpOptions extends NodeHandlerOptions {
+  /** The port. Default 0, which selects a free port. */
+  readonly port?: number | undefined
+  /**
+   * The address to listen on. Default `127.0.0.1`. An address that other machines can reach requires `allowedHosts`.
+   */
+  readonly host?: string | undefined
+  /**
+   * The path of the endpoint. Default `/mcp`. Any other path is answered with 404, except for documents and health
+   * checks.
+   */
+  readonly path?: string | undefined
+  /**
+   * Receives every request first, except health checks (`/healthz` and `/readyz`). It returns true if it answers the
+   * request itself, such as a request for a page. If it throws or rejects, the request is answered with 500, and the
+   * error is logged.
+   */
+  readonly onRequest?: ((request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>) | undefined
+  /**
+   * Stops the server at SIGTERM and SIGINT, with the given options or with the defaults for `true`. The process then
+   * exits unless other resources keep it alive. A second signal ends the process at once. Default: false.
+   */
+  readonly stopOnSignals?: boolean | StopOptions | undefined
+}
+
+const serveOptionTable = {
+  ...handlerOptionTable,
+  // Names of this machine, or the address of `host`.
+  allowedHosts: undefined,
+  port: { default: 0, min: 0, max: 65_535 },
+  host: '127.0.0.1',
+  path: '/mcp',
+  onRequest: undefined,
+  stopOnSignals: false,
+} satisfies OptionTable<ServeHttpOptions>
+
+/** Fills in defaults. Throws a TypeError for an unknown option, and a RangeError for an invalid number. */
+export function resolveServeOptions(
+  options: ServeHttpOptions,
+): ResolvedOptions<ServeHttpOptions, typeof serveOptionTable> {
+  return resolveOptions(options, serveOptionTable, 'serveHttp')
+}
