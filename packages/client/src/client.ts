@@ -1,20 +1,12 @@
 import type { AsyncResource } from '@x/exchange'
-import type {
-  CompleteRequestParams,
-  CompleteResult,
-  DiscoverResult,
-  Implementation,
-  Prompt,
-  Resource,
-  ResourceTemplate,
-  Tool,
-} from '@x/schema'
+import type { CompleteRequestParams, CompleteResult, DiscoverResult, Implementation } from '@x/schema'
 import type { ClientCache } from './caching/cache.ts'
 import type { CallOptions, ReadOptions } from './request/call-options.ts'
 import type { ExtensionRequest } from './request/request.ts'
 import type { MultiRoundCalls } from './rounds/multi-round-calls.ts'
 import type { SubscriptionCalls } from './subscriptions/keep-fresh.ts'
-import type { TypedCalls } from './typed-calls.ts'
+import type { TypedCalls } from './rounds/typed-calls.ts'
+import type { ListCalls } from './tools/offered-lists.ts'
 
 /** Options of a completion. */
 export interface CompletionOptions extends CallOptions {
@@ -31,7 +23,12 @@ export interface CompletionOptions extends CallOptions {
  * item by item (`eachTool`) or as a whole (`listTools`). `Types` are the types of the server's tools and prompts, if
  * they are known.
  */
-export interface Client<Types = unknown> extends TypedCalls<Types>, MultiRoundCalls, SubscriptionCalls, AsyncResource {
+export interface Client<Types = unknown>
+  extends TypedCalls<Types>,
+    MultiRoundCalls,
+    ListCalls,
+    SubscriptionCalls,
+    AsyncResource {
   /**
    * The revisions, capabilities and instructions of the server (server/discover). Other calls work without an earlier
    * `discover`.
@@ -43,20 +40,6 @@ export interface Client<Types = unknown> extends TypedCalls<Types>, MultiRoundCa
     argument: CompleteRequestParams['argument'],
     options?: CompletionOptions,
   ): Promise<CompleteResult>
-  /**
-   * Reads a list page by page. A list is empty if the server does not have its method. Rejects with `ClientError`
-   * `endless_list` for more than 1,000 pages, a repeated cursor, or more than 16,777,216 characters after the first
-   * page. Icons with unsafe URLs are removed. Tools with invalid `x-mcp-header` annotations are left out, and logged as
-   * `tool_refused`.
-   */
-  eachTool(options?: ReadOptions): AsyncIterable<Tool>
-  listTools(options?: ReadOptions): Promise<Tool[]>
-  eachPrompt(options?: ReadOptions): AsyncIterable<Prompt>
-  listPrompts(options?: ReadOptions): Promise<Prompt[]>
-  eachResource(options?: ReadOptions): AsyncIterable<Resource>
-  listResources(options?: ReadOptions): Promise<Resource[]>
-  eachResourceTemplate(options?: ReadOptions): AsyncIterable<ResourceTemplate>
-  listResourceTemplates(options?: ReadOptions): Promise<ResourceTemplate[]>
   /** Calls any method, such as a method of an extension. The result is not checked, and never comes from the cache. */
   readonly request: ExtensionRequest
   /** The cache of the client's results. */

@@ -1,21 +1,26 @@
-import { createLog, resolveOptions } from '@x/core'
-import type { ClientTarget, ConnectionView, Exchange, Middleware, TypeCarrier, TypesOf } from '@x/exchange'
+import type { ClientTarget, ConnectionView, Exchange, TypeCarrier, TypesOf } from '@x/exchange'
+import { cachePartitionOf, withCache } from './caching/cache.ts'
 import type { Client } from './client.ts'
 import {
-  checkClientExtensions,
   type ClientApis,
   type ClientExtension,
-  type ClientExtensionHost,
-  type ClientExtensionInstance,
-  clientOptionTable,
   type ClientOptions,
-  withExtensionCapabilities,
-} from './client-extension.ts'
-import { type CoreClient, createCoreClient } from './core-client.ts'
-import { createClientEventSource } from './request/client-event.ts'
-import { type ClientConstants, clientConstants } from './request/options.ts'
-import { createSendCall, createWrappedCalls } from './rounds/wrapped-calls.ts'
-import { createNamedCalls } from './typed-calls.ts'
+  resolveClientOptions,
+} from './extensions/client-extension.ts'
+import { type ClientParts, startExtensions } from './extensions/start-extensions.ts'
+import { ClientState, errorContextOf } from './request/client-state.ts'
+import {
+  createExtensionRequest,
+  createSendOnce,
+  createSendRawRequest,
+  type SendRequest,
+  withCompleteResult,
+} from './request/request.ts'
+import { createMultiRoundCalls } from './rounds/multi-round-calls.ts'
+import { createNamedCalls } from './rounds/typed-calls.ts'
+import { createSubscriptionCalls } from './subscriptions/keep-fresh.ts'
+import { createToolCalls } from './tools/call-tool.ts'
+import { createListCalls, createListFetchers, createOfferedLists } from './tools/offered-lists.ts'
 
 /**
  * Makes a client of a connection, a server in this process, or any exchange. The client sends nothing before its first
@@ -37,97 +42,77 @@ export function createClient<
   target: ClientTarget | (ClientTarget & TypeCarrier<Served>),
   options: ClientOptions<Extensions>,
 ): Client<TypesOf<Served>> & ClientApis<Extensions> {
-  return createClientWith(target, options, clientConstants)
-}
-
-/** Makes a client with other constants than {@link clientConstants}, for the tests of this package. */
-export function createClientWith<
-  Served = unknown,
-  const Extensions extends readonly ClientExtension[] = readonly ClientExtension[],
->(
-  target: ClientTarget | (ClientTarget & TypeCarrier<Served>),
-  options: ClientOptions<Extensions>,
-  constants: ClientConstants,
-): Client<TypesOf<Served>> & ClientApis<Extensions> {
-  const resolved = resolveOptions<ClientOptions, typeof clientOptionTable>(options, clientOptionTable, 'createClient')
-  const { extensions = [] } = options
+  const resolvedOptions = resolveClientOptions(options)
   const connection = connectionOf(target)
-  const capabilities = withExtensionCapabilities(resolved.capabilities, extensions)
-  // `Object.assign` is used instead of a spread. For each object with a property after a spread, V8 creates a hidden
-  // class that lives as long as the client.
-  const log = createLog(resolved.log, '@x/client')
-  const clientOptions = Object.assign(resolved, { capabilities, log })
   // Extensions need the client, and the client sends through their middleware. So the exchange is set after both exist.
   let exchange: Exchange = connection.exchange
-  const outermostExchange: Exchange = (request, call) => exchange(request, call)
-  const events = createClientEventSource(log)
-  const core = createCoreClient({ exchange: outermostExchange, connection, options: clientOptions, constants, events })
-  const { client } = core
-  const sendCall = createSendCall(client)
-  // The members are looked up at each call, because extensions may replace them.
-  const namedCalls = {
+  const parts = createParts((request, call) => exchange(request, call), connection, resolvedOptions)
+  const extended = startExtensions(parts, createClient)
+  exchange = extended.exchange
+  // The cast is needed because TypeScript cannot check that the members come from the extensions in the list.
+  return Object.assign(parts.client, extended.members) as Client<TypesOf<Served>> & ClientApis<Extensions>
+}
+
+/** Creates the parts of a client, in the order in which the response to a call passes through them. */
+function createParts(exchange: Exchange, connection: ConnectionView, options: ClientParts['options']): ClientParts {
+  const { log } = options
+  const { closed, url } = connection
+  const state = new ClientState(options, url, (serverInfo) => void (client.serverInfo = serverInfo))
+  const { events, identity } = state
+  const getErrorContext = (call: Parameters<typeof errorContextOf>[0]) => errorContextOf(call, state)
+
+  const getPendingLogin = (): Error | undefined => findPendingLogin(connection)
+  const exchanges = { exchange, transportExchange: connection.exchange, getPendingLogin, closed }
+  const sendRaw = createSendRawRequest(exchanges, options, state)
+
+  const cachePartition = cachePartitionOf(options.cache, connection)
+  const cacheContext = { clock: options.runtime, events }
+  const {
+    send: sendOnce,
+    cache,
+    getPartition,
+  } = withCache(createSendOnce(sendRaw, state), cachePartition, cacheContext)
+  const send = withCompleteResult(sendOnce, state)
+
+  const { toolIndex, getLists } = createOfferedLists({ send, clientState: state, clearCache: cache.clear }, log)
+  const toolCalls = createToolCalls({
+    sendOnce,
+    toolIndex,
+    listTools: (readOptions) => getLists().tools.toArray(readOptions),
+    errorContextOf: getErrorContext,
+    options,
+  })
+
+  const roundsContext = { options, events, errorContextOf: getErrorContext, abandonRound: identity.abandonRound }
+
+  // `serverInfo` is a property that is set, because a getter in this literal would use 1.5 KB of memory in each client.
+  const client: Omit<ClientParts['client'], 'serverInfo'> & { serverInfo: Client['serverInfo'] } = {
+    discover: async (options = {}) => {
+      const result = await send({ method: 'server/discover', params: {} }, options)
+      state.trySelectVersion(result.supportedVersions)
+      return result
+    },
+    ...createMultiRoundCalls(sendOnce, toolCalls, roundsContext),
+    complete: createCompletionCall(send),
+    ...createListCalls(getLists),
+    ...createSubscriptionCalls(() => ({
+      sendOnce,
+      clientState: state,
+      partition: getPartition(),
+      clock: options.runtime,
+      log,
+      isClosed: () => closed?.aborted === true,
+      isCacheEnabled: cachePartition !== false,
+      listFetchers: createListFetchers(getLists()),
+    })),
+    request: createExtensionRequest(sendRaw, state),
+    cache,
+    serverInfo: undefined,
+    // The members are looked up at each call, because extensions may replace them.
     tools: createNamedCalls((...call: Parameters<Client['callTool']>) => client.callTool(...call)),
     prompts: createNamedCalls((...call: Parameters<Client['getPrompt']>) => client.getPrompt(...call)),
   }
-  checkClientExtensions(extensions, Object.keys({ ...client, ...namedCalls }))
-  const fork = (extension: ClientExtension): ClientExtensionHost['fork'] => {
-    const otherExtensions = extensions.filter((candidate) => candidate !== extension)
-    return (middleware, changes = {}) =>
-      createClientWith(
-        forkConnection(connection, middleware),
-        { ...clientOptions, ...changes, extensions: otherExtensions },
-        constants,
-      )
-  }
-  const instances = startExtensions(extensions, { core, connection, options: clientOptions, sendCall, fork })
-  const middleware = [...resolved.use, ...instances.flatMap((instance) => instance.middleware ?? [])]
-  exchange = middleware.reduceRight((next, applyMiddleware) => applyMiddleware(next), connection.exchange)
-  const wrappedSendCall = instances.reduceRight((next, { wrapCall }) => wrapCall?.(next) ?? next, sendCall)
-  events.observe(instances.flatMap((instance) => (instance.observe ? [(event) => instance.observe?.(event)] : [])))
-  const close = async (): Promise<void> => {
-    await Promise.all(instances.map((instance) => instance.close?.()))
-    await connection.close?.()
-  }
-  const wrappedMembers = {
-    ...namedCalls,
-    ...(wrappedSendCall !== sendCall && createWrappedCalls(wrappedSendCall)),
-    ...Object.fromEntries(instances.flatMap(({ name, api }) => (api === undefined ? [] : [[name, api]]))),
-    close,
-    [Symbol.asyncDispose]: close,
-  }
-  // The cast is needed because TypeScript cannot check that the members come from the extensions in the list.
-  return Object.assign(client, wrappedMembers) as Client<TypesOf<Served>> & ClientApis<Extensions>
-}
-
-interface ExtensionStart {
-  readonly core: CoreClient
-  readonly connection: ConnectionView
-  readonly options: ClientExtensionHost['options']
-  readonly sendCall: ClientExtensionHost['sendCall']
-  readonly fork: (extension: ClientExtension) => ClientExtensionHost['fork']
-}
-
-function startExtensions(
-  extensions: readonly ClientExtension[],
-  { core, connection, options, sendCall, fork }: ExtensionStart,
-): readonly (ClientExtensionInstance & { readonly name: string })[] {
-  const { client, getCallSteps } = core
-  return extensions.map((extension) => {
-    const host: ClientExtensionHost = {
-      ...getCallSteps(),
-      options,
-      request: client.request,
-      sendCall,
-      fork: fork(extension),
-      get server() {
-        return client.serverInfo
-      },
-      get peer() {
-        return connection.peer
-      },
-    }
-    return { name: extension.name, ...extension.start?.(host) }
-  })
+  return { client, connection, options, events, toolCalls, roundsContext }
 }
 
 /**
@@ -145,19 +130,19 @@ function connectionOf(target: ClientTarget): ConnectionView {
   return 'attachHost' in target ? { exchange: target.exchange } : target
 }
 
-/** Returns a connection whose exchange is wrapped, and which does not close the original connection. */
-function forkConnection(connection: ConnectionView, middleware: Middleware): ConnectionView {
-  const { exchange, url, closed, canMixPrincipals } = connection
-  return {
-    exchange: middleware(exchange),
-    url,
-    canMixPrincipals,
-    get state() {
-      return connection.state
-    },
-    ...(closed && { closed }),
-    get peer() {
-      return connection.peer
-    },
+/** Returns the error about a login that is open, which is why a call gets no answer. */
+function findPendingLogin({ state }: ConnectionView): Error | undefined {
+  const reason = state?.status === 'login_needed' ? state.reason : undefined
+  return reason !== undefined && 'code' in reason && reason.code === 'login_pending' ? reason : undefined
+}
+
+function createCompletionCall(send: SendRequest): Client['complete'] {
+  return (ref, argument, { arguments: resolvedArguments, ...options } = {}) => {
+    const params = {
+      ref,
+      argument,
+      ...(resolvedArguments !== undefined && { context: { arguments: resolvedArguments } }),
+    }
+    return send({ method: 'completion/complete', params }, options)
   }
 }

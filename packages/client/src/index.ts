@@ -21,8 +21,8 @@ export type {
   ClientExtensionHost,
   ClientExtensionInstance,
   ClientOptions,
-} from './client-extension.ts'
-export type { ExternalInputRequests, ClientCallSteps } from './client-call-steps.ts'
+} from './extensions/client-extension.ts'
+export type { ExternalInputRequests, ClientCallSteps } from './rounds/client-call-steps.ts'
 export type { Clock, Log, LogLevel, LogRecord, Runtime } from '@x/core'
 export type { Client, CompletionOptions } from './client.ts'
 export { createClient } from './create-client.ts'
@@ -35,7 +35,7 @@ export type {
   TypedCalls,
   TypedToolResult,
   UnknownServer,
-} from './typed-calls.ts'
+} from './rounds/typed-calls.ts'
 export type { ExtensionCallOptions, ExtensionRequest } from './request/request.ts'
 export type { ObservedCall, ClientEvent, ClientEvents } from './request/client-event.ts'
 export type { CallOptions, LogMessage, Progress, ReadOptions } from './request/call-options.ts'
@@ -47,6 +47,7 @@ export type {
   CacheStoreOptions,
   CoreClientOptions,
 } from './request/options.ts'
+export type { ListCalls } from './tools/offered-lists.ts'
 export type { MultiRoundCalls } from './rounds/multi-round-calls.ts'
 export type { MultiRoundMethod, MultiRoundResults } from './request/input-required.ts'
 export type { InputAnswers } from './rounds/answer-requests.ts'

@@ -32,7 +32,19 @@ export const folderLayers = new Map([
   [
     'packages/client',
     {
-      order: ['otel.ts', 'telemetry', '.', 'models', 'rounds', 'tools', 'subscriptions', 'caching', 'forms', 'request'],
+      order: [
+        '.',
+        'telemetry',
+        'extensions',
+        'client.ts',
+        'models',
+        'rounds',
+        'tools',
+        'subscriptions',
+        'caching',
+        'forms',
+        'request',
+      ],
       upward: 0,
     },
   ],

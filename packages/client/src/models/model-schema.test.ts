@@ -1,6 +1,6 @@
 import type { JsonObject, Tool } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { type AnthropicTool, anthropicTools } from '../models.ts'
+import { type AnthropicTool, anthropicTools } from './index.ts'
 
 describe('a schema', () => {
   const listSchema = async (inputSchema: Tool['inputSchema']): Promise<AnthropicTool | undefined> => {

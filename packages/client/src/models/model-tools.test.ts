@@ -3,7 +3,7 @@ import { createServer, tool } from '@x/server'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { type CallOptions, ClientError, createClient } from '../index.ts'
-import { anthropicTools, openaiTools, type ToolSource } from '../models.ts'
+import { anthropicTools, openaiTools, type ToolSource } from './index.ts'
 
 const empty = { type: 'object' } as const
 

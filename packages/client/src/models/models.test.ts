@@ -24,7 +24,7 @@ import {
   type OpenAiTool,
   type OpenAiToolResult,
   openaiTools,
-} from '../models.ts'
+} from './index.ts'
 
 const png = 'iVBORw0KGgo='
 const image = { type: 'image', data: png, mimeType: 'image/png' } as const

@@ -1,43 +1,71 @@
+import type { Log } from '@x/core'
 import { findMethodRow, type Implementation, type JsonObject } from '@x/schema'
 import { type ClientIdentity, createClientIdentity } from './calling-client.ts'
 import type { CallErrorContext } from './client-error.ts'
-import type { ClientEventSource } from './client-event.ts'
-import type { CoreClientSettings } from './options.ts'
+import { type ClientEventSource, createClientEventSource } from './client-event.ts'
+import { type ClientConstants, clientConstantsOf, type CoreClientSettings } from './options.ts'
 
-/** Facts about the server from the answers to one client. No request relies on them. */
-export interface ClientState {
+/** The name and version of a server's software. */
+type ServerInfo = Pick<Implementation, 'name' | 'version'>
+
+/** What the calls of one client share, and facts about the server from their answers. No request relies on the facts. */
+export class ClientState {
+  readonly url: string | undefined
+  readonly constants: ClientConstants
+  readonly identity: ClientIdentity
+  readonly events: ClientEventSource
+  readonly #onServerInfo: (serverInfo: ServerInfo) => void
+  #protocolVersion: string
+  #serverInfo: ServerInfo | undefined
+  #isRefusalKnown = false
+
+  /** `onServerInfo` is called when a response contains the name and version of the server software. */
+  constructor(
+    options: CoreClientSettings & { readonly log: Log },
+    url: string | undefined,
+    onServerInfo: (serverInfo: ServerInfo) => void,
+  ) {
+    this.url = url
+    this.constants = clientConstantsOf(options)
+    this.identity = createClientIdentity(options)
+    this.events = createClientEventSource(options.log)
+    this.#onServerInfo = onServerInfo
+    this.#protocolVersion = this.constants.versions[0]
+  }
+
   /**
    * The protocol revision of the requests. It begins with the preferred revision, and changes when the server rejects
    * that.
    */
-  protocolVersion: string
-  /** The protocol revisions that the client implements, the preferred one first. */
-  readonly clientProtocolVersions: readonly [string, ...string[]]
-  readonly url: string | undefined
-  readonly identity: ClientIdentity
-  readonly events: ClientEventSource
-  serverInfo: Pick<Implementation, 'name' | 'version'> | undefined
-  /** True once the log says that nothing listens at the address. */
-  isRefusalKnown: boolean
-  /** Called when a response contains the name and version of the server software. */
-  readonly onServerInfo: (server: ClientState['serverInfo']) => void
-}
+  get protocolVersion(): string {
+    return this.#protocolVersion
+  }
 
-/** Creates the state of a new client. */
-export function createClientState(
-  options: CoreClientSettings,
-  clientVersions: ClientState['clientProtocolVersions'],
-  { events, url, onServerInfo }: Pick<ClientState, 'events' | 'url' | 'onServerInfo'>,
-): ClientState {
-  return {
-    protocolVersion: clientVersions[0],
-    clientProtocolVersions: clientVersions,
-    url,
-    identity: createClientIdentity(options),
-    events,
-    serverInfo: undefined,
-    isRefusalKnown: false,
-    onServerInfo,
+  get serverInfo(): ServerInfo | undefined {
+    return this.#serverInfo
+  }
+
+  /**
+   * Selects the first protocol revision that both sides implement. Returns false, and keeps the current revision, if
+   * there is none.
+   */
+  trySelectVersion(serverVersions: readonly unknown[]): boolean {
+    const commonVersion = this.constants.versions.find((version) => serverVersions.includes(version))
+    if (commonVersion === undefined) return false
+    this.#protocolVersion = commonVersion
+    return true
+  }
+
+  setServerInfo(serverInfo: ServerInfo): void {
+    this.#serverInfo = serverInfo
+    this.#onServerInfo(serverInfo)
+  }
+
+  /** Notes that nothing listens at the address. Returns true the first time, if the server has never answered. */
+  noteRefusal(): boolean {
+    if (this.#serverInfo !== undefined || this.#isRefusalKnown) return false
+    this.#isRefusalKnown = true
+    return true
   }
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { createClient, createClientWith } from '../create-client.ts'
-import { clientConstants } from './options.ts'
+import { createClient } from '../create-client.ts'
+import { withClientConstants } from './options.ts'
 import { createMinimalTool, hostInfo, createScriptedExchange, createToolsPage } from '../testing/scripted-exchange.ts'
 
 const names = (tools: readonly { name: string }[]): string[] => tools.map(({ name }) => name)
@@ -57,7 +57,7 @@ describe('A list', () => {
     const exchange = createScriptedExchange(({ params }) =>
       createToolsPage([], { nextCursor: next(String(params.cursor ?? '')) }),
     )
-    const client = createClientWith(exchange, hostInfo, { ...clientConstants, maxPages: 10, maxListSize: 2000 })
+    const client = createClient(exchange, { ...hostInfo, ...withClientConstants({ maxPages: 10, maxListSize: 2000 }) })
     const failure = client.listTools()
     await expect(failure).rejects.toMatchObject({ code: 'endless_list', method: 'tools/list' })
     await expect(failure).rejects.toThrow(message)

@@ -29,9 +29,6 @@ export interface List<Item> {
 export interface ListContext {
   readonly send: SendRequest
   readonly clientState: ClientState
-  readonly maxPages: number
-  /** The maximum number of JSON characters in all pages of one list, except for the first page. */
-  readonly maxListSize: number
   /** Removes the cached pages of a method. */
   readonly clearCache: (method: string) => void
 }
@@ -73,8 +70,9 @@ export function createList<M extends ListMethod, Item>(
 async function* fetchPages<M extends ListMethod>(
   method: M,
   options: ReadOptions,
-  { send, clientState, maxPages, maxListSize, clearCache }: ListContext,
+  { send, clientState, clearCache }: ListContext,
 ): AsyncGenerator<{ readonly page: CompleteResults[M]; readonly isRepeated: boolean }, void, undefined> {
+  const { maxPages, maxListSize } = clientState.constants
   const endlessListError = (reason: string): ClientError =>
     new ClientError('endless_list', reason, errorContextOf({ method, params: {} }, clientState))
   const cursors = new Set<string>()

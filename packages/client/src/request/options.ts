@@ -79,14 +79,14 @@ export const coreClientOptionTable = {
 /** The options of a client with their defaults. */
 export type CoreClientSettings = ResolvedOptions<CoreClientOptions, typeof coreClientOptionTable>
 
-/** The values of a client that are no options. Tests of this package replace them. */
+/** The values of a client that are no options. */
 export interface ClientConstants {
   readonly versions: readonly [string, ...string[]]
   readonly maxPages: number
   readonly maxListSize: number
 }
 
-export const clientConstants: ClientConstants = {
+const clientConstants: ClientConstants = {
   /** The protocol revisions that this package implements, the preferred one first. */
   versions: [protocolVersion],
   /** The maximum number of pages of one list. A list with more pages is considered endless. */
@@ -96,6 +96,19 @@ export const clientConstants: ClientConstants = {
    * number of bytes in one message over HTTP.
    */
   maxListSize: 16_777_216,
+}
+
+const constantsKey = Symbol('constants')
+
+/** Returns a member for the options of `createClient` that replaces constants, for the tests of this package. */
+export function withClientConstants(constants: Partial<ClientConstants>): object {
+  return { [constantsKey]: { ...clientConstants, ...constants } }
+}
+
+/** Returns the constants of a client with these options. */
+export function clientConstantsOf(options: object): ClientConstants {
+  // Only `withClientConstants` can set this member.
+  return (Reflect.get(options, constantsKey) as ClientConstants | undefined) ?? clientConstants
 }
 
 /** Returns the facts about the program that each request contains. */

@@ -1,8 +1,8 @@
 import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { isResourceNotFound } from './client-error.ts'
-import { createClient, createClientWith } from '../create-client.ts'
-import { clientConstants } from './options.ts'
+import { createClient } from '../create-client.ts'
+import { withClientConstants } from './options.ts'
 import {
   hostInfo,
   pendingPromise,
@@ -11,7 +11,7 @@ import {
   createToolsPage,
 } from '../testing/scripted-exchange.ts'
 
-const twoVersions = { ...clientConstants, versions: ['2031-01-01', '2026-07-28'] } as const
+const twoVersions = { ...hostInfo, ...withClientConstants({ versions: ['2031-01-01', '2026-07-28'] }) }
 
 describe('A request', () => {
   test('carries version and capabilities, and who calls [BAS-051 BAS-055 TOL-001]', async () => {
@@ -78,7 +78,7 @@ describe('The revision', () => {
 
   test('is chosen again from those that the server names, once, and remembered [VER-002]', async () => {
     const exchange = createScriptedExchange(refusing(['2030-01-01', '2026-07-28']))
-    const client = createClientWith(exchange, hostInfo, twoVersions)
+    const client = createClient(exchange, twoVersions)
     await client.callTool('greet')
     await client.callTool('greet')
     const sent = exchange.received.map(({ meta }) => meta[metaKeys.protocolVersion])
@@ -112,7 +112,7 @@ describe('The revision', () => {
     const exchange = createScriptedExchange(({ request }) =>
       request.method === 'server/discover' ? discovered : createTextResult('hi'),
     )
-    const client = createClientWith(exchange, hostInfo, twoVersions)
+    const client = createClient(exchange, twoVersions)
     expect(await client.discover()).toEqual(discovered)
     await client.callTool('greet')
     expect(exchange.received[1]?.meta[metaKeys.protocolVersion]).toBe('2026-07-28')

@@ -128,22 +128,16 @@ export function createSendRawRequest(
     let response = await sendAgain()
     const serverVersions = supportedVersionsOf(response)
     if (serverVersions) {
-      if (!trySelectVersion(serverVersions, state))
+      if (!state.trySelectVersion(serverVersions))
         throw unsupportedVersionError(response, serverVersions, getErrorContext())
       // The request is sent again even if the server lists the revision that it has just rejected, because another
       // instance may have rejected it.
       response = await sendAgain()
     }
-    recordServerInfo(response, state)
+    const serverInfo = serverInfoOf(response)
+    if (serverInfo !== undefined) state.setServerInfo(serverInfo)
     return response
   }
-}
-
-function recordServerInfo(response: RpcResponse, state: ClientState): void {
-  const server = serverInfoOf(response)
-  if (server === undefined) return
-  state.serverInfo = server
-  state.onServerInfo(server)
 }
 
 /**
@@ -288,17 +282,6 @@ function createMetaFactory(options: CoreClientSettings): CreateRequestMeta {
       ...((canAskInput || callOptions.onProgress) && { [metaKeys.progressToken]: id }),
     }
   }
-}
-
-/**
- * Selects the first protocol revision that both sides implement. Returns false, and keeps the current revision, if
- * there is none.
- */
-export function trySelectVersion(serverVersions: readonly unknown[], state: ClientState): boolean {
-  const commonVersion = state.clientProtocolVersions.find((version) => serverVersions.includes(version))
-  if (commonVersion === undefined) return false
-  state.protocolVersion = commonVersion
-  return true
 }
 
 /**

@@ -28,8 +28,7 @@ interface ResendContext {
  * as often a wrong port.
  */
 function warnOfRefusal(state: ClientState, { log }: CoreClientSettings, maxResendMs: number): void {
-  if (state.serverInfo !== undefined || state.isRefusalKnown) return
-  state.isRefusalKnown = true
+  if (!state.noteRefusal()) return
   const waits = `requests are sent again for up to ${maxResendMs / 1000} s`
   const message = `Nothing listens at ${state.url ?? 'the address'}: is the server running? ${waits}`
   createLog(log, '@x/client')({ level: 'warn', message, code: 'ECONNREFUSED' })

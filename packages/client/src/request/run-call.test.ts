@@ -1,8 +1,8 @@
 import type { Exchange } from '@x/exchange'
 import type { RpcNotification } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { createClient, createClientWith } from '../create-client.ts'
-import { clientConstants } from './options.ts'
+import { createClient } from '../create-client.ts'
+import { withClientConstants } from './options.ts'
 import type { LogMessage, Progress } from './call-options.ts'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import {
@@ -61,10 +61,8 @@ describe('Cancelling', () => {
       queueMicrotask(() => queueMicrotask(() => controller.abort(new Error('in between'))))
       return { error: { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } } }
     })
-    const client = createClientWith(exchange, hostInfo, {
-      ...clientConstants,
-      versions: ['2031-01-01', '2026-07-28'],
-    })
+    const constants = withClientConstants({ versions: ['2031-01-01', '2026-07-28'] })
+    const client = createClient(exchange, { ...hostInfo, ...constants })
     await expect(client.callTool('greet', {}, { signal: controller.signal })).rejects.toThrow('in between')
   })
 

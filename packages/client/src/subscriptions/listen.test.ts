@@ -1,9 +1,8 @@
 import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
-import { createClientWith } from '../create-client.ts'
 import { type ClientOptions, createClient } from '../index.ts'
-import { clientConstants } from '../request/options.ts'
+import { withClientConstants } from '../request/options.ts'
 import { flushPromises } from '../testing/asking.ts'
 import { hostInfo, createTextResult } from '../testing/scripted-exchange.ts'
 import {
@@ -23,10 +22,10 @@ const filter = {
   resourceSubscriptions: ['file:///a', 'file:///b'],
 } as const
 
-function start(options: ListenOptions = {}, more: Partial<ClientOptions> = {}, constants = clientConstants) {
+function start(options: ListenOptions = {}, more: Partial<ClientOptions> = {}) {
   const clock = manualClock()
   const exchange = createStreamingExchange(() => createTextResult('hi'))
-  const client = createClientWith(exchange, { ...hostInfo, runtime: clock, ...more }, constants)
+  const client = createClient(exchange, { ...hostInfo, runtime: clock, ...more })
   const subscription = client.listen(filter, options)
   return { clock, exchange, client, subscription, events: subscription[Symbol.asyncIterator]() }
 }
@@ -190,7 +189,7 @@ describe('A subscription', () => {
   })
 
   test('speaks the revision that the server names, with a new id, and receives its notifications alone [VER-002]', async () => {
-    const { exchange, events } = start({}, {}, { ...clientConstants, versions: ['2031-01-01', '2026-07-28'] })
+    const { exchange, events } = start({}, withClientConstants({ versions: ['2031-01-01', '2026-07-28'] }))
     const refused = exchange.last()
     refused.refuse({ code: -32022, message: 'no', data: { supported: ['2026-07-28'], requested: '2031-01-01' } })
     await flushPromises()

@@ -1,4 +1,4 @@
-import type { ClientExtension } from '../client-extension.ts'
+import type { ClientExtension } from '../extensions/client-extension.ts'
 import type { ClientEvent } from '../request/client-event.ts'
 
 /** Creates an extension that passes each event of its client to a function. */

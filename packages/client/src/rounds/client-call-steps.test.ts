@@ -1,9 +1,9 @@
 import { callHeadersKey } from '@x/exchange'
 import { type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { unknownTypeResultOf } from './request/client-error.ts'
-import type { ClientExtension, ClientExtensionHost } from './client-extension.ts'
-import { createClient } from './create-client.ts'
+import { unknownTypeResultOf } from '../request/client-error.ts'
+import type { ClientExtension, ClientExtensionHost } from '../extensions/client-extension.ts'
+import { createClient } from '../create-client.ts'
 import {
   createMinimalTool,
   hostInfo,
@@ -11,7 +11,7 @@ import {
   createTextResult,
   createScriptedExchange,
   createToolsPage,
-} from './testing/scripted-exchange.ts'
+} from '../testing/scripted-exchange.ts'
 
 /** Shows what an extension has of its client. */
 const exposing: ClientExtension<'parts', ClientExtensionHost> = {

@@ -11,7 +11,7 @@ export {
   type AiSdkSchema,
   type AiSdkTool,
   aiSdkTools,
-} from './models/ai-sdk.ts'
+} from './ai-sdk.ts'
 export {
   type AnthropicBlock,
   type AnthropicResultContent,
@@ -19,9 +19,9 @@ export {
   type AnthropicTool,
   type AnthropicToolResult,
   anthropicTools,
-} from './models/anthropic.ts'
-export type { ImageType } from './models/model-content.ts'
-export { errorResult, type ModelTools, type ToolSource } from './models/model-tools.ts'
+} from './anthropic.ts'
+export type { ImageType } from './model-content.ts'
+export { errorResult, type ModelTools, type ToolSource } from './model-tools.ts'
 export {
   type OpenAiChatCall,
   type OpenAiChatContent,
@@ -35,4 +35,4 @@ export {
   type OpenAiTool,
   type OpenAiToolResult,
   openaiTools,
-} from './models/openai.ts'
+} from './openai.ts'

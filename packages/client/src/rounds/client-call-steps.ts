@@ -1,15 +1,13 @@
 import type { CallToolResult, InputRequests, InputResponses, JsonObject } from '@x/schema'
-import type { CallOptions } from './request/call-options.ts'
-import { type CallErrorContext, ClientError } from './request/client-error.ts'
-import type { CoreClientSettings } from './request/options.ts'
-import { type ClientState, errorContextOf } from './request/client-state.ts'
-import { parseResult } from './request/parse-result.ts'
-import { checkRound } from './rounds/check-round.ts'
-import { answerRequests, toInputResponses, type InputAnswers } from './rounds/answer-requests.ts'
-import { type InputRequired, isInputRequired, parseInputRequired } from './request/input-required.ts'
-import { mergeHandlers } from './request/input-handlers.ts'
-import { roundsClockOf, type RoundsContext } from './rounds/send-round.ts'
-import type { ToolCallFactory } from './tools/call-tool.ts'
+import type { CallOptions } from '../request/call-options.ts'
+import { type CallErrorContext, ClientError } from '../request/client-error.ts'
+import { parseResult } from '../request/parse-result.ts'
+import { checkRound } from './check-round.ts'
+import { answerRequests, toInputResponses, type InputAnswers } from './answer-requests.ts'
+import { type InputRequired, isInputRequired, parseInputRequired } from '../request/input-required.ts'
+import { mergeHandlers } from '../request/input-handlers.ts'
+import { roundsClockOf, type RoundsContext } from './send-round.ts'
+import type { ToolCallFactory } from '../tools/call-tool.ts'
 
 /**
  * Input requests of the server for a call of a tool. They did not arrive in the response to the call, but for example
@@ -42,15 +40,10 @@ export interface ClientCallSteps {
 /** Makes the {@link ClientCallSteps} of a client. */
 export function createClientCallSteps(
   toolCalls: ToolCallFactory,
-  options: CoreClientSettings,
-  clientState: ClientState,
+  roundsContext: RoundsContext,
+  url: string | undefined,
 ): ClientCallSteps {
-  const roundsContext: RoundsContext = {
-    options,
-    events: clientState.events,
-    errorContextOf: (call) => errorContextOf(call, clientState),
-    abandonRound: clientState.identity.abandonRound,
-  }
+  const { options, events } = roundsContext
   const parseExternalRequests = (
     { name, inputRequests, round }: ExternalInputRequests,
     options: CallOptions,
@@ -64,7 +57,7 @@ export function createClientCallSteps(
     return { inputRequired: requiredInput, errorContext }
   }
   return {
-    url: clientState.url,
+    url,
     answerInput: async (externalRequests, callOptions = {}) => {
       const { inputRequired, errorContext } = parseExternalRequests(externalRequests, callOptions)
       const { round } = externalRequests
@@ -75,7 +68,7 @@ export function createClientCallSteps(
         round,
         signal: callOptions.signal,
         options: callOptions,
-        events: clientState.events,
+        events,
         clock: roundsClockOf(roundsContext),
       })
     },

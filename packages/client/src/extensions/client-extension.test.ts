@@ -3,8 +3,8 @@ import { metaKeys, type RpcRequest } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { ClientExtension, ClientExtensionInstance } from './client-extension.ts'
-import { createClient } from './create-client.ts'
-import { hostInfo, createTextResult, createScriptedExchange } from './testing/scripted-exchange.ts'
+import { createClient } from '../create-client.ts'
+import { hostInfo, createTextResult, createScriptedExchange } from '../testing/scripted-exchange.ts'
 
 function extensionOf<Name extends string>(name: Name, start?: ClientExtension['start']): ClientExtension<Name> {
   return { extends: 'client', name, identifier: `com.example/${name}`, ...(start && { start }) }

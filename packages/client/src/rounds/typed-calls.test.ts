@@ -1,10 +1,10 @@
 import { createServer, prompt, tool, type TypesOf } from '@x/server'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import type { Client } from './client.ts'
-import type { ClientExtension } from './client-extension.ts'
-import { createClient } from './create-client.ts'
-import { hostInfo } from './testing/scripted-exchange.ts'
+import type { Client } from '../client.ts'
+import type { ClientExtension } from '../extensions/client-extension.ts'
+import { createClient } from '../create-client.ts'
+import { hostInfo } from '../testing/scripted-exchange.ts'
 
 const greet = tool('greet', {
   description: 'Greets a person',

@@ -4,7 +4,7 @@
  * @module @x/client/forms
  */
 
-export type { Choice } from './forms/check-form.ts'
+export type { Choice } from './check-form.ts'
 export {
   type BooleanField,
   type ChoiceField,
@@ -16,4 +16,4 @@ export {
   type NumberField,
   readForm,
   type TextField,
-} from './forms/form.ts'
+} from './form.ts'

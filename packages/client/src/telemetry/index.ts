@@ -4,4 +4,4 @@
  * @module @x/client/otel
  */
 
-export { telemetry } from './telemetry/telemetry.ts'
+export { telemetry } from './telemetry.ts'

@@ -1,5 +1,5 @@
 import type { CallToolResult, GetPromptResult, JsonObject } from '@x/schema'
-import type { CallOptions } from './request/call-options.ts'
+import type { CallOptions } from '../request/call-options.ts'
 
 /**
  * The result of a tool with the type that the server declares. The result is checked against its schema only if the

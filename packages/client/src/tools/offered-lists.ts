@@ -1,8 +1,9 @@
-import type { Client } from './client.ts'
+import type { Log } from '@x/core'
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@x/schema'
-import { withSafeIcons, type ToolIndex } from './tools/tool-index.ts'
-import { createList, type List, type ListContext } from './request/lists.ts'
-import type { ListFetchers } from './subscriptions/fresh-lists.ts'
+import type { ReadOptions } from '../request/call-options.ts'
+import { createToolIndex, type ToolIndex, withSafeIcons } from './tool-index.ts'
+import { createList, type List, type ListContext } from '../request/lists.ts'
+import type { ListFetchers } from '../subscriptions/fresh-lists.ts'
 
 /** The lists of a server's tools, prompts, resources and resource templates. */
 export interface OfferedLists {
@@ -16,9 +17,13 @@ export interface OfferedLists {
  * Returns a function that returns the lists of one client, and creates them at its first call. Listed tools are added
  * to the index.
  */
-export function createOfferedLists(context: ListContext, toolIndex: ToolIndex): () => OfferedLists {
+export function createOfferedLists(
+  context: ListContext,
+  log: Log,
+): { readonly toolIndex: ToolIndex; readonly getLists: () => OfferedLists } {
+  const toolIndex = createToolIndex(log)
   let lists: OfferedLists | undefined
-  return () =>
+  const getLists = (): OfferedLists =>
     (lists ??= {
       tools: createList({ method: 'tools/list', itemsOf: toolIndex.addPage, keyOf: ({ name }) => name }, context),
       prompts: createList(
@@ -38,19 +43,25 @@ export function createOfferedLists(context: ListContext, toolIndex: ToolIndex): 
         context,
       ),
     })
+  return { toolIndex, getLists }
 }
 
-type ListCalls = Pick<
-  Client,
-  | 'eachTool'
-  | 'listTools'
-  | 'eachPrompt'
-  | 'listPrompts'
-  | 'eachResource'
-  | 'listResources'
-  | 'eachResourceTemplate'
-  | 'listResourceTemplates'
->
+/**
+ * The calls of a client that read its lists page by page. A list is empty if the server does not have its method. Each
+ * call rejects with `ClientError` `endless_list` for more than 1,000 pages, a repeated cursor, or more than 16,777,216
+ * characters after the first page. Icons with unsafe URLs are removed. Tools with invalid `x-mcp-header` annotations are
+ * left out, and logged as `tool_refused`.
+ */
+export interface ListCalls {
+  eachTool(options?: ReadOptions): AsyncIterable<Tool>
+  listTools(options?: ReadOptions): Promise<Tool[]>
+  eachPrompt(options?: ReadOptions): AsyncIterable<Prompt>
+  listPrompts(options?: ReadOptions): Promise<Prompt[]>
+  eachResource(options?: ReadOptions): AsyncIterable<Resource>
+  listResources(options?: ReadOptions): Promise<Resource[]>
+  eachResourceTemplate(options?: ReadOptions): AsyncIterable<ResourceTemplate>
+  listResourceTemplates(options?: ReadOptions): Promise<ResourceTemplate[]>
+}
 
 /** Returns the calls of a client that read its lists. */
 export function createListCalls(getLists: () => OfferedLists): ListCalls {

@@ -1,12 +1,17 @@
-import type { OptionTable } from '@x/core'
+import { createLog, type Log, type OptionTable, type ResolvedOptions, resolveOptions } from '@x/core'
 import type { ConnectionPeer, LiteralName, Middleware } from '@x/exchange'
 import type { ClientCapabilities } from '@x/schema'
-import type { ClientCallSteps } from './client-call-steps.ts'
-import type { Client } from './client.ts'
-import { type CoreClientOptions, coreClientOptionTable } from './request/options.ts'
-import type { ClientEvent } from './request/client-event.ts'
-import type { SendCall } from './rounds/wrapped-calls.ts'
-import type { ExtensionRequest } from './request/request.ts'
+import type { ClientCallSteps } from '../rounds/client-call-steps.ts'
+import type { Client } from '../client.ts'
+import {
+  clientConstantsOf,
+  type CoreClientOptions,
+  coreClientOptionTable,
+  withClientConstants,
+} from '../request/options.ts'
+import type { ClientEvent } from '../request/client-event.ts'
+import type { SendCall } from '../rounds/wrapped-calls.ts'
+import type { ExtensionRequest } from '../request/request.ts'
 
 declare const apiType: unique symbol
 
@@ -85,10 +90,25 @@ export interface ClientOptions<Extensions extends readonly ClientExtension[] = r
   readonly extensions?: Extensions | undefined
 }
 
-export const clientOptionTable = {
+const clientOptionTable = {
   ...coreClientOptionTable,
   extensions: undefined,
 } satisfies OptionTable<ClientOptions>
+
+/** The options of a client with their defaults, its log, and the capabilities of its extensions. */
+export type ResolvedClientOptions = ResolvedOptions<ClientOptions, typeof clientOptionTable> & { readonly log: Log }
+
+/** Completes the options of a client. Throws a `TypeError` for an unknown option. */
+export function resolveClientOptions(options: ClientOptions): ResolvedClientOptions {
+  const resolved = resolveOptions<ClientOptions, typeof clientOptionTable>(options, clientOptionTable, 'createClient')
+  // `Object.assign` is used instead of a spread. For each object with a property after a spread, V8 creates a hidden
+  // class that lives as long as the client.
+  return Object.assign(resolved, {
+    capabilities: withExtensionCapabilities(options.capabilities, options.extensions ?? []),
+    log: createLog(options.log, '@x/client'),
+    ...withClientConstants(clientConstantsOf(options)),
+  })
+}
 
 /** The members that a list of extensions adds to a client. */
 export type ClientApis<Extensions extends readonly ClientExtension[]> = {
@@ -126,7 +146,7 @@ export function checkClientExtensions(extensions: readonly ClientExtension[], ow
 }
 
 /** Adds the capabilities of extensions to those that a client declares. */
-export function withExtensionCapabilities(
+function withExtensionCapabilities(
   ownCapabilities: ClientCapabilities | undefined,
   extensions: readonly ClientExtension[],
 ): ClientCapabilities | undefined {
