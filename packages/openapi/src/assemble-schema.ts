@@ -1,0 +1,180 @@
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@x/core'
+import { findSchemaProblem } from '@x/schema'
+import { convertSchema, type SchemaSource } from './convert-schema.ts'
+import { refuseOperation } from './open-api-error.ts'
+import { resolvePointer } from './open-document.ts'
+
+/** What was left out of a schema that is too long: texts, or everything below a level. */
+export type SchemaCut = 'descriptions' | 2 | 3 | 4 | 5 | 6
+
+export interface AssembledSchema {
+  readonly schema: JsonObject
+  /** Undefined for a schema that is complete. */
+  readonly cut: SchemaCut | undefined
+}
+
+/** Makes one schema, without references into the document, of a schema of the document. */
+export type SchemaAssembler = (schema: JsonObject) => AssembledSchema
+
+/** A schema to which references lead. */
+interface Definition {
+  readonly schema: JsonObject
+  /** The references of the schema, each as often as it has it. */
+  readonly references: readonly string[]
+}
+
+/** Creates an assembler. It converts each definition of the document once. */
+export function createAssembler(source: SchemaSource, maxCharacters: number): SchemaAssembler {
+  const definitions = new Map<string, Definition>()
+  const findDefinition = (reference: string): Definition => {
+    const definition = definitions.get(reference) ?? toDefinition(resolvePointer(source.document, reference), source)
+    definitions.set(reference, definition)
+    return definition
+  }
+  return (schema) => {
+    const root = toDefinition(schema, source)
+    const complete = joinDefinitions(root, findDefinition)
+    const problem = findSchemaProblem(complete)
+    if (problem !== undefined) refuseOperation(`its schema cannot be used: ${problem}`)
+    if (lengthOf(complete) <= maxCharacters) return { schema: complete, cut: undefined }
+    for (const cut of ['descriptions', 6, 5, 4, 3, 2] as const) {
+      const shorter = cutSchema(complete, cut)
+      if (lengthOf(shorter) <= maxCharacters) return { schema: shorter, cut }
+    }
+    return refuseOperation(`its schema has more than ${maxCharacters} characters on its first two levels`)
+  }
+}
+
+function toDefinition(schema: JsonValue, source: SchemaSource): Definition {
+  const converted = toObject(convertSchema(schema, source))
+  const references: string[] = []
+  const collect = (each: JsonObject): JsonObject => {
+    if (typeof each['$ref'] === 'string') references.push(each['$ref'])
+    return mapChildren(each, collect)
+  }
+  collect(converted)
+  return { schema: converted, references }
+}
+
+function toObject(schema: JsonValue): JsonObject {
+  if (isJsonObject(schema)) return schema
+  return schema === false ? { not: {} } : {}
+}
+
+/**
+ * Puts a definition in the place of its only reference, because some hosts read no references. A definition with
+ * several stands under `$defs`, and so does one that refers to itself, which is a second reference.
+ */
+function joinDefinitions(root: Definition, findDefinition: (reference: string) => Definition): JsonObject {
+  const uses = countUses(root, findDefinition)
+  const names = nameShared(uses)
+  const replace = (schema: JsonObject, depth: number): JsonObject => {
+    const { $ref, ...siblings } = schema
+    if (depth > maxNesting) refuseOperation(`has a schema that is more than ${maxNesting} levels deep`)
+    if (typeof $ref !== 'string') return mapChildren(schema, (child) => replace(child, depth + 1))
+    const name = names.get($ref)
+    const others = mapChildren(siblings, (child) => replace(child, depth + 1))
+    if (name !== undefined) return { $ref: `#/$defs/${name}`, ...others }
+    const inlined = replace(findDefinition($ref).schema, depth + 1)
+    const hasRules = Object.keys(others).some((keyword) => !['title', 'description', 'default'].includes(keyword))
+    return hasRules
+      ? { ...others, allOf: [inlined, ...(isJsonArray(others['allOf']) ? others['allOf'] : [])] }
+      : { ...inlined, ...others }
+  }
+  const joined = replace(root.schema, 0)
+  if (names.size === 0) return joined
+  const shared = Array.from(names, ([reference, name]) => [name, replace(findDefinition(reference).schema, 0)])
+  return { ...joined, $defs: Object.fromEntries(shared) }
+}
+
+/** Less than the depth that `findSchemaProblem` accepts. */
+const maxNesting = 60
+
+function countUses(root: Definition, findDefinition: (reference: string) => Definition): ReadonlyMap<string, number> {
+  const uses = new Map<string, number>()
+  const pending = [root]
+  for (const { references } of pending) {
+    for (const reference of references) {
+      const count = uses.get(reference) ?? 0
+      uses.set(reference, count + 1)
+      if (count === 0) pending.push(findDefinition(reference))
+    }
+  }
+  return uses
+}
+
+/** Names the definitions that are used more than once, by the last part of their references. */
+function nameShared(uses: ReadonlyMap<string, number>): ReadonlyMap<string, string> {
+  const names = new Map<string, string>()
+  const taken = new Set<string>()
+  for (const [reference, count] of uses) {
+    if (count === 1) continue
+    const wanted = reference
+      .slice(reference.lastIndexOf('/') + 1)
+      .replaceAll(/[^A-Za-z0-9_-]+/g, '_')
+      .slice(0, 60)
+    const name = taken.has(wanted) || wanted === '' ? `${wanted}_${names.size}` : wanted
+    taken.add(name)
+    names.set(reference, name)
+  }
+  return names
+}
+
+const oneSchema = ['items', 'contains', 'propertyNames', 'additionalProperties']
+const schemaLists = ['allOf', 'anyOf', 'prefixItems']
+const schemaMaps = ['properties', 'dependentSchemas', '$defs']
+
+/** Returns a copy of a converted schema with other subschemas. */
+function mapChildren(schema: JsonObject, change: (child: JsonObject) => JsonObject): JsonObject {
+  const changed: Record<string, JsonValue | undefined> = { ...schema }
+  const changeOne = (child: JsonValue): JsonValue => (isJsonObject(child) ? change(child) : child)
+  for (const keyword of oneSchema) {
+    const child = changed[keyword]
+    if (isJsonObject(child)) changed[keyword] = change(child)
+  }
+  for (const keyword of schemaLists) {
+    const children = changed[keyword]
+    if (isJsonArray(children)) changed[keyword] = children.map(changeOne)
+  }
+  for (const keyword of schemaMaps) {
+    const children = changed[keyword]
+    if (!isJsonObject(children)) continue
+    const entries = Object.entries(children).map(([name, child = {}]) => [name, changeOne(child)])
+    changed[keyword] = Object.fromEntries(entries)
+  }
+  return changed
+}
+
+function lengthOf(schema: JsonObject): number {
+  return JSON.stringify(schema).length
+}
+
+/** The level of the last descriptions that remain when descriptions are cut. The arguments are the second level. */
+const describedLevels = 3
+
+/** Returns a schema that accepts at least what the given one accepts, and is shorter. */
+function cutSchema({ $defs, ...root }: JsonObject, cut: SchemaCut): JsonObject {
+  const definitions = isJsonObject($defs) ? $defs : {}
+  // The level of a definition is the highest at which it is used.
+  const levels = new Map<string, number>()
+  const pending: string[] = []
+  const shorten = (schema: JsonObject, level: number): JsonObject => {
+    const { title, description, ...rules } = schema
+    const { type, $ref } = rules
+    if (cut !== 'descriptions' && level > cut) return type === undefined ? {} : { type }
+    const name = typeof $ref === 'string' ? $ref.slice('#/$defs/'.length) : undefined
+    if (name !== undefined) {
+      if (!levels.has(name)) pending.push(name)
+      levels.set(name, Math.min(level, levels.get(name) ?? level))
+    }
+    const kept = level > describedLevels ? rules : { title, description, ...rules }
+    return mapChildren(kept, (child) => shorten(child, level + 1))
+  }
+  const shortened = shorten(root, 1)
+  const shared: [string, JsonObject][] = []
+  for (const name of pending) {
+    const { [name]: definition } = definitions
+    shared.push([name, shorten(toObject(definition ?? {}), levels.get(name) ?? 1)])
+  }
+  return shared.length === 0 ? shortened : { ...shortened, $defs: Object.fromEntries(shared) }
+}

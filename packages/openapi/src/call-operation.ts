@@ -1,0 +1,87 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
+import type { HttpAuthorizer } from '@x/exchange'
+import type { SchemaIssue } from '@x/schema'
+import { type Context, type FullToolResult, ToolError, toolResult } from '@x/server'
+import { cleanText } from './clean-text.ts'
+import type { OperationPlan } from './plan-operation.ts'
+import { type ApiResult, readResponse } from './read-response.ts'
+import { type Api, isReading, sendRequest } from './send-request.ts'
+import { type ApiRequest, writeRequest } from './write-request.ts'
+
+/** One call of a tool. */
+export interface OperationCall {
+  readonly api: Api
+  readonly args: unknown
+  readonly ctx: Context
+}
+
+/** Runs a call: writes the request, finds the credential of the caller, asks the user if need be, and sends. */
+export async function callOperation(plan: OperationPlan, call: OperationCall): Promise<FullToolResult> {
+  const { api, ctx } = call
+  const { settings } = api
+  const { operation } = plan
+  const args = isJsonObject(call.args) ? call.args : {}
+  const request = writeRequest(plan, args)
+  const auth = await findCredential(call)
+  if (settings.confirm(operation)) await confirmRequest(call, request, operation.summary)
+  const transform = (value: JsonValue): JsonValue => settings.transform?.(value, operation) ?? value
+  const send = async (signal: AbortSignal, idempotencyKey?: string): Promise<ApiResult> => {
+    const response = await sendRequest(api, request, { operation, auth, signal, idempotencyKey })
+    return readResponse(response, { plan, args, maxBytes: settings.maxResponseBytes, transform })
+  }
+  // A handler that runs again, after a form or at another instance, must not send a second time.
+  const result = isReading(operation)
+    ? await send(ctx.signal)
+    : await ctx.step('request', ({ signal, idempotencyKey }) => send(signal, idempotencyKey))
+  if (plan.output !== undefined) await checkOutput(plan.output, result)
+  return toolResult(result)
+}
+
+/** Finds the credential of the caller, who is asked to log in if there is none yet. */
+async function findCredential({ api, ctx }: OperationCall): Promise<HttpAuthorizer | undefined> {
+  const { credential } = api.settings
+  if (typeof credential !== 'function') return credential
+  const found = await credential(ctx.principal)
+  if (!('loginUrl' in found)) return found
+  const message = `Log in to ${new URL(api.url).host} first`
+  if (!ctx.can('elicitation.url')) throw new ToolError(`${message}: ${found.loginUrl}`)
+  // A later run gets here only if the user has not logged in yet.
+  await ctx.elicitUrl('login', { message, url: found.loginUrl, isDone: () => false })
+  return undefined
+}
+
+const maxShownBody = 300
+
+const confirmation = {
+  type: 'object',
+  properties: { confirm: { type: 'boolean', title: 'Send this request' } },
+  required: ['confirm'],
+}
+
+async function confirmRequest({ api, ctx }: OperationCall, request: ApiRequest, summary: string): Promise<void> {
+  if (!ctx.can('elicitation.form')) {
+    if (api.settings.withoutForms === 'call') return
+    throw new ToolError('The user must confirm this request, and this host cannot ask. Nothing was sent')
+  }
+  const body = typeof request.body === 'object' ? 'with a form' : cleanText(request.body, maxShownBody)
+  const lines = [summary, `${request.method} ${request.target}`, body]
+  const message = lines.filter((line) => line !== '').join('\n')
+  const { content } = await ctx.elicitResult('confirm', { message, schema: confirmation })
+  if (content?.['confirm'] !== true) throw new ToolError('The user did not confirm this request. Nothing was sent')
+}
+
+type OutputCheck = (value: unknown) => readonly SchemaIssue[]
+
+/** The compiled schemas of responses. Each belongs to a tool and goes with it. */
+const outputChecks = new WeakMap<JsonObject, OutputCheck>()
+
+/** A response that breaks its schema has had its effect, so that the model has to know. */
+async function checkOutput(schema: JsonObject, { structuredContent }: ApiResult): Promise<void> {
+  const { compileJsonSchema } = await import('@x/schema/json-schema')
+  const check = outputChecks.get(schema) ?? compileJsonSchema(schema)
+  outputChecks.set(schema, check)
+  const issues = structuredContent === undefined ? [{ path: '', message: 'It is no JSON.' }] : check(structuredContent)
+  if (issues.length === 0) return
+  const places = issues.map(({ path, message }) => `${path || 'the root'}: ${message}`).join('\n')
+  throw new ToolError(`The request was made, and its response breaks the schema of the document:\n${places}`)
+}

@@ -1,0 +1,28 @@
+/** The maximum lengths of texts of a document that a model reads, in UTF-16 code units. */
+export const textLimits = { title: 100, description: 1000, parameter: 300 } as const
+
+/** Characters that a person does not see, and that could hide an instruction: controls, formats, private use, halves. */
+const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu
+
+/** A link or an image of Markdown, whose address a model might open. */
+const link = /!?\[([^[\]]{0,300})\]\([^()]{0,500}\)/g
+
+/**
+ * Returns a text of a document as a model may read it: visible characters, links replaced by their texts, and at most a
+ * number of characters. Anything but a string becomes an empty text.
+ */
+export function cleanText(text: unknown, maxLength: number): string {
+  if (typeof text !== 'string') return ''
+  const visible = text.replaceAll(/\s+/g, toSpace).replaceAll(invisible, keepLineBreak)
+  const cleaned = visible.replaceAll(link, '$1').trim()
+  if (cleaned.length <= maxLength) return cleaned
+  return `${cleaned.slice(0, maxLength - 1).replace(/\p{Cs}$/u, '')}…`
+}
+
+function toSpace(space: string): string {
+  return space.includes('\n') ? '\n' : ' '
+}
+
+function keepLineBreak(character: string): string {
+  return character === '\n' ? character : ''
+}

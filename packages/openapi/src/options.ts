@@ -1,0 +1,140 @@
+import { checkedNumber, checkOptions, isThisMachine, type JsonValue } from '@x/core'
+import type { HttpAuthorizer, Log, Principal } from '@x/exchange'
+import type { ToolAnnotations } from '@x/schema'
+import type { Awaitable, TaskChoice, VisibleTo } from '@x/server'
+import { OpenApiError } from './open-api-error.ts'
+
+/** An operation of a document. Its texts are those of the document, as a model may read them. */
+export interface OpenApiOperation {
+  /** In upper case. */
+  readonly method: string
+  /** The path as the document writes it, such as `/orders/{id}`. */
+  readonly path: string
+  readonly operationId: string | undefined
+  readonly summary: string
+  readonly tags: readonly string[]
+  readonly isDeprecated: boolean
+}
+
+/** The credential of a caller at the API, or the page at which the caller gets one. */
+export type ApiCredential = HttpAuthorizer | { readonly loginUrl: string }
+
+/** Options of {@link openApiTools}. */
+export interface OpenApiOptions {
+  /**
+   * The address of the API: `https:`, or `http:` on this machine. Paths of the document are appended. The `servers` of
+   * the document are never used, so that nobody who edits it decides where a token goes.
+   */
+  readonly url: string
+  /**
+   * The operations that become tools: an `operationId` or `METHOD /path` each, or a function. Default: all that are not
+   * deprecated.
+   */
+  readonly operations?: readonly string[] | ((operation: OpenApiOperation) => boolean) | undefined
+  /** The credential of all callers, or a function that finds that of each, as in a gateway. Default: none. */
+  readonly credential?: HttpAuthorizer | ((principal: Principal | undefined) => Awaitable<ApiCredential>) | undefined
+  /** Headers of each request, such as a key. They appear in no message, question or log. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Parameters of the query of each request, such as the version of the API. They appear nowhere else either. */
+  readonly query?: Readonly<Record<string, string>> | undefined
+  /** Decides whether the user is asked before the request. Default: for `DELETE`. */
+  readonly confirm?: ((operation: OpenApiOperation) => boolean) | undefined
+  /**
+   * What happens to a call that must be confirmed, from a host that cannot show forms: `refuse` sends nothing, `call`
+   * sends the request. Default: `refuse`.
+   */
+  readonly withoutForms?: 'refuse' | 'call' | undefined
+  /**
+   * The header that receives a key with each request that writes. The key is the same when the request is repeated, so
+   * that an API that honours it has one effect. Default: none.
+   */
+  readonly idempotencyHeader?: string | undefined
+  /** Decides whether calls run as tasks. Default: never. */
+  readonly task?: ((operation: OpenApiOperation) => TaskChoice) | undefined
+  /**
+   * Decides whether a tool declares the schema of its response. A response that breaks it is an error for the model, and
+   * documents are often wrong about responses. Default: never.
+   */
+  readonly output?: ((operation: OpenApiOperation) => boolean) | undefined
+  /** The name of a tool. Default: the `operationId`, or the method and path, with at most 50 characters. */
+  readonly name?: ((operation: OpenApiOperation) => string) | undefined
+  /** Hints that replace those that follow from the method. */
+  readonly annotations?: ((operation: OpenApiOperation) => ToolAnnotations) | undefined
+  /** The callers who may see and use a tool. Default: all. */
+  readonly visibleTo?: ((operation: OpenApiOperation) => VisibleTo | undefined) | undefined
+  /** Changes the JSON of a response, for example to drop what a model does not need. */
+  readonly transform?: ((value: JsonValue, operation: OpenApiOperation) => JsonValue) | undefined
+  /** Milliseconds that the API has for a response. Default: 30,000. */
+  readonly timeoutMs?: number | undefined
+  /** The maximum number of bytes of a response. The rest of a longer one is not read. Default: 200,000. */
+  readonly maxResponseBytes?: number | undefined
+  /**
+   * The maximum number of characters of the schema of arguments. A longer one is loosened: descriptions go first, then
+   * whatever is deepest. Default: 16,000.
+   */
+  readonly maxSchemaCharacters?: number | undefined
+  /** Sends the requests. Default: the `fetch` of the platform. */
+  readonly fetch?: typeof globalThis.fetch | undefined
+  /** Receives the operations that cannot be tools, and the failures of the API. Default: the standard error. */
+  readonly log?: Log | undefined
+}
+
+const optionNames = {
+  url: true,
+  operations: true,
+  credential: true,
+  headers: true,
+  query: true,
+  confirm: true,
+  withoutForms: true,
+  idempotencyHeader: true,
+  task: true,
+  output: true,
+  name: true,
+  annotations: true,
+  visibleTo: true,
+  transform: true,
+  timeoutMs: true,
+  maxResponseBytes: true,
+  maxSchemaCharacters: true,
+  fetch: true,
+  log: true,
+} as const satisfies Record<keyof OpenApiOptions, true>
+
+const defaults = {
+  confirm: ({ method }) => method === 'DELETE',
+  withoutForms: 'refuse',
+  timeoutMs: 30_000,
+  maxResponseBytes: 200_000,
+  maxSchemaCharacters: 16_000,
+} satisfies Partial<OpenApiOptions>
+
+/** The options with their defaults. */
+export type OpenApiSettings = Omit<OpenApiOptions, keyof typeof defaults> & {
+  readonly [Name in keyof typeof defaults]: NonNullable<OpenApiOptions[Name]>
+}
+
+/** @throws TypeError for an unknown option, and for a limit that is no whole number from 1. */
+export function resolveOptions(options: OpenApiOptions, where: string): OpenApiSettings {
+  checkOptions(options, optionNames, where)
+  const {
+    confirm = defaults.confirm,
+    withoutForms = defaults.withoutForms,
+    timeoutMs = defaults.timeoutMs,
+    maxResponseBytes = defaults.maxResponseBytes,
+    maxSchemaCharacters = defaults.maxSchemaCharacters,
+  } = options
+  checkedNumber('timeoutMs', timeoutMs)
+  checkedNumber('maxResponseBytes', maxResponseBytes)
+  checkedNumber('maxSchemaCharacters', maxSchemaCharacters)
+  return { ...options, confirm, withoutForms, timeoutMs, maxResponseBytes, maxSchemaCharacters }
+}
+
+/** Returns the address of an API without the last `/`. @throws OpenApiError for an address that must not be used. */
+export function parseApiUrl(text: string): string {
+  const url = URL.canParse(text) && !/[?#@]/.test(text) ? new URL(text) : undefined
+  const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isThisMachine(url.hostname))
+  if (url !== undefined && isAllowed) return url.href.replace(/\/$/, '')
+  const rule = 'https:, or http: on this machine, without a user, a query and a fragment'
+  throw new OpenApiError('option', `url must be the address of the API: ${rule}`)
+}

@@ -1,0 +1,151 @@
+import type { JsonObject, JsonValue } from '@x/core'
+import { type AssembledSchema, createAssembler, type SchemaAssembler } from './assemble-schema.ts'
+import { cleanText, textLimits } from './clean-text.ts'
+import { isOpenApiError, refuseOperation } from './open-api-error.ts'
+import {
+  type DocumentOperation,
+  followReferences,
+  listOf,
+  listOperations,
+  objectOf,
+  openDocument,
+} from './open-document.ts'
+import type { OpenApiDocument } from './open-document.ts'
+import type { OpenApiOperation, OpenApiSettings } from './options.ts'
+import { type BodyPlan, planBody } from './plan-body.ts'
+import { type FixedNames, type ParameterPlan, planParameters } from './plan-parameter.ts'
+
+/** How a call of a tool becomes a request. */
+export interface OperationPlan {
+  readonly operation: OpenApiOperation
+  readonly description: string
+  readonly parameters: readonly ParameterPlan[]
+  readonly body: BodyPlan | undefined
+  readonly input: AssembledSchema
+  readonly output: JsonObject | undefined
+  /** What the document says about the credential: the names of its schemes, with their scopes. */
+  readonly security: readonly string[]
+}
+
+/** The plan of an operation, or the reason why it cannot be a tool. */
+export type PlanOutcome = { readonly operation: OpenApiOperation } & (
+  | { readonly plan: OperationPlan }
+  | { readonly refused: string }
+)
+
+interface Planner {
+  readonly document: OpenApiDocument
+  readonly settings: Pick<OpenApiSettings, 'output'>
+  readonly fixed: FixedNames
+  readonly assembleInput: SchemaAssembler
+  readonly assembleOutput: SchemaAssembler
+}
+
+/** Plans the operations of a document that a function selects, in the order of the document. */
+export function planDocument(
+  root: JsonObject,
+  settings: OpenApiSettings,
+  isSelected: (operation: OpenApiOperation) => boolean | string,
+): readonly PlanOutcome[] {
+  const document = openDocument(root)
+  const { headers = {}, query = {}, idempotencyHeader, maxSchemaCharacters } = settings
+  const planner: Planner = {
+    document,
+    settings,
+    fixed: {
+      headers: lowerCase([...Object.keys(headers), idempotencyHeader ?? '']),
+      query: lowerCase(Object.keys(query)),
+    },
+    assembleInput: createAssembler({ document, side: 'input' }, maxSchemaCharacters),
+    assembleOutput: createAssembler({ document, side: 'output' }, maxSchemaCharacters),
+  }
+  return listOperations(document).flatMap((source): readonly PlanOutcome[] => {
+    const operation = describeOperation(source)
+    const selected = isSelected(operation)
+    if (selected === false) return []
+    if (typeof selected === 'string') return [{ operation, refused: selected }]
+    try {
+      return [{ operation, plan: planOperation(source, operation, planner) }]
+    } catch (error) {
+      if (!isOpenApiError(error)) throw error
+      return [{ operation, refused: error.message }]
+    }
+  })
+}
+
+function lowerCase(names: readonly string[]): ReadonlySet<string> {
+  return new Set(names.map((name) => name.toLowerCase()))
+}
+
+function describeOperation({ method, path, operation }: DocumentOperation): OpenApiOperation {
+  const { operationId, summary, tags, deprecated } = operation
+  return {
+    method,
+    path,
+    operationId: typeof operationId === 'string' && operationId !== '' ? operationId : undefined,
+    summary: cleanText(summary, textLimits.title),
+    tags: listOf(tags).filter((tag) => typeof tag === 'string'),
+    isDeprecated: deprecated === true,
+  }
+}
+
+const allowedMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE'])
+
+function planOperation(source: DocumentOperation, operation: OpenApiOperation, planner: Planner): OperationPlan {
+  const { document, settings, fixed } = planner
+  if (source.problem !== undefined) refuseOperation(source.problem)
+  if (!allowedMethods.has(source.method)) refuseOperation(`has the method ${source.method}`)
+  if (/[#?\\]|\/\.{1,2}(?:\/|$)/.test(source.path))
+    refuseOperation('its path has a segment "." or "..", or one of "#", "?" and "\\"')
+  const hasServers = listOf(source.operation['servers'] ?? source.pathItem['servers']).length > 0
+  if (hasServers) refuseOperation('has servers of its own, and every request goes to the address of the option url')
+  const body = planBody(document, source)
+  const parameters = planParameters(document, source, { fixed, reserved: body && 'body' })
+  const isOutput = settings.output?.(operation) === true
+  const output = isOutput ? findResponseSchema(document, source) : undefined
+  return {
+    operation,
+    description: describeTool(source, operation),
+    parameters,
+    body,
+    input: planner.assembleInput(createInput(parameters, body)),
+    output: output && planner.assembleOutput(output).schema,
+    security: describeSecurity(document, source),
+  }
+}
+
+function createInput(parameters: readonly ParameterPlan[], body: BodyPlan | undefined): JsonObject {
+  const properties = parameters.map(({ argument, schema }): [string, JsonValue] => [argument, schema])
+  const required = parameters.filter(({ isRequired }) => isRequired).map(({ argument }) => argument)
+  if (body !== undefined) properties.push(['body', body.schema])
+  if (body?.isRequired === true) required.push('body')
+  return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false }
+}
+
+/** Models choose tools by their descriptions, so that there must be one. */
+function describeTool({ operation }: DocumentOperation, { method, path, summary }: OpenApiOperation): string {
+  const description = cleanText(operation['description'], textLimits.description)
+  const texts = [
+    summary,
+    description.startsWith(summary) && summary !== '' ? description.slice(summary.length) : description,
+  ]
+  return texts.join('\n\n').trim() || `${method} ${cleanText(path, textLimits.title)}`
+}
+
+/** Returns the schema of the JSON that the API answers in the usual case. */
+function findResponseSchema(document: OpenApiDocument, { operation }: DocumentOperation): JsonObject | undefined {
+  const responses = new Map(Object.entries(objectOf(operation['responses'])))
+  const status = ['200', '201', '202', '203', '2XX'].find((each) => responses.has(each))
+  if (status === undefined) return undefined
+  const { schema, content } = followReferences(document, responses.get(status))
+  if (document.version === '2.0') return schema === undefined ? undefined : objectOf(schema)
+  const json = Object.entries(objectOf(content)).find(([type]) => /^application\/(?:[\w.-]+\+)?json\b/i.test(type))
+  const ofMedia = json && objectOf(json[1])['schema']
+  return ofMedia === undefined ? undefined : objectOf(ofMedia)
+}
+
+function describeSecurity({ root }: OpenApiDocument, { operation }: DocumentOperation): readonly string[] {
+  return listOf(operation['security'] ?? root['security']).flatMap((requirement) =>
+    Object.entries(objectOf(requirement)).map(([scheme, scopes]) => [scheme, ...listOf(scopes).map(String)].join(' ')),
+  )
+}

@@ -1,0 +1,115 @@
+import { encodeBase64, findJsonProblem, type JsonObject, type JsonValue, parseJson, stringifyWellFormed } from '@x/core'
+import type { ContentBlock } from '@x/schema'
+import { ToolError } from '@x/server'
+import { cleanText } from './clean-text.ts'
+import type { OperationPlan } from './plan-operation.ts'
+
+/** The status, the headers and the first bytes of a response. */
+export interface ApiResponse {
+  readonly status: number
+  readonly headers: Headers
+  /** Undefined if the body has more bytes than are read. */
+  readonly bytes: Uint8Array | undefined
+  /** The first bytes as text. */
+  readonly text: string
+}
+
+/** What a call returns. It is JSON, because a step records it. */
+export interface ApiResult {
+  readonly content: ContentBlock[]
+  readonly structuredContent?: JsonValue
+}
+
+export interface ResponseContext {
+  readonly plan: OperationPlan
+  readonly args: JsonObject
+  readonly maxBytes: number
+  readonly transform: (value: JsonValue) => JsonValue
+}
+
+/** The depth of JSON in a message, with room for the message around it. */
+const maxDepth = 200
+
+/** The maximum number of characters of an error that a model reads. */
+const maxErrorLength = 2000
+
+/** Converts a response of the API. @throws ToolError for one that is no success or cannot be shown. */
+export function readResponse(response: ApiResponse, context: ResponseContext): ApiResult {
+  const { status, bytes, headers } = response
+  if (status < 200 || status > 299) throw new ToolError(describeFailure(response, context.plan))
+  if (bytes === undefined) throw new ToolError(describeLong(context))
+  if (bytes.length === 0) return { content: [textBlock(`Done (status ${status}, no content)`)] }
+  const result = readContent(response, bytes, context)
+  const next = describeNextPage(headers.get('link'), context)
+  return next === undefined ? result : { ...result, content: [...result.content, textBlock(next)] }
+}
+
+function readContent({ headers, text }: ApiResponse, bytes: Uint8Array, context: ResponseContext): ApiResult {
+  const mediaType = mediaTypeOf(headers)
+  const [kind] = mediaType.split('/', 1)
+  if (isJsonType(mediaType)) {
+    const value = readJson(text, context)
+    return { content: [textBlock(stringifyWellFormed(value))], structuredContent: value }
+  }
+  if (kind === 'text' || /[/+](?:xml|yaml)$/.test(mediaType)) return { content: [textBlock(text)] }
+  const isShown = /^[\w/.+-]{1,100}$/.test(mediaType)
+  if (isShown && (kind === 'image' || kind === 'audio'))
+    return { content: [{ type: kind, data: encodeBase64(bytes), mimeType: mediaType }] }
+  throw new ToolError(`The API answered with ${bytes.length} bytes of the type ${isShown ? mediaType : 'unknown'}`)
+}
+
+function textBlock(text: string): ContentBlock {
+  return { type: 'text', text }
+}
+
+function mediaTypeOf(headers: Headers): string {
+  return (headers.get('content-type') ?? '').split(';', 1).join().trim().toLowerCase()
+}
+
+function isJsonType(mediaType: string): boolean {
+  return /[/+]json$/.test(mediaType)
+}
+
+function readJson(text: string, { transform }: ResponseContext): JsonValue {
+  const value = parseJson(text)
+  if (value === undefined) throw new ToolError('The API answered with a text that is not JSON, although it says so')
+  if (findJsonProblem(value, { maxDepth }) !== undefined)
+    throw new ToolError(`The API answered with JSON that is more than ${maxDepth} levels deep`)
+  // A transform may return anything, and texts may have halves of characters.
+  return parseJson(stringifyWellFormed(transform(value))) ?? null
+}
+
+function describeFailure({ status, headers, text }: ApiResponse, { operation }: OperationPlan): string {
+  if (status < 400) return `The API answered with a redirect (status ${status}), which is not followed`
+  const retryAfter = headers.get('retry-after')
+  const failure = `${operation.method} ${operation.path} failed with status ${status}`
+  const wait = retryAfter === null ? '' : `, retry after ${cleanText(retryAfter, 50)}`
+  // The text of a 5xx may have addresses and passwords, so that it is logged alone.
+  const mediaType = mediaTypeOf(headers)
+  const isShown = status < 500 && (isJsonType(mediaType) || mediaType.startsWith('text/plain'))
+  const shown = isShown ? cleanText(text, maxErrorLength) : ''
+  return `${failure}${wait}${shown === '' ? '' : `:\n${shown}`}`
+}
+
+/** Arguments with which callers usually ask for less. */
+const limiting = /^(?:per_?page|page_?size|limit|first|top|count|max_?results|size|fields|select|include|filter|q)$/i
+
+function describeLong({ plan, maxBytes }: ResponseContext): string {
+  const names = plan.parameters.map(({ argument }) => argument).filter((name) => limiting.test(name))
+  const advice = names.length === 0 ? '' : `. Ask for less with ${names.join(', ')}`
+  return `The API answered with more than ${maxBytes} bytes${advice}`
+}
+
+/** Returns the arguments of the next page, which a header `Link` names (RFC 8288). Nothing is fetched by itself. */
+function describeNextPage(header: string | null, { plan, args }: ResponseContext): string | undefined {
+  const address = /<([^<>]{1,2000})>\s*;[^,<]{0,200}\brel="?next\b/i.exec(header ?? '')?.[1]
+  if (address === undefined || !URL.canParse(address, 'https://api.invalid')) return undefined
+  const { searchParams } = new URL(address, 'https://api.invalid')
+  const changed = plan.parameters.flatMap(({ name, argument, place }): [string, JsonValue][] => {
+    const text = place === 'query' ? searchParams.get(name) : null
+    if (text === null || text === String(args[argument] ?? '')) return []
+    return [[argument, /^\d{1,15}$/.test(text) ? Number(text) : text]]
+  })
+  if (changed.length === 0) return undefined
+  return `There is a next page, with the arguments ${JSON.stringify(Object.fromEntries(changed)).slice(0, maxErrorLength)}`
+}

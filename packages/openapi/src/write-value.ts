@@ -1,0 +1,110 @@
+import { isJsonArray, isJsonObject, type JsonValue, stringifyWellFormed } from '@x/core'
+import { ToolError } from '@x/server'
+import type { ParameterPlan } from './plan-parameter.ts'
+
+/** A parameter or a property of a form, by the members that decide how its value is written. */
+export type WrittenValue = Pick<ParameterPlan, 'name' | 'style' | 'explode'>
+
+/** Encodes a text so that no character of it has a meaning in a URL. */
+export function encodePart(text: string): string {
+  return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, '\uFFFD')).replaceAll(/[!'()*]/g, (character) => {
+    return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+  })
+}
+
+/** Writes a value below arrays and objects. OpenAPI defines no form for deeper ones, so they are JSON. */
+export function textOf(value: JsonValue): string {
+  return typeof value === 'object' && value !== null ? stringifyWellFormed(value) : String(value)
+}
+
+const delimiters: Readonly<Record<string, string>> = {
+  simple: ',',
+  form: ',',
+  spaceDelimited: '%20',
+  pipeDelimited: '|',
+  tabDelimited: '%09',
+}
+
+/**
+ * Returns the pairs of a query or of a form (OpenAPI 3.1, style values). Names and values are encoded. A delimiter
+ * within an item is encoded too, so that a comma does not become two items.
+ */
+export function writePairs({ name, style, explode }: WrittenValue, value: JsonValue): readonly string[] {
+  if (value === null) return []
+  const pair = (key: string, text: string): string => `${encodePart(key)}=${text}`
+  if (style === 'json' || typeof value !== 'object') return [pair(name, encodePart(textOf(value)))]
+  if (style === 'deepObject') return writeDeep(name, value)
+  if (isJsonArray(value)) {
+    if (explode) return value.map((item) => pair(name, encodePart(textOf(item))))
+    return value.length === 0 ? [] : [pair(name, joinItems(value.map(textOf), name, style))]
+  }
+  const members = membersOf(value)
+  if (explode) return members.map(([key, member]) => pair(key, encodePart(textOf(member))))
+  return members.length === 0
+    ? []
+    : [
+        pair(
+          name,
+          joinItems(
+            members.flatMap(([key, member]) => [key, textOf(member)]),
+            name,
+            style,
+          ),
+        ),
+      ]
+}
+
+function membersOf(value: JsonValue): readonly (readonly [string, JsonValue])[] {
+  if (!isJsonObject(value)) return []
+  return Object.entries(value).flatMap(([key, member]) =>
+    member === undefined || member === null ? [] : [[key, member]],
+  )
+}
+
+/** Joins items. A server that decodes first cannot tell an encoded space from the delimiter, so there is none in an item. */
+function joinItems(items: readonly string[], name: string, style: string): string {
+  const delimiter = delimiters[style] ?? ','
+  const plain = decodeURIComponent(delimiter)
+  if (plain !== ',' && items.some((item) => item.includes(plain)))
+    throw new ToolError(`An item of ${name} must not contain ${JSON.stringify(plain)}, which separates the items`)
+  return items.map(encodePart).join(delimiter)
+}
+
+/** Writes `filter[state]=open`. OpenAPI leaves open what is deeper: names go on, and arrays repeat their name. */
+function writeDeep(name: string, value: JsonValue): readonly string[] {
+  if (isJsonObject(value)) return membersOf(value).flatMap(([key, member]) => writeDeep(`${name}[${key}]`, member))
+  if (!isJsonArray(value)) return [`${encodePart(name)}=${encodePart(textOf(value))}`]
+  return value.flatMap((item, index) => writeDeep(isJsonObject(item) ? `${name}[${index}]` : name, item))
+}
+
+/** Writes a value into a path, in the style `simple`. An empty text would be another path. */
+export function writePathValue({ name, explode, style }: WrittenValue, value: JsonValue): string {
+  const items = style === 'json' ? [[textOf(value)]] : itemsOf(value, explode)
+  const text = items.flat().join('/')
+  // Some proxies decode a path before they resolve its segments.
+  const segments = text
+    .replaceAll(/%2f|%5c/gi, '/')
+    .replaceAll(/%2e/gi, '.')
+    .split(/[/\\]/)
+  if (value === null || text === '' || segments.some((segment) => segment === '.' || segment === '..'))
+    throw new ToolError(`${name} must be a part of a path: neither empty nor with a segment "." or ".."`)
+  return items.map((item) => item.map(encodePart).join('=')).join(',')
+}
+
+/** Writes a value into a header, in the style `simple`. Nothing in a header is encoded. */
+export function writeHeaderValue({ name, style, explode }: WrittenValue, value: JsonValue): string {
+  const texts = style === 'json' ? [textOf(value)] : itemsOf(value, explode).map((item) => item.join('='))
+  const isList = typeof value === 'object' && style !== 'json'
+  const text = texts.join(',')
+  if (!/^[\u0020-\u007e]*$/.test(text)) throw new ToolError(`${name} must have printable ASCII characters alone`)
+  if (isList && texts.some((each) => each.includes(',')))
+    throw new ToolError(`An item of ${name} must not contain ",", which separates the items`)
+  return text
+}
+
+/** Returns the items of a value, and for an object with `explode` the name and the value of each member. */
+function itemsOf(value: JsonValue, explode: boolean): readonly (readonly string[])[] {
+  if (isJsonArray(value)) return value.map((item) => [textOf(item)])
+  if (!isJsonObject(value)) return [[textOf(value)]]
+  return membersOf(value).flatMap(([key, member]) => (explode ? [[key, textOf(member)]] : [[key], [textOf(member)]]))
+}
