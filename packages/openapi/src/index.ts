@@ -5,6 +5,6 @@
  */
 
 export { describeOpenApi, openApiTools, type PlannedOperation } from './open-api-tools.ts'
-export { isOpenApiError, OpenApiError, type OpenApiErrorCode } from './open-api-error.ts'
-export type { ApiCredential, OpenApiOperation, OpenApiOptions } from './options.ts'
-export type { SchemaCut } from './assemble-schema.ts'
+export { isOpenApiError, OpenApiError, type OpenApiErrorCode } from './document/open-api-error.ts'
+export type { ApiCredential, OpenApiOperation, OpenApiOptions } from './plan/options.ts'
+export type { SchemaCut } from './document/assemble-schema.ts'

@@ -1,19 +1,19 @@
 import { createLog, type JsonObject } from '@x/core'
 import type { ToolAnnotations } from '@x/schema'
 import { findHostProblems, type Tool, tool } from '@x/server'
-import type { SchemaCut } from './assemble-schema.ts'
-import { callOperation } from './call-operation.ts'
-import { nameTool, withDigest } from './name-tool.ts'
-import { OpenApiError } from './open-api-error.ts'
+import type { SchemaCut } from './document/assemble-schema.ts'
+import { callOperation } from './call/call-operation.ts'
+import { nameTool, withDigest } from './plan/name-tool.ts'
+import { OpenApiError } from './document/open-api-error.ts'
 import {
   type OpenApiOperation,
   type OpenApiOptions,
   type OpenApiSettings,
   parseApiUrl,
   resolveOptions,
-} from './options.ts'
-import { type OperationPlan, planDocument, type PlanOutcome } from './plan-operation.ts'
-import { type Api, isReading } from './send-request.ts'
+} from './plan/options.ts'
+import { type OperationPlan, planDocument, type PlanOutcome } from './plan/plan-operation.ts'
+import { type Api, isReading } from './call/send-request.ts'
 
 /** An operation of a document, with the tool that it becomes or the reason why it becomes none. */
 export type PlannedOperation = OpenApiOperation &

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { findJsonProblem, isJsonObject, type JsonObject } from '@x/core'
 import { parse } from 'yaml'
-import { OpenApiError } from './open-api-error.ts'
+import { OpenApiError } from './document/open-api-error.ts'
 
 /** The maximum number of arrays and objects inside each other in a document. */
 const maxDepth = 200

@@ -171,6 +171,7 @@ export const folderLayers = new Map([
     },
   ],
   ['packages/skills', { order: ['.', 'node', 'client', 'server', 'wire', 'skill-error.ts'], upward: 0 }],
+  ['packages/openapi', { order: ['.', 'call', 'plan', 'document'], upward: 0 }],
   ['packages/apps', { order: ['.', 'host', 'page-policy.ts', 'identifiers.ts'], upward: 0 }],
   [
     'packages/gateway',

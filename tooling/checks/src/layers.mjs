@@ -124,6 +124,15 @@ export const layers = new Map([
     },
   ],
   [
+    '@x/openapi',
+    {
+      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/server'],
+      dependencies: ['yaml'],
+      portable: ['.'],
+      without: { '.': ['zod', 'yaml'] },
+    },
+  ],
+  [
     '@x/legacy',
     {
       imports: ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec', '@x/transport-http', '@x/transport-stdio'],

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@x/core'
-import { type AssembledSchema, createAssembler, type SchemaAssembler } from './assemble-schema.ts'
-import { cleanText, textLimits } from './clean-text.ts'
-import { isOpenApiError, refuseOperation } from './open-api-error.ts'
+import { type AssembledSchema, createAssembler, type SchemaAssembler } from '../document/assemble-schema.ts'
+import { cleanText, textLimits } from '../document/clean-text.ts'
+import { isOpenApiError, refuseOperation } from '../document/open-api-error.ts'
 import {
   type DocumentOperation,
   followReferences,
@@ -9,8 +9,8 @@ import {
   listOperations,
   objectOf,
   openDocument,
-} from './open-document.ts'
-import type { OpenApiDocument } from './open-document.ts'
+} from '../document/open-document.ts'
+import type { OpenApiDocument } from '../document/open-document.ts'
 import type { OpenApiOperation, OpenApiSettings } from './options.ts'
 import { type BodyPlan, planBody } from './plan-body.ts'
 import { type FixedNames, type ParameterPlan, planParameters } from './plan-parameter.ts'

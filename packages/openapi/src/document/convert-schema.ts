@@ -27,8 +27,8 @@ const convertMembers: Convert = (value, source, depth) => {
 }
 
 /**
- * The keywords that remain. Any other is dropped: those of OpenAPI and extensions, and those whose schemas must not be
- * loosened, because each change of a converted schema may only make it accept more (`not`, `if`, `unevaluated…`).
+ * The keywords that remain. Any other is dropped: those of OpenAPI and extensions, negations, conditions, and those about
+ * what no other keyword has read. A change below one of the latter could make it reject what it accepted.
  */
 const keywords: ReadonlyMap<string, Convert> = new Map<string, Convert>([
   ...namesOf('type enum const default multipleOf minimum maximum exclusiveMinimum exclusiveMaximum', copy),

@@ -1,8 +1,8 @@
 import { encodeBase64, findJsonProblem, type JsonObject, type JsonValue, parseJson, stringifyWellFormed } from '@x/core'
 import type { ContentBlock } from '@x/schema'
 import { ToolError } from '@x/server'
-import { cleanText } from './clean-text.ts'
-import type { OperationPlan } from './plan-operation.ts'
+import { cleanText } from '../document/clean-text.ts'
+import type { OperationPlan } from '../plan/plan-operation.ts'
 
 /** The status, the headers and the first bytes of a response. */
 export interface ApiResponse {

@@ -1,8 +1,8 @@
 import { errorRecord, type Log, platformRuntime, withTimeout } from '@x/core'
 import type { HttpAuthorizer, HttpTarget } from '@x/exchange'
 import { isToolError, ToolError } from '@x/server'
-import { cleanText } from './clean-text.ts'
-import type { OpenApiOperation, OpenApiSettings } from './options.ts'
+import { cleanText } from '../document/clean-text.ts'
+import type { OpenApiOperation, OpenApiSettings } from '../plan/options.ts'
 import type { ApiResponse } from './read-response.ts'
 import type { ApiRequest } from './write-request.ts'
 

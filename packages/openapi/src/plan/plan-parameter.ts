@@ -1,8 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 import { isModelPropertyName } from '@x/schema/internal'
-import { cleanText, textLimits } from './clean-text.ts'
-import { refuseOperation } from './open-api-error.ts'
-import { type DocumentOperation, followReferences, listOf, objectOf, type OpenApiDocument } from './open-document.ts'
+import { cleanText, textLimits } from '../document/clean-text.ts'
+import { refuseOperation } from '../document/open-api-error.ts'
+import {
+  type DocumentOperation,
+  followReferences,
+  listOf,
+  objectOf,
+  type OpenApiDocument,
+} from '../document/open-document.ts'
 
 /** How the value of a parameter is written: a style of OpenAPI, or JSON. */
 export type ParameterStyle =
@@ -121,13 +127,11 @@ type ValuePlan = Pick<ParameterPlan, 'style' | 'explode' | 'schema'>
 
 function planValue(document: OpenApiDocument, parameter: JsonObject, place: ParameterPlan['place']): ValuePlan {
   const description = cleanText(parameter['description'], textLimits.parameter)
-  const describe = (schema: JsonValue | undefined): JsonValue =>
-    isJsonObject(schema)
-      ? { ...schema, readOnly: undefined, ...(description !== '' && { description }) }
-      : { description }
+  const describe = (schema: JsonValue = {}): JsonValue =>
+    isJsonObject(schema) ? { ...schema, readOnly: undefined, ...(description !== '' && { description }) } : schema
   if (document.version === '2.0')
     return { ...planCollection(parameter, place), schema: describe({ ...parameter, required: undefined }) }
-  const { content, schema = {} } = parameter
+  const { content, schema } = parameter
   const [media] = Object.entries(objectOf(content))
   if (media !== undefined) {
     const { schema: ofMedia } = followReferences(document, media[1])

@@ -1,4 +1,4 @@
-import type { DocumentOperation } from './open-document.ts'
+import type { DocumentOperation } from '../document/open-document.ts'
 
 /** Hosts put the name of the server before that of a tool, and cut longer ones. */
 const maxLength = 50
@@ -10,8 +10,8 @@ export type NamedOperation = Pick<DocumentOperation, 'method' | 'path'> & { read
 export function nameTool(operation: NamedOperation): string {
   const { method, path, operationId } = operation
   const parts = path.replaceAll(/\{([^{}]*)\}/g, 'by_$1')
-  const text = operationId ?? `${method.toLowerCase()}_${parts}`
-  const name = text.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_+|_+$/g, '')
+  const text = operationId ?? `${method.toLowerCase()}${parts}`
+  const name = text.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_|_$/g, '')
   return name === '' || name.length > maxLength ? withDigest(name, operation) : name
 }
 

@@ -1,7 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
-import { cleanText, textLimits } from './clean-text.ts'
-import { refuseOperation } from './open-api-error.ts'
-import { type DocumentOperation, followReferences, listOf, objectOf, type OpenApiDocument } from './open-document.ts'
+import { cleanText, textLimits } from '../document/clean-text.ts'
+import { refuseOperation } from '../document/open-api-error.ts'
+import {
+  type DocumentOperation,
+  followReferences,
+  listOf,
+  objectOf,
+  type OpenApiDocument,
+} from '../document/open-document.ts'
 import { listParameters, type ParameterPlan, planCollection, planStyle } from './plan-parameter.ts'
 
 /** How a property of a form is written. */

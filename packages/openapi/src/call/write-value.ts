@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonValue, stringifyWellFormed } from '@x/core'
 import { ToolError } from '@x/server'
-import type { ParameterPlan } from './plan-parameter.ts'
+import type { ParameterPlan } from '../plan/plan-parameter.ts'
 
 /** A parameter or a property of a form, by the members that decide how its value is written. */
 export type WrittenValue = Pick<ParameterPlan, 'name' | 'style' | 'explode'>

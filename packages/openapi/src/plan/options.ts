@@ -2,7 +2,7 @@ import { checkedNumber, checkOptions, isThisMachine, type JsonValue } from '@x/c
 import type { HttpAuthorizer, Log, Principal } from '@x/exchange'
 import type { ToolAnnotations } from '@x/schema'
 import type { Awaitable, TaskChoice, VisibleTo } from '@x/server'
-import { OpenApiError } from './open-api-error.ts'
+import { OpenApiError } from '../document/open-api-error.ts'
 
 /** An operation of a document. Its texts are those of the document, as a model may read them. */
 export interface OpenApiOperation {

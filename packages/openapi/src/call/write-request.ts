@@ -1,7 +1,7 @@
 import { decodeBase64, isJsonArray, isJsonObject, type JsonObject, type JsonValue, stringifyWellFormed } from '@x/core'
 import { ToolError } from '@x/server'
-import type { BodyPlan, FieldPlan } from './plan-body.ts'
-import type { OperationPlan } from './plan-operation.ts'
+import type { BodyPlan, FieldPlan } from '../plan/plan-body.ts'
+import type { OperationPlan } from '../plan/plan-operation.ts'
 import { textOf, writeHeaderValue, writePairs, writePathValue } from './write-value.ts'
 
 /** A request without what the author adds to each: the address, fixed headers and parameters, and the credential. */

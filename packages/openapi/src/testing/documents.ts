@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { gunzipSync } from 'node:zlib'
+import { type JsonObject, parseJsonObject } from '@x/core'
+
+const { resolve } = createRequire(import.meta.url)
+
+/** Reads a document of `@readme/oas-examples`, such as `3.1/json/petstore`. */
+export function readExample(name: string): JsonObject {
+  return parseJsonObject(readFileSync(resolve(`@readme/oas-examples/${name}.json`), 'utf8')) ?? {}
+}
+
+/** Reads a vendored document, such as that of Slack. Its README says where they are from. */
+export function readVendored(name: string): JsonObject {
+  const file = new URL(`../../../../tooling/spec/openapi/${name}.json.gz`, import.meta.url)
+  return parseJsonObject(gunzipSync(readFileSync(file)).toString()) ?? {}
+}
