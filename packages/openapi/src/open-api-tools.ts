@@ -10,7 +10,7 @@ import {
   type OpenApiOptions,
   type OpenApiSettings,
   parseApiUrl,
-  resolveOptions,
+  resolveApiOptions,
 } from './plan/options.ts'
 import { type OperationPlan, planDocument, type PlanOutcome } from './plan/plan-operation.ts'
 import { type Api, isReading } from './call/send-request.ts'
@@ -48,7 +48,7 @@ export type PlannedOperation = OpenApiOperation &
  * is listed by name and is missing or cannot be a tool. TypeError for an unknown option.
  */
 export function openApiTools(document: JsonObject, options: OpenApiOptions): Tool[] {
-  const settings = resolveOptions(options, 'openApiTools')
+  const settings = resolveApiOptions(options, 'openApiTools')
   const log = createLog(settings.log, '@x/openapi')
   const api: Api = { settings, log, url: parseApiUrl(options.url) }
   const outcomes = planSelected(document, settings)
@@ -70,7 +70,7 @@ export function describeOpenApi(
   document: JsonObject,
   options: Partial<OpenApiOptions> = {},
 ): readonly PlannedOperation[] {
-  const settings = resolveOptions({ url: '', ...options }, 'describeOpenApi')
+  const settings = resolveApiOptions({ url: '', ...options }, 'describeOpenApi')
   const outcomes = planSelected(document, settings)
   const described = new Map(
     toDefinitions(outcomes, settings).map(({ name, plan }) => {

@@ -1,4 +1,11 @@
-import { checkedNumber, checkOptions, isThisMachine, type JsonValue } from '@x/core'
+import {
+  isThisMachine,
+  type JsonValue,
+  maxTimerMs,
+  type OptionTable,
+  type ResolvedOptions,
+  resolveOptions,
+} from '@x/core'
 import type { HttpAuthorizer, Log, Principal } from '@x/exchange'
 import type { ToolAnnotations } from '@x/schema'
 import type { Awaitable, TaskChoice, VisibleTo } from '@x/server'
@@ -79,55 +86,37 @@ export interface OpenApiOptions {
   readonly log?: Log | undefined
 }
 
-const optionNames = {
-  url: true,
-  operations: true,
-  credential: true,
-  headers: true,
-  query: true,
-  confirm: true,
-  withoutForms: true,
-  idempotencyHeader: true,
-  task: true,
-  output: true,
-  name: true,
-  annotations: true,
-  visibleTo: true,
-  transform: true,
-  timeoutMs: true,
-  maxResponseBytes: true,
-  maxSchemaCharacters: true,
-  fetch: true,
-  log: true,
-} as const satisfies Record<keyof OpenApiOptions, true>
-
-const defaults = {
-  confirm: ({ method }) => method === 'DELETE',
+const optionTable = {
+  url: undefined,
+  operations: undefined,
+  credential: undefined,
+  headers: undefined,
+  query: undefined,
+  confirm: undefined,
   withoutForms: 'refuse',
-  timeoutMs: 30_000,
+  idempotencyHeader: undefined,
+  task: undefined,
+  output: undefined,
+  name: undefined,
+  annotations: undefined,
+  visibleTo: undefined,
+  transform: undefined,
+  timeoutMs: { default: 30_000, max: maxTimerMs },
   maxResponseBytes: 200_000,
   maxSchemaCharacters: 16_000,
-} satisfies Partial<OpenApiOptions>
+  fetch: undefined,
+  log: undefined,
+} satisfies OptionTable<OpenApiOptions>
 
 /** The options with their defaults. */
-export type OpenApiSettings = Omit<OpenApiOptions, keyof typeof defaults> & {
-  readonly [Name in keyof typeof defaults]: NonNullable<OpenApiOptions[Name]>
+export type OpenApiSettings = ResolvedOptions<OpenApiOptions, typeof optionTable> & {
+  readonly confirm: (operation: OpenApiOperation) => boolean
 }
 
-/** @throws TypeError for an unknown option, and for a limit that is no whole number from 1. */
-export function resolveOptions(options: OpenApiOptions, where: string): OpenApiSettings {
-  checkOptions(options, optionNames, where)
-  const {
-    confirm = defaults.confirm,
-    withoutForms = defaults.withoutForms,
-    timeoutMs = defaults.timeoutMs,
-    maxResponseBytes = defaults.maxResponseBytes,
-    maxSchemaCharacters = defaults.maxSchemaCharacters,
-  } = options
-  checkedNumber('timeoutMs', timeoutMs)
-  checkedNumber('maxResponseBytes', maxResponseBytes)
-  checkedNumber('maxSchemaCharacters', maxSchemaCharacters)
-  return { ...options, confirm, withoutForms, timeoutMs, maxResponseBytes, maxSchemaCharacters }
+/** @throws TypeError for an unknown option, and a RangeError for a limit that is no whole number from 1. */
+export function resolveApiOptions(options: OpenApiOptions, where: string): OpenApiSettings {
+  const settings = resolveOptions(options, optionTable, where)
+  return { ...settings, confirm: settings.confirm ?? (({ method }) => method === 'DELETE') }
 }
 
 /** Returns the address of an API without the last `/`. @throws OpenApiError for an address that must not be used. */
