@@ -34,25 +34,6 @@ export async function pnpm(args, options = {}) {
 }
 
 /**
- * Runs the pinned pnpm in the root folder and resolves to its output, without the line end.
- *
- * @param {readonly string[]} args
- * @returns {Promise<string>}
- */
-export async function output(args) {
-  const [command, ...first] = findPnpm()
-  const child = spawn(command, [...first, ...args], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    windowsHide: true,
-  })
-  const chunks = []
-  child.stdout.on('data', (chunk) => chunks.push(chunk))
-  if ((await exitCode(child)) !== 0) throw new Error(`pnpm ${args.join(' ')} failed`)
-  return Buffer.concat(chunks).toString().trim()
-}
-
-/**
  * Resolves to the exit code of a process, or to 1 if a signal ended it.
  *
  * @param {import('node:child_process').ChildProcess} child

@@ -1,8 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { output, pnpm, root } from './pnpm.mjs'
+import { pnpm, root } from './pnpm.mjs'
+import { packed, publish } from './publish.mjs'
 
-const packed = join(root, '.results', 'packed')
 const build = ['exec', 'turbo', 'run', 'build', '--filter=./packages/*', '--output-logs=errors-only']
 
 process.exitCode = await release(process.argv.slice(2))
@@ -14,11 +16,6 @@ process.exitCode = await release(process.argv.slice(2))
 async function release(flags) {
   const dryRun = flags.includes('--dry-run')
   const isVerified = flags.includes('--skip-verify')
-  const targetProblem = dryRun ? undefined : await findTargetProblem()
-  if (targetProblem !== undefined) {
-    console.error(targetProblem)
-    return 1
-  }
   const pending = readdirSync(join(root, '.changeset')).filter((file) => file.endsWith('.md') && file !== 'README.md')
   if (pending.length > 0) {
     console.error(`${pending.length} changesets have no version yet: run pnpm version-packages, and commit the result`)
@@ -28,8 +25,8 @@ async function release(flags) {
     ['build', () => pnpm(build)],
     ['verify', () => (isVerified ? 0 : pnpm(['run', 'verify']))],
     ['pack', pack],
-    ['publish', () => publish(dryRun)],
-    ['tag', () => (dryRun ? 0 : pnpm(['exec', 'changeset', 'tag']))],
+    ['bill of materials', writeBillOfMaterials],
+    ['publish', () => (dryRun ? 0 : publish())],
   ]
   for (const [name, run] of steps) {
     console.log(`— ${name}`)
@@ -39,22 +36,6 @@ async function release(flags) {
   }
   if (dryRun) console.log('this was a dry run: nothing was published')
   return 0
-}
-
-/** Returns the reason why the configured registry must not receive the packages, or undefined. */
-async function findTargetProblem() {
-  const { homepage } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const { hostname, pathname } = new URL(homepage)
-  const scoped = await output(['config', 'get', '@x:registry'])
-  const registry = scoped === 'undefined' ? await output(['config', 'get', 'registry']) : scoped
-  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(new URL(registry).hostname)
-  if (isLocal || !hostname.endsWith('.example')) return undefined
-  return [
-    `${homepage}, the "homepage" in package.json, is a placeholder, so no package is published.`,
-    'Put the URL of the repository into "homepage", "bugs" and "repository" of package.json and of every',
-    'packages/*/package.json, and into the links of READMEs and SECURITY.md. One command replaces all of them:',
-    `  git grep -l '${hostname}${pathname}' | xargs sed -i 's#${hostname}${pathname}#<host>/<path of the repository>#g'`,
-  ].join('\n')
 }
 
 /** Packs each package as it is published, and prints the sizes of the archives. */
@@ -74,12 +55,27 @@ async function pack() {
   return 0
 }
 
-function publish(dryRun) {
-  // A release requires a clean tree. A dry run does not.
-  const flags = dryRun ? ['--dry-run', '--no-git-checks'] : []
-  // npm prints every file of every archive as a notice, and warns about settings of pnpm.
-  const env = { npm_config_loglevel: 'error' }
-  return pnpm(['publish', '--recursive', '--access', 'public', ...flags], { env })
+/** Writes the CycloneDX document of everything that npm installs with the packages (https://cyclonedx.org). */
+function writeBillOfMaterials() {
+  const folder = mkdtempSync(join(tmpdir(), 'bill-of-materials-'))
+  const archives = readdirSync(packed).filter((file) => file.endsWith('.tgz'))
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'x', version: '1.0.0', private: true }))
+  const npm = (args) => spawnSync('npm', args, { cwd: folder, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
+  const files = archives.map((file) => join(packed, file))
+  const steps = [
+    ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', ...files],
+    ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'],
+  ]
+  for (const step of steps) {
+    const { status, stdout, stderr } = npm(step)
+    if (status !== 0) {
+      console.error(`npm ${step[0]} failed:\n${stderr}`)
+      return 1
+    }
+    if (step[0] === 'sbom') writeFileSync(join(packed, 'sbom.cdx.json'), stdout)
+  }
+  rmSync(folder, { recursive: true, force: true })
+  return 0
 }
 
 function publicPackages() {

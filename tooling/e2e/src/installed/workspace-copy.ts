@@ -16,6 +16,8 @@ export interface WorkspaceCopy {
   change(name: string, bumps: Readonly<Record<string, 'major' | 'minor' | 'patch'>>): Promise<void>
   /** Applies the changesets, commits the versions, and resolves to the version of each public package. */
   version(): Promise<ReadonlyMap<string, string>>
+  /** Commits what a clone changed, and merges it. */
+  pull(clone: string): Promise<void>
   /** Runs a program of the repository with Node. */
   node(script: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<string>
 }
@@ -40,9 +42,13 @@ export async function copyWorkspace(folder: string): Promise<WorkspaceCopy> {
       return writeFile(`${folder}/.changeset/${name}.md`, `---\n${lines.join('')}---\n\nA change.\n`)
     },
     version: async () => {
-      await runCommand(`${folder}/node_modules/.bin/changeset`, ['version'], folder)
+      await runCommand(process.execPath, ['tooling/run/version-packages.mjs'], folder)
       await commit(folder)
       return readVersions(folder, packages)
+    },
+    pull: async (clone) => {
+      await commit(clone)
+      await runCommand('git', ['pull', '--quiet', '--ff-only', clone, 'main'], folder)
     },
     node: (script, args, env) => runCommand(process.execPath, [script, ...args], { folder, env }),
   }
