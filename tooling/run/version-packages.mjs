@@ -41,9 +41,11 @@ function readPackages() {
   const folder = join(root, 'packages')
   return new Map(
     readdirSync(folder).map((one) => {
-      const { name, version, peerDependencies = {} } = JSON.parse(
-        readFileSync(join(folder, one, 'package.json'), 'utf8'),
-      )
+      const {
+        name,
+        version,
+        peerDependencies = {},
+      } = JSON.parse(readFileSync(join(folder, one, 'package.json'), 'utf8'))
       return [name, { version, peers: Object.keys(peerDependencies).filter((peer) => peer.startsWith('@x/')) }]
     }),
   )

@@ -33,7 +33,9 @@ export async function runReleaseJob({ name, folder, from, env = {}, prepare }: R
   await writeFile(`${programs}/gh`, '#!/bin/sh\n')
   await chmod(`${programs}/gh`, 0o755)
   const { jobs } = workflow.parse(parse(await readFile(`${folder}/.github/workflows/release.yml`, 'utf8')))
-  const commands = (jobs[name]?.steps ?? []).map((one) => one.run ?? one.with?.version).filter((one) => one !== undefined)
+  const commands = (jobs[name]?.steps ?? [])
+    .map((one) => one.run ?? one.with?.version)
+    .filter((one) => one !== undefined)
   if (commands.length === 0) throw new Error(`The workflow has no steps of the job ${name}`)
   let output = ''
   for (const command of commands) {
