@@ -2,14 +2,21 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import hosts from '../../../docs/hosts.json' with { type: 'json' }
 import { serve, serveBehindProxy, uiExtension } from './capability-server.ts'
-import others from './host-profiles.json' with { type: 'json' }
 import { type HostProfile, type PlayedHost, playOverHttp, playOverStreams } from './profile-host.ts'
 
 const tasksExtension = 'io.modelcontextprotocol/tasks'
 
-/** What `pnpm hosts` recorded, and clients that it has not run. */
+/** What `pnpm hosts` recorded, and a client that declares more than any of these hosts. */
 const profiles: readonly HostProfile[] = [
-  ...(others as readonly HostProfile[]),
+  {
+    host: 'the official v2 client with tasks',
+    version: '2.4.0',
+    revision: '2025-11-25',
+    capabilities: {
+      elicitation: { form: {} },
+      extensions: { [tasksExtension]: {}, [uiExtension]: { mimeTypes: ['text/html;profile=mcp-app'] } },
+    },
+  },
   ...hosts.map(({ host, version, revision, capabilities, clientInfo }) => {
     const title = Object.entries(clientInfo).find(([name]) => name === 'title')?.[1]
     const profile = { host, version, revision, capabilities: capabilities as JsonObject }

@@ -1,6 +1,7 @@
 import { dot, texts } from './demo/texts.ts'
 import type { Served } from './serve.ts'
-import type { Session } from './session.ts'
+import { Lacking, NotDriven, NotSeen, type Session } from './session.ts'
+import { startMs } from './terminal.ts'
 
 /** Something that a server can do, and what a user or a model must then see. */
 export interface Feature {
@@ -9,12 +10,9 @@ export interface Feature {
   run(session: Session, served: Served): Promise<string>
 }
 
-/** What was seen instead of what was expected. */
-export class NotSeen extends Error {}
-
 function expectIn(seen: string, ...expected: readonly string[]): string {
   const missing = expected.find((text) => !seen.includes(text))
-  if (missing !== undefined) throw new NotSeen(seen)
+  if (missing !== undefined) throw new NotSeen(seen || 'the model reads an empty result')
   return linesWith(seen, expected)
 }
 
@@ -32,7 +30,7 @@ const expectCall =
 
 const answerForm = async (session: Session, message: string, ...values: readonly string[]): Promise<void> => {
   if (session.answer === undefined) return
-  await session.see?.(new RegExp(message.replace('?', '\\?')))
+  await session.see(new RegExp(message.replace('?', '\\?')))
   await session.answer(...values)
 }
 
@@ -66,30 +64,43 @@ async function task(session: Session): Promise<string> {
 }
 
 async function progress(session: Session): Promise<string> {
-  if (session.see === undefined) throw new NotSeen('the host shows no progress')
   let seen = ''
   const result = await session.call('copy', {}, async () => {
-    seen = (await session.see?.(/copying file \d/, 3 * texts.progressMs).catch(() => '')) ?? ''
+    seen = (await session.see(/copying file \d/, 3 * texts.progressMs).catch(() => '')) ?? ''
   })
   expectIn(result, texts.copied)
-  if (seen === '') throw new NotSeen('the host shows no progress')
+  if (seen === '') throw new NotSeen('the user sees no progress during the call')
   return linesWith(seen, ['copying file'])
 }
 
+/** How long a server may wait for a cancellation: hosts send it at once. */
+const cancelMs = 6000
+
 async function cancellation(session: Session, served: Served): Promise<string> {
   const { cancel } = session
-  if (cancel === undefined) throw new NotSeen('the host has no way to cancel a call')
+  if (cancel === undefined) throw lacking(session, served, 'cancellation')
   await session
     .call('wait', {}, async () => {
-      await served.event('started')
+      await served.event('started', startMs)
       await cancel()
-      await served.event('cancelled')
+      await served.event('cancelled', cancelMs)
       throw new Cancelled()
     })
     .catch((error: unknown) => {
       if (!(error instanceof Cancelled)) throw error
     })
   return 'the server was told'
+}
+
+/** The request of a host that uses a feature. */
+const requests = { prompt: /^prompts\//, resource: /^resources\//, cancellation: undefined }
+
+/** Returns why a feature is not tried. A host whose requests contradict its driver is not said to lack anything. */
+function lacking({ lacks = {} }: Session, { messages }: Served, feature: keyof typeof requests): NotSeen {
+  const asked = messages.find(({ method }) => requests[feature]?.test(String(method)))?.['method']
+  if (asked !== undefined) return new NotDriven(`the host sends ${String(asked)}, and its driver does not use it`)
+  const reason = lacks[feature]
+  return reason === undefined ? new NotDriven('its driver has no way to try it') : new Lacking(reason)
 }
 
 class Cancelled extends Error {}
@@ -122,16 +133,16 @@ export const features: readonly Feature[] = [
   },
   {
     name: 'prompt',
-    async run({ prompt }) {
-      if (prompt === undefined) throw new NotSeen('the host has no prompts')
-      return expectIn(await prompt('review', { language: 'Go' }), texts.review('Go'))
+    async run(session, served) {
+      if (session.prompt === undefined) throw lacking(session, served, 'prompt')
+      return expectIn(await session.prompt('critique', { language: 'Go' }), texts.review('Go'))
     },
   },
   {
     name: 'resource',
-    async run({ read }) {
-      if (read === undefined) throw new NotSeen('the host reads no resources')
-      return expectIn(await read(texts.uri), texts.changelog)
+    async run(session, served) {
+      if (session.read === undefined) throw lacking(session, served, 'resource')
+      return expectIn(await session.read(texts.uri), texts.changelog)
     },
   },
   { name: 'list change', run: listChange },
@@ -147,11 +158,12 @@ export const situations = {
     return expectIn(await session.call('greet', { name: 'Bob' }), texts.greeting('Bob'))
   },
   'restart while a form is open': async (session, served) => {
-    if (session.answer === undefined) throw new NotSeen('the host shows no form')
+    const { answer } = session
+    if (answer === undefined) return question(session, served)
     const seen = await session.call('ask', {}, async () => {
-      await session.see?.(/Who are you\?/)
+      await session.see(/Who are you\?/)
       await served.restart()
-      await session.answer?.('Ada')
+      await answer('Ada')
     })
     return expectIn(seen, texts.greeting('Ada'))
   },

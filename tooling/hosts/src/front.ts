@@ -1,4 +1,4 @@
-import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Agent, createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { isJsonObject, type JsonObject } from '@x/schema'
@@ -15,6 +15,8 @@ export interface Front {
 /** Starts a load balancer that sends requests to some ports in turns. */
 export async function startFront(ports: () => readonly number[]): Promise<Front> {
   const messages: JsonObject[] = []
+  // A connection that an instance closes while it is reused would look like a fault of the instance.
+  const agent = new Agent({ keepAlive: false })
   let turn = 0
   const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await buffer(request)
@@ -22,7 +24,7 @@ export async function startFront(ports: () => readonly number[]): Promise<Front>
     const running = ports()
     turn += 1
     const { url: path, method, headers } = request
-    const to = { host: '127.0.0.1', port: running[turn % running.length], path, method, headers }
+    const to = { host: '127.0.0.1', port: running[turn % running.length], path, method, headers, agent }
     const passed = forward(to, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       response.flushHeaders()

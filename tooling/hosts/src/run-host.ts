@@ -1,22 +1,9 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { JsonObject } from '@x/schema'
-import { type Feature, features, NotSeen, situations, waitForTools } from './features.ts'
-import { type Installed, install } from './install.ts'
-import { startModel } from './model/server.ts'
 import { type Declaration, declarationIn } from './declaration.ts'
-import { type Served, serve } from './serve.ts'
-import type { Host, Session } from './session.ts'
-import { TimedOut } from './terminal.ts'
-
-/** What became of one feature at one place. */
-export interface Cell {
-  readonly outcome: 'works' | 'fails' | 'host cannot' | 'not run'
-  /** What the user or the model saw. */
-  readonly seen: string
-}
+import { type Feature, features, situations } from './features.ts'
+import { install } from './install.ts'
+import type { Host } from './session.ts'
+import { type Cell, type Place, tryFeatures } from './try-features.ts'
 
 /** What a run found out about a host. */
 export interface HostResult extends Declaration {
@@ -35,161 +22,146 @@ export interface Surroundings {
   readonly database: string
 }
 
-/** A place: how the server is served while some features are tried. */
-interface Place {
-  readonly name: string
-  readonly over: 'stdio' | 'http'
-  readonly instances: number
-  readonly env: Readonly<Record<string, string>>
-  readonly needsLogin?: boolean
-  readonly features: readonly Feature[]
+/** Something to try at a place. */
+interface Trial {
+  readonly place: Place
+  readonly feature: Feature
 }
 
 /** Tries everything in one host. */
 export async function runHost(host: Host, { database }: Surroundings): Promise<HostResult> {
   const installed = await install(host.packages)
   const messages: JsonObject[] = []
-  const attempt = (place: Place, program: 'demo' | 'twin', only: readonly Feature[]) =>
-    tryFeatures({ host, installed, place, program, messages }, only)
-  const tryPlace = async (place: Place): Promise<Record<string, Cell>> => {
-    const cells = await attempt(place, 'demo', place.features)
-    const failing = (): readonly Feature[] => place.features.filter(({ name }) => cells[name]?.outcome !== 'works')
-    // On a busy machine a host may be late once.
-    Object.assign(cells, await attempt(place, 'demo', failing()))
-    const failed = failing()
-    const compared = failed.length > 0 ? await attempt(place, 'twin', failed.map(atItsBest)) : {}
-    for (const [name, { outcome }] of Object.entries(compared)) {
-      const cell = cells[name]
-      if (cell?.outcome === 'fails' && outcome === 'fails') cells[name] = { ...cell, outcome: 'host cannot' }
-    }
-    return cells
+  const attempt = async (trials: readonly Trial[]): Promise<ReadonlyMap<Trial, Cell>> => {
+    const tried = new Map<Trial, Cell>()
+    await eachAtOnce(groupByPlace(trials), async ([place, members]) => {
+      const outcomes = await tryFeatures(
+        { host, installed, place, messages },
+        members.map(({ feature }) => feature),
+      )
+      for (const trial of members) tried.set(trial, outcomes[trial.feature.name] ?? notTried)
+    })
+    return tried
   }
-  const places = placesOf(database)
-  const found = new Map<string, Record<string, Cell>>()
-  const queue = places.values()
-  const work = async (): Promise<void> => {
-    for (const place of queue) found.set(place.name, await tryPlace(place))
+  const trials = placesOf(database).flatMap(({ place, features }) => features.map((feature) => ({ place, feature })))
+  const found = new Map(await attempt(trials.filter(({ place }) => reasonAgainst(host, place) === undefined)))
+  const declaration = declarationIn(messages)
+  const compared = await compare(unclear(found), declaration, attempt)
+  // What works in the twin must fail twice in ours: on a busy machine a host may be late once.
+  const again = [...compared].flatMap(([trial, { outcome }]) =>
+    outcome === 'works' || found.get(trial)?.outcome === 'not run' ? [trial] : [],
+  )
+  for (const [trial, tried] of await attempt(again)) found.set(trial, tried)
+  for (const [trial, { outcome }] of compared) {
+    const tried = found.get(trial)
+    if (outcome === 'fails' && tried?.outcome === 'fails') found.set(trial, { ...tried, outcome: 'host cannot' })
   }
-  await Promise.all(Array.from({ length: maxAtOnce }, work))
   return {
     host: host.name,
     kind: host.kind,
     package: host.packages[0],
     version: installed.version,
     date: new Date().toISOString().slice(0, 10),
-    ...declarationIn(messages),
-    cells: Object.fromEntries(places.map(({ name }) => [name, found.get(name) ?? {}])),
+    ...declaration,
+    cells: cellsOf(host, trials, found),
   }
+}
+
+const notTried: Cell = { outcome: 'not run', seen: 'the session ended before' }
+
+function unclear(found: ReadonlyMap<Trial, Cell>): readonly Trial[] {
+  return [...found].filter(([, { outcome }]) => outcome === 'fails' || outcome === 'not run').map(([trial]) => trial)
+}
+
+type Attempt = (trials: readonly Trial[]) => Promise<ReadonlyMap<Trial, Cell>>
+
+/**
+ * Tries the same in the same host with the twin, a server on the official SDK. The twin of a host that speaks 2026-07-28
+ * keeps nothing between requests and is restarted like ours. Any other loses its sessions at a restart, and its
+ * instances know nothing of one another, so it runs as one process that stays: a host that cannot do it there cannot do
+ * it at all.
+ */
+async function compare(
+  trials: readonly Trial[],
+  { revision }: Declaration,
+  attempt: Attempt,
+): Promise<ReadonlyMap<Trial, Cell>> {
+  const twins = new Map<string, Trial>()
+  const twinOf = ({ place, feature }: Trial): Trial => {
+    const { over, needsLogin = false, env, restarts = false } = place
+    const isStateless = restarts && revision === '2026-07-28'
+    const program = isStateless ? 'stateless-twin' : 'twin'
+    const many = env['MANY']
+    const name = [program, over, needsLogin && 'login', many].join(' ')
+    const twinEnv = many === undefined ? {} : { MANY: many }
+    const twinPlace: Place = { name, program, over, needsLogin, instances: 1, env: twinEnv }
+    const key = `${name} ${feature.name}`
+    const known = twins.get(key) ?? { place: twinPlace, feature: isStateless ? feature : withoutRestart(feature) }
+    twins.set(key, known)
+    return known
+  }
+  const pairs = trials.map((trial) => [trial, twinOf(trial)] as const)
+  const tried = await attempt([...twins.values()])
+  return new Map(pairs.map(([trial, twin]) => [trial, tried.get(twin) ?? notTried]))
+}
+
+function withoutRestart(feature: Feature): Feature {
+  return { ...feature, run: (session, served) => feature.run(session, { ...served, restart: async () => {} }) }
+}
+
+function reasonAgainst(host: Host, { over }: Place): string | undefined {
+  return over === 'stdio' ? host.overHttpAlone : undefined
+}
+
+function cellsOf(host: Host, trials: readonly Trial[], found: ReadonlyMap<Trial, Cell>): HostResult['cells'] {
+  const cells: Record<string, Record<string, Cell>> = {}
+  for (const trial of trials) {
+    const { outcome, seen } = found.get(trial) ?? notTried
+    const reason = reasonAgainst(host, trial.place)
+    const row = (cells[trial.place.name] ??= {})
+    row[trial.feature.name] = reason === undefined ? { outcome, seen } : { outcome: 'host cannot', seen: reason }
+  }
+  return cells
+}
+
+function placesOf(database: string): readonly { readonly place: Place; readonly features: readonly Feature[] }[] {
+  const linked = { DATABASE: database }
+  const place = (name: string, more: Partial<Place>): Place => ({
+    name,
+    program: 'demo',
+    over: 'http',
+    instances: 1,
+    env: {},
+    ...more,
+  })
+  const situation = (name: keyof typeof situations, more: Partial<Place>) => ({
+    place: place(name, more),
+    features: [{ name, run: situations[name] }],
+  })
+  return [
+    { place: place('stdio', { over: 'stdio' }), features },
+    { place: place('HTTP', {}), features },
+    { place: place('HTTP, two instances', { instances: 2, env: linked }), features },
+    situation('restart between two calls', { restarts: true }),
+    situation('restart while a form is open', { restarts: true, env: linked }),
+    situation('200 tools', { env: { MANY: '200' } }),
+    situation('OAuth', { needsLogin: true }),
+  ]
+}
+
+function groupByPlace(trials: readonly Trial[]): ReadonlyMap<Place, readonly Trial[]> {
+  const groups = new Map<string, Trial[]>()
+  for (const trial of trials) groups.set(trial.place.name, [...(groups.get(trial.place.name) ?? []), trial])
+  return new Map([...groups.values()].flatMap((members) => (members[0] ? [[members[0].place, members] as const] : [])))
 }
 
 /** Hosts that run at once. */
 const maxAtOnce = 3
 
-/**
- * Returns what the twin is compared with. Its instances know nothing of one another and lose everything at a restart,
- * so it runs as one process that stays: a host that cannot do it there cannot do it at all.
- */
-function atItsBest(feature: Feature): Feature {
-  return { ...feature, run: (session, served) => feature.run(session, { ...served, restart: async () => {} }) }
-}
-
-function placesOf(database: string): readonly Place[] {
-  const linked = { DATABASE: database }
-  const situation = (name: keyof typeof situations, env: Readonly<Record<string, string>>): Place => {
-    const feature = { name, run: situations[name] }
-    return { name, over: 'http', instances: 1, env, features: [feature] }
+async function eachAtOnce<T>(items: Iterable<T>, run: (item: T) => Promise<void>): Promise<void> {
+  const queue = items[Symbol.iterator]()
+  const work = async (): Promise<void> => {
+    for (let next = queue.next(); next.done !== true; next = queue.next()) await run(next.value)
   }
-  return [
-    { name: 'stdio', over: 'stdio', instances: 1, env: {}, features },
-    { name: 'HTTP', over: 'http', instances: 1, env: {}, features },
-    { name: 'HTTP, two instances', over: 'http', instances: 2, env: linked, features },
-    situation('restart between two calls', {}),
-    situation('restart while a form is open', linked),
-    situation('200 tools', { MANY: '200' }),
-    { ...situation('OAuth', {}), needsLogin: true },
-  ]
-}
-
-interface Attempt {
-  readonly host: Host
-  readonly installed: Installed
-  readonly place: Place
-  readonly program: 'demo' | 'twin'
-  /** Collects what the host sends. */
-  readonly messages: JsonObject[]
-}
-
-async function tryFeatures(attempt: Attempt, only: readonly Feature[]): Promise<Record<string, Cell>> {
-  const cells: Record<string, Cell> = {}
-  let rest = only
-  // A feature that got no answer leaves a session behind in which others cannot be tried.
-  while (rest.length > 0) rest = await tryInOneSession(attempt, rest, cells)
-  return cells
-}
-
-/** Tries features until one leaves the session unusable. Returns those that were not tried. */
-async function tryInOneSession(
-  { host, installed, place, program, messages }: Attempt,
-  only: readonly Feature[],
-  cells: Record<string, Cell>,
-): Promise<readonly Feature[]> {
-  const home = await makeHome()
-  const { over, needsLogin = false } = place
-  const instances = program === 'twin' ? 1 : place.instances
-  const env = { ...place.env, KEY: randomBytes(32).toString('base64url') }
-  const served = await serve({ program, over, instances, needsLogin, folder: home, env })
-  const model = await startModel()
-  let session: Session | undefined
-  try {
-    const path = `${join(home, 'bin')}:${installed.path}`
-    session = await host.start({ path, folder: installed.folder, home, server: served.entry, model })
-    await waitForTools(session)
-    for (const [index, feature] of only.entries()) {
-      const { cell, isStuck } = await tryFeature(feature, session, served)
-      cells[feature.name] = { ...cell, seen: shorten(cell.seen.replaceAll(home, '~')) }
-      if (isStuck) return only.slice(index + 1)
-    }
-  } catch (error) {
-    for (const { name } of only) cells[name] ??= { outcome: 'not run', seen: `did not start: ${String(error)}` }
-  } finally {
-    await session?.close()
-    await model.close()
-    await served.close()
-    if (program === 'demo') messages.push(...served.messages)
-    await rm(home, { recursive: true, force: true, maxRetries: 5 })
-  }
-  return []
-}
-
-/** Makes the home of a user, whose browser follows every redirect and agrees to everything. */
-async function makeHome(): Promise<string> {
-  const home = await mkdtemp(join(tmpdir(), 'hosts-'))
-  await mkdir(join(home, 'bin'))
-  const browser = '#!/bin/sh\nfor url; do :; done\nexec curl --silent --location --cookie "" "$url"\n'
-  await writeFile(join(home, 'bin/xdg-open'), browser, { mode: 0o755 })
-  return home
-}
-
-async function tryFeature(
-  feature: Feature,
-  session: Session,
-  served: Served,
-): Promise<{ readonly cell: Cell; readonly isStuck: boolean }> {
-  try {
-    return { cell: { outcome: 'works', seen: await feature.run(session, served) }, isStuck: false }
-  } catch (error) {
-    if (!(error instanceof NotSeen || error instanceof TimedOut)) throw error
-    return { cell: { outcome: 'fails', seen: error.message }, isStuck: error instanceof TimedOut }
-  }
-}
-
-const maxSeen = 600
-
-/** Returns the end of what was seen, without the lines and gaps that a terminal draws. */
-function shorten(text: string): string {
-  const plain = text
-    .replace(/[─│╭╮╰╯▔▁▀▄█ ]{3,}/g, ' ')
-    .replace(/\s*\n\s*/g, '\n')
-    .trim()
-  return plain.length <= maxSeen ? plain : `…${plain.slice(-maxSeen)}`
+  await Promise.all(Array.from({ length: maxAtOnce }, work))
 }

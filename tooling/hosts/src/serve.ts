@@ -29,14 +29,16 @@ export interface Served {
   /** Kills the process of the server, and starts another one. */
   restart(): Promise<void>
   /** Waits until the server has noted an event that no client sees. */
-  event(name: string): Promise<void>
+  event(name: string, timeoutMs: number): Promise<void>
   close(): Promise<void>
 }
 
+/** Our server, or a twin on the official SDK. */
+export type Program = 'demo' | 'twin' | 'stateless-twin'
+
 /** Which server runs, and how. */
 export interface ServeOptions {
-  /** Ours, or its twin on the official SDK. */
-  readonly program: 'demo' | 'twin'
+  readonly program: Program
   readonly over: 'stdio' | 'http'
   /** Processes that get the requests in turns. */
   readonly instances: number
@@ -54,9 +56,9 @@ export async function serve(options: ServeOptions): Promise<Served> {
   const file = fileURLToPath(new URL(`demo/${program}-server.ts`, import.meta.url))
   const settings = { ...env, EVENTS: events }
   const entry = { command: node24, args: [file], env: settings }
-  const event = async (name: string): Promise<void> => {
+  const event = async (name: string, timeoutMs: number): Promise<void> => {
     const look = async () => (await readFile(events, 'utf8').catch(() => '')).includes(name) || undefined
-    await waitFor(look, { timeoutMs: 10_000, describe: () => `the server did not note "${name}"` })
+    await waitFor(look, { timeoutMs, describe: () => `the server noted no event "${name}"` })
   }
   if (over === 'stdio') return { entry, messages: [], event, restart: async () => {}, close: async () => {} }
   const running: Instance[] = []

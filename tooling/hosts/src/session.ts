@@ -9,6 +9,8 @@ export interface Host {
   readonly kind: 'agent' | 'tool' | 'library'
   /** The package of the host, and others that it needs. */
   readonly packages: readonly [string, ...string[]]
+  /** Why the host has no servers over stdio, if it has none. */
+  readonly overHttpAlone?: string
   start(setup: Setup): Promise<Session>
 }
 
@@ -28,8 +30,8 @@ export interface Setup {
 export interface Session {
   /** Calls a tool as the model of the host does, and returns what the model reads of the result. */
   call(tool: string, args?: JsonObject, during?: () => Promise<void>): Promise<string>
-  /** The text that the user sees. Hosts without a terminal have none. */
-  readonly see?: (pattern: RegExp, timeoutMs?: number) => Promise<string>
+  /** Waits until the user sees a text, and returns all that they see. */
+  see(pattern: RegExp, timeoutMs?: number): Promise<string>
   /** Waits until the model reads a text outside of the result of a call. */
   readonly hear?: (text: string) => Promise<string>
   /** Fills in the form on the screen, or agrees to open a page if there are no values. */
@@ -39,8 +41,19 @@ export interface Session {
   readonly prompt?: (name: string, args: Readonly<Record<string, string>>) => Promise<string>
   /** Reads a resource, and returns what the model reads. */
   readonly read?: (uri: string) => Promise<string>
+  /** What the host has no way to do, and where that was seen. */
+  readonly lacks?: Readonly<Partial<Record<'prompt' | 'resource' | 'cancellation', string>>>
   close(): Promise<void>
 }
+
+/** What was seen instead of what was expected. */
+export class NotSeen extends Error {}
+
+/** The host has no way to do it, whichever server it talks to. */
+export class Lacking extends NotSeen {}
+
+/** The host may have a way to do it, and its driver has none. */
+export class NotDriven extends NotSeen {}
 
 /** How the user of a terminal host acts. */
 export interface TerminalSessionOptions {
@@ -63,9 +76,11 @@ export function terminalSession({ terminal, model }: TerminalSessionOptions): Te
     await waitUntilIdle(terminal)
     const before = model.turns.length
     await terminal.type(text)
+    // A menu opens below a command, and takes the key before it has found the command.
+    if (text.startsWith('/')) await waitUntilIdle(terminal)
     const arrived = (): true | undefined => (model.turns.length > before ? true : undefined)
     // A host that still starts ignores the key.
-    for (let presses = 0; presses < maxPresses && !arrived(); presses += 1) {
+    for (let presses = 0; presses === 0 || (presses < maxPresses && !arrived()); presses += 1) {
       await terminal.press('Enter')
       await waitFor(arrived, { timeoutMs: 2000, describe: () => '' }).catch(() => {})
     }

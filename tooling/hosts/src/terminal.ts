@@ -23,6 +23,8 @@ export interface TerminalOptions {
   readonly command: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
+  /** What the screen shows when the program has started or, if it ends by itself, has done its work. */
+  readonly ready: RegExp
 }
 
 let count = 0
@@ -33,8 +35,8 @@ process.on('exit', () => {
 const columns = '180'
 const lines = '60'
 
-/** Starts a program in a terminal of its own. */
-export async function openTerminal({ command, cwd, env }: TerminalOptions): Promise<Terminal> {
+/** Starts a program in a terminal of its own. Closes the terminal if the program does not start. */
+export async function openTerminal({ command, cwd, env, ready }: TerminalOptions): Promise<Terminal> {
   count += 1
   const socket = `hosts-${process.pid}-${count}`
   open.add(socket)
@@ -52,7 +54,7 @@ export async function openTerminal({ command, cwd, env }: TerminalOptions): Prom
       await delay(keyMs)
     }
   }
-  return {
+  const terminal: Terminal = {
     screen,
     press,
     async type(text) {
@@ -77,16 +79,23 @@ export async function openTerminal({ command, cwd, env }: TerminalOptions): Prom
       const leader = Number(await tmux('display-message', '-p', '-t', 'host', '#{pane_pid}').catch(() => '0'))
       await tmux('kill-server').catch(() => {})
       // Gemini CLI runs on when its terminal has gone.
-      if (leader > 0) killGroup(leader)
+      killGroup(leader)
     },
   }
+  await terminal.see(ready, startMs).catch(async (error: unknown) => {
+    await terminal.close()
+    throw error
+  })
+  return terminal
 }
 
 /** How long a host may take to show its first screen. */
-export const startMs = 30_000
+export const startMs = 60_000
 const keyMs = 200
 
-function killGroup(leader: number): void {
+/** Kills a process, and those that it has started. */
+export function killGroup(leader: number): void {
+  if (leader === 0) return
   try {
     process.kill(-leader, 'SIGKILL')
   } catch {

@@ -14,7 +14,7 @@ export async function startIssuer({ port, resource, scope }) {
     // Some clients register with the scope of the resource.
     scopes: ['openid', 'offline_access', scope],
     findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
-    ttl: { AccessToken: 300, Grant: 3600, IdToken: 300, Interaction: 600, RefreshToken: 3600, Session: 3600 },
+    ttl: { AccessToken: 3600, Grant: 3600, IdToken: 300, Interaction: 600, RefreshToken: 3600, Session: 3600 },
     pkce: { required: () => true },
     interactions: { url: (_, { uid }) => `/login/${uid}`, policy: interactionPolicy.base() },
     features: {

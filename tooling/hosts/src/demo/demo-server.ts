@@ -110,7 +110,7 @@ const server = createServer({
   version: '1.0.0',
   tools,
   prompts: [
-    prompt('review', {
+    prompt('critique', {
       description: 'Asks for a review',
       input: z.object({ language: z.string() }),
       run: ({ language }) => texts.review(language),

@@ -10,7 +10,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import * as z from 'zod'
 import { dot, environment, manyTools, texts } from './texts.ts'
 
-const { port, events, many } = environment(process.env)
+const { port, events, many, issuer, resourceUrl } = environment(process.env)
 const text = (value: string) => ({ content: [{ type: 'text' as const, text: value }] })
 
 function createTwin(): McpServer {
@@ -24,7 +24,7 @@ function createTwin(): McpServer {
     contents: [{ uri: texts.uri, text: texts.changelog }],
   }))
   const argsSchema = { language: z.string() }
-  server.registerPrompt('review', { description: 'Asks for a review', argsSchema }, ({ language }) => ({
+  server.registerPrompt('critique', { description: 'Asks for a review', argsSchema }, ({ language }) => ({
     messages: [{ role: 'user', content: { type: 'text', text: texts.review(language) } }],
   }))
   return server
@@ -104,6 +104,16 @@ function addWork(server: McpServer): void {
 const sessions = new Map<string, StreamableHTTPServerTransport>()
 
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (issuer !== undefined && resourceUrl !== undefined) {
+    const metadata = new URL('/.well-known/oauth-protected-resource/mcp', resourceUrl)
+    if (request.url === metadata.pathname)
+      return void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ resource: resourceUrl, authorization_servers: [issuer], scopes_supported: ['demo:use'] }))
+    // It is compared for what the host sends, so any token will do.
+    if (request.headers.authorization === undefined)
+      return void response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${metadata.href}"` }).end()
+  }
   const body = request.method === 'POST' ? await json(request) : undefined
   const id = request.headers['mcp-session-id']
   const known = typeof id === 'string' ? sessions.get(id) : undefined

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Host, terminalSession } from '../session.ts'
-import { openTerminal, startMs } from '../terminal.ts'
+import { openTerminal } from '../terminal.ts'
 
 const apiKey = `sk-ant-api03-${'x'.repeat(40)}`
 
@@ -33,13 +33,12 @@ export const claudeCode: Host = {
       BROWSER: 'xdg-open',
     }
     if (needsLogin) {
-      const login = await openTerminal({ command: ['claude', 'mcp', 'login', 'demo'], cwd, env })
-      await login.see(/Authenticated/)
+      const logIn = ['claude', 'mcp', 'login', 'demo']
+      const login = await openTerminal({ command: logIn, cwd, env, ready: /Authenticated/ })
       await login.close()
     }
     const tools = ['mcp__demo', 'ReadMcpResourceTool']
-    const terminal = await openTerminal({ command: ['claude', '--allowedTools', ...tools], cwd, env })
-    await terminal.see(/❯/, startMs)
+    const terminal = await openTerminal({ command: ['claude', '--allowedTools', ...tools], cwd, env, ready: /❯/ })
     const session = terminalSession({ terminal, model })
     return {
       ...session,

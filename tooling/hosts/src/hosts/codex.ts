@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Host, terminalSession } from '../session.ts'
-import { openTerminal, startMs } from '../terminal.ts'
+import { openTerminal } from '../terminal.ts'
 
 export const codex: Host = {
   name: 'Codex',
@@ -41,12 +41,11 @@ ${url === undefined ? `env = { ${variables.join(', ')} }` : ''}
     await writeFile(join(folder, 'config.toml'), config)
     const env = { PATH: path, HOME: home, MODEL_KEY: 'none', BROWSER: 'xdg-open' }
     if (needsLogin) {
-      const login = await openTerminal({ command: ['codex', 'mcp', 'login', 'demo'], cwd, env })
-      await login.see(/Successfully logged in/)
+      const logIn = ['codex', 'mcp', 'login', 'demo']
+      const login = await openTerminal({ command: logIn, cwd, env, ready: /Successfully logged in/ })
       await login.close()
     }
-    const terminal = await openTerminal({ command: ['codex'], cwd, env })
-    await terminal.see(/Ask Codex/, startMs)
+    const terminal = await openTerminal({ command: ['codex'], cwd, env, ready: /Ask Codex/ })
     const session = terminalSession({ terminal, model })
     return {
       ...session,
@@ -58,6 +57,7 @@ ${url === undefined ? `env = { ${variables.join(', ')} }` : ''}
         await terminal.press('Enter')
       },
       cancel: () => terminal.press('Escape'),
+      lacks: { prompt: 'the host asks the server for no prompts' },
       read: (uri) => session.call('read_mcp_resource', { server: 'demo', uri }),
     }
   },

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Host, terminalSession } from '../session.ts'
-import { openTerminal, startMs } from '../terminal.ts'
+import { openTerminal } from '../terminal.ts'
 
 export const copilotCli: Host = {
   name: 'Copilot CLI',
@@ -13,8 +13,8 @@ export const copilotCli: Host = {
     await mkdir(join(home, '.copilot'))
     const config = { trusted_folders: [cwd], banner: 'never', firstLaunchAt: new Date(0).toISOString() }
     await writeFile(join(home, '.copilot/config.json'), JSON.stringify(config))
-    const entry = url === undefined ? { type: 'local', command, args, env: serverEnv } : { type: 'http', url }
-    const servers = { mcpServers: { demo: { ...entry, tools: ['*'] } } }
+    const entry = url === undefined ? { command, args, env: serverEnv } : { type: 'http', url, tools: ['*'] }
+    const servers = { mcpServers: { demo: entry } }
     await writeFile(join(home, '.copilot/mcp-config.json'), JSON.stringify(servers))
     const env = {
       PATH: path,
@@ -22,13 +22,13 @@ export const copilotCli: Host = {
       COPILOT_PROVIDER_TYPE: 'openai',
       COPILOT_PROVIDER_BASE_URL: `${model.url}/v1`,
       COPILOT_PROVIDER_API_KEY: 'none',
-      COPILOT_MODEL: 'stand-in',
+      COPILOT_MODEL: 'gpt-6-sol',
+      COPILOT_PROVIDER_WIRE_API: 'responses',
       COPILOT_OFFLINE: 'true',
       BROWSER: 'xdg-open',
     }
     const options = ['--allow-all-tools', '--allow-all-paths', '--disable-builtin-mcps', '--disable-client-telemetry']
-    const terminal = await openTerminal({ command: ['copilot', ...options], cwd, env })
-    await terminal.see(/❯/, startMs)
+    const terminal = await openTerminal({ command: ['copilot', ...options], cwd, env, ready: /❯/ })
     const session = terminalSession({ terminal, model })
     return {
       ...session,
@@ -37,6 +37,10 @@ export const copilotCli: Host = {
         await terminal.press('Enter')
       },
       cancel: () => terminal.press('Escape', 'Escape'),
+      lacks: {
+        prompt: 'the host asks the server for no prompts',
+        resource: 'the host asks the server for no resources',
+      },
     }
   },
 }

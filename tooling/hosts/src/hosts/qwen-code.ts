@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openTerminal, startMs } from '../terminal.ts'
+import { openTerminal } from '../terminal.ts'
 import { type Host, terminalSession } from '../session.ts'
 import { writeSettings } from './gemini-cli.ts'
 
@@ -12,18 +12,27 @@ export const qwenCode: Host = {
       general: { disableAutoUpdate: true, enableAutoUpdate: false },
       privacy: { usageStatisticsEnabled: false },
       tools: { toolSearch: { enabled: false } },
+      ui: { enableFollowupSuggestions: false },
       telemetry: { enabled: false },
       security: { auth: { selectedType: 'openai' } },
     })
     const env = {
       PATH: path,
       HOME: home,
+      // It opens the page of a login only where there is a display.
+      DISPLAY: ':0',
       OPENAI_BASE_URL: `${model.url}/v1`,
       OPENAI_API_KEY: 'none',
-      OPENAI_MODEL: 'stand-in',
+      // Of other models it knows too little to send them images.
+      OPENAI_MODEL: 'qwen3-vl-plus',
     }
-    const terminal = await openTerminal({ command: ['qwen', '--yolo'], cwd: home, env })
-    await terminal.see(/Type your message/, startMs)
-    return { ...terminalSession({ terminal, model }), cancel: () => terminal.press('Escape') }
+    const terminal = await openTerminal({ command: ['qwen', '--yolo'], cwd: home, env, ready: /Type your message/ })
+    const session = terminalSession({ terminal, model })
+    return {
+      ...session,
+      cancel: () => terminal.press('Escape'),
+      prompt: (name, values) => session.submit(`/${name} ${Object.values(values).join(' ')}`),
+      read: (uri) => session.call('read_mcp_resource', { server_name: 'demo', uri }),
+    }
   },
 }

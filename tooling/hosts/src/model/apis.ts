@@ -45,6 +45,7 @@ const texts = (value: JsonValue | undefined): string =>
         .map(({ text }) => String(text ?? ''))
         .join('\n')
 const shown = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value))
+const shownIf = (value: JsonValue | undefined): string[] => (value === undefined ? [] : [shown(value)])
 /** What a conversation has after the last answer of the model. Hosts add texts of their own to that of the user. */
 function sinceAnswer(value: JsonValue | undefined, isAnswer: (item: JsonObject) => boolean): JsonObject[] {
   const list = objects(value)
@@ -181,9 +182,10 @@ const generateContent: ModelApi = {
     const parts = later.flatMap((content) => objects(content['parts']))
     return {
       user: texts(parts),
-      results: parts.flatMap(({ functionResponse }) =>
-        functionResponse === undefined ? [] : [shown(functionResponse)],
-      ),
+      // Images follow the results in parts of their own.
+      results: parts.some(({ functionResponse }) => functionResponse !== undefined)
+        ? parts.flatMap(({ functionResponse, inlineData }) => shownIf(functionResponse ?? inlineData))
+        : [],
       tools: objects(tools).flatMap((tool) =>
         objects(tool['functionDeclarations']).map(({ name }) => ({ name: String(name) })),
       ),
