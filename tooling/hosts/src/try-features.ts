@@ -59,18 +59,18 @@ async function tryInOneSession(
   const served = await serve({ program, over, instances, needsLogin, folder: home, env })
   const model = await startModel()
   let session: Session | undefined
+  const say = (seen: string): string => shorten(seen.replaceAll(home, '~').replaceAll(installed.folder, '~/.cache'))
   try {
     const path = `${join(home, 'bin')}:${installed.path}`
     session = await host.start({ path, folder: installed.folder, home, server: served.entry, model })
     if (host.kind === 'agent') await waitForTools(session)
     for (const [index, feature] of only.entries()) {
       const { cell, isStuck } = await tryFeature(feature, session, served)
-      cells[feature.name] = { ...cell, seen: shorten(cell.seen.replaceAll(home, '~')) }
+      cells[feature.name] = { ...cell, seen: say(cell.seen) }
       if (isStuck) return only.slice(index + 1)
     }
   } catch (error) {
-    const seen = shorten(`did not start: ${String(error)}`.replaceAll(home, '~'))
-    for (const { name } of only) cells[name] ??= { outcome: 'not run', seen }
+    for (const { name } of only) cells[name] ??= { outcome: 'not run', seen: say(`did not start: ${String(error)}`) }
   } finally {
     await session?.close()
     await model.close()
