@@ -63,7 +63,8 @@ async function task(session: Session): Promise<string> {
     : expectIn((await session.hear?.(texts.shipped)) ?? result, texts.shipped)
 }
 
-async function progress(session: Session): Promise<string> {
+async function progress(session: Session, served: Served): Promise<string> {
+  if (session.lacks?.progress !== undefined) throw lacking(session, served, 'progress')
   let seen = ''
   const result = await session.call('copy', {}, async () => {
     seen = (await session.see(/copying file \d/, 3 * texts.progressMs).catch(() => '')) ?? ''
@@ -93,7 +94,7 @@ async function cancellation(session: Session, served: Served): Promise<string> {
 }
 
 /** The request of a host that uses a feature. */
-const requests = { prompt: /^prompts\//, resource: /^resources\//, cancellation: undefined }
+const requests = { prompt: /^prompts\//, resource: /^resources\//, progress: undefined, cancellation: undefined }
 
 /** Returns why a feature is not tried. A host whose requests contradict its driver is not said to lack anything. */
 function lacking({ lacks = {} }: Session, { messages }: Served, feature: keyof typeof requests): NotSeen {

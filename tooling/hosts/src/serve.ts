@@ -26,7 +26,10 @@ export interface Served {
   readonly entry: ServerEntry
   /** The messages that arrived over HTTP. */
   readonly messages: readonly JsonObject[]
-  /** Kills the process of the server, and starts another one. */
+  /**
+   * Starts another process of the server, and kills the first one, with all that it knows. How long a server needs to
+   * start is not what is tried.
+   */
   restart(): Promise<void>
   /** Waits until the server has noted an event that no client sees. */
   event(name: string, timeoutMs: number): Promise<void>
@@ -72,8 +75,9 @@ export async function serve(options: ServeOptions): Promise<Served> {
     messages: front.messages,
     event,
     async restart() {
-      await running[0]?.kill()
+      const [old] = running
       running[0] = await start()
+      await old?.kill()
     },
     async close() {
       await Promise.all(running.map(({ kill }) => kill()))

@@ -42,7 +42,7 @@ export interface Session {
   /** Reads a resource, and returns what the model reads. */
   readonly read?: (uri: string) => Promise<string>
   /** What the host has no way to do, and where that was seen. */
-  readonly lacks?: Readonly<Partial<Record<'prompt' | 'resource' | 'cancellation', string>>>
+  readonly lacks?: Readonly<Partial<Record<'prompt' | 'resource' | 'progress' | 'cancellation', string>>>
   close(): Promise<void>
 }
 

@@ -44,9 +44,14 @@ export const libraries: readonly Host[] = [
     kind: 'tool',
     overHttpAlone: 'mcp-remote takes the URL of a server, and no command',
   }),
-  library('AI SDK', ['ai-sdk.mjs', '@ai-sdk/mcp']),
+  library('AI SDK', ['ai-sdk.mjs', '@ai-sdk/mcp'], {
+    lacks: { progress: 'the client that it creates has no callback for progress' },
+  }),
   library('OpenAI Agents', ['openai-agents.mjs', '@openai/agents', 'zod'], {
-    lacks: { prompt: 'its `MCPServer` lists and reads resources, and has no method for prompts' },
+    lacks: {
+      prompt: 'its `MCPServer` lists and reads resources, and has no method for prompts',
+      progress: 'a call of its `MCPServer` has no callback for progress',
+    },
   }),
   library('Mastra', ['mastra.mjs', '@mastra/mcp', '@mastra/core', 'zod']),
   library('LangChain', ['langchain.mjs', '@langchain/mcp-adapters', '@langchain/core', '@langchain/langgraph']),
