@@ -53,7 +53,7 @@ async function logIn([command, ...args]: Command, env: Record<string, string>): 
   const running = run(command, args, { cwd: env['HOME'], env })
   const open = (printed: unknown): void => {
     const [url] = /https?:\/\/\S*code_challenge\S*/.exec(String(printed)) ?? []
-    if (url !== undefined) execFile('xdg-open', [url], { env })
+    if (url !== undefined) execFile(env['BROWSER'] ?? '', [url], { env })
   }
   for (const stream of [running.child.stdout, running.child.stderr]) stream?.on('data', open)
   await running
