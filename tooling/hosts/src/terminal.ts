@@ -62,8 +62,16 @@ export async function openTerminal({ command, cwd, env, ready }: TerminalOptions
       await delay(keyMs)
     },
     async choose(text, key = 'Right') {
-      for (let presses = 0; presses < maxChoices && !/[❯›>●]/.test(before(await screen(), text)); presses += 1)
+      for (let presses = 0; presses < maxChoices; presses += 1) {
+        const shown = await screen()
+        if (/[❯›>●]/.test(before(shown, text))) break
         await press(key)
+        // A busy host draws the next choice later.
+        await waitFor(async () => (await screen()) !== shown || undefined, {
+          timeoutMs: 2000,
+          describe: () => '',
+        }).catch(() => {})
+      }
       await press('Enter')
     },
     see: (pattern, timeoutMs = 10_000) =>
