@@ -1,3 +1,4 @@
+import { createLog, errorRecord } from '@x/core'
 import {
   type InputRequest,
   isJsonObject,
@@ -73,7 +74,10 @@ export interface Observations {
   readonly tasks: readonly ObservedTask[]
   /** Warnings of instances that were made with the kit. */
   readonly warnings: readonly LogRecord[]
-  /** Errors of instances that were made with the kit. */
+  /**
+   * Errors of instances that were made with the kit. If a test never reads this list, the client writes it to the
+   * standard error when it closes.
+   */
   readonly errors: readonly ObservedError[]
 }
 
@@ -85,6 +89,10 @@ export interface Observer {
   readonly observations: MutableObservations
   /** Records a response and its request. */
   recordResponse(request: RpcRequest, response: RpcResponse, instance: number): void
+  /** Records an error that an instance logged. */
+  recordError(error: ObservedError): void
+  /** Writes the errors to the standard error, unless the test has read their list. */
+  reportUnreadErrors(): void
   /** Records a question that the test has to answer. */
   recordQuestion(question: ObservedQuestion): void
   /** Records a notification of a request. */
@@ -97,6 +105,8 @@ const notificationPrefix = 'notifications/'
 
 /** Makes the observer of one client. */
 export function createTestObserver(): Observer {
+  const errors: ObservedError[] = []
+  let areErrorsRead = false
   const observations: MutableObservations = {
     rounds: [],
     questions: [],
@@ -105,7 +115,10 @@ export function createTestObserver(): Observer {
     changes: [],
     tasks: [],
     warnings: [],
-    errors: [],
+    get errors() {
+      areErrorsRead = true
+      return errors
+    },
   }
   const waiters = new Set<{ readonly count: number; readonly resolve: (changes: readonly ObservedChange[]) => void }>()
 
@@ -131,6 +144,12 @@ export function createTestObserver(): Observer {
       if (findMethodRow(request.method)?.canRequireInput === true)
         observations.rounds.push(toObservedRound(request, response, instance))
       if ('result' in response) recordTask(toObservedTask(response.result))
+    },
+    recordError: (error) => void errors.push(error),
+    reportUnreadErrors: () => {
+      const log = createLog(undefined, '@x/testing')
+      if (!areErrorsRead) for (const { error, ...context } of errors) log(errorRecord(error, context))
+      areErrorsRead = true
     },
     recordQuestion: (question) => void observations.questions.push(question),
     recordNotification: (request, { method, params = {} }) => {

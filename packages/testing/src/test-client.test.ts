@@ -1,7 +1,7 @@
 import { createServer, form, inputRequired, prompt, resource, type ServerDefinition, tool } from '@x/server'
 import type { ClientExtension } from '@x/client'
 import type { ServerExtension } from '@x/exchange'
-import { expect, expectTypeOf, test } from 'vitest'
+import { expect, expectTypeOf, test, vi } from 'vitest'
 import { z } from 'zod'
 import { isTestingError, type ServerKit, testClient, testRuntime } from './index.ts'
 
@@ -222,6 +222,26 @@ test('errors that a client does not see whole are observed', async () => {
   await using client = testClient((kit) => createServer({ ...definition, resources: [broken], ...kit }))
   await expect(client.readResource('do://it')).rejects.toMatchObject({ rpc: { message: 'Internal error' } })
   expect(client.observations.errors).toMatchObject([{ name: 'do://it', error: { message: 'the disk is full' } }])
+})
+
+test('errors of a handler that the test has not read are written when the client closes', async () => {
+  const write = vi.spyOn(console, 'error').mockReturnValue(undefined)
+  const broken = tool('broken', {
+    description: 'Is broken',
+    run: () => {
+      throw new TypeError('a mistake')
+    },
+  })
+  for (const reads of [false, true]) {
+    await using client = testClient((kit) => createServer({ ...definition, tools: [broken], ...kit }))
+    await client.callTool('broken')
+    if (reads) expect(client.observations.errors).toHaveLength(1)
+    expect(write).not.toHaveBeenCalled()
+    await client.close()
+    const line = /^@x\/testing: tools\/call "broken": TypeError: a mistake .*test-client\.test/
+    expect(write.mock.calls).toEqual(reads ? [] : [[expect.stringMatching(line)]])
+    write.mockClear()
+  }
 })
 
 test('messages travel as JSON', async () => {

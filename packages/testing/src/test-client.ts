@@ -91,7 +91,8 @@ export type TestClient<S extends Server = Server, Extensions extends readonly Cl
  * Makes a client for a server in this process, without a port. Messages are copied as JSON, as by a transport.
  *
  * With a factory, `restart` and `restartBetweenRounds` create further instances, which can open each other's states.
- * Closing the client closes the instances of the factory. A server that was passed directly stays open.
+ * Closing the client closes the instances of the factory. A server that was passed directly stays open. Errors of
+ * handlers that the test has not read in `observations.errors` are then written to the standard error.
  *
  * @example
  * await using client = testClient((kit) => createServer({ ...definition, ...kit }), { answers: { name: { name: 'Ada' } } })
@@ -137,6 +138,7 @@ export function openTestClient<S extends Server, const Extensions extends readon
   const closeAll = async (): Promise<void> => {
     await close()
     await fleet.close()
+    observer.reportUnreadErrors()
   }
   // If a `TestingError` is the cause of a transport error, it is thrown instead of that error.
   const { callTool, getPrompt, readResource } = client
@@ -160,7 +162,7 @@ function rethrowTestingError(error: unknown): never {
 }
 
 function createObservedKit(
-  { observations }: Observer,
+  { observations, recordError }: Observer,
   { runtime, strictReplay = true, shedding }: TestClientOptions,
 ): TrackedKit {
   return createKit({
@@ -169,7 +171,7 @@ function createObservedKit(
     shedding,
     log: (record) => {
       const { level, method = '', name, err } = record
-      if (level === 'error') observations.errors.push({ method, ...(name !== undefined && { name }), error: err })
+      if (level === 'error') recordError({ method, ...(name !== undefined && { name }), error: err })
       else observations.warnings.push(record)
     },
   })
