@@ -103,10 +103,27 @@ export interface Observer {
 
 const notificationPrefix = 'notifications/'
 
+/** Makes the list of errors, which knows whether the test has read it. */
+function createErrorList() {
+  const errors: ObservedError[] = []
+  let isRead = false
+  return {
+    add: (error: ObservedError): void => void errors.push(error),
+    read: (): ObservedError[] => {
+      isRead = true
+      return errors
+    },
+    reportUnread: (): void => {
+      const log = createLog(undefined, '@x/testing')
+      if (!isRead) for (const { error, ...context } of errors) log(errorRecord(error, context))
+      isRead = true
+    },
+  }
+}
+
 /** Makes the observer of one client. */
 export function createTestObserver(): Observer {
-  const errors: ObservedError[] = []
-  let areErrorsRead = false
+  const errorList = createErrorList()
   const observations: MutableObservations = {
     rounds: [],
     questions: [],
@@ -116,8 +133,7 @@ export function createTestObserver(): Observer {
     tasks: [],
     warnings: [],
     get errors() {
-      areErrorsRead = true
-      return errors
+      return errorList.read()
     },
   }
   const waiters = new Set<{ readonly count: number; readonly resolve: (changes: readonly ObservedChange[]) => void }>()
@@ -145,12 +161,8 @@ export function createTestObserver(): Observer {
         observations.rounds.push(toObservedRound(request, response, instance))
       if ('result' in response) recordTask(toObservedTask(response.result))
     },
-    recordError: (error) => void errors.push(error),
-    reportUnreadErrors: () => {
-      const log = createLog(undefined, '@x/testing')
-      if (!areErrorsRead) for (const { error, ...context } of errors) log(errorRecord(error, context))
-      areErrorsRead = true
-    },
+    recordError: errorList.add,
+    reportUnreadErrors: errorList.reportUnread,
     recordQuestion: (question) => void observations.questions.push(question),
     recordNotification: (request, { method, params = {} }) => {
       recordTask(toObservedTask(params))

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { isJsonObject, parseJsonObject } from '@x/core'
 import { openPinFile } from '@x/gateway/node'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
@@ -8,9 +10,29 @@ export async function acceptTool(
   { pins }: { readonly pins: string },
   [upstream = '', tool = '']: readonly string[],
 ): Promise<ExitCode> {
+  const text = await readFile(pins, 'utf8').catch((cause: Error) => {
+    const advice = 'write the path that the gateway has as `pins`; the gateway creates the file with its first list'
+    throw new CliError('usage', `The pins file cannot be read: ${cause.message}\n${advice}`, { cause })
+  })
   const isRemoved = await openPinFile(pins).remove(upstream, tool)
-  if (!isRemoved) throw new CliError('failure', `${pins} has no tool ${tool} of the upstream ${upstream}`)
+  if (!isRemoved) throw new CliError('failure', `${pins} ${describeKnown(text, upstream, tool)}`)
   if (printer.isJson) printer.json({ upstream, tool, accepted: true })
   else printer.line(`The next definition of ${tool} is accepted.`)
   return 0
+}
+
+/** Says what a file has instead of a tool: the tools of the upstream, or the upstreams. */
+function describeKnown(text: string, upstream: string, tool: string): string {
+  const file = parseJsonObject(text) ?? {}
+  const tools = Object.hasOwn(file, upstream) ? file[upstream] : undefined
+  if (!isJsonObject(tools)) return `has no upstream ${upstream}; it has ${listNames(file)}`
+  return `has no tool ${tool} of the upstream ${upstream}; it has ${listNames(tools)}`
+}
+
+const maxShownNames = 20
+
+function listNames(record: object): string {
+  const names = Object.keys(record)
+  const rest = names.length > maxShownNames ? `, and ${names.length - maxShownNames} more` : ''
+  return names.length === 0 ? 'none' : `${names.slice(0, maxShownNames).join(', ')}${rest}`
 }

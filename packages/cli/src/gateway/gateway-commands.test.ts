@@ -129,13 +129,24 @@ test('gateway accept removes the digest of a changed tool', async () => {
   expect(await runCommand(args)).toMatchObject({ code: 0, out: 'The next definition of add is accepted.\n' })
   expect(await openPinFile(pins).storeOf('crm').get('add')).toBeUndefined()
   expect(await runCommand(args)).toMatchObject({ code: 1, err: expect.stringContaining('has no tool add') })
+  await openPinFile(pins).storeOf('crm').add('find', 'a'.repeat(64))
+  for (const [upstream, pinsPath, message] of [
+    ['crm', pins, 'has no tool add of the upstream crm; it has find'],
+    ['crn', pins, 'has no upstream crn; it has crm'],
+    ['crm', join(folder, 'absent.json'), 'The pins file cannot be read: ENOENT'],
+  ] as const) {
+    const { code, err } = await runCommand(['gateway', 'accept', upstream, 'add', '--pins', pinsPath])
+    expect([code, err]).toEqual([pinsPath === pins ? 1 : 2, expect.stringContaining(message)])
+  }
 })
 
 test('a file with problems is wrong usage, and all of them are named without a stack trace', async () => {
   const config = await writeConfig({ version: 7, extra: true })
   const { code, err } = await runCommand(['gateway', 'start', '--config', config], { env })
   expect(code).toBe(2)
-  expect(err).toMatch(/cannot be used:\n  - version: .*\n  - Unrecognized key: "extra"/)
+  expect(err).toMatch(
+    /cannot be used:\n  - version: .*\n  - Unrecognized key: "extra"; the members are name, version, state,/,
+  )
   expect(err).not.toContain(' at ')
   const missing = await runCommand(['gateway', 'start', '--config', await writeConfig()], { env: {} })
   expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('the variable STATE_KEYS is not set')])

@@ -1,10 +1,21 @@
-import { isThisMachine } from '@x/core'
+import { isThisMachine, quoteName } from '@x/core'
 import * as z from 'zod'
 import { findUpstreamNameProblem } from '../names/names.ts'
 import { findAddressProblem } from '../hop/address.ts'
 import { secretReference } from './secret-reader.ts'
 
 const text = z.string().min(1)
+
+/** An object with these members alone. The problem of another member has the names that are known. */
+function members<Shape extends z.ZodRawShape>(shape: Shape) {
+  const known = Object.keys(shape).join(', ')
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `Unrecognized key${issue.keys.length > 1 ? 's' : ''}: ${issue.keys.map(quoteName).join(', ')}; the members are ${known}`
+        : undefined,
+  })
+}
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 }
 
@@ -16,7 +27,7 @@ const duration = z
 
 const headerName = text.regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'must be the name of a header')
 
-const tools = z.strictObject({
+const tools = members({
   allow: z.array(text).optional(),
   deny: z.array(text).optional(),
   rename: z.record(text, text).optional(),
@@ -42,27 +53,25 @@ const headers = z.record(
   secretReference,
 )
 
-const account = z.strictObject({ issuer: z.url(), id: text, secret: secretReference })
+const account = members({ issuer: z.url(), id: text, secret: secretReference })
 
-const auth = z
-  .strictObject({
-    /** A token that every request sends. */
-    bearer: secretReference.optional(),
-    /** The gateway's own account at an authorization server (RFC 6749, section 4.4). */
-    clientCredentials: account.optional(),
-    /** The exchange of the token of each caller (RFC 8693), with the gateway's own account. */
-    tokenExchange: account.extend({ audience: text.optional(), subjectIssuer: z.url().optional() }).optional(),
-    /** The logins of callers, with the account of the gateway if it is registered at the authorization server. */
-    userLogin: z.strictObject({ client: account.optional() }).optional(),
-  })
-  .refine(
-    (value) => Object.keys(value).length === 1,
-    'must have one of bearer, clientCredentials, tokenExchange and userLogin',
-  )
+const auth = members({
+  /** A token that every request sends. */
+  bearer: secretReference.optional(),
+  /** The gateway's own account at an authorization server (RFC 6749, section 4.4). */
+  clientCredentials: account.optional(),
+  /** The exchange of the token of each caller (RFC 8693), with the gateway's own account. */
+  tokenExchange: members({ ...account.shape, audience: text.optional(), subjectIssuer: z.url().optional() }).optional(),
+  /** The logins of callers, with the account of the gateway if it is registered at the authorization server. */
+  userLogin: members({ client: account.optional() }).optional(),
+}).refine(
+  (value) => Object.keys(value).length === 1,
+  'must have one of bearer, clientCredentials, tokenExchange and userLogin',
+)
 
-const urlUpstream = z.strictObject({ url: address, auth: auth.optional(), headers: headers.optional(), ...common })
+const urlUpstream = members({ url: address, auth: auth.optional(), headers: headers.optional(), ...common })
 
-const commandUpstream = z.strictObject({
+const commandUpstream = members({
   command: text,
   args: z.array(z.string()).optional(),
   env: z.record(text, z.union([z.string(), secretReference])).optional(),
@@ -94,7 +103,7 @@ const upstreamName = z.string().superRefine((name, context) => {
 })
 
 /** The pages at which callers log in at upstreams. */
-const login = z.strictObject({
+const login = members({
   /** The address of the pages. */
   url: address,
   /** The URL of the Client ID Metadata Document of the gateway. */
@@ -102,32 +111,27 @@ const login = z.strictObject({
   /** The account of the gateway at its own issuer. Without one, it has `metadataUrl` or registers itself. */
   client: account.optional(),
   /** The store for tokens: the address of a Redis that all instances share, or the memory of the only instance. */
-  store: z.union(
-    [z.literal('memory'), z.strictObject({ redis: secretReference })],
-    'must be "memory" or { "redis": … }',
-  ),
+  store: z.union([z.literal('memory'), members({ redis: secretReference })], 'must be "memory" or { "redis": … }'),
 })
 
 /** The configuration of a gateway, as a JSON file has it. */
-export const gatewayFile = z.strictObject({
+export const gatewayFile = members({
   name: text,
   version: text.default('1.0.0'),
-  state: z.strictObject({ keys: secretReference }),
-  listen: z
-    .strictObject({
-      port: z.int().min(0).max(65_535).optional(),
-      host: text.optional(),
-      allowedHosts: z.array(text).optional(),
-      /** The header in which the proxy in front reports the address of its client, such as `x-forwarded-for`. */
-      clientAddress: headerName.optional(),
-      /** The time after a signal for which calls are still served, while `/readyz` returns 503. */
-      notice: duration.optional(),
-      /** The time that running calls then have to finish. */
-      grace: duration.optional(),
-      /** The access tokens that hosts need. */
-      protect: z.strictObject({ resource: z.url(), issuers: z.array(z.url()).min(1) }).optional(),
-    })
-    .default({}),
+  state: members({ keys: secretReference }),
+  listen: members({
+    port: z.int().min(0).max(65_535).optional(),
+    host: text.optional(),
+    allowedHosts: z.array(text).optional(),
+    /** The header in which the proxy in front reports the address of its client, such as `x-forwarded-for`. */
+    clientAddress: headerName.optional(),
+    /** The time after a signal for which calls are still served, while `/readyz` returns 503. */
+    notice: duration.optional(),
+    /** The time that running calls then have to finish. */
+    grace: duration.optional(),
+    /** The access tokens that hosts need. */
+    protect: members({ resource: z.url(), issuers: z.array(z.url()).min(1) }).optional(),
+  }).default({}),
   login: login.optional(),
   /** Each record of the log as a line of JSON. Default: lines for people. */
   log: z.literal('json', 'must be "json", or left out for lines of text').optional(),
@@ -181,5 +185,6 @@ export function describeIssues({ issues }: z.ZodError): readonly string[] {
 
 /** Returns the reason of an issue. An issue of a key has it in issues of its own. */
 function issueMessageOf(issue: z.core.$ZodIssue): string {
-  return issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message).join('; ') : issue.message
+  if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => message).join('; ')
+  return issue.message.replace(/^Invalid input: expected (\w+), received undefined$/, 'is missing, of the type $1')
 }

@@ -124,8 +124,8 @@ describe('a file is rejected with all problems at once', () => {
   test.each<[string, unknown, readonly string[], Record<string, string>?]>([
     ['that is not JSON', '{', ['it is no JSON object']],
     ['that is a list', [], ['it is no JSON object']],
-    ['without members', {}, ['name: Invalid input: expected string, received undefined', 'state: ', 'upstreams: ']],
-    ['with an unknown member', { ...minimal, upstream: {} }, ['Unrecognized key: "upstream"']],
+    ['without members', {}, ['name: is missing, of the type string', 'state: ', 'upstreams: ']],
+    ['with an unknown member', { ...minimal, upstream: {} }, ['Unrecognized key: "upstream"; the members are name, ']],
     ['named by a method', { ...minimal, state: { keys: { env: 'toString' } } }, ['the variable toString is']],
     ['without upstreams', { ...minimal, upstreams: {} }, ['upstreams: must have an upstream']],
     [
