@@ -15,18 +15,22 @@ export async function acceptTool(
     throw new CliError('usage', `The pins file cannot be read: ${cause.message}\n${advice}`, { cause })
   })
   const isRemoved = await openPinFile(pins).remove(upstream, tool)
-  if (!isRemoved) throw new CliError('failure', `${pins} ${describeKnown(text, upstream, tool)}`)
+  if (!isRemoved) throw new CliError('failure', describeKnown(pins, text, { upstream, tool }))
   if (printer.isJson) printer.json({ upstream, tool, accepted: true })
   else printer.line(`The next definition of ${tool} is accepted.`)
   return 0
 }
 
 /** Says what a file has instead of a tool: the tools of the upstream, or the upstreams. */
-function describeKnown(text: string, upstream: string, tool: string): string {
+function describeKnown(
+  path: string,
+  text: string,
+  { upstream, tool }: { readonly upstream: string; readonly tool: string },
+): string {
   const file = parseJsonObject(text) ?? {}
   const tools = Object.hasOwn(file, upstream) ? file[upstream] : undefined
-  if (!isJsonObject(tools)) return `has no upstream ${upstream}; it has ${listNames(file)}`
-  return `has no tool ${tool} of the upstream ${upstream}; it has ${listNames(tools)}`
+  if (!isJsonObject(tools)) return `${path} has no upstream ${upstream}; it has ${listNames(file)}`
+  return `${path} has no tool ${tool} of the upstream ${upstream}; it has ${listNames(tools)}`
 }
 
 const maxShownNames = 20
