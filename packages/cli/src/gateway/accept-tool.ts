@@ -11,8 +11,8 @@ export async function acceptTool(
   [upstream = '', tool = '']: readonly string[],
 ): Promise<ExitCode> {
   const text = await readFile(pins, 'utf8').catch((cause: Error) => {
-    const advice = 'write the path that the gateway has as `pins`; the gateway creates the file with its first list'
-    throw new CliError('usage', `The pins file cannot be read: ${cause.message}\n${advice}`, { cause })
+    const reason = `${cause.message}\nWrite the path that the gateway has as \`pins\`. It creates the file with its first list.`
+    throw new CliError('usage', `The pins file cannot be read: ${reason}`, { cause })
   })
   const isRemoved = await openPinFile(pins).remove(upstream, tool)
   if (!isRemoved) throw new CliError('failure', describeKnown(pins, text, { upstream, tool }))
