@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { expect, test } from 'vitest'
+import { readFile } from 'node:fs/promises'
+import { expect, test, vi } from 'vitest'
 import { bundleProgram } from './child-program.ts'
 
 // A client on a busy machine may still read both in one chunk, so one call with all progress is enough.
@@ -17,4 +18,12 @@ test('the official client receives progress that a tool reports just before its 
   }
   await client.close()
   expect(received).toContain(3)
+})
+
+test('the official client of the guide answers the question of a tool', async () => {
+  const print = vi.spyOn(console, 'log').mockReturnValue(undefined)
+  const program = './programs/sdk-client.mjs'
+  await import(program)
+  const output = await readFile(new URL('./programs/sdk-client.txt', import.meta.url), 'utf8')
+  expect(print.mock.calls.join('\n')).toBe(output.trimEnd())
 })
