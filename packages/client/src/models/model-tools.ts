@@ -58,7 +58,7 @@ export async function readModelTools(source: ToolSource): Promise<ModelToolSet> 
     tools,
     async call({ name, input }, options = {}) {
       const called = toolByName.get(name)
-      if (called === undefined) return failedResult(describeMissing(name, earlierNames))
+      if (called === undefined) return failedResult(describeMissingTool(name, earlierNames))
       const args = parseInput(input)
       if (args === undefined) return failedResult('The arguments are not a JSON object. Correct them, and try again.')
       try {
@@ -89,7 +89,7 @@ function updateEarlierNames(source: ToolSource, listed: Set<string>): ReadonlySe
   return missing
 }
 
-function describeMissing(name: string, earlierNames: ReadonlySet<string>): string {
+function describeMissingTool(name: string, earlierNames: ReadonlySet<string>): string {
   const quoted = JSON.stringify(name)
   if (!earlierNames.has(name)) return `There is no tool ${quoted}.`
   return `The tool ${quoted} is not available now, and was before. Go on without it, or try again later.`

@@ -99,7 +99,7 @@ function startCallLog(
       const described = { ...request, call, name: host.offers(request)?.name }
       const record = createCallRecord(
         described,
-        { code, durationMs, lacking: describeMissing(error, request) },
+        { code, durationMs, lacking: describeMissingCapability(error, request) },
         observation,
       )
       // The request has its response, whether or not its record could be written.
@@ -154,7 +154,7 @@ function failureCodeOf(response: RpcResponse): string | undefined {
 /**
  * Describes an error of a client that lacks a capability, which is no fault of the server. Undefined for other errors.
  */
-function describeMissing(error: WireError | undefined, { params }: RpcRequest): string | undefined {
+function describeMissingCapability(error: WireError | undefined, { params }: RpcRequest): string | undefined {
   if (error?.code !== errorCodes.missingRequiredClientCapability || !isJsonObject(error.data)) return undefined
   const required = error.data['requiredCapabilities']
   const names = isJsonObject(required) ? capabilityNamesOf(required).join(', ') : 'a capability'
