@@ -1,3 +1,4 @@
+import { checkArgument } from '@x/core'
 import {
   type AnySchema,
   type CallerInput,
@@ -77,10 +78,9 @@ export function appTool<
   const Name extends string,
   Input extends AnySchema | RawShape | undefined = undefined,
   Output extends AnySchema | RawShape | undefined = undefined,
->(
-  name: Name,
-  { page, visibility, ...definition }: AppToolDefinition<Input, Output>,
-): AppTool<Name, CallerInput<Input>, CallerOutput<Output>> {
+>(name: Name, given: AppToolDefinition<Input, Output>): AppTool<Name, CallerInput<Input>, CallerOutput<Output>> {
+  checkArgument(given, { where: 'appTool', takes: 'a name and a definition with page', needs: ['page'] })
+  const { page, visibility, ...definition } = given
   const servedPage = 'definition' in page ? page.page : { ...page, uri: `ui://${name}/page.html`, name }
   checkPage(servedPage)
   checkVisibility(name, visibility)

@@ -1,3 +1,4 @@
+import { checkArgument } from '@x/core'
 import type { CallView } from '@x/server'
 import { contextKey } from '@x/exchange'
 import { isJsonObject, metaKeys, type RpcRequest } from '@x/schema'
@@ -10,8 +11,9 @@ export const showsPagesKey = contextKey<boolean>('io.modelcontextprotocol/ui')
  * Returns true if the host of a call shows pages of Apps. A handler may then return a shorter text, because the user
  * sees the page. Returns false at a server without the extension.
  */
-export function showsPages({ context }: CallView): boolean {
-  return context.get(showsPagesKey) === true
+export function showsPages(ctx: CallView): boolean {
+  checkArgument(ctx, { where: 'showsPages', takes: 'the ctx of a handler', needs: ['context'] })
+  return ctx.context.get(showsPagesKey) === true
 }
 
 /** The path from the params of a request to the settings with which its client declares the extension. */

@@ -115,7 +115,7 @@ export function findOptionsProblem(options: unknown, table: object, where: strin
 }
 
 /** Describes a value without its content, which may be a key. */
-function describeGiven(value: unknown): string {
+export function describeGiven(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`

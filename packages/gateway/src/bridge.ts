@@ -1,4 +1,4 @@
-import { resolveOptions, type OptionTable, type Log } from '@x/core'
+import { checkArgument, resolveOptions, type OptionTable, type Log } from '@x/core'
 import { oauth } from '@x/auth/client'
 import { fileStore, loopbackRedirect } from '@x/auth/node'
 import { legacy } from '@x/legacy'
@@ -68,6 +68,7 @@ const httpOptionTable = {
  * @throws TypeError for an unknown option, or a URL that is neither `https:` nor on this machine.
  */
 export async function bridge(options: BridgeToStdio | BridgeToHttp): Promise<Bridge> {
+  checkArgument(options, { where: 'bridge', takes: 'an object with toStdio or toHttp' })
   return 'toStdio' in options ? bridgeToStdio(options) : bridgeToHttp(options)
 }
 

@@ -1,3 +1,4 @@
+import { checkArgument } from '@x/core'
 import { isClientError } from '@x/client'
 import type { Server } from '@x/exchange'
 import { isJsonObject, type JsonValue } from '@x/schema'
@@ -65,6 +66,7 @@ export async function stopAtEveryStep<S extends Server>(
   factory: ServerFactory<S>,
   options: StopAtEveryStepOptions<S>,
 ): Promise<StopReport> {
+  checkArgument(options, { where: 'stopAtEveryStep', takes: 'a factory and an object with call', needs: ['call'] })
   const undisturbedExecution = await executeCall(factory, options, undefined)
   if (undisturbedExecution.stepCount === 0) {
     const reason = 'the calls record neither a step nor a checkpoint; put their work into ctx.step'

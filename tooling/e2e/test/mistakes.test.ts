@@ -1,6 +1,8 @@
 import { tasks } from '@x/tasks/server'
 import { createClient, type ClientOptions } from '@x/client'
+import { connectAny } from '@x/legacy/client'
 import { createServer, form, prompt, resource, tool, type ServerDefinition } from '@x/server'
+import { callLog } from '@x/server/log'
 import { sealedState } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -98,6 +100,9 @@ const atDefinition: readonly (readonly [string, Act, RegExp])[] = [
     () => form(z.object({ a: z.object({}) })),
     /property "a": a form has no objects within it: give their properties to the form itself/,
   ],
+  ['a form without a schema', () => form(untyped(undefined)), /form takes a schema, as in .*, and was given nothing/],
+  ['connectAny without a target', () => connectAny(untyped(undefined)), /connectAny takes a URL, or .*given nothing/],
+  ['callLog without a log', () => callLog(untyped({})), /callLog takes an object with log.*: `log` is missing/],
   ['a passphrase as key', () => sealedState({ keys: ['correct horse battery staple'] }), /mcpx keys new|openssl/],
   ['undefined as key', () => sealedState({ keys: [untyped(undefined)] }), /environment variable/],
 ]

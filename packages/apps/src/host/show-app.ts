@@ -1,4 +1,4 @@
-import { platformRuntime, settlesWithin } from '@x/core'
+import { checkArgument, platformRuntime, settlesWithin } from '@x/core'
 import type { CallToolResult, JsonObject } from '@x/schema'
 import { answerApp } from './answer-app.ts'
 import { type AppConnection, connectApp } from './app-connection.ts'
@@ -39,6 +39,7 @@ const maxHeight = 10_000
  * container.append(frame)
  */
 export async function showApp(frame: AppFrame, options: ShowAppOptions): Promise<ShownApp> {
+  checkArgument(options, { where: 'showApp', takes: 'a frame and an object of options', needs: ['client', 'tool'] })
   const { client, tool, sandbox } = options
   const result = Promise.resolve(options.result)
   // The result is awaited after the page is ready. Until then a rejection is not unhandled.

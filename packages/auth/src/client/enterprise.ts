@@ -1,4 +1,4 @@
-import { type OptionTable, resolveOptions } from '@x/core'
+import { checkArgument, type OptionTable, resolveOptions } from '@x/core'
 import type { AuthorizationServer } from 'oauth4webapi'
 import { AuthError, isAuthError } from './auth-error.ts'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
@@ -77,6 +77,7 @@ const enterpriseOptionTable = {
  */
 export function enterprise(options: EnterpriseOptions): MachineAuth {
   resolveOptions(options, enterpriseOptionTable, 'enterprise')
+  checkArgument(options, { where: 'enterprise', takes: 'an object with client', needs: ['client'] })
   const authenticate = requireClientAuthenticator(options.client)
   const exchangeIdentity = createIdentityExchange(options)
   return createMachineAuth(options, {

@@ -1,4 +1,4 @@
-import { type OptionTable, resolveOptions } from '@x/core'
+import { checkArgument, type OptionTable, resolveOptions } from '@x/core'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError } from './auth-error.ts'
 import type { AuthServerSettings } from './authorize.ts'
@@ -84,6 +84,7 @@ export interface ClientCredentialsOptions extends MachineOptions {
  */
 export function clientCredentials(options: ClientCredentialsOptions): MachineAuth {
   resolveOptions(options, clientCredentialsOptionTable, 'clientCredentials')
+  checkArgument(options, { where: 'clientCredentials', takes: 'an object with client', needs: ['client'] })
   const authenticate = requireClientAuthenticator(options.client)
   return createMachineAuth(options, {
     extension: 'io.modelcontextprotocol/oauth-client-credentials',
@@ -121,6 +122,7 @@ const jwtBearerGrantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
  */
 export function workload(options: WorkloadOptions): MachineAuth {
   resolveOptions(options, workloadOptionTable, 'workload')
+  checkArgument(options, { where: 'workload', takes: 'an object with client', needs: ['client'] })
   const authenticate = createClientAuthenticator(options.client)
   return createMachineAuth(options, {
     clientId: options.client.id,

@@ -1,4 +1,4 @@
-import { type OptionTable, resolveOptions } from '@x/core'
+import { checkArgument, type OptionTable, resolveOptions } from '@x/core'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError, isAuthError } from './auth-error.ts'
 import { checkClientIdentity, type ClientIdentity, findClientOf, isUnknownClient } from './client-identity.ts'
@@ -54,6 +54,7 @@ export interface OAuth extends HttpAuthorizer {
  */
 export function oauth(options: OAuthOptions): OAuth {
   resolveOptions(options, oauthOptionTable, 'oauth')
+  checkArgument(options, { where: 'oauth', takes: 'an object with client', needs: ['client'] })
   checkClientIdentity(options.client)
   const authorizer = createCodeAuthorizer(options)
   return {

@@ -1,4 +1,4 @@
-import { type OptionTable, resolveOptions } from '@x/core'
+import { checkArgument, type OptionTable, resolveOptions } from '@x/core'
 import type { Principal } from '@x/exchange'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { findToken } from '../server/caller-token.ts'
@@ -54,6 +54,7 @@ interface CallerExchange {
  */
 export function tokenExchange(options: TokenExchangeOptions): (principal: Principal | undefined) => HttpAuthorizer {
   resolveOptions(options, tokenExchangeOptionTable, 'tokenExchange')
+  checkArgument(options, { where: 'tokenExchange', takes: 'an object with client', needs: ['client'] })
   const authenticate = requireClientAuthenticator(options.client)
   const exchanges = new CallerCache<CallerExchange>(options.runtime?.now ?? Date.now)
   return (caller) => {

@@ -1,4 +1,4 @@
-import { type OptionTable, resolveOptions, createLog, type Log, platformRuntime } from '@x/core'
+import { checkArgument, type OptionTable, resolveOptions, createLog, type Log, platformRuntime } from '@x/core'
 import type { HttpAuthorizer, Principal } from '@x/exchange'
 import { type KeyInput, sealedState, type StateStore } from '@x/state-codec'
 import { platformFetch } from '../bounded-fetch.ts'
@@ -77,6 +77,11 @@ const userLoginOptionTable = {
  */
 export function userLogin(options: UserLoginOptions): UserLogin {
   resolveOptions(options, userLoginOptionTable, 'userLogin')
+  checkArgument(options, {
+    where: 'userLogin',
+    takes: 'an object of options',
+    needs: ['client', 'url', 'keys', 'store'],
+  })
   const { protection, client, store, fetch = platformFetch, issuers } = options
   checkClientIdentity(client)
   const startUrl = parseSecureUrl('url', options.url.replace(/\/$/, ''))

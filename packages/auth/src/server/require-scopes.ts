@@ -1,4 +1,4 @@
-import { requireSync } from '@x/core'
+import { checkArgument, requireSync } from '@x/core'
 import { type Call, type Principal, type ServerExtension, transportKey } from '@x/exchange'
 import { errorCodes, errorResponse, isJsonObject, type JsonObject, McpError, findMethodRow, methods } from '@x/schema'
 import { parseScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
@@ -42,6 +42,7 @@ export function requireScopes(
   rules: ScopeRules,
   options: RequireScopesOptions = {},
 ): ServerExtension<'scopes', undefined> {
+  checkArgument(rules, { where: 'requireScopes', takes: 'an object with scopes by method' })
   const compiledRules = new Map(Object.entries(rules).map(([method, rule]) => [method, compileRule(method, rule)]))
   const impliedScopes = compileImpliedScopes(options.impliedScopes)
   return {

@@ -1,3 +1,4 @@
+import { checkArgument } from '@x/core'
 import type { PrimitiveSchemaDefinition, RequestedSchema, StringSchema } from '@x/schema'
 import type { ElicitAnswer } from '../request/input-handlers.ts'
 import { type Choice, choicesOf, type FieldValue, describeFieldMismatch, isFieldValue } from './check-form.ts'
@@ -96,6 +97,7 @@ export interface FormDescription {
  * return 'content' in checked ? { action: 'accept', content: checked.content } : show(form.fields, checked.issues)
  */
 export function readForm(schema: RequestedSchema): FormDescription {
+  checkArgument(schema, { where: 'readForm', takes: 'the requestedSchema of a question', needs: ['properties'] })
   const requiredNames = new Set(schema.required)
   const fields = Object.entries(schema.properties).map(([name, definition]) =>
     fieldFromDefinition(definition, {

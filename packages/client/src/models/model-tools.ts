@@ -1,4 +1,4 @@
-import { parseJsonObject } from '@x/core'
+import { checkArgument, parseJsonObject } from '@x/core'
 import { type CallToolResult, errorCodes, isJsonObject, type JsonObject, type Tool } from '@x/schema'
 import { type ClientError, isClientError } from '../request/client-error.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
@@ -49,6 +49,7 @@ export interface ModelToolSet {
 
 /** Reads the tools that a model may call. Tools for pages alone (extensions/apps, visibility) are left out. */
 export async function readModelTools(source: ToolSource): Promise<ModelToolSet> {
+  checkArgument(source, { where: 'A list of tools for models', takes: 'a client', needs: ['listTools', 'callTool'] })
   const listedTools = (await source.listTools()).filter(isForModels)
   const names = assignNames(listedTools.map(({ name }) => name))
   const tools = listedTools.map((tool, index) => createModelTool(tool, names[index] ?? tool.name))

@@ -1,3 +1,4 @@
+import { checkArgument } from '@x/core'
 import { protocolVersion } from '@x/schema'
 import { legacyRevisions } from '../translate/revisions.ts'
 import { type ConnectionOptions, createStatefulConnection } from './connection/connection.ts'
@@ -25,6 +26,8 @@ export function connectTarget(
   loadStdio: LoadStdio | undefined,
 ): AnyConnection {
   const resolved = resolveConnectAnyOptions(options)
+  if (typeof target !== 'string')
+    checkArgument(target, { where: 'connectAny', takes: 'a URL, or an object with a command' })
   const parsedTarget = parseTarget(target)
   const { detectedRevisions, runtime: clock } = resolved
   const shared = { ...revisionSettings(resolved), detectedRevisions, clock, settings: createSettings(resolved) }

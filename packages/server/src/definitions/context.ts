@@ -1,3 +1,4 @@
+import { checkArgument } from '@x/core'
 import type { JsonLeaf, MustBeJson } from '@x/core'
 import type { CallContext, ListKind, Principal } from '@x/exchange'
 import type {
@@ -265,13 +266,12 @@ export interface InputRequiredReturn {
  * const name = ctx.responses.get('name')
  * if (name === undefined) return inputRequired({ requests: { name: { method: 'elicitation/create', params } } })
  */
-export function inputRequired({
-  requests = {},
-  state,
-}: {
+export function inputRequired(round: {
   readonly requests?: { readonly [key: string]: InputRequest } | undefined
   readonly state?: JsonValue | undefined
 }): InputRequiredReturn {
+  checkArgument(round, { where: 'inputRequired', takes: 'an object with requests or state' })
+  const { requests = {}, state } = round
   return { [explicitRoundBrand]: true, requests, state }
 }
 

@@ -1,3 +1,4 @@
+import { checkArgument } from '@x/core'
 import type { RequestedSchema } from '@x/schema'
 import { type CompiledSchema, type AnySchema, compileSchema, type SchemaOutput } from '../json-schema/compile-schema.ts'
 import type { CheckedValue } from '../json-schema/rejected-value.ts'
@@ -40,6 +41,7 @@ export type FormContentOf<S> = S extends Form<infer T> ? T : SchemaOutput<S>
  * const contact = form(z.object({ email: z.email(), age: z.int().min(18).optional() }))
  */
 export function form<S extends AnySchema>(schema: S, errorSubject = 'form'): Form<SchemaOutput<S>> {
+  checkArgument(schema, { where: 'form', takes: 'a schema, as in form(z.object({ name: z.string() }))' })
   const { requestedSchema, check } = compileForm(schema, errorSubject)
   return Object.freeze({ requestedSchema, check })
 }

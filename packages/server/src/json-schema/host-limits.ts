@@ -1,3 +1,4 @@
+import { checkArgument } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import {
   collectSubschemas,
@@ -38,6 +39,11 @@ export interface ListedTool {
  * problems as warnings.
  */
 export function findHostProblems(tools: readonly ListedTool[]): readonly HostProblem[] {
+  checkArgument(tools, {
+    where: 'findHostProblems',
+    takes: 'a list of tools, as client.listTools() returns it',
+    needs: ['flatMap'],
+  })
   const problems = tools.flatMap((tool) =>
     rules.flatMap(({ code, find, text, hosts }) => {
       const found = find(tool)

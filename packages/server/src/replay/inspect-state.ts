@@ -1,3 +1,4 @@
+import { checkArgument } from '@x/core'
 import type { JsonObject, JsonValue } from '@x/schema'
 import { inspectToken, type KeyedOptions, StateError } from '@x/state-codec'
 import { journalMemberNames, parseJournal, serializeJournal } from './journal-format.ts'
@@ -38,8 +39,10 @@ export interface StateReport {
  */
 export async function inspectState(
   token: string,
-  { keys }: { readonly keys: KeyedOptions['keys'] },
+  options: { readonly keys: KeyedOptions['keys'] },
 ): Promise<StateReport> {
+  checkArgument(options, { where: 'inspectState', takes: 'a state and an object with keys', needs: ['keys'] })
+  const { keys } = options
   const { value, ...claims } = await inspectToken(token, {
     keys,
     purpose: statePurpose,

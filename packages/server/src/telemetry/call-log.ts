@@ -1,4 +1,4 @@
-import { callListener, errorRecord, isCancelled, type LogRecord, quoteName } from '@x/core'
+import { checkArgument, callListener, errorRecord, isCancelled, type LogRecord, quoteName } from '@x/core'
 import {
   type Call,
   contextKey,
@@ -66,7 +66,9 @@ const defaultSlowMs = 10_000
  * @example
  * callLog({ log: ({ level, message, ...record }) => logger[level](record, message) }) // pino
  */
-export function callLog({ log, slowMs = defaultSlowMs }: CallLogOptions): ServerExtension<'callLog'> {
+export function callLog(options: CallLogOptions): ServerExtension<'callLog'> {
+  checkArgument(options, { where: 'callLog', takes: 'an object with log, a function for the records', needs: ['log'] })
+  const { log, slowMs = defaultSlowMs } = options
   return { extends: 'server', name: 'callLog', start: (host) => startCallLog(host, { log, slowMs }) }
 }
 

@@ -1,4 +1,4 @@
-import { type OptionTable, resolveOptions, encodeBase64, quoteName } from '@x/core'
+import { checkArgument, type OptionTable, resolveOptions, encodeBase64, quoteName } from '@x/core'
 import type { ExtensionHost, ExtensionInstance, ServerExtension } from '@x/exchange'
 import { type CacheScope, errorCodes, McpError, type ReadResourceResult, type RpcRequest } from '@x/schema'
 import { type Skill, skillsIdentifier, skillsMethods } from '../wire/skill.ts'
@@ -43,6 +43,11 @@ const defaultCache = { ttlMs: 300_000, scope: 'private' } as const
  */
 export function skills(options: SkillsOptions): ServerExtension<'skills', SkillsApi> {
   resolveOptions(options, skillsOptionTable, 'skills')
+  checkArgument(options, {
+    where: 'skills',
+    takes: 'an object with files, as readSkills() returns them',
+    needs: ['files'],
+  })
   const parsedFiles = parseSkillFiles(options.files)
   const cacheHints = {
     ttlMs: options.cache?.ttlMs ?? defaultCache.ttlMs,

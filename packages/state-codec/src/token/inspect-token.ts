@@ -1,3 +1,4 @@
+import { checkArgument } from '@x/core'
 import type { JsonValue } from '@x/core'
 import { createWebEncryption, createWebSigning, webCrypto } from './crypto-provider-web.ts'
 import { createTokenReader, type KeyedOptions, parseHeader } from './token-codec.ts'
@@ -31,6 +32,11 @@ export interface TokenReport {
  * @throws StateUsageError for invalid keys.
  */
 export async function inspectToken(token: string, options: InspectOptions): Promise<TokenReport> {
+  checkArgument(options, {
+    where: 'inspectToken',
+    takes: 'a token and an object with keys',
+    needs: ['keys', 'purpose'],
+  })
   const { keys, purpose, memberNames = [] } = options
   const segments = token.split('.')
   // The signed type has three segments, and the sealed type five.

@@ -67,7 +67,8 @@ export function tasksClient(options: TasksClientOptions = {}): ClientExtension<'
  * Throws `TypeError` if the client has no such member.
  */
 export function tasksOf(client: Client): TasksClient {
-  const tasksMember: unknown = 'tasks' in client ? client.tasks : undefined
+  // A program without types may pass nothing.
+  const tasksMember: unknown = Reflect.get(Object(client), 'tasks')
   if (isTasksClient(tasksMember)) return tasksMember
   throw new TypeError('The client has no tasks: give createClient `extensions: [tasksClient()]` of @x/tasks/client')
 }

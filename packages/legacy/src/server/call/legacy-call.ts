@@ -1,4 +1,4 @@
-import { Cancellation, isCancelled, offCancel, onCancel, withSignalOf } from '@x/core'
+import { checkArgument, Cancellation, isCancelled, offCancel, onCancel, withSignalOf } from '@x/core'
 import { type CallContext, olderRequestKey, withContext } from '@x/exchange'
 import {
   errorCodes,
@@ -39,8 +39,9 @@ export interface LegacyPeer {
  * @example
  * run: (_, ctx) => legacyPeerOf(ctx)?.revision ?? 'this revision'
  */
-export function legacyPeerOf({ context }: { readonly context: CallContext }): LegacyPeer | undefined {
-  const older = context.get(olderRequestKey)
+export function legacyPeerOf(ctx: { readonly context: CallContext }): LegacyPeer | undefined {
+  checkArgument(ctx, { where: 'legacyPeerOf', takes: 'the ctx of a handler', needs: ['context'] })
+  const older = ctx.context.get(olderRequestKey)
   return older && { revision: older.revision }
 }
 
