@@ -193,6 +193,7 @@ export const layers = new Map([
         '@clack/prompts',
         '@opentelemetry/api',
         '@opentelemetry/sdk-node',
+        'chokidar',
         'commander',
         'eventsource-parser',
       ],

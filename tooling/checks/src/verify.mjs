@@ -30,7 +30,13 @@ const tsc = [...compilers].at(-1)?.[1] ?? ''
 
 // All packages with the same options are checked as one program, which takes a third of the time. These have other
 // options.
-const ownOptions = ['apps/ado-work-items/web', 'apps/load-shedding/web', 'tooling/bundle', 'tooling/checks']
+const ownOptions = [
+  'apps/ado-work-items/web',
+  'apps/load-shedding/web',
+  'packages/cli/web',
+  'tooling/bundle',
+  'tooling/checks',
+]
 
 /** @type {readonly Step[]} */
 const steps = [

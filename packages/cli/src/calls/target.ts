@@ -16,7 +16,7 @@ export function parseTargetText(text: string): ServerTarget {
   return { command, args }
 }
 
-const targetCommands: ReadonlySet<string> = new Set(['list', 'call', 'doctor', 'bridge'])
+const targetCommands: ReadonlySet<string> = new Set(['list', 'call', 'dev', 'doctor', 'bridge'])
 
 /**
  * Replaces the words after `--` by one target before the other arguments, for the commands that take one: the shell has

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { CommandHost } from '../command.ts'
 import { bridgeCommand, callCommand, serverListCommand } from './calls.ts'
 import { completionCommand } from './completion.ts'
+import { devCommand } from './dev.ts'
 import { doctorCommand } from './doctor.ts'
 import { gatewayCommand } from './gateway.ts'
 import { initCommand } from './init.ts'
@@ -15,6 +16,7 @@ export function createCommands(host: CommandHost): readonly Command[] {
     doctorCommand,
     serverListCommand,
     callCommand,
+    devCommand,
     bridgeCommand,
     gatewayCommand,
     initCommand,

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact'
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
-import { openForm } from '../forms/form.ts'
-import { questionFields } from '../forms/question-fields.ts'
+import { openForm } from '@x/cli/web/forms/form.ts'
+import { questionFields } from '@x/cli/web/forms/question-fields.ts'
+import { toContent } from '@x/cli/web/forms/to-content.ts'
 import type { OpenQuestion } from '../session/questions.ts'
-import { toContent } from '../session/show-answer.ts'
-import { showCount } from '../units.ts'
-import { FormFields, focusFirstIssue } from './form-fields.tsx'
+import { showCount } from '@x/cli/web/units.ts'
+import { FormFields, focusFirstIssue } from '@x/cli/web/inputs/form-fields.tsx'
 import { KillButton } from './kill-button.tsx'
 
 interface QuestionDialogProps {

@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Calls } from '../session/calls.ts'
 import { instancesOf, type Outcome, type Run } from '../session/run.ts'
-import { showCount, showDuration } from '../units.ts'
+import { showCount, showDuration } from '@x/cli/web/units.ts'
 import { isOpenBug, type WorkItem, type WorkItems } from '../session/work-items.ts'
 import { Timeline } from './timeline.tsx'
 

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { RoundMessages } from '../session/messages.ts'
 import type { RoundEntry, Run } from '../session/run.ts'
-import { showBytes, showDuration } from '../units.ts'
+import { showBytes, showDuration } from '@x/cli/web/units.ts'
 
 /**
  * Shows the rounds of a call from top to bottom: the instance, the duration, the questions and the size of the state.

@@ -4,8 +4,8 @@ import type { Revision } from '../session/calls.ts'
 import type { Session } from '../session/session.ts'
 import type { ToolForm } from '../session/tools.ts'
 import type { WorkItems } from '../session/work-items.ts'
-import type { Suggestions } from './entries-input.tsx'
-import { FormFields, focusFirstIssue } from './form-fields.tsx'
+import type { Suggestions } from '@x/cli/web/inputs/entries-input.tsx'
+import { FormFields, focusFirstIssue } from '@x/cli/web/inputs/form-fields.tsx'
 
 /** Shows the selection of a tool, and the form for its arguments. */
 export function ToolPanel({ session }: { readonly session: Session }): VNode {

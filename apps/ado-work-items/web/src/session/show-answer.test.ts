@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { showAnswer, toContent } from './show-answer.ts'
-import { showBytes, showCount, showDuration } from '../units.ts'
+import { toContent } from '@x/cli/web/forms/to-content.ts'
+import { showAnswer } from './show-answer.ts'
+import { showBytes, showCount, showDuration } from '@x/cli/web/units.ts'
 
 test.each([
   [{ action: 'decline' }, 'declined'],

@@ -2,9 +2,9 @@ import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import type { Client } from '@x/client'
 import { isJsonObject, type Tool } from '@x/schema'
 import * as z from 'zod'
-import { draft } from '../forms/field.ts'
-import { type Form, openForm } from '../forms/form.ts'
-import { toolFields } from '../forms/tool-fields.ts'
+import { type Draft, isDraft } from '@x/cli/web/forms/field.ts'
+import { type Form, openForm } from '@x/cli/web/forms/form.ts'
+import { toolFields } from '@x/cli/web/forms/tool-fields.ts'
 import { explainFailure } from './explain-failure.ts'
 import type { WorkItems } from './work-items.ts'
 
@@ -29,7 +29,7 @@ export interface Tools {
   restore(text: string): void
 }
 
-const serializedForm = z.object({ tool: z.string(), drafts: z.array(z.tuple([z.string(), draft])) })
+const serializedForm = z.object({ tool: z.string(), drafts: z.array(z.tuple([z.string(), z.custom<Draft>(isDraft)])) })
 
 /**
  * Creates the tools of the page. Each form keeps its input, except for the id of the work item, which follows the
@@ -90,7 +90,7 @@ function parseForm(text: string): z.infer<typeof serializedForm> | undefined {
  * often.
  */
 function toForm(tool: Tool): ToolForm {
-  const form = openForm(isJsonObject(tool.inputSchema) ? toolFields(tool.inputSchema) : [])
+  const form = openForm(isJsonObject(tool.inputSchema) ? toolFields(tool.inputSchema, true) : [])
   for (const { name, kind } of form.fields) {
     if (kind.type === 'entries') form.set(name, [{ name: 'System.State', value: '' }])
   }

@@ -3,9 +3,9 @@ import type { PrimitiveSchemaDefinition, RequestedSchema } from '@x/schema'
 import { testClient } from '@x/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { toContent } from '../session/show-answer.ts'
 import { openForm } from './form.ts'
 import { questionFields } from './question-fields.ts'
+import { toContent } from './to-content.ts'
 
 const draftText = fc.oneof(
   fc.string({ maxLength: 8 }),

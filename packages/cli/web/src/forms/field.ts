@@ -1,5 +1,3 @@
-import * as z from 'zod'
-
 /** An option: its value, and the text that the user sees. */
 export interface Option {
   readonly value: string
@@ -41,23 +39,38 @@ export type FieldKind =
   /** One of the options. */
   | { readonly type: 'choice'; readonly options: readonly Option[] }
   | ChoicesKind
-  /** Several ids of known work items. */
+  /** Several ids, from those that the page suggests. */
   | { readonly type: 'ids' }
   /** An object whose keys the user enters. */
   | { readonly type: 'entries' }
   /** Any other value, written as JSON. */
   | { readonly type: 'json' }
 
-const entry = z.object({ name: z.string(), value: z.string() }).readonly()
-
 /** A row of an `entries` field, as typed. */
-export type Entry = z.infer<typeof entry>
-
-/** The schema of a field's input. */
-export const draft = z.union([z.string(), z.boolean(), z.array(z.string()).readonly(), z.array(entry).readonly()])
+export interface Entry {
+  readonly name: string
+  readonly value: string
+}
 
 /** The input of a field: text, a check mark, the selected values, or rows. */
-export type Draft = z.infer<typeof draft>
+export type Draft = string | boolean | readonly string[] | readonly Entry[]
+
+/** Returns true for a value that can be the input of a field. */
+export function isDraft(value: unknown): value is Draft {
+  if (typeof value === 'string' || typeof value === 'boolean') return true
+  return Array.isArray(value) && (value.every((item) => typeof item === 'string') || value.every(isEntry))
+}
+
+function isEntry(value: unknown): value is Entry {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'name' in value &&
+    typeof value.name === 'string' &&
+    'value' in value &&
+    typeof value.value === 'string'
+  )
+}
 
 /** One field of a form, independent of its schema. */
 export interface Field {
@@ -100,7 +113,7 @@ export function emptyDraft(kind: FieldKind): Draft {
   }
 }
 
-/** Converts an identifier to a label: `duplicateOfId` is "Duplicate of id". */
+/** Converts an identifier to a label: a name in camel case becomes words, such as "Duplicate of id". */
 export function labelOf(name: string): string {
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')

@@ -26,7 +26,7 @@ export function limitsOf(kind: FieldKind): string | undefined {
 }
 
 function inWords({ min, max }: Range, unit = ''): string | undefined {
-  const low = unit !== '' && min === 0 ? undefined : min
+  const low = isRelevant(min) && !(unit !== '' && min === 0) ? min : undefined
   const high = isRelevant(max) ? max : undefined
   if (low === undefined) return high === undefined ? undefined : `At most ${amount(high, unit)}`
   if (high === undefined) return `At least ${amount(low, unit)}`
@@ -37,7 +37,7 @@ function amount(number: number, unit: string): string {
   return unit === '' ? String(number) : showCount(number, unit)
 }
 
-/** Returns true if a limit is useful to the user. The largest 32-bit and 53-bit integers are technical limits. */
-function isRelevant(max: number | undefined): max is number {
-  return max !== undefined && max < 2_147_483_647
+/** Returns true if a limit is useful to the user. The bounds of 32-bit and 53-bit integers are technical limits. */
+function isRelevant(limit: number | undefined): limit is number {
+  return limit !== undefined && Math.abs(limit) < 2_147_483_647
 }

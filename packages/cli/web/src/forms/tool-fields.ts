@@ -3,14 +3,15 @@ import { type Draft, emptyDraft, type Field, type FieldKind, labelOf, type Optio
 
 /**
  * Returns the fields for a tool's arguments. The schema may be any JSON Schema (server/tools, input schema). An
- * argument without a matching field kind is written as JSON.
+ * argument without a matching field kind is written as JSON. `suggestsIds` is true
+ * for a page that suggests ids.
  */
-export function toolFields(inputSchema: JsonObject): readonly Field[] {
+export function toolFields(inputSchema: JsonObject, suggestsIds = false): readonly Field[] {
   const properties = objectIn(inputSchema, 'properties') ?? {}
   const required = new Set(listIn(inputSchema, 'required'))
   return Object.entries(properties).map(([name, property]) => {
     const schema = isJsonObject(property) ? property : {}
-    const kind = kindOf(schema)
+    const kind = kindOf(schema, suggestsIds)
     return {
       name,
       label: textIn(schema, 'title') ?? labelOf(name),
@@ -22,7 +23,7 @@ export function toolFields(inputSchema: JsonObject): readonly Field[] {
   })
 }
 
-function kindOf(schema: JsonObject): FieldKind {
+function kindOf(schema: JsonObject, suggestsIds: boolean): FieldKind {
   const options = optionsOf(schema)
   if (options !== undefined) return { type: 'choice', options }
   switch (schema['type']) {
@@ -39,7 +40,7 @@ function kindOf(schema: JsonObject): FieldKind {
     case 'boolean':
       return { type: 'flag' }
     case 'array':
-      return listKind(schema)
+      return listKind(schema, suggestsIds)
     case 'object':
       return isRecord(schema) ? { type: 'entries' } : { type: 'json' }
     default:
@@ -47,10 +48,10 @@ function kindOf(schema: JsonObject): FieldKind {
   }
 }
 
-function listKind(schema: JsonObject): FieldKind {
+function listKind(schema: JsonObject, suggestsIds: boolean): FieldKind {
   const items = objectIn(schema, 'items') ?? {}
   const options = optionsOf(items)
-  if (options === undefined) return items['type'] === 'integer' ? { type: 'ids' } : { type: 'json' }
+  if (options === undefined) return suggestsIds && items['type'] === 'integer' ? { type: 'ids' } : { type: 'json' }
   return { type: 'choices', options, minItems: numberIn(schema, 'minItems'), maxItems: numberIn(schema, 'maxItems') }
 }
 

@@ -11,6 +11,7 @@ test.each<[FieldKind, string | undefined]>([
   [{ type: 'number', whole: false, minimum: 0, maximum: 1 }, '0 to 1'],
   [{ type: 'number', whole: true }, 'A whole number'],
   [{ type: 'number', whole: true, minimum: 1, maximum: 2_147_483_647 }, 'A whole number, at least 1'],
+  [{ type: 'number', whole: true, minimum: -9_007_199_254_740_991, maximum: 9_007_199_254_740_991 }, 'A whole number'],
   [{ type: 'choices', options: [], minItems: 1 }, 'At least 1 option'],
   [{ type: 'json' }, 'Written as JSON'],
   [{ type: 'flag' }, undefined],

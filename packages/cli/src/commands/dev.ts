@@ -1,0 +1,25 @@
+import { type Command, Option } from 'commander'
+import { type CommandHost, createCommand, parsePort } from '../command.ts'
+import type { DevCommandOptions } from '../dev/start-dev.ts'
+
+/** Creates the command `dev`. */
+export function devCommand(host: CommandHost): Command {
+  return createCommand<DevCommandOptions>(
+    host,
+    {
+      usage: 'dev <target>',
+      description:
+        'Opens a page for the author of a server: calls, questions, every message, and what happens when a response is ' +
+        'lost. Starts the server again after each change of its files, while questions stay open. The target is the ' +
+        'command that starts the server, in quotes or after --, or a URL.',
+      example: 'dev "node dist/main.js"',
+    },
+    async () => (await import('../dev/start-dev.ts')).startDev,
+  )
+    .option('--watch <folder...>', 'restart after changes in these folders instead of those in the command')
+    .option('--port <number>', 'the port of the page; without it 6280 or the next free one', parsePort)
+    .addOption(new Option('--token <token>', 'the access token to send to a URL').env('MCPX_TOKEN'))
+    .option('--as <name=token>', 'the access token of a second user, for the fault "other user"')
+    .option('--no-hosts', 'serve no hosts at /mcp')
+    .option('--no-open', 'do not open the page in the browser')
+}

@@ -1,0 +1,58 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { EventLog } from '../event-log.ts'
+import { type Commands, runCommand } from './commands.ts'
+import { streamEvents } from './event-stream.ts'
+import { findRefusal, type GuardSettings } from './guard.ts'
+import { type Page, writePage } from './page.ts'
+import { ApiError, readBody } from './read-body.ts'
+
+/** What the page is served from. */
+export interface ApiOptions extends GuardSettings {
+  readonly log: EventLog
+  readonly commands: Commands
+  readonly page: Page | undefined
+  /** Serves hosts at `/mcp`. Undefined if hosts are not served. */
+  readonly serveHosts: ((request: IncomingMessage, response: ServerResponse) => void) | undefined
+}
+
+/** Serves the page, its event stream, its commands, and hosts. Each request passes the guard first. */
+export function createApi(options: ApiOptions): RequestListener {
+  return (request, response) => {
+    const path = pathOf(request)
+    const refusal = findRefusal(request.headers, options, path.startsWith('/api/'))
+    if (refusal !== undefined) return writeJson(response, refusal.status, { error: refusal.message })
+    if (path === '/mcp' && options.serveHosts !== undefined) return options.serveHosts(request, response)
+    if (path.startsWith('/api/') && request.method === 'POST') return void serveCommand(options, request, response)
+    if (request.method === 'GET' && serveDocument(options, path, response)) return
+    writeJson(response, 404, { error: `There is nothing at ${path}` })
+  }
+}
+
+function pathOf({ url = '/' }: IncomingMessage): string {
+  return url.split('?')[0] ?? '/'
+}
+
+function serveDocument({ page, log }: ApiOptions, path: string, response: ServerResponse): boolean {
+  if (path === '/') writePage(page, response)
+  else if (path === '/api/events') streamEvents(log, response)
+  else return false
+  return true
+}
+
+async function serveCommand(
+  { commands }: ApiOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    writeJson(response, 200, runCommand(commands, pathOf(request), await readBody(request)))
+  } catch (error) {
+    const isKnown = error instanceof ApiError
+    writeJson(response, isKnown ? error.status : 500, { error: isKnown ? error.message : String(error) })
+  }
+}
+
+function writeJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+  response.end(JSON.stringify(body))
+}

@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http'
+import { isJsonObject, type JsonObject, parseJson } from '@x/core'
+
+/** The largest body of a command. */
+const maxBodyBytes = 4 * 1024 * 1024
+
+/** A request of the page that cannot be served, with its status. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** Reads the body of a command, which is an object. */
+export async function readBody(request: IncomingMessage): Promise<JsonObject> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request) {
+    length += chunk.length
+    if (length > maxBodyBytes) throw new ApiError(413, `A body has at most ${maxBodyBytes} bytes`)
+    chunks.push(chunk)
+  }
+  const body = parse(Buffer.concat(chunks).toString('utf8'))
+  if (!isJsonObject(body)) throw new ApiError(400, 'The body must be a JSON object')
+  return body
+}
+
+function parse(text: string): unknown {
+  if (text === '') return {}
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,252 @@
+import { type Client, type ClientEvent, type ClientExtension, createClient, isClientError } from '@x/client'
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
+import type { Connection, Middleware } from '@x/exchange'
+import { projectMetaKeys, protocolVersion, type RpcResponse, type Tool } from '@x/schema'
+import { tasksClient } from '@x/tasks/client'
+import type { EventLog } from '../event-log.ts'
+import type { CallView } from '../events.ts'
+import { type ArmedFault, type FaultKind, isAnswer } from '../wire/fault.ts'
+import type { Wire } from '../wire/wire.ts'
+import { explainFault, type FaultyCall } from './explain-fault.ts'
+import { Questions } from './questions.ts'
+
+/** The name of the client at servers. */
+export const clientInfo = { name: 'mcpx-dev', version: '1.0.0' }
+
+/** A fault that a call has met. */
+interface MetFault {
+  readonly kind: FaultKind
+  readonly isAnswer: boolean
+  laterCount: number
+}
+
+interface CallEntry {
+  view: CallView
+  readonly controller: AbortController
+  readonly startedAt: number
+  fault: MetFault | undefined
+}
+
+/** How a call has ended. */
+type CallEnd = Pick<CallView, 'status' | 'result' | 'error'>
+
+/** Calls whose entries are kept. The oldest ended ones are forgotten. */
+const maxCalls = 200
+/** States of rounds of hosts that are kept, so that the next round joins the same call. */
+const maxHostStates = 1000
+
+/** The calls of the page and those of hosts. They run in the command, so that the page can be loaded again. */
+export class Calls {
+  readonly questions: Questions
+  readonly #log: EventLog
+  readonly #wire: Wire
+  readonly #entries = new Map<number, CallEntry>()
+  /** The call that a state of a host's round belongs to. */
+  readonly #callByState = new Map<string, number>()
+  #lastId = 0
+  #tools: readonly Tool[] = []
+
+  constructor(log: EventLog, wire: Wire) {
+    this.#log = log
+    this.#wire = wire
+    this.questions = new Questions(log, () => wire.callId)
+    wire.onFault = (callId, kind, { params }) => this.#meet(callId, kind, isAnswer(params))
+  }
+
+  /** The client of the page over a connection. */
+  openClient(connection: Connection): Client {
+    return createClient(connection, {
+      ...clientInfo,
+      ...this.questions.handlers,
+      cache: false,
+      log: ({ level, message }) => this.#note(`${level}: ${message}`),
+      extensions: [tasksClient(), this.#observer()],
+    })
+  }
+
+  setTools(tools: readonly Tool[], problem: string | undefined): void {
+    this.#tools = tools
+    this.#log.append({ type: 'tools', tools, problem })
+  }
+
+  /** Starts a call of a tool, and returns its id. */
+  start(client: Client, { tool, args }: { readonly tool: string; readonly args: JsonObject }): number {
+    const entry = this.#open('page', { method: 'tools/call', target: tool, args })
+    const { id } = entry.view
+    const { signal } = entry.controller
+    const options = { signal, onProgress: () => {}, onLog: () => {} }
+    void this.#wire.run(id, async () => {
+      try {
+        const result = await client.callTool(tool, args, options)
+        this.#end(id, {
+          status: result.isError === true ? 'tool_error' : 'done',
+          result: toJson(result),
+          error: undefined,
+        })
+      } catch (error) {
+        const isStopped = signal.aborted && signal.reason === stopReason
+        this.#end(id, { status: isStopped ? 'stopped' : 'failed', result: undefined, error: messageOf(error) })
+      }
+    })
+    return id
+  }
+
+  /** Stops a call. Returns false if it does not run. */
+  stop(id: number): boolean {
+    const entry = this.#entries.get(id)
+    if (entry?.view.status !== 'running') return false
+    entry.controller.abort(stopReason)
+    return true
+  }
+
+  /** Ends the calls of the page whose request an older revision keeps open, because their process ends. */
+  endOlder(revision: string | undefined): void {
+    if (!isOlder(revision)) return
+    const reason = `The request of a call of ${revision} is open in the process that ends, so the call ends with it. A host at /mcp is not affected, because mcpx dev speaks the newest revision of the server for it.`
+    for (const { view, controller } of this.#entries.values())
+      if (view.source === 'page' && view.status === 'running') controller.abort(new Error(reason))
+  }
+
+  /** Records the calls of hosts. Requests that continue a call by its state join it. */
+  readonly hostCalls: Middleware = (next) => async (request, call) => {
+    const { method, params = {} } = request
+    const target = params['name'] ?? params['uri']
+    if (typeof target !== 'string') return next(request, call)
+    const state = params['requestState']
+    const known = typeof state === 'string' ? this.#callByState.get(state) : undefined
+    const args = isJsonObject(params['arguments']) ? params['arguments'] : {}
+    const id = known ?? this.#open('host', { method, target, args }).view.id
+    try {
+      const response = await this.#wire.run(id, () => next(request, call))
+      this.#takeHostResponse(id, response)
+      return response
+    } catch (error) {
+      this.#end(id, { status: 'failed', result: undefined, error: messageOf(error) })
+      throw error
+    }
+  }
+
+  /** Arms a fault for the next request, or disarms the armed one. */
+  arm(fault: ArmedFault | undefined): void {
+    this.#wire.arm(fault)
+  }
+
+  /** Says that a fault which waits for an answer cannot meet a call of an older revision. */
+  rejectAnswerFault(revision: string | undefined): void {
+    const { armed } = this.#wire
+    if (armed?.at !== 'answer' || !isOlder(revision)) return
+    this.#wire.arm(undefined)
+    this.#note(`A call of ${revision} has no second request, so a fault of the answer cannot meet it. It is disarmed.`)
+  }
+
+  close(): void {
+    for (const { view } of this.#entries.values()) this.stop(view.id)
+  }
+
+  #takeHostResponse(id: number, response: RpcResponse): void {
+    if ('error' in response)
+      return this.#end(id, { status: 'failed', result: undefined, error: response.error.message })
+    const { resultType, requestState, isError } = response.result
+    if (resultType === 'input_required' && typeof requestState === 'string') {
+      this.#callByState.set(requestState, id)
+      const [oldest] = this.#callByState.keys()
+      if (this.#callByState.size > maxHostStates && oldest !== undefined) this.#callByState.delete(oldest)
+      return
+    }
+    this.#end(id, {
+      status: isError === true ? 'tool_error' : 'done',
+      result: toJson(response.result),
+      error: undefined,
+    })
+  }
+
+  #open(source: CallView['source'], call: Pick<CallView, 'method' | 'target' | 'args'>): CallEntry {
+    this.#lastId += 1
+    const view: CallView = {
+      id: this.#lastId,
+      source,
+      ...call,
+      status: 'running',
+      startedAt: Date.now(),
+      durationMs: undefined,
+      result: undefined,
+      error: undefined,
+      lesson: undefined,
+    }
+    const entry: CallEntry = { view, controller: new AbortController(), startedAt: performance.now(), fault: undefined }
+    this.#entries.set(view.id, entry)
+    for (const [
+      id,
+      {
+        view: { status },
+      },
+    ] of this.#entries)
+      if (this.#entries.size > maxCalls && status !== 'running') this.#entries.delete(id)
+    this.#log.append({ type: 'call', call: view })
+    return entry
+  }
+
+  #end(id: number, end: CallEnd): void {
+    const entry = this.#entries.get(id)
+    if (entry === undefined) return
+    const durationMs = performance.now() - entry.startedAt
+    entry.view = { ...entry.view, ...end, durationMs, lesson: this.#lessonOf(entry, end) }
+    this.#log.append({ type: 'call', call: entry.view })
+  }
+
+  #lessonOf({ view, fault }: CallEntry, { status, error }: CallEnd): string | undefined {
+    if (fault === undefined) return undefined
+    const tool = this.#tools.find(({ name }) => name === view.target)
+    return explainFault({ ...fault, status, error, hint: tool && repeatHintOf(tool) })
+  }
+
+  #meet(callId: number, kind: FaultKind, isOfAnswer: boolean): void {
+    const entry = this.#entries.get(callId)
+    if (entry !== undefined) entry.fault = { kind, isAnswer: isOfAnswer, laterCount: 0 }
+  }
+
+  #observer(): ClientExtension {
+    return {
+      extends: 'client',
+      name: 'recorder',
+      start: () => ({ observe: (event) => this.#observe(event) }),
+    }
+  }
+
+  #observe(event: ClientEvent): void {
+    const { callId } = this.#wire
+    if (event.type === 'resend') {
+      const fault = callId === undefined ? undefined : this.#entries.get(callId)?.fault
+      if (fault !== undefined) fault.laterCount += 1
+      this.#note(`sends again in ${Math.round(event.pauseMs)} ms, after ${event.reason}`)
+    }
+    if (event.type === 'answer') this.#note(`answers "${event.key}": ${event.action}`)
+    if (event.type === 'round' && event.isRestarted) this.#note('starts the call again, because its state was rejected')
+  }
+
+  #note(text: string): void {
+    this.#log.append({ type: 'client', callId: this.#wire.callId, text })
+  }
+}
+
+const stopReason = new DOMException('Stopped by the user', 'AbortError')
+
+function repeatHintOf({ annotations, _meta }: Tool): FaultyCall['hint'] {
+  if (annotations?.readOnlyHint === true) return 'readOnlyHint'
+  if (annotations?.idempotentHint === true) return 'idempotentHint'
+  return _meta?.[projectMetaKeys.keyedEffects] === true ? 'keyedEffects' : undefined
+}
+
+function isOlder(revision: string | undefined): boolean {
+  return revision !== undefined && revision !== protocolVersion
+}
+
+/** A copy by way of JSON has the type of JSON: the interface of results has no index signature. */
+function toJson(value: object): JsonValue {
+  return JSON.parse(JSON.stringify(value))
+}
+
+function messageOf(error: unknown): string {
+  if (isClientError(error) && error.rpc !== undefined) return `${error.rpc.message} (${error.rpc.code})`
+  return error instanceof Error ? error.message : String(error)
+}

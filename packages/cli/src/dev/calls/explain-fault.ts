@@ -1,0 +1,61 @@
+import type { FaultKind } from '../wire/fault.ts'
+import type { CallStatus } from '../events.ts'
+
+/** A call that met a fault. */
+export interface FaultyCall {
+  readonly kind: FaultKind
+  /** True if the fault met a request that carried an answer. */
+  readonly isAnswer: boolean
+  readonly status: CallStatus
+  /** The number of requests of this call that reached the server after the fault. */
+  readonly laterCount: number
+  /** The annotation that lets the client repeat the tool. */
+  readonly hint: 'readOnlyHint' | 'idempotentHint' | 'keyedEffects' | undefined
+  /** The error of the call. */
+  readonly error: string | undefined
+}
+
+/** Returns what the client did about a fault, why, and the annotation or guide that changes it. */
+export function explainFault(call: FaultyCall): string {
+  switch (call.kind) {
+    case 'lose':
+      return `The server acted, and the client never saw the response. ${explainResend(call)}`
+    case 'kill':
+      return `The process ended in the middle of the request. ${explainResend(call)}`
+    case 'twice':
+      return 'The server received the same request twice, with the same idempotency key. If the effect happened twice, pass idempotent: true and a store to the server, or use ctx.idempotencyKey for the effect (guide: idempotent calls).'
+    case 'later':
+      return explainLate(call)
+    case 'argument':
+      return explainRejection(call, 'another argument')
+    case 'state':
+      return explainRejection(call, 'a damaged state')
+    case 'user':
+      return call.isAnswer
+        ? explainRejection(call, 'the state of another user')
+        : 'The request had the token of another user. The server decides by that token alone who calls.'
+  }
+}
+
+function explainResend({ laterCount, hint, isAnswer }: FaultyCall): string {
+  const subject = isAnswer ? 'the request with the answer' : 'it'
+  if (laterCount > 0)
+    return hint === undefined
+      ? `The client sent ${subject} again, because the server had not begun it.`
+      : `The client sent ${subject} again, with the same idempotency key, because the tool has the annotation ${hint}.`
+  return hint === undefined
+    ? `The client did not send ${subject} again, because the tool may have acted. If repeating it does no harm, give it the annotation idempotentHint, or readOnlyHint if it changes nothing.`
+    : `The client did not send ${subject} again within its time limit.`
+}
+
+function explainLate({ status, error = '' }: FaultyCall): string {
+  if (status === 'done' || status === 'tool_error')
+    return 'The response was late, and in time. A tool that takes long keeps the client waiting with ctx.progress().'
+  return `The client gave up: ${error} A tool that takes long keeps the client waiting with ctx.progress(), or runs as a task.`
+}
+
+function explainRejection({ status }: FaultyCall, subject: string): string {
+  return status === 'done'
+    ? `The server accepted ${subject}. It must seal its state for the caller and the arguments, as sealedState does.`
+    : `The server rejected ${subject}, with the error that it has for every state that it cannot use, and did nothing.`
+}

@@ -1,0 +1,63 @@
+import type { ElicitAnswer, InputContext, InputHandlers } from '@x/client'
+import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@x/schema'
+import type { EventLog } from '../event-log.ts'
+import type { QuestionView } from '../events.ts'
+
+interface OpenQuestion {
+  readonly view: QuestionView
+  readonly answer: (answer: ElicitAnswer) => void
+}
+
+/** The questions that wait for an answer. They live in the command, so a page that is loaded again shows them. */
+export class Questions {
+  readonly #log: EventLog
+  readonly #getCallId: () => number | undefined
+  readonly #open = new Map<number, OpenQuestion>()
+  #lastId = 0
+
+  constructor(log: EventLog, getCallId: () => number | undefined) {
+    this.#log = log
+    this.#getCallId = getCallId
+  }
+
+  /** The handlers of the client that the page uses. */
+  readonly handlers: Required<Pick<InputHandlers, 'elicit' | 'openUrl'>> = {
+    elicit: (question: ElicitRequestFormParams, context: InputContext) =>
+      this.#ask({ kind: 'form', message: question.message, schema: question.requestedSchema, url: undefined }, context),
+    openUrl: ({ message, url }: ElicitRequestURLParams, context: InputContext) =>
+      this.#ask({ kind: 'url', message, schema: undefined, url }, context),
+  }
+
+  /** Answers a question. Returns false if it is not open any more. */
+  answer(id: number, answer: ElicitAnswer): boolean {
+    const question = this.#open.get(id)
+    question?.answer(answer)
+    return question !== undefined
+  }
+
+  #ask(
+    question: Pick<QuestionView, 'kind' | 'message' | 'schema' | 'url'>,
+    { key, signal }: InputContext,
+  ): Promise<ElicitAnswer> {
+    this.#lastId += 1
+    const view: QuestionView = { id: this.#lastId, callId: this.#getCallId() ?? 0, key, ...question }
+    return new Promise((resolve, reject) => {
+      const close = (): void => {
+        signal.removeEventListener('abort', abandon)
+        this.#open.delete(view.id)
+        this.#log.append({ type: 'question', question: view, isOpen: false })
+      }
+      const abandon = (): void => {
+        close()
+        reject(signal.reason)
+      }
+      const answer = (given: ElicitAnswer): void => {
+        close()
+        resolve(given)
+      }
+      signal.addEventListener('abort', abandon)
+      this.#open.set(view.id, { view, answer })
+      this.#log.append({ type: 'question', question: view, isOpen: true })
+    })
+  }
+}

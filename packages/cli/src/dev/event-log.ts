@@ -1,0 +1,79 @@
+import type { DevEvent, StampedEvent } from './events.ts'
+
+/** The bounds of the record. */
+export const eventBounds = { events: 5000, characters: 64 * 1024 * 1024 } as const
+
+/**
+ * Keeps the last events of the command. Of an event that replaces an earlier one, such as a new state of the server, only
+ * the latest is kept. So a page that connects late gets the whole state, and the messages that fit the bounds.
+ */
+export class EventLog {
+  readonly #bounds: { readonly events: number; readonly characters: number }
+  readonly #events = new Map<string, { readonly event: StampedEvent; readonly length: number }>()
+  readonly #listeners = new Set<(event: StampedEvent) => void>()
+  #seq = 0
+  #length = 0
+
+  constructor(bounds: { readonly events: number; readonly characters: number } = eventBounds) {
+    this.#bounds = bounds
+  }
+
+  append(event: DevEvent): void {
+    this.#seq += 1
+    const stamped: StampedEvent = { ...event, seq: this.#seq, at: Date.now() }
+    const key = keyOf(event) ?? String(this.#seq)
+    this.#remove(key)
+    if (event.type !== 'question' || event.isOpen) {
+      const { length } = JSON.stringify(stamped)
+      this.#events.set(key, { event: stamped, length })
+      this.#length += length
+      this.#evict()
+    }
+    for (const listener of this.#listeners) listener(stamped)
+  }
+
+  /** The kept events, in the order of their numbers. */
+  get events(): readonly StampedEvent[] {
+    return Array.from(this.#events.values(), ({ event }) => event)
+  }
+
+  /** Calls a function with each new event. Returns a function that removes it. */
+  subscribe(listener: (event: StampedEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #remove(key: string): void {
+    const entry = this.#events.get(key)
+    if (entry === undefined) return
+    this.#events.delete(key)
+    this.#length -= entry.length
+  }
+
+  #evict(): void {
+    for (const [key, { event }] of this.#events) {
+      if (this.#events.size <= this.#bounds.events && this.#length <= this.#bounds.characters) return
+      if (!isState(event)) this.#remove(key)
+    }
+  }
+}
+
+/** The states that a page cannot do without. There are few of them. */
+function isState({ type }: DevEvent): boolean {
+  return type === 'server' || type === 'tools' || type === 'fault' || type === 'question'
+}
+
+function keyOf(event: DevEvent): string | undefined {
+  switch (event.type) {
+    case 'server':
+    case 'tools':
+    case 'fault':
+      return event.type
+    case 'call':
+      return `call ${event.call.id}`
+    case 'question':
+      return `question ${event.question.id}`
+    default:
+      return undefined
+  }
+}

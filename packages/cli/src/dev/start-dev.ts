@@ -1,0 +1,71 @@
+import { once } from 'node:events'
+import { relative } from 'node:path'
+import { openBrowser } from '@x/auth/node'
+import { CliError, type ExitCode, waitForListening } from '../cli-error.ts'
+import type { CommandContext } from '../command.ts'
+import type { Printer } from '../output/printer.ts'
+import { toDisplayText } from '../terminal/display-text.ts'
+import type { ServerState } from './events.ts'
+import { type DevServer, serveDev, type ServeDevOptions } from './serve-dev.ts'
+
+/** The options of the command. */
+export interface DevCommandOptions {
+  readonly port?: number
+  readonly watch?: readonly string[]
+  readonly token?: string
+  readonly as?: string
+  readonly hosts: boolean
+  readonly open: boolean
+}
+
+/** Serves the page of a server until the user presses Ctrl-C. */
+export async function startDev(
+  { io, printer }: CommandContext,
+  options: DevCommandOptions,
+  [target = '']: readonly string[],
+): Promise<ExitCode> {
+  const dev = await waitForListening(serveDev({ ...toServeOptions(options), target, env: io.env }))
+  printAddresses(printer, dev)
+  const unsubscribe = dev.log.subscribe((event) => {
+    const text = event.type === 'server' && !printer.isJson ? describeState(event.server) : undefined
+    if (text !== undefined) printer.line(toDisplayText(text))
+  })
+  if (options.open && io.output.isTTY === true) await openBrowser(new URL(dev.pageUrl)).catch(() => {})
+  if (!io.signal.aborted) await once(io.signal, 'abort')
+  unsubscribe()
+  await dev.close()
+  return 0
+}
+
+function toServeOptions({ port, watch, token, as: other, hosts }: DevCommandOptions): Omit<ServeDevOptions, 'target'> {
+  return {
+    hosts,
+    http: token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } },
+    otherToken: other === undefined ? undefined : tokenOf(other),
+    ...(port !== undefined && { port }),
+    ...(watch !== undefined && { watch }),
+  }
+}
+
+function printAddresses(printer: Printer, { pageUrl, hostUrl }: DevServer): void {
+  if (printer.isJson) return printer.json({ page: pageUrl, ...(hostUrl !== undefined && { hosts: hostUrl }) })
+  printer.line(`page   ${pageUrl}`)
+  if (hostUrl !== undefined) printer.line(`hosts  ${hostUrl}   claude mcp add --transport http dev ${hostUrl}`)
+}
+
+/** `--as ada=TOKEN` names the second user, whose name is for the reader of the command line. */
+function tokenOf(text: string): string {
+  const [, token] = /^[^=]+=(.+)$/s.exec(text) ?? []
+  if (token === undefined) throw new CliError('usage', 'Write --as NAME=TOKEN')
+  return token
+}
+
+/** Describes a state for the terminal. Undefined for a state that soon becomes another one. */
+function describeState({ status, name, pid, startMs = 0, reason, watched }: ServerState): string | undefined {
+  if (status === 'ended' || status === 'silent') return `${status}: ${reason}`
+  if (status !== 'ready') return undefined
+  const process = pid === undefined ? '' : ` in process ${pid}`
+  const watching =
+    watched.length === 0 ? '' : `, watching ${watched.map((folder) => relative('', folder) || '.').join(', ')}`
+  return `${name ?? 'The server'}${process}, ready after ${(startMs / 1000).toFixed(1)} s${watching}`
+}

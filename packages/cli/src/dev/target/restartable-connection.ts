@@ -1,0 +1,124 @@
+import { raceWithCancellation } from '@x/core'
+import type { Call, Connection, ConnectionPeer, ConnectionState, Exchange } from '@x/exchange'
+import { ConnectionStateSource } from '@x/exchange/internal'
+import type { AnyConnection } from '@x/legacy/client'
+import type { RpcNotification, RpcRequest } from '@x/schema'
+
+/** The server of a restartable connection. */
+export interface RestartableServer {
+  /** Opens a connection to the process that runs now. */
+  open(): AnyConnection
+  /** Resolves when the server is ready. */
+  waitUntilReady(): Promise<void>
+  /** Called before each request is sent. */
+  onRequest(request: RpcRequest): void
+}
+
+/** A connection to one process of the server. */
+interface Slot {
+  readonly connection: AnyConnection
+  runningCount: number
+  isReplaced: boolean
+}
+
+/** Milliseconds that the requests of a process that was replaced over stdio have to end. */
+const replacedMs = 1000
+
+/**
+ * A connection that outlives the processes of its server. Requests wait while the server restarts, and then use a new
+ * connection. The replaced one is closed when its requests have ended, because a client may be sending them again.
+ */
+export class RestartableConnection implements Connection {
+  readonly #server: RestartableServer
+  readonly #closeController = new AbortController()
+  readonly #states = new ConnectionStateSource()
+  readonly #closing = new Set<Promise<void>>()
+  #slot: Slot | undefined
+
+  constructor(server: RestartableServer) {
+    this.#server = server
+  }
+
+  get url(): string | undefined {
+    return this.#slot?.connection.url
+  }
+
+  get peer(): ConnectionPeer | undefined {
+    return this.#slot?.connection.peer
+  }
+
+  get state(): ConnectionState {
+    return this.#states.state
+  }
+
+  /** The process of a server over stdio. */
+  get process(): AnyConnection['process'] {
+    return this.#slot?.connection.process
+  }
+
+  readonly onStateChange = this.#states.onStateChange
+
+  get closed(): AbortSignal {
+    return this.#closeController.signal
+  }
+
+  readonly exchange: Exchange = async (request, call) => {
+    await raceWithCancellation(this.#server.waitUntilReady(), call)
+    this.closed.throwIfAborted()
+    const slot = this.#openSlot()
+    slot.runningCount += 1
+    try {
+      this.#server.onRequest(request)
+      return await slot.connection.exchange(request, call)
+    } finally {
+      slot.runningCount -= 1
+      this.#closeIfUnused(slot)
+    }
+  }
+
+  readonly notify = async (notification: RpcNotification, call: Call): Promise<void> => {
+    await this.#server.waitUntilReady()
+    await this.#openSlot().connection.notify(notification, call)
+  }
+
+  /** Makes the next request use a new connection. */
+  renew(): void {
+    const slot = this.#slot
+    this.#slot = undefined
+    if (slot === undefined) return
+    slot.isReplaced = true
+    this.#closeIfUnused(slot)
+    // The calls of a process that is killed fail as they do when it crashes. Closing it would forbid to repeat them.
+    const { process } = slot.connection
+    if (slot.runningCount > 0 && process !== undefined) setTimeout(() => process.kill(), replacedMs).unref()
+  }
+
+  async close(): Promise<void> {
+    const reason = new Error('mcpx dev has ended')
+    this.#states.close(reason)
+    this.#closeController.abort(reason)
+    await this.#slot?.connection.close()
+    await Promise.all(this.#closing)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #openSlot(): Slot {
+    if (this.#slot !== undefined) return this.#slot
+    const slot: Slot = { connection: this.#server.open(), runningCount: 0, isReplaced: false }
+    slot.connection.onStateChange((state) => {
+      // The end of one process is not the end of this connection.
+      if (this.#slot === slot) this.#states.set(state.status === 'closed' ? { ...state, status: 'restarting' } : state)
+    })
+    this.#slot = slot
+    return slot
+  }
+
+  #closeIfUnused(slot: Slot): void {
+    if (!slot.isReplaced || slot.runningCount > 0) return
+    const closing = slot.connection.close().finally(() => this.#closing.delete(closing))
+    this.#closing.add(closing)
+  }
+}

@@ -1,0 +1,274 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type AnyConnection, connectAny, type ConnectAnyOptions } from '@x/legacy/client'
+import type { EventLog } from '../event-log.ts'
+import type { ServerState } from '../events.ts'
+import { createWireFetch } from '../wire/fetch.ts'
+import { wrapProcessStreams } from '../wire/streams.ts'
+import type { Wire } from '../wire/wire.ts'
+import { startAndDetect } from './detect-transport.ts'
+import type { DevTarget } from './dev-target.ts'
+import type { OwnProcess } from './own-process.ts'
+import { RestartableConnection } from './restartable-connection.ts'
+
+/** The revision that a connection names. `probe` is the newest that the server speaks. */
+export type WantedRevision = NonNullable<ConnectAnyOptions['revision']>
+
+/** What a target is made of. */
+export interface TargetOptions {
+  readonly target: DevTarget
+  readonly watched: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly log: EventLog
+  readonly wire: Wire
+  /** The options of connections to a server at a URL, such as a login. */
+  readonly http: Pick<NonNullable<ConnectAnyOptions['http']>, 'headers' | 'auth'>
+  /** The token of the second user. */
+  readonly otherToken: string | undefined
+}
+
+/** Asks the server for its name over the connection of the page. Rejects if it does not answer. */
+export type Probe = () => Promise<{ readonly name: string | undefined; readonly revision: string | undefined }>
+
+/** Milliseconds between a kill and the next start, as a supervisor needs them in production. */
+const afterKillMs = 300
+/** Milliseconds after which a server that has not answered is called silent. It may still answer. */
+const silentMs = 10_000
+const maxOutputLines = 40
+
+/**
+ * The server that is developed. Starts it, restarts it after a change, and kills it on request. Connections to it outlive
+ * its processes.
+ */
+export class Target {
+  readonly #options: TargetOptions
+  readonly #connections = new Set<RestartableConnection>()
+  readonly #probing = new AsyncLocalStorage<boolean>()
+  /** The last lines that the server has written. */
+  readonly #output: string[] = []
+  #state: ServerState
+  #process: OwnProcess | undefined
+  #url: URL | undefined
+  #probe: Probe = () => Promise.reject(new Error('not started'))
+  /** Counts the starts. A start ends early if another one has begun. */
+  #generation = 0
+  #work: Promise<void> = Promise.resolve()
+  #ready: PromiseWithResolvers = createResolvers()
+  #primary: RestartableConnection | undefined
+  #isClosed = false
+  /** Called when the server is ready, before calls that wait for it. */
+  onReady: () => void = () => {}
+  /** Called when the process of the server is about to end. */
+  onRestart: () => void = () => {}
+
+  constructor(options: TargetOptions) {
+    const { target, watched } = options
+    this.#options = options
+    this.#url = target.kind === 'url' ? target.url : undefined
+    this.#state = {
+      status: 'starting',
+      target: target.text,
+      transport: target.kind === 'url' ? 'http' : undefined,
+      isOwn: target.kind === 'command',
+      pid: undefined,
+      name: undefined,
+      revision: undefined,
+      startMs: undefined,
+      reason: undefined,
+      watched,
+    }
+    this.#set({})
+  }
+
+  get state(): ServerState {
+    return this.#state
+  }
+
+  /** Opens a connection that outlives the processes of the server. */
+  connect(revision: WantedRevision): RestartableConnection {
+    const connection: RestartableConnection = new RestartableConnection({
+      open: () => this.#open(revision, () => connection),
+      waitUntilReady: () => this.#waitUntilReady(),
+      onRequest: (request) => this.#options.wire.expect(request),
+    })
+    this.#connections.add(connection)
+    connection.closed.addEventListener('abort', () => this.#connections.delete(connection))
+    return connection
+  }
+
+  /**
+   * Makes a connection that of the page, and starts the server, again if it runs. `probe` asks the server over that
+   * connection.
+   */
+  usePrimary(primary: RestartableConnection, probe: Probe): void {
+    const isFirst = this.#primary === undefined
+    this.#primary = primary
+    this.#probe = probe
+    this.restart(0, isFirst ? 'starting' : 'restarting')
+  }
+
+  /** Starts the server again, and moves all connections to the new process. */
+  restart(pauseMs = 0, status: 'starting' | 'restarting' = 'restarting'): void {
+    this.#generation += 1
+    const generation = this.#generation
+    const { wire } = this.#options
+    const startedAt = performance.now()
+    this.#ready.resolve()
+    this.#ready = createResolvers()
+    this.onRestart()
+    this.#set({ status, reason: undefined, pid: undefined })
+    this.#work = this.#work
+      .then(async () => {
+        if (pauseMs > 0) await sleep(pauseMs)
+        // A call may have caused the restart. The first requests to the new process are not those of the call.
+        if (generation === this.#generation) await wire.leave(() => this.#start(generation, startedAt))
+      })
+      .catch((error: unknown) => this.#end(generation, error instanceof Error ? error.message : String(error)))
+  }
+
+  /** Ends the process at once, as a crash would, and starts it again after a pause. */
+  kill(): void {
+    if (!this.#state.isOwn) return
+    const pid = this.#state.pid
+    this.#process?.kill()
+    this.#primary?.process?.kill()
+    this.#report(`mcpx dev killed the process ${pid ?? ''}`.trimEnd(), pid)
+    this.restart(afterKillMs)
+  }
+
+  async close(): Promise<void> {
+    this.#generation += 1
+    this.#isClosed = true
+    this.#ready.resolve()
+    await Promise.all(Array.from(this.#connections, (connection) => connection.close()))
+    await this.#work
+    await this.#process?.stop()
+  }
+
+  async #waitUntilReady(): Promise<void> {
+    if (this.#probing.getStore() === true) return
+    while (this.#state.status !== 'ready' && !this.#isClosed) await this.#ready.promise
+  }
+
+  async #start(generation: number, startedAt: number): Promise<void> {
+    this.#output.length = 0
+    if (!(await this.#replaceProcess(generation))) return
+    for (const connection of this.#connections) connection.renew()
+    const silence = setTimeout(() => this.#setSilent(generation), silentMs)
+    try {
+      const { name, revision } = await this.#probing.run(true, this.#probe)
+      if (generation !== this.#generation) return
+      const pid = this.#process?.pid ?? this.#primary?.process?.pid
+      this.#set({ status: 'ready', name, revision, pid, startMs: performance.now() - startedAt, reason: undefined })
+      this.onReady()
+      this.#ready.resolve()
+    } finally {
+      clearTimeout(silence)
+    }
+  }
+
+  /** Replaces the process of a command that is not over stdio. Returns false if the new one has ended, or is replaced. */
+  async #replaceProcess(generation: number): Promise<boolean> {
+    const { target, env, cwd } = this.#options
+    if (target.kind === 'url' || this.#state.transport === 'stdio') return true
+    await this.#process?.stop()
+    const { process, detected } = startAndDetect({ ...target, env, cwd }, ({ text }) => this.#report(text, process.pid))
+    this.#process = process
+    const result = await detected
+    if (generation !== this.#generation) return false
+    if (result.transport === undefined) {
+      this.#end(generation, result.reason)
+      return false
+    }
+    this.#set({ transport: result.transport })
+    this.#options.wire.setServer({ hasProcess: true, isHttp: result.transport === 'http' })
+    if (result.transport === 'http') {
+      this.#url = result.url
+      void process.exited.then((reason) => this.#process === process && this.#end(generation, reason))
+      return true
+    }
+    // A connection starts the process of a server over stdio itself.
+    process.kill()
+    await process.exited
+    this.#process = undefined
+    return true
+  }
+
+  #open(revision: WantedRevision, owner: () => RestartableConnection): AnyConnection {
+    const { wire, http, env, cwd, target, otherToken } = this.#options
+    if (this.#url !== undefined) {
+      const server = { pid: this.#process?.pid, otherToken, kill: () => this.kill() }
+      return connectAny(this.#url, { revision, http: { ...http, fetch: createWireFetch(wire, server) } })
+    }
+    if (target.kind === 'url') throw new Error('A target at a URL has one')
+    const generation = this.#generation
+    const connection = connectAny(
+      { command: target.command, args: target.args, env, cwd },
+      {
+        revision,
+        stdio: {
+          graceMs: 1000,
+          stderr: (text) => this.#report(text, connection.process?.pid),
+          wrapStreams: (streams, pid) => {
+            const kill = (): void => (owner() === this.#primary ? this.kill() : connection.process?.kill())
+            return wrapProcessStreams(streams, wire, { pid, kill })
+          },
+          onExit: ({ exitCode, signal }) => {
+            if (owner() === this.#primary && this.#state.status === 'ready')
+              this.#end(generation, signal === undefined ? `it ended with code ${exitCode}` : `it ended by ${signal}`)
+          },
+        },
+      },
+    )
+    return connection
+  }
+
+  /** Records that the server has ended by itself. Calls wait for the next start. */
+  #end(generation: number, reason: string): void {
+    if (generation !== this.#generation || this.#state.status === 'ended') return
+    if (this.#state.status === 'ready') {
+      this.#ready.resolve()
+      this.#ready = createResolvers()
+    }
+    this.#set({ status: 'ended', pid: undefined, reason: this.#withOutput(reason) })
+  }
+
+  #setSilent(generation: number): void {
+    if (generation !== this.#generation) return
+    this.#set({
+      status: 'silent',
+      reason: this.#withOutput(`no answer to the first request after ${silentMs / 1000} s`),
+    })
+  }
+
+  #withOutput(reason: string): string {
+    return this.#output.length === 0
+      ? `${reason}; it wrote nothing`
+      : [`${reason}; it wrote:`, ...this.#output].join('\n')
+  }
+
+  #report(text: string, pid: number | undefined): void {
+    this.#output.push(text)
+    if (this.#output.length > maxOutputLines) this.#output.shift()
+    this.#options.log.append({ type: 'output', pid, text: text.slice(0, 10_000) })
+  }
+
+  #set(changes: Partial<ServerState>): void {
+    this.#state = { ...this.#state, ...changes }
+    this.#options.log.append({ type: 'server', server: this.#state })
+  }
+}
+
+interface PromiseWithResolvers {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
+}
+
+function createResolvers(): PromiseWithResolvers {
+  let resolve = (): void => {}
+  const promise = new Promise<void>((resolvePromise) => {
+    resolve = resolvePromise
+  })
+  return { promise, resolve }
+}

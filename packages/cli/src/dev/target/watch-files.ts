@@ -1,0 +1,35 @@
+import { extname } from 'node:path'
+
+/** Milliseconds after a change that further changes have to join it. An editor writes a file in several steps. */
+const settleMs = 60
+
+/**
+ * Calls a function after changes in the folders. Dependencies, hidden files and files that only editors read are no
+ * changes. Returns a function that ends it.
+ */
+export async function watchFiles(
+  folders: readonly string[],
+  onChange: (path: string) => void,
+): Promise<() => Promise<void>> {
+  // It is loaded here, because no other command needs it.
+  const { watch } = await import('chokidar')
+  const watcher = watch([...folders], { ignoreInitial: true, ignored: (path) => isIgnored(path, folders) })
+  let timer: NodeJS.Timeout | undefined
+  watcher.on('all', (_event, path) => {
+    clearTimeout(timer)
+    timer = setTimeout(() => onChange(path), settleMs)
+  })
+  await new Promise<void>((resolve) => watcher.once('ready', resolve))
+  return async () => {
+    clearTimeout(timer)
+    await watcher.close()
+  }
+}
+
+const ignoredExtensions: ReadonlySet<string> = new Set(['.map', '.md', '.log', '.tsbuildinfo', '.swp', '.tmp'])
+
+function isIgnored(path: string, folders: readonly string[]): boolean {
+  const root = folders.find((folder) => path.startsWith(folder)) ?? ''
+  const parts = path.slice(root.length).split(/[\\/]/)
+  return parts.some((part) => part.startsWith('.') || part === 'node_modules') || ignoredExtensions.has(extname(path))
+}

@@ -1,0 +1,76 @@
+import type { JsonObject, JsonValue } from '@x/core'
+import { isJsonObject } from '@x/core'
+
+/** What can go wrong between a client and a server. */
+export const faultKinds = ['lose', 'twice', 'kill', 'later', 'argument', 'state', 'user'] as const
+
+/** A kind of fault. */
+export type FaultKind = (typeof faultKinds)[number]
+
+/** A fault that waits for its request. */
+export interface ArmedFault {
+  readonly kind: FaultKind
+  /** The requests that it applies to: the next of a call, or the next that carries the answer to a question. */
+  readonly at: 'request' | 'answer'
+  /** Milliseconds for which `later` holds the response. */
+  readonly delayMs: number
+}
+
+interface FaultRow {
+  /** True for a fault that only a request with `requestState` can have. */
+  readonly isOfAnswer: boolean
+  /** True for a fault that needs a process of this command. */
+  readonly needsProcess: boolean
+}
+
+/** The faults. `user` needs a second user, whose token the command line gives. */
+export const faults: Readonly<Record<FaultKind, FaultRow>> = {
+  lose: { isOfAnswer: false, needsProcess: false },
+  twice: { isOfAnswer: false, needsProcess: false },
+  kill: { isOfAnswer: false, needsProcess: true },
+  later: { isOfAnswer: false, needsProcess: false },
+  argument: { isOfAnswer: true, needsProcess: false },
+  state: { isOfAnswer: true, needsProcess: false },
+  user: { isOfAnswer: false, needsProcess: false },
+}
+
+/** Returns true if a request carries the answer to a question, or continues a call in another way. */
+export function isAnswer(params: JsonValue | undefined): boolean {
+  return isJsonObject(params) && typeof params['requestState'] === 'string'
+}
+
+/**
+ * Returns the request as a fault changes it: another argument, or another character in the state. Any other fault leaves
+ * the request as it is.
+ */
+export function alterRequest(request: JsonObject, kind: FaultKind | undefined): JsonObject {
+  const { params } = request
+  if (!isJsonObject(params)) return request
+  if (kind === 'argument') {
+    const given = isJsonObject(params['arguments']) ? params['arguments'] : {}
+    return { ...request, params: { ...params, arguments: alterArguments(given) } }
+  }
+  const state = params['requestState']
+  if (kind !== 'state' || typeof state !== 'string') return request
+  return { ...request, params: { ...params, requestState: alterText(state) } }
+}
+
+/** Changes the first argument to a value of the same type, so that the schema of the tool still accepts it. */
+function alterArguments(args: JsonObject): JsonObject {
+  const [first] = Object.entries(args)
+  if (first === undefined) return { changed: true }
+  const [name, value] = first
+  return { ...args, [name]: alterValue(value ?? null) }
+}
+
+function alterValue(value: JsonValue): JsonValue {
+  if (typeof value === 'number') return value + 1
+  if (typeof value === 'boolean') return !value
+  return typeof value === 'string' ? `${value}!` : null
+}
+
+/** Replaces the character in the middle, which no framing of a state can mean. */
+function alterText(text: string): string {
+  const middle = Math.floor(text.length / 2)
+  return text.slice(0, middle) + (text[middle] === 'A' ? 'B' : 'A') + text.slice(middle + 1)
+}

@@ -1,0 +1,163 @@
+import type { IncomingMessage } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type JsonObject, parseJsonObject } from '@x/core'
+import type { FetchFunction } from '@x/transport-http/client'
+import type { HttpHead } from '../events.ts'
+import { type ArmedFault, alterRequest } from './fault.ts'
+import { readMessages } from './read-messages.ts'
+import { type HttpRequest, sendHttp } from './send-http.ts'
+import { noteOfRequest } from './streams.ts'
+import type { Wire } from './wire.ts'
+
+/** The server behind a {@link createWireFetch}. */
+export interface FetchServer {
+  /** The process that answers now. Undefined for a server that runs elsewhere. */
+  readonly pid: number | undefined
+  /** The token of the second user. */
+  readonly otherToken: string | undefined
+  /** Ends the process at once. */
+  kill(): void
+}
+
+/** One request with what the wire knows of it. */
+interface WireRequest {
+  readonly request: HttpRequest
+  readonly message: JsonObject | undefined
+  readonly callId: number | undefined
+  readonly fault: ArmedFault | undefined
+  readonly pid: number | undefined
+}
+
+/** Returns a `fetch` that records every message, and disturbs a request with a fault. */
+export function createWireFetch(wire: Wire, server: FetchServer): FetchFunction {
+  return async (url, { method, headers, body, signal }) => {
+    const message = body === undefined ? undefined : parseJsonObject(body)
+    const { callId } = wire
+    const fault = message && wire.take(callId, message)
+    const altered = message && alterRequest(message, fault?.kind)
+    const request: HttpRequest = {
+      url,
+      method,
+      headers: { ...Object.fromEntries(headers), 'accept-encoding': 'identity', ...headersOf(fault, server) },
+      body: altered === message ? body : JSON.stringify(altered),
+      signal,
+    }
+    const wireRequest: WireRequest = { request, message, callId, fault, pid: server.pid }
+    recordRequest(wire, wireRequest, noteOfRequest(fault))
+    const { response, written } = sendHttp(request)
+    if (fault?.kind === 'kill') {
+      await written
+      server.kill()
+      // A server that was faster than the signal has answered, and its response is lost all the same.
+      throw lostError('the process was killed')
+    }
+    return toResponse(await response, (incoming) => passMessages(wire, wireRequest, incoming))
+  }
+}
+
+function headersOf(fault: ArmedFault | undefined, { otherToken }: FetchServer): Readonly<Record<string, string>> {
+  return fault?.kind === 'user' && otherToken !== undefined ? { authorization: `Bearer ${otherToken}` } : {}
+}
+
+/** An error like that of a broken connection, so that the client does what it does in production. */
+function lostError(reason: string): Error {
+  return Object.assign(new Error(`mcpx dev: ${reason}`), { code: 'ECONNRESET' })
+}
+
+function toResponse(
+  incoming: IncomingMessage,
+  read: (incoming: IncomingMessage) => AsyncIterable<Uint8Array>,
+): Response {
+  const { statusCode = 500 } = incoming
+  const headers = new Headers()
+  for (const [name, values] of Object.entries(incoming.headersDistinct))
+    for (const value of values ?? []) headers.append(name, value)
+  const hasBody = statusCode !== 204 && statusCode !== 205 && statusCode !== 304
+  const body = read(incoming)
+  return new Response(hasBody ? body : null, { status: statusCode, headers })
+}
+
+/** Passes the parts of a response on. Each message in it is recorded first, and the last one meets the fault. */
+async function* passMessages(
+  wire: Wire,
+  wireRequest: WireRequest,
+  incoming: IncomingMessage,
+): AsyncGenerator<Uint8Array> {
+  let http: HttpHead | undefined = headOf(incoming)
+  try {
+    for await (const { raw, text } of readMessages(incoming)) {
+      const isLast = text !== undefined && isResponseTo(wireRequest, text)
+      if (text !== undefined)
+        recordResponse(wire, wireRequest, { text, http, note: isLast ? noteOfResponse(wireRequest.fault) : undefined })
+      http = text === undefined ? http : undefined
+      if (isLast) await meetFault(wire, wireRequest)
+      yield raw
+    }
+    if (http !== undefined) recordResponse(wire, wireRequest, { text: '', http, note: undefined })
+  } finally {
+    incoming.destroy()
+  }
+}
+
+function isResponseTo({ message }: WireRequest, text: string): boolean {
+  const response = parseJsonObject(text)
+  return response !== undefined && !('method' in response) && response['id'] === message?.['id']
+}
+
+function noteOfResponse(fault: ArmedFault | undefined): string | undefined {
+  if (fault?.kind === 'lose') return 'lost: the client never sees it'
+  return fault?.kind === 'later' ? `held for ${fault.delayMs} ms` : undefined
+}
+
+async function meetFault(wire: Wire, wireRequest: WireRequest): Promise<void> {
+  const { fault, request } = wireRequest
+  if (fault?.kind === 'lose') throw lostError('the response was lost')
+  if (fault?.kind === 'later') await sleep(fault.delayMs, undefined, { signal: request.signal })
+  if (fault?.kind === 'twice') await sendCopy(wire, wireRequest)
+}
+
+/** Sends a request again. Its response ends at a question, because the client does not know of the copy. */
+async function sendCopy(wire: Wire, wireRequest: WireRequest): Promise<void> {
+  recordRequest(wire, wireRequest, 'the same request again')
+  const incoming = await sendHttp(wireRequest.request).response
+  let http: HttpHead | undefined = headOf(incoming)
+  try {
+    for await (const { text } of readMessages(incoming)) {
+      if (text === undefined) continue
+      recordResponse(wire, wireRequest, { text, http, note: 'the response to the copy, which the client never sees' })
+      http = undefined
+      if ('id' in (parseJsonObject(text) ?? {})) return
+    }
+  } finally {
+    incoming.destroy()
+  }
+}
+
+const secretHeaders: ReadonlySet<string> = new Set(['authorization', 'cookie', 'set-cookie', 'dpop'])
+
+function withoutSecrets(headers: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, secretHeaders.has(name) ? '(left out)' : String(value)]),
+  )
+}
+
+function headOf({ statusCode, headers }: IncomingMessage): HttpHead {
+  return { method: undefined, status: statusCode, headers: withoutSecrets(headers) }
+}
+
+function recordRequest(wire: Wire, { request, callId, pid }: WireRequest, note: string | undefined): void {
+  const http = { method: request.method, status: undefined, headers: withoutSecrets(request.headers) }
+  wire.record({ callId, direction: 'sent', transport: 'http', pid, text: request.body ?? '', http, note })
+}
+
+function recordResponse(
+  wire: Wire,
+  { callId, pid }: WireRequest,
+  {
+    text,
+    http,
+    note,
+  }: { readonly text: string; readonly http: HttpHead | undefined; readonly note: string | undefined },
+): void {
+  wire.record({ callId, direction: 'received', transport: 'http', pid, text, http, note })
+}

@@ -1,0 +1,40 @@
+import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+
+/** A request of HTTP with its whole body. */
+export interface HttpRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+  readonly signal: AbortSignal
+}
+
+/** A request that was sent. */
+export interface SentRequest {
+  /** Resolves when the operating system has accepted the whole request. */
+  readonly written: Promise<void>
+  /** Resolves with the head of the response. */
+  readonly response: Promise<IncomingMessage>
+}
+
+/**
+ * Sends a request over a socket of its own. `fetch` would use a socket of the process before the last restart, gives up
+ * after five minutes without a byte, and does not say when a request was written.
+ */
+export function sendHttp({ url, method, headers, body, signal }: HttpRequest): SentRequest {
+  const send = url.startsWith('https:') ? requestHttps : requestHttp
+  const outgoing = send(url, { method, headers, signal, agent: false })
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
+    outgoing.once('response', resolve)
+    outgoing.on('error', reject)
+  })
+  const written = new Promise<void>((resolve) => {
+    outgoing.once('finish', resolve)
+    outgoing.once('close', resolve)
+  })
+  // Whoever waits for the writing alone does not see the error of the response.
+  response.catch(() => {})
+  outgoing.end(body)
+  return { written, response }
+}

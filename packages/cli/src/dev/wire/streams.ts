@@ -1,0 +1,185 @@
+import { type Readable, PassThrough, Writable } from 'node:stream'
+import { type JsonObject, parseJsonObject } from '@x/core'
+import type { StreamPair } from '@x/transport-stdio'
+import { type ArmedFault, alterRequest } from './fault.ts'
+import type { Wire } from './wire.ts'
+
+/** The process behind two streams. */
+export interface StreamProcess {
+  readonly pid: number | undefined
+  /** Ends the process at once. */
+  kill(): void
+}
+
+/** A request whose response has not arrived. */
+interface PendingRequest {
+  readonly callId: number | undefined
+  readonly fault: ArmedFault | undefined
+  /** The line of the request, for a fault that sends it again. */
+  readonly line: string
+  /** The response that waits for that of the copy. */
+  heldLine: string | undefined
+}
+
+/** Lines longer than this are passed on unread. The client rejects them. */
+const maxLineLength = 16 * 1024 * 1024
+
+/**
+ * Returns streams that record every line between a client and a process, and disturb the lines of a request with a fault.
+ * Over stdio a response is only lost with its process, so a lost response ends the process.
+ */
+export function wrapProcessStreams(streams: StreamPair, wire: Wire, process: StreamProcess): StreamPair {
+  const link = new StreamLink(streams, wire, process)
+  return { input: link.received, output: link.sent }
+}
+
+class StreamLink {
+  readonly sent: Writable
+  readonly received = new PassThrough()
+  readonly #wire: Wire
+  readonly #process: StreamProcess
+  readonly #output: Writable
+  readonly #pending = new Map<unknown, PendingRequest>()
+  #copyCount = 0
+
+  constructor({ input, output }: StreamPair, wire: Wire, process: StreamProcess) {
+    this.#wire = wire
+    this.#process = process
+    this.#output = output
+    const split = createLineSplitter((line) => this.#send(line))
+    this.sent = new Writable({
+      write: (chunk, _, done) => {
+        split(String(chunk))
+        done()
+      },
+      final: (done) => void output.end(done),
+      destroy: (error, done) => {
+        output.destroy()
+        done(error)
+      },
+    })
+    output.on('error', (error) => this.sent.destroy(error))
+    this.#read(input)
+  }
+
+  #read(input: Readable): void {
+    const split = createLineSplitter((line) => this.#receive(line))
+    input.setEncoding('utf8')
+    input.on('data', (chunk) => split(String(chunk)))
+    input.on('close', () => this.received.end())
+    input.on('end', () => this.received.end())
+    input.on('error', (error) => this.received.destroy(error))
+  }
+
+  #send(line: string): void {
+    const message = parseJsonObject(line)
+    if (message === undefined || !('method' in message) || !('id' in message)) {
+      this.#record('sent', line, this.#onlyCall())
+      this.#write(line)
+      return
+    }
+    const callId = this.#wire.claim(message)
+    const fault = this.#wire.take(callId, message)
+    const altered = alterRequest(message, fault?.kind)
+    const text = altered === message ? line : JSON.stringify(altered)
+    this.#pending.set(message['id'], { callId, fault, line: text, heldLine: undefined })
+    this.#record('sent', text, callId, noteOfRequest(fault))
+    this.#write(text, fault?.kind === 'kill' ? () => this.#process.kill() : undefined)
+  }
+
+  #receive(line: string): void {
+    const message = parseJsonObject(line)
+    const isResponse = message !== undefined && !('method' in message)
+    const pending = isResponse ? this.#pending.get(message['id']) : undefined
+    if (message === undefined || pending === undefined) {
+      this.#record('received', line, message && this.#callOf(message))
+      return this.#deliver(line)
+    }
+    this.#pending.delete(message['id'])
+    this.#respond(line, pending)
+  }
+
+  #respond(line: string, pending: PendingRequest): void {
+    const { callId, fault, heldLine } = pending
+    switch (fault?.kind) {
+      case 'lose':
+        this.#record('received', line, callId, 'lost: the client never sees it, and the process is killed')
+        return this.#process.kill()
+      case 'kill':
+        return this.#record('received', line, callId, 'lost: the process was killed')
+      case 'later':
+        this.#record('received', line, callId, `held for ${fault.delayMs} ms`)
+        return void setTimeout(() => this.#deliver(line), fault.delayMs)
+      case 'twice':
+        if (heldLine === undefined) return this.#sendCopy(line, pending)
+        this.#record('received', line, callId, 'the response to the copy, which the client never sees')
+        return this.#deliver(heldLine)
+      default:
+        this.#record('received', line, callId)
+        return this.#deliver(line)
+    }
+  }
+
+  /** Sends a request again under another id, and holds the first response until the copy has been answered. */
+  #sendCopy(line: string, pending: PendingRequest): void {
+    this.#record('received', line, pending.callId)
+    this.#copyCount += 1
+    const id = `mcpx-copy-${this.#copyCount}`
+    const copy = JSON.stringify({ ...parseJsonObject(pending.line), id })
+    this.#pending.set(id, { ...pending, heldLine: line })
+    this.#record('sent', copy, pending.callId, 'the same request again')
+    this.#write(copy)
+  }
+
+  #write(line: string, onWritten?: () => void): void {
+    if (!this.#output.destroyed && !this.#output.writableEnded) this.#output.write(`${line}\n`, onWritten)
+  }
+
+  #deliver(line: string): void {
+    if (!this.received.writableEnded && !this.received.destroyed) this.received.write(`${line}\n`)
+  }
+
+  /** The call of a message that is no response: that of its progress token, or the only one that runs. */
+  #callOf({ params }: JsonObject): number | undefined {
+    const token = Object(params).progressToken
+    return this.#pending.get(token)?.callId ?? this.#onlyCall()
+  }
+
+  #onlyCall(): number | undefined {
+    const callIds = new Set([...this.#pending.values()].map(({ callId }) => callId).filter((id) => id !== undefined))
+    const [only] = callIds
+    return callIds.size === 1 ? only : undefined
+  }
+
+  #record(direction: 'sent' | 'received', text: string, callId: number | undefined, note?: string): void {
+    this.#wire.record({ callId, direction, transport: 'stdio', pid: this.#process.pid, text, note })
+  }
+}
+
+/** Describes what a fault changes in a request. Undefined if the request is sent as it is. */
+export function noteOfRequest(fault: ArmedFault | undefined): string | undefined {
+  switch (fault?.kind) {
+    case 'argument':
+      return 'with another argument than the client sent'
+    case 'state':
+      return 'with one character of the state changed'
+    case 'kill':
+      return 'the process is killed as soon as it is written'
+    case 'user':
+      return 'with the token of another user'
+    default:
+      return undefined
+  }
+}
+
+function createLineSplitter(onLine: (line: string) => void): (text: string) => void {
+  let rest = ''
+  return (text) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line !== '') onLine(line)
+    if (rest.length <= maxLineLength) return
+    onLine(rest)
+    rest = ''
+  }
+}

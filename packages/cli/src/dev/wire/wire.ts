@@ -1,0 +1,148 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
+import type { RpcRequest } from '@x/schema'
+import type { EventLog } from '../event-log.ts'
+import { type MessageView, maxTextLength } from '../events.ts'
+import { type ArmedFault, type FaultKind, faultKinds, faults, isAnswer } from './fault.ts'
+
+/** A request that a client has given to a connection, until its line is written. */
+interface ExpectedRequest {
+  readonly callId: number
+  readonly method: string
+  readonly target: unknown
+}
+
+/** A message to record. */
+export interface RecordedMessage extends Pick<MessageView, 'callId' | 'direction' | 'transport' | 'pid'> {
+  readonly text: string
+  readonly http?: MessageView['http']
+  readonly note?: string | undefined
+}
+
+/** The server of a wire, as far as faults depend on it. */
+export interface FaultyServer {
+  /** True if the server is a process of this command. */
+  readonly hasProcess: boolean
+  readonly isHttp: boolean
+}
+
+/** Called when a fault has taken effect on a request of a call. */
+export type FaultListener = (callId: number, kind: FaultKind, request: JsonObject) => void
+
+/** The methods that faults apply to. */
+const faultyMethods: ReadonlySet<unknown> = new Set(['tools/call', 'prompts/get', 'resources/read'])
+
+/** The largest number of requests that wait for their line. Beyond it, the oldest is forgotten. */
+const maxExpected = 1000
+
+/** Knows which call a message belongs to, records messages, and gives the armed fault to the request that it is for. */
+export class Wire {
+  readonly #log: EventLog
+  readonly #calls = new AsyncLocalStorage<number>()
+  readonly #expected: ExpectedRequest[] = []
+  readonly #hasUser: boolean
+  #armed: ArmedFault | undefined
+  #server: FaultyServer = { hasProcess: false, isHttp: false }
+  onFault: FaultListener = () => {}
+
+  constructor(log: EventLog, { hasUser }: { readonly hasUser: boolean }) {
+    this.#log = log
+    this.#hasUser = hasUser
+    this.#report()
+  }
+
+  /** The call of the running code. Undefined outside of calls. */
+  get callId(): number | undefined {
+    return this.#calls.getStore()
+  }
+
+  get armed(): ArmedFault | undefined {
+    return this.#armed
+  }
+
+  /** Runs a function, whose requests then belong to the call. */
+  run<T>(callId: number, run: () => T): T {
+    return this.#calls.run(callId, run)
+  }
+
+  /** Runs a function outside of every call, although a call has caused it. */
+  leave<T>(run: () => T): T {
+    return this.#calls.exit(run)
+  }
+
+  /** Announces a request before a stream collects its line with others, which loses the context of the call. */
+  expect({ method, params }: RpcRequest): void {
+    const { callId } = this
+    if (callId === undefined) return
+    this.#expected.push({ callId, method, target: targetIn(params) })
+    if (this.#expected.length > maxExpected) this.#expected.shift()
+  }
+
+  /** Returns the call of a line. Lines are written in the order of their requests. */
+  claim({ method, params }: JsonObject): number | undefined {
+    const target = targetIn(params)
+    const index = this.#expected.findIndex((one) => one.method === method && one.target === target)
+    return index === -1 ? undefined : this.#expected.splice(index, 1)[0]?.callId
+  }
+
+  /** Sets what some faults need. */
+  setServer(server: FaultyServer): void {
+    this.#server = server
+    this.#report()
+  }
+
+  /** The faults that this server can have. */
+  get available(): readonly FaultKind[] {
+    const { hasProcess, isHttp } = this.#server
+    return faultKinds.filter((kind) =>
+      kind === 'user' ? this.#hasUser && isHttp : hasProcess || !faults[kind].needsProcess,
+    )
+  }
+
+  /** Arms a fault, or disarms the one that is armed. */
+  arm(fault: ArmedFault | undefined): void {
+    this.#armed = fault && { ...fault, at: faults[fault.kind].isOfAnswer ? 'answer' : fault.at }
+    this.#report()
+  }
+
+  /** Returns the armed fault if it is for this request of a call, and disarms it. */
+  take(callId: number | undefined, request: JsonObject): ArmedFault | undefined {
+    const armed = this.#armed
+    if (armed === undefined || callId === undefined || !faultyMethods.has(request['method'])) return undefined
+    if (armed.at === 'answer' && !isAnswer(request['params'])) return undefined
+    this.arm(undefined)
+    this.onFault(callId, armed.kind, request)
+    return armed
+  }
+
+  record({ text, http, note, ...message }: RecordedMessage): void {
+    this.#log.append({
+      type: 'message',
+      message: {
+        ...message,
+        text: text.length > maxTextLength ? text.slice(0, maxTextLength) : text,
+        bytes: Buffer.byteLength(text),
+        stateBytes: stateBytesIn(text),
+        http,
+        note,
+      },
+    })
+  }
+
+  #report(): void {
+    this.#log.append({ type: 'fault', armed: this.#armed, available: this.available })
+  }
+}
+
+function targetIn(params: JsonValue | undefined): JsonValue | undefined {
+  return isJsonObject(params) ? (params['name'] ?? params['uri']) : undefined
+}
+
+/** A state is a string without quotes in it, so that the message need not be parsed again. */
+function stateBytesIn(text: string): number | undefined {
+  const start = text.indexOf(stateStart)
+  if (start === -1) return undefined
+  return text.indexOf('"', start + stateStart.length) - start - stateStart.length
+}
+
+const stateStart = '"requestState":"'

@@ -1,0 +1,57 @@
+import { appendFileSync } from 'node:fs'
+import { legacy } from '@x/legacy'
+import { createServer, form, sealedState, tool } from '@x/server'
+import { serveHttp } from '@x/transport-http/node'
+import { serveStdio } from '@x/transport-stdio'
+import { z } from 'zod'
+
+/** A test replaces this text in the built program, as an author changes the source. */
+const edition = 'edition 1'
+
+/** Effects that a test counts, as lines of a file. */
+const act = (name: string): void => appendFileSync(process.env['EFFECTS'] ?? '/dev/null', `${name}\n`)
+
+const how = form(z.object({ how: z.string() }))
+const acts = { input: z.object({ id: z.number() }) }
+
+const server = createServer({
+  name: 'shop',
+  version: '1.0.0',
+  extensions: [legacy()],
+  state: sealedState({ keys: (process.env['STATE_KEYS'] ?? '').split(',') }),
+  tools: [
+    tool('resolve', {
+      ...acts,
+      description: 'Resolves an item after a question',
+      run: async ({ id }, ctx) => {
+        const answer = await ctx.elicit('how', { message: `How was item ${id} resolved?`, schema: how })
+        act('resolve')
+        return `#${id} is ${answer.how} in ${edition} of ${process.pid}`
+      },
+    }),
+    tool('pay', {
+      ...acts,
+      description: 'Pays',
+      run: ({ id }) => {
+        act('pay')
+        return `paid ${id}`
+      },
+    }),
+    tool('put', {
+      ...acts,
+      description: 'Sets a value',
+      annotations: { idempotentHint: true },
+      run: ({ id }, ctx) => {
+        act('put')
+        ctx.progress(1, 1, 'set')
+        return `put ${id} in ${process.pid}`
+      },
+    }),
+    tool('crash', { description: 'Ends the process', run: () => process.exit(3) }),
+  ],
+})
+
+if (process.argv.includes('http')) {
+  const http = await serveHttp(server, { stopOnSignals: true })
+  process.stdout.write(`listening at ${http.url}\n`)
+} else serveStdio(server)

@@ -1,0 +1,123 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { readFileSync } from 'node:fs'
+import { describeNeeding } from '@tooling/vitest/needs'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { build } from 'vite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type BuiltDevProgram, buildDevProgram, DevDriver } from '../src/testing/dev-driver.ts'
+
+const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync']
+
+describeNeeding('chromium', 'the page of mcpx dev', (executablePath) => {
+  let browser: Browser
+  let program: BuiltDevProgram
+  let folder: string
+  let page: URL
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mcpx-dev-page-'))
+    const configFile = fileURLToPath(new URL('../web/vite.config.ts', import.meta.url))
+    const [, built, launched] = await Promise.all([
+      build({ configFile, logLevel: 'silent', build: { outDir: folder } }),
+      buildDevProgram(),
+      chromium.launch({ executablePath, args }),
+    ])
+    page = pathToFileURL(join(folder, 'index.html'))
+    program = built
+    browser = launched
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await program?.remove()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  /** Opens the page. What it or its policy complains of is in `complaints`. */
+  const open = async (dev: DevDriver, options = {}): Promise<{ readonly tab: Page; readonly complaints: string[] }> => {
+    const tab = await browser.newPage(options)
+    const complaints: string[] = []
+    tab.on('pageerror', (error) => complaints.push(error.message))
+    tab.on('console', (message) => complaints.push(message.text()))
+    tab.on('request', (request) => {
+      if (!request.url().startsWith(`http://127.0.0.1:${dev.dev.port}/`)) complaints.push(request.url())
+      if (request.url().includes(dev.dev.token)) complaints.push('the token is in a request')
+    })
+    await tab.goto(dev.dev.pageUrl)
+    await tab.getByRole('button', { name: /^Call resolve/ }).waitFor()
+    return { tab, complaints }
+  }
+
+  test('is smaller than 35 kB', () => {
+    expect(gzipSync(readFileSync(page)).length).toBeLessThan(35_000)
+  })
+
+  describe.each(['http', 'stdio'])('of a server over %s', (transport) => {
+    let dev: DevDriver
+    beforeAll(async () => {
+      dev = await DevDriver.start({ target: `${process.execPath} ${program.path} ${transport}`, page })
+      await dev.ready()
+    })
+    afterAll(() => dev.close())
+
+    test('a question survives a change of the source and a reload, and the new code uses the answer', async () => {
+      const { tab, complaints } = await open(dev)
+      await tab.getByLabel('Id').fill('17')
+      await tab.keyboard.press('Control+Enter')
+      const question = tab.getByRole('form', { name: 'How was item 17 resolved?' })
+      await question.waitFor()
+      const { seq } = dev
+      await program.change('"edition 1"', '"edition 2"')
+      await dev.ready(seq)
+      await tab.reload()
+      await question.getByLabel('How').fill('Fixed')
+      await tab.keyboard.press('Enter')
+      const outcome = tab.locator('[data-outcome=done]')
+      await outcome.waitFor()
+      expect(await outcome.innerText()).toContain('#17 is Fixed in edition 2')
+      const pids = await tab.locator('.message .instance').allInnerTexts()
+      expect([pids.length, new Set(pids).size]).toEqual([4, 2])
+      expect(complaints).toEqual([])
+      await tab.close()
+    })
+
+    test.runIf(transport === 'http')(
+      'a fault is armed by its button, and what it has shown stands below the result',
+      async () => {
+        const { tab, complaints } = await open(dev)
+        await tab.getByRole('button', { name: 'pay Pays' }).click()
+        await tab.getByLabel('Id').fill('1')
+        await tab.getByRole('button', { name: 'send twice' }).click()
+        await tab.getByText('Armed for the next request of a call').waitFor()
+        await tab.getByRole('button', { name: /^Call pay/ }).click()
+        await tab.getByText('What the fault has shown').waitFor()
+        expect(await tab.locator('.lesson').innerText()).toContain('the same request twice')
+        expect(await tab.getByText('the same request again').count()).toBe(1)
+        expect(complaints).toEqual([])
+        await tab.close()
+      },
+    )
+
+    test.runIf(transport === 'http')('broken source shows what the server wrote, and heals', async () => {
+      const { tab } = await open(dev)
+      await program.change('"edition 1"', '"edition')
+      await tab.getByText('Ended; waits for a change').waitFor()
+      expect(await tab.locator('.reason').innerText()).toContain('SyntaxError')
+      await program.change('', '')
+      await tab.getByText(/Ready over/).waitFor()
+      expect(await tab.locator('.reason').count()).toBe(0)
+      await tab.close()
+    })
+  })
+
+  test('an address without the token says what is missing', async () => {
+    const dev = await DevDriver.start({ target: `${process.execPath} ${program.path} stdio`, page })
+    const tab = await browser.newPage()
+    await tab.goto(`http://127.0.0.1:${dev.dev.port}/`)
+    await tab.getByText('The address of this page has no valid token').waitFor()
+    await dev.close()
+    await tab.close()
+  })
+})

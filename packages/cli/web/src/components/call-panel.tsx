@@ -1,0 +1,101 @@
+import { isJsonObject } from '@x/schema'
+import type { VNode } from 'preact'
+import type { CallView } from '../../../src/dev/events.ts'
+import type { TimelineEntry } from '../state/dev-state.ts'
+import type { Session } from '../state/session.ts'
+import { showDuration } from '../units.ts'
+import { MessageRow } from './message-row.tsx'
+
+/** Shows a call: its messages in their order, what the client decided, and the result. */
+export function CallPanel({ session }: { readonly session: Session }): VNode {
+  const id = session.shownCallId.value
+  const call = session.state.calls.value.find((one) => one.id === id)
+  return (
+    <section class="card" aria-labelledby="call">
+      {call === undefined ? <NoCall /> : <CallDetails session={session} call={call} />}
+    </section>
+  )
+}
+
+function NoCall(): VNode {
+  return (
+    <>
+      <h2 id="call">No call yet</h2>
+      <p class="hint">Every message of a call appears here, with its size, its process and what the client did.</p>
+    </>
+  )
+}
+
+function CallDetails({ session, call }: { readonly session: Session; readonly call: CallView }): VNode {
+  const { id, target, args, status, durationMs } = call
+  return (
+    <>
+      <div class="card-head">
+        <h2 id="call">
+          Call {id}: {target}
+        </h2>
+        <span class="hint">
+          {status === 'running' ? 'runs' : durationMs !== undefined && showDuration(durationMs)}
+          {status === 'running' && call.source === 'page' && (
+            <button type="button" class="quiet" onClick={() => void session.command('stop', { id })}>
+              Stop
+            </button>
+          )}
+          {status !== 'running' && call.method === 'tools/call' && (
+            <button type="button" class="quiet" onClick={() => void session.call(target, args)}>
+              Call again
+            </button>
+          )}
+        </span>
+      </div>
+      <p class="hint">
+        <code>{JSON.stringify(args)}</code>
+      </p>
+      <ol class="messages">
+        {session.state.timelineOf(id).map((entry) => (
+          <TimelineRow key={entry.seq} entry={entry} startedAt={call.startedAt} />
+        ))}
+      </ol>
+      <Outcome call={call} />
+      {call.lesson !== undefined && (
+        <p class="notice lesson">
+          <strong>What the fault has shown</strong> {call.lesson}
+        </p>
+      )}
+    </>
+  )
+}
+
+function TimelineRow({ entry, startedAt }: { readonly entry: TimelineEntry; readonly startedAt: number }): VNode {
+  if (entry.type === 'message') return <MessageRow message={entry.message} afterMs={entry.at - startedAt} />
+  return <li class="note">The client {entry.text}</li>
+}
+
+function Outcome({ call }: { readonly call: CallView }): VNode | null {
+  const { status, result, error } = call
+  if (status === 'running') return null
+  const text = error ?? resultText(result)
+  return (
+    <div class={`notice ${status === 'done' ? 'good' : 'bad'}`} data-outcome={status}>
+      <strong>{{ done: 'Result', tool_error: 'Tool error', failed: 'Failed', stopped: 'Stopped' }[status]}</strong>{' '}
+      {text}
+      {result !== undefined && (
+        <details>
+          <summary>JSON</summary>
+          <pre>{JSON.stringify(result, undefined, 2)}</pre>
+        </details>
+      )}
+    </div>
+  )
+}
+
+/** Returns the texts of a result, and a word for each other part. */
+function resultText(result: CallView['result']): string {
+  const content = isJsonObject(result) ? result['content'] : undefined
+  if (!Array.isArray(content)) return ''
+  return content
+    .map((block) =>
+      isJsonObject(block) ? String(block['type'] === 'text' ? block['text'] : `(${block['type']})`) : '',
+    )
+    .join('\n')
+}

@@ -1,0 +1,49 @@
+import type { VNode } from 'preact'
+import type { Session } from '../state/session.ts'
+import { CallPanel } from './call-panel.tsx'
+import { Head } from './head.tsx'
+import { NavigationPanel } from './navigation-panel.tsx'
+import { OutputPanel } from './output-panel.tsx'
+import { QuestionPanel } from './question-panel.tsx'
+import { ToolPanel } from './tool-panel.tsx'
+
+/** Shows the whole page. */
+export function Page({ session }: { readonly session: Session }): VNode {
+  const { link } = session.state
+  if (link.value === 'refused')
+    return (
+      <main class="alone">
+        <h1>mcpx dev</h1>
+        <p class="notice bad" role="alert">
+          The address of this page has no valid token. Open the address that <code>mcpx dev</code> has printed, with the
+          part after the <code>#</code>.
+        </p>
+      </main>
+    )
+  const [question] = session.state.questions.value
+  return (
+    <>
+      <Head session={session} />
+      <main class="columns">
+        <NavigationPanel session={session} />
+        <div class="work">
+          <ToolPanel session={session} />
+          {question && <QuestionPanel key={question.id} question={question} session={session} />}
+          <CallPanel session={session} />
+        </div>
+        <OutputPanel session={session} />
+      </main>
+      <p class="visually-hidden" role="status">
+        {announcementOf(session)}
+      </p>
+    </>
+  )
+}
+
+/** Says what changed, for a screen reader. */
+function announcementOf({ state, shownCallId }: Session): string {
+  const [question] = state.questions.value
+  if (question !== undefined) return `Question: ${question.message}`
+  const call = state.calls.value.find(({ id }) => id === shownCallId.value)
+  return call === undefined || call.status === 'running' ? '' : `${call.target}: ${call.status}`
+}
