@@ -40,6 +40,18 @@ export async function measure({ calls, times, retain }: MeasureOptions): Promise
 }
 
 async function usedHeap(): Promise<number> {
+  await collectGarbage()
+  return process.memoryUsage().heapUsed
+}
+
+/** Returns the bytes of the heap in use and of memory outside of it that belongs to objects. */
+export async function usedMemory(): Promise<number> {
+  await collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+async function collectGarbage(): Promise<void> {
   const { gc } = globalThis
   if (gc === undefined) throw new Error('a measurement of the heap needs --expose-gc')
   for (let round = 0; round < 4; round += 1) {
@@ -47,5 +59,4 @@ async function usedHeap(): Promise<number> {
     await setImmediate()
     gc()
   }
-  return process.memoryUsage().heapUsed
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { minGrowth } from '../memory/min-growth.ts'
+import type { Measured } from './measure.ts'
 import { runProgram } from './run-program.ts'
 
 const calls = 10_000
@@ -24,12 +25,12 @@ describe('calls that ask and are never answered', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
   test('leave no memory behind [MRT-016]', async () => {
-    const { heaps } = await runProgram(program, [String(calls), '3'])
+    const { heaps } = await runProgram<Measured>(program, [String(calls), '3'])
     expect(minGrowth(heaps)).toBeLessThan(noiseBytes)
   })
 
   test('show a leak of a tenth as many contexts', async () => {
-    const { heaps } = await runProgram(program, [String(calls / 10), '3', 'leak'])
+    const { heaps } = await runProgram<Measured>(program, [String(calls / 10), '3', 'leak'])
     expect(minGrowth(heaps)).toBeGreaterThan(noiseBytes)
   })
 })
