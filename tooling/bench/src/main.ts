@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 
 const benchmarks: ReadonlyMap<string, () => Promise<{ readonly run: (options: { quick: boolean }) => Promise<void> }>> =
   new Map([
+    ['asks', () => import('./asks/run.ts')],
     ['auth', () => import('./auth.ts')],
     ['bridges', () => import('./bridges/run.ts')],
     ['bundle', () => import('./bundle.ts')],

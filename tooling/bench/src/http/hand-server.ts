@@ -1,15 +1,4 @@
-import * as z from 'zod'
 import { answerQuestions } from './answer-questions.ts'
-import { HandError, serveByHand } from './hand-written.ts'
+import { echoByHand } from './echo-by-hand.ts'
 
-const input = z.object({ text: z.string(), times: z.number().int().min(1).max(10) })
-
-answerQuestions(
-  serveByHand(({ name, arguments: given }) => {
-    if (name !== 'echo') throw new HandError(-32602, 'No such tool')
-    const { data, error } = input.safeParse(given)
-    return error === undefined
-      ? { resultType: 'complete', content: [{ type: 'text', text: data.text.repeat(data.times) }] }
-      : { resultType: 'complete', isError: true, content: [{ type: 'text', text: z.prettifyError(error) }] }
-  }),
-)
+answerQuestions(echoByHand())

@@ -1,4 +1,4 @@
-import { createServer, form, sealedState, type McpServer, tool } from '@x/server'
+import { createServer, form, sealedState, type McpServer, type ServerDefinition, tool } from '@x/server'
 import { randomKey } from '@x/state-codec'
 import * as z from 'zod'
 
@@ -31,8 +31,13 @@ const resolveBugInline = tool('resolve_bug', {
   },
 })
 
+interface FlowOptions {
+  readonly inline?: boolean
+  readonly extensions?: ServerDefinition['extensions']
+}
+
 /** Creates a server with sealed state, whose tool asks two questions. */
-export function flowServer({ inline = false }: { readonly inline?: boolean } = {}): McpServer {
+export function flowServer({ inline = false, extensions }: FlowOptions = {}): McpServer {
   return createServer({
     name: 'bench',
     version: '1.0.0',
@@ -40,5 +45,6 @@ export function flowServer({ inline = false }: { readonly inline?: boolean } = {
     // Ignores the warning about schemas that are built in each run.
     log: () => {},
     tools: [inline ? resolveBugInline : resolveBug],
+    extensions: extensions ?? [],
   })
 }
