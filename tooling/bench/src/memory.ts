@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { MemoryAnswer, MemoryQuestion } from './memory/answer-memory.ts'
 import type { LoadAnswer, LoadQuestion } from './memory/load-client.ts'
 import { startPinned } from './pinned-process.ts'
+import type { Measured } from './suspended/measure.ts'
 import { runProgram } from './suspended/run-program.ts'
 
 const rows = [
@@ -28,7 +29,7 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   }
   const calls = 100_000 * share
   const program = fileURLToPath(new URL('./suspended/program.js', import.meta.url))
-  const { heaps } = await runProgram(program, [String(calls), '1'], ['dist'])
+  const { heaps } = await runProgram<Measured>(program, [String(calls), '1'], ['dist'])
   const [before = Number.NaN, after = Number.NaN] = heaps
   printRow('suspended calls', calls, [before, after])
 }
