@@ -18,7 +18,7 @@ const chartFile = new URL('../../../../docs/charts/servers.svg', import.meta.url
  * that asks is three POSTs in each revision, and the figure is of one of them.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
-  const timing = quick ? { rounds: 3, seconds: 0.15, warmUp: 1 } : { rounds: 9, seconds: 0.3, warmUp: 2 }
+  const timing = quick ? { rounds: 3, seconds: 0.15, warmUp: 3 } : { rounds: 9, seconds: 0.3, warmUp: 5 }
   const calls = await measureAll(await startCalls(), timing)
   const asks = await measureAll(await startAsks(), timing)
   print(`CPU in multiples of the hand-written server, Node ${process.version}; ${pinning}; 16 connections`)
