@@ -64,11 +64,13 @@ function compileForm(schema: AnySchema, errorSubject: string): CompiledForm {
 const formsBySchema = new WeakMap<object, Form<unknown>>()
 
 /**
- * The forms of the latest schema objects that were used once. A schema object that a handler creates in each run is
- * never used again. A long-lived `WeakMap` would keep such an object until the next full garbage collection.
+ * The latest schema objects that were used once, and their forms. A schema object that a handler creates in each run is
+ * never used again. A long-lived `WeakMap` or `Map` would keep such objects until the next full garbage collection, so
+ * these are arrays, in which each new object takes the place of the oldest.
  */
-const latestForms = new Map<object, Form<unknown>>()
-const maxLatestForms = 64
+const latestSchemas: (object | undefined)[] = Array.from({ length: 64 })
+const latestForms: (Form<unknown> | undefined)[] = Array.from({ length: latestSchemas.length })
+let nextLatest = 0
 
 /**
  * Returns a form unchanged, and converts a schema into a form. Forms are cached by the schema object, so that a schema
@@ -80,17 +82,24 @@ const maxLatestForms = 64
  */
 export function formOf(schema: AnySchema | Form<unknown>, onRebuilt: () => void = () => {}): Form<unknown> {
   if (isForm(schema)) return schema
-  const knownForm = formsBySchema.get(schema) ?? latestForms.get(schema)
-  const compiledForm = knownForm ?? reuseFormOfEqualSchema(schema, onRebuilt) ?? form(schema)
-  if (latestForms.delete(schema)) formsBySchema.set(schema, compiledForm)
-  else if (knownForm === undefined) rememberLatestForm(schema, compiledForm)
-  return compiledForm
+  const frequentForm = formsBySchema.get(schema)
+  if (frequentForm !== undefined) return frequentForm
+  const latestIndex = latestSchemas.indexOf(schema)
+  const latestForm = latestForms[latestIndex]
+  if (latestForm !== undefined) {
+    setLatestForm(latestIndex, undefined, undefined)
+    formsBySchema.set(schema, latestForm)
+    return latestForm
+  }
+  const newForm = reuseFormOfEqualSchema(schema, onRebuilt) ?? form(schema)
+  setLatestForm(nextLatest, schema, newForm)
+  nextLatest = (nextLatest + 1) % latestSchemas.length
+  return newForm
 }
 
-function rememberLatestForm(schema: object, compiledForm: Form<unknown>): void {
-  const [oldestSchema] = latestForms.size < maxLatestForms ? [] : latestForms.keys()
-  if (oldestSchema !== undefined) latestForms.delete(oldestSchema)
-  latestForms.set(schema, compiledForm)
+function setLatestForm(index: number, schema: object | undefined, latestForm: Form<unknown> | undefined): void {
+  latestSchemas[index] = schema
+  latestForms[index] = latestForm
 }
 
 /** A form that was made of a schema, and the number of later schemas with the same key. */
