@@ -77,21 +77,31 @@ async function openSession(url: string): Promise<Session> {
 
 /** A connection that sends one request after the other, and reads the events of an open response. */
 class Connection {
-  readonly #socket: Socket
+  readonly #address: { readonly host: string; readonly port: number }
   readonly #head: string
+  #socket: Socket
   #onData: (text: string) => void = () => {}
+  #onClose: () => void = () => {}
 
   constructor(url: string) {
     const { hostname, port, host, pathname } = new URL(url)
-    this.#socket = connect({ host: hostname, port: Number(port), noDelay: true })
-    this.#socket.setEncoding('utf8').on('data', (text: string) => this.#onData(text))
     const accept = 'accept: application/json, text/event-stream\r\n'
     this.#head = `POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n${accept}${userHeader}: ada\r\n`
+    this.#address = { host: hostname, port: Number(port) }
+    this.#socket = this.#open()
+  }
+
+  #open(): Socket {
+    const socket = connect({ ...this.#address, noDelay: true })
+    socket.setEncoding('utf8').on('data', (text: string) => this.#onData(text))
+    return socket.on('close', () => this.#onClose())
   }
 
   /** Sends a message, and returns the text of its response with its headers. */
   post(message: object, headers = '', onEvent: (data: string) => void = () => {}): Promise<string> {
     const body = JSON.stringify({ jsonrpc: '2.0', ...message })
+    // Node closes a connection that was idle for five seconds, as the one for answers is on a busy machine.
+    if (this.#socket.destroyed) this.#socket = this.#open()
     return new Promise((resolve) => {
       let text = ''
       let seen = 0
@@ -104,6 +114,8 @@ class Connection {
         }
         if (isComplete(text)) resolve(text)
       }
+      // An incomplete response counts as a failure.
+      this.#onClose = () => resolve(text)
       this.#socket.write(`${this.#head}${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
     })
   }
