@@ -6,3 +6,4 @@
 
 export { tokenExchange, type TokenExchangeOptions } from './client/token-exchange.ts'
 export type { ClientKey, MachineClient } from './client/machine-client.ts'
+export type { GivenResource } from './client/authorize.ts'

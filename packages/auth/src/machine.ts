@@ -15,3 +15,4 @@ export {
   type WorkloadOptions,
 } from './client/machine.ts'
 export type { ClientKey, MachineClient } from './client/machine-client.ts'
+export type { GivenResource } from './client/authorize.ts'

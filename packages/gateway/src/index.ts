@@ -13,4 +13,9 @@ export type { LoginRequired } from './hop/upstream-error.ts'
 export type { ConnectionState, ConnectionStatus, ObservableState } from '@x/exchange'
 export type { CredentialSource } from './upstream/credential.ts'
 export type { PinStore, ToolRules } from './upstream/tool-rules.ts'
-export type { GatewayUpstream, GatewayUpstreamOptions } from './upstream/upstream.ts'
+export type {
+  GatewayServerOptions,
+  GatewayUpstream,
+  GatewayUpstreamOptions,
+  GatewayUpstreamRules,
+} from './upstream/upstream.ts'

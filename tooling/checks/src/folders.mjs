@@ -163,6 +163,7 @@ export const folderLayers = new Map([
         'doctor/check.ts',
         'doctor/http-probe.ts',
         'gateway',
+        'openapi',
         'init',
         'tasks',
         'state',

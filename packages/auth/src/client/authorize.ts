@@ -4,7 +4,7 @@ import type { StoredCredentials } from './stored-credentials.ts'
 import { AuthError, quoteText } from './auth-error.ts'
 import { isSameIssuer } from '../oauth-urls.ts'
 import type { Dpop } from './dpop-binding.ts'
-import { discoverResourceMetadata, type ResourceMetadata } from './resource-metadata.ts'
+import { discoverResourceMetadata, type ResourceMetadata, type ResourceQuery } from './resource-metadata.ts'
 import { parseSafeUrl } from './safe-url.ts'
 import { discoverServerMetadata } from './server-metadata.ts'
 import type { StoredEndpoint } from './stored.ts'
@@ -46,8 +46,18 @@ export interface AuthServerSettings {
   readonly endpoints?: 'default' | undefined
 }
 
+/** What the operator says about an API that publishes no metadata of its own (RFC 9728). */
+export interface GivenResource {
+  /** The identifier of the resource at the authorization server, such as `https://api.example.com`. */
+  readonly resource: string
+  /** The scopes that each token has. Default: those that the authorization server chooses. */
+  readonly scopes?: readonly string[] | undefined
+}
+
 /** Dependencies that every kind of authorizer has. */
 export interface AuthorizerDeps extends TokenSource {
+  /** Replaces the metadata that an endpoint publishes, so that a token is obtained before the first request. */
+  readonly givenResource?: GivenResource | undefined
   readonly settingsByIssuer: ReadonlyMap<string, AuthServerSettings>
   /** The issuers at which the user has registered the client. */
   readonly preferredIssuers: readonly string[]
@@ -154,7 +164,8 @@ export async function authorize(
   const { endpoint, challenge, isOneTime = false, ...rest } = query
   // basic/authorization/authorization-server-discovery: the metadata is read each time, because the resource may have
   // changed to another authorization server.
-  const metadata = await discoverResourceMetadata({ endpoint, metadataUrl: challenge.metadataUrl, fetch, signal })
+  const search = { endpoint, metadataUrl: challenge.metadataUrl, fetch, signal }
+  const metadata = await findMetadata(deps, search)
   const lastEndpoint = await storedCredentials.loadEndpoint(endpoint)
   const issuer = await chooseIssuer(deps, metadata, lastEndpoint)
   const refusesDpop = lastEndpoint?.refusesDpop === true
@@ -176,6 +187,15 @@ export async function authorize(
   if (tokenResult !== undefined)
     await storedCredentials.store(endpoint, { issuer, resource, refusesDpop }, tokenResult.token)
   return tokenResult
+}
+
+/** Returns the metadata that the operator gave, whose issuer is that of the options, or else those of the endpoint. */
+async function findMetadata(
+  { givenResource, configuredIssuer }: AuthorizerDeps,
+  search: ResourceQuery,
+): Promise<ResourceMetadata> {
+  if (givenResource === undefined || configuredIssuer === undefined) return discoverResourceMetadata(search)
+  return { resource: givenResource.resource, issuers: [configuredIssuer], scopes: givenResource.scopes }
 }
 
 /**

@@ -167,10 +167,19 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   }
 }
 
+/** Obtains the first token for an API that sends no challenge, or one without the scopes and the metadata. */
+async function obtainGiven(state: AuthorizerState, { url, signal }: HttpTarget): Promise<StoredCredential | undefined> {
+  if (state.givenResource === undefined) return undefined
+  const challenge = { metadataUrl: undefined, scopes: undefined, error: undefined }
+  const query = { endpoint: url, challenge, rejectedToken: undefined, canRefresh: true, canRequestGrant: () => true }
+  await state.sharedRequests.join(url.href, { scopes: [], signal }, (shared) => authorize(state, query, shared))
+  return state.storedCredentials.load(url)
+}
+
 const toRenewalKey = (href: string): string => `renew ${href}`
 
 async function createTokenHeaders(state: AuthorizerState, target: HttpTarget): Promise<HttpHeaders> {
-  const credential = await state.storedCredentials.load(target.url)
+  const credential = (await state.storedCredentials.load(target.url)) ?? (await obtainGiven(state, target))
   if (credential === undefined) return {}
   const isRenewable = credential.token.refresh !== undefined || !state.requiresUserInteraction
   const mustRenew = isRenewable && isRenewalDue(credential.token, state.now())

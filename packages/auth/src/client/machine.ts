@@ -1,7 +1,7 @@
 import { checkArgument, type OptionTable, resolveOptions } from '@x/core'
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError } from './auth-error.ts'
-import type { AuthServerSettings } from './authorize.ts'
+import type { AuthServerSettings, GivenResource } from './authorize.ts'
 import { createAuthorizer, type AuthorizerOptions, resolveAuthorizerDeps } from './authorizer.ts'
 import { matchesBinding } from './dpop-binding.ts'
 import { withoutFragment } from './safe-url.ts'
@@ -21,10 +21,16 @@ export interface MachineOptions extends AuthServerSettings, AuthorizerOptions {
    * sent to that issuer.
    */
   readonly issuer: string
+  /**
+   * The resource and the scopes of an API that publishes no metadata (RFC 9728), as a plain HTTP API does. Then the first
+   * request already has a token. Default: the metadata of the endpoint.
+   */
+  readonly metadata?: GivenResource | undefined
 }
 
 export const machineOptionTable = {
   issuer: undefined,
+  metadata: undefined,
   resource: undefined,
   alias: undefined,
   endpoints: undefined,
@@ -155,7 +161,7 @@ function createGrantFields({ serverContext, resource, scopes }: TokenRequirement
 
 /** Creates an authorizer that uses a grant for machines. */
 export function createMachineAuth(options: MachineOptions, grant: MachineGrant): MachineAuth {
-  const { issuer, alias, resource, endpoints } = options
+  const { issuer, alias, resource, endpoints, metadata } = options
   const deps = resolveAuthorizerDeps(options)
   const { clientId } = grant
   const authorizer = createAuthorizer({
@@ -163,6 +169,7 @@ export function createMachineAuth(options: MachineOptions, grant: MachineGrant):
     settingsByIssuer: new Map([[issuer, { alias, resource, endpoints }]]),
     preferredIssuers: [],
     configuredIssuer: issuer,
+    givenResource: metadata,
     requiresUserInteraction: false,
     isUsable: async (token) => token.clientId === clientId && (await matchesBinding(deps.dpop, token)),
     // RFC 6749, section 4.4.3: such a grant should return no refresh token. The grant is requested again instead of a

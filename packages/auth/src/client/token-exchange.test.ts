@@ -3,6 +3,7 @@ import type { Principal } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { tokenExchange, type TokenExchangeOptions } from '../exchange.ts'
+import { clientCredentials } from '../machine.ts'
 import {
   createProtectedServer,
   type ProtectedServer,
@@ -208,4 +209,34 @@ test.each([
 ])('tokenExchange refuses %s', (_, options, message) => {
   const given = { issuer: 'https://login.example', client, ...options }
   expect(() => tokenExchange(given)).toThrow(message)
+})
+
+describe('an API that publishes no metadata', () => {
+  const metadata = { resource: 'https://api.example.com', scopes: ['orders:read'] }
+  const refused = { status: 401, header: () => undefined }
+  test.each(['tokenExchange', 'clientCredentials'] as const)(
+    'gets a token of %s with the first request, and one other token after 401',
+    async (kind) => {
+      await using w = await createExchangeWorld()
+      const { issuer, otherGrants } = w.authorizationServer
+      otherGrants.set('client_credentials', () => ({ scope: 'orders:read', resource: metadata.resource }))
+      const { principal } = await w.arrive()
+      const auth =
+        kind === 'tokenExchange' ? w.exchange({ metadata })(principal) : clientCredentials({ issuer, client, metadata })
+      const signal = new AbortController().signal
+      const target = { url: new URL('http://127.0.0.1:9/v2'), method: 'GET', signal }
+      const first = await auth.headers(target)
+      expect(first).toEqual({ authorization: expect.stringMatching(/^Bearer ./) })
+      expect(await auth.onResponse(refused, target)).toBe('retry')
+      expect(await auth.headers(target)).not.toEqual(first)
+      await expect(Promise.resolve().then(() => auth.onResponse(refused, target))).rejects.toMatchObject({
+        code: 'token_refused',
+      })
+      const asked = w.tokenRequests().map((form) => [form.get('resource'), form.get('scope')])
+      expect(asked).toEqual([
+        ['https://api.example.com', 'orders:read'],
+        ['https://api.example.com', 'orders:read'],
+      ])
+    },
+  )
 })

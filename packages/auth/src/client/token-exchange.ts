@@ -21,6 +21,7 @@ export interface TokenExchangeOptions extends Omit<MachineOptions, 'store' | 'dp
 
 const tokenExchangeOptionTable = {
   issuer: undefined,
+  metadata: undefined,
   resource: undefined,
   alias: undefined,
   endpoints: undefined,

@@ -7,6 +7,7 @@ import { doctorCommand } from './doctor.ts'
 import { gatewayCommand } from './gateway.ts'
 import { initCommand } from './init.ts'
 import { keysCommand } from './keys.ts'
+import { openApiCommand } from './openapi.ts'
 import { replayCommand, stateCommand } from './state.ts'
 import { tasksCommand } from './tasks.ts'
 
@@ -19,6 +20,7 @@ export function createCommands(host: CommandHost): readonly Command[] {
     devCommand,
     bridgeCommand,
     gatewayCommand,
+    openApiCommand,
     initCommand,
     tasksCommand,
     keysCommand,

@@ -43,6 +43,9 @@ const client = { name: 'mcpx', version: '1.0.0' }
 /** Starts one upstream, and lists its tools. */
 async function testUpstream(upstream: string, options: GatewayOptions): Promise<UpstreamReport> {
   const { [upstream]: checked } = options.upstreams
+  // The tools of an API are planned from its document, and nothing is sent.
+  if (checked !== undefined && 'server' in checked)
+    return listStarted(upstream, { ...options, upstreams: { [upstream]: checked } })
   if (checked === undefined || !('connect' in checked) || checked.credential !== undefined)
     return { upstream, tools: null, problem: null }
   try {

@@ -38,8 +38,9 @@ test('an upstream cannot send the account of the gateway to an address of its ch
   const clientCredentials = { issuer: 'https://login.example.com', id: 'gateway', secret: { env: 'SECRET' } }
   const secrets = new SecretReader('.', { SECRET: 'secret' })
   const upstream = { url: `${origin}/mcp`, auth: { clientCredentials } }
-  const { connect } = await createUpstream('crm', upstream, { folder: '.', secrets })
-  const connection = connect({ principal: undefined, auth: undefined })
+  const created = await createUpstream('crm', upstream, { folder: '.', secrets })
+  if (!('connect' in created)) throw new Error('The upstream is in this process')
+  const connection = created.connect({ principal: undefined, auth: undefined })
   await expect(connection.exchange(createRequest('tools/list'), createCall())).rejects.toBeInstanceOf(Error)
   expect(calls).toBe(0)
   await connection.close()

@@ -1,36 +1,36 @@
 import { resolve } from 'node:path'
-import { tokenExchange } from '@x/auth/exchange'
-import type { ClientRegistration, UserLogin } from '@x/auth/login'
-import { clientCredentials } from '@x/auth/machine'
+import type { ClientRegistration } from '@x/auth/login'
 import { connectAny } from '@x/legacy/client'
-import type { HttpAuthorizer } from '@x/exchange'
 import type { ToolRules } from '../upstream/tool-rules.ts'
-import type { GatewayUpstreamOptions } from '../upstream/upstream.ts'
-import { createFetch } from './create-fetch.ts'
+import type { GatewayServerOptions, GatewayUpstreamOptions } from '../upstream/upstream.ts'
 import { openPinFile } from './file-pins.ts'
-import type { CommandUpstream, UrlUpstream } from './file-schema.ts'
+import { createApiServer } from './create-api-server.ts'
+import {
+  createExchange,
+  createServerAuthorizer,
+  type CredentialSource,
+  readHeaders,
+  type UpstreamAuth,
+  type UpstreamSource,
+} from './create-credentials.ts'
+import type { CommandUpstream, OpenApiUpstream, UrlUpstream } from './file-schema.ts'
 import type { SecretReader, SecretReference } from './secret-reader.ts'
 
-/** The parameters with which every upstream of a file is created. */
-export interface UpstreamSource {
-  /** The folder of the file, to which its paths are relative. */
-  readonly folder: string
-  readonly secrets: SecretReader
-  /** The logins of callers. Undefined for a file without `login`. */
-  readonly logins?: UserLogin | undefined
-}
+export type { UpstreamSource } from './create-credentials.ts'
 
 export async function createUpstream(
   name: string,
-  upstream: UrlUpstream | CommandUpstream,
+  upstream: UrlUpstream | CommandUpstream | OpenApiUpstream,
   source: UpstreamSource,
-): Promise<GatewayUpstreamOptions> {
+): Promise<GatewayUpstreamOptions | GatewayServerOptions> {
   const { tools, timeoutMs, required } = upstream
+  const rules = { tools: tools && createToolRules(name, tools, source), timeoutMs, required }
+  if ('openapi' in upstream) return { server: await createApiServer(name, upstream, source), ...rules }
   const connection =
     'url' in upstream
       ? await connectUrl(name, upstream, source)
       : { connect: await connectCommand(name, upstream, source) }
-  return { ...connection, tools: tools && createToolRules(name, tools, source), timeoutMs, required }
+  return { ...connection, ...rules }
 }
 
 function createToolRules(
@@ -42,7 +42,6 @@ function createToolRules(
 }
 
 type Connect = GatewayUpstreamOptions['connect']
-type CredentialSource = NonNullable<GatewayUpstreamOptions['credential']>
 
 async function connectUrl(
   name: string,
@@ -50,49 +49,12 @@ async function connectUrl(
   source: UpstreamSource,
 ): Promise<Pick<GatewayUpstreamOptions, 'connect' | 'credential'>> {
   const place = `upstreams.${name}`
-  const entries: [string, string][] = []
-  for (const [header, reference] of Object.entries(headers ?? {}))
-    entries.push([header, await source.secrets.read(`${place}.headers.${header}`, reference)])
   const own = await createServerAuthorizer(`${place}.auth`, { url, auth }, source)
   const credential =
     (await createExchange(`${place}.auth.tokenExchange`, { url, auth }, source)) ??
     (await createUserLogin(`${place}.auth.userLogin`, url, auth, source))
-  const http = { headers: Object.fromEntries(entries) }
+  const http = { headers: await readHeaders(place, headers, source) }
   return { connect: (caller) => connectAny(url, { http: { ...http, auth: own ?? caller.auth } }), credential }
-}
-
-type UpstreamAuth = NonNullable<UrlUpstream['auth']>
-type UpstreamAddress = { readonly url: string; readonly auth: UpstreamAuth }
-
-async function createServerAuthorizer(
-  place: string,
-  { url, auth: { bearer, clientCredentials: account } }: UpstreamAddress,
-  { secrets }: UpstreamSource,
-): Promise<HttpAuthorizer | undefined> {
-  if (bearer !== undefined) {
-    const authorization = `Bearer ${await secrets.read(`${place}.bearer`, bearer)}`
-    return { headers: () => ({ authorization }), onResponse: () => undefined }
-  }
-  if (account === undefined) return undefined
-  const { issuer, id, secret: reference } = account
-  const secret = await secrets.read(`${place}.clientCredentials.secret`, reference)
-  // An empty secret is a problem that the reader has kept.
-  return secret === ''
-    ? undefined
-    : clientCredentials({ issuer, client: { id, secret }, fetch: createFetch([url, issuer]) })
-}
-
-async function createExchange(
-  place: string,
-  { url, auth: { tokenExchange: exchange } }: UpstreamAddress,
-  { secrets }: UpstreamSource,
-): Promise<CredentialSource | undefined> {
-  if (exchange === undefined) return undefined
-  const { id, secret: reference, ...options } = exchange
-  const secret = await secrets.read(`${place}.secret`, reference)
-  return secret === ''
-    ? undefined
-    : tokenExchange({ ...options, client: { id, secret }, fetch: createFetch([url, options.issuer]) })
 }
 
 async function createUserLogin(

@@ -55,13 +55,21 @@ const headers = z.record(
 
 const account = members({ issuer: z.url(), id: text, secret: secretReference })
 
+/** An API without metadata of its own (RFC 9728): its identifier at the issuer, and the scopes of each token. */
+const givenMetadata = { resource: z.url().optional(), scopes: z.array(text).optional() }
+
 const auth = members({
   /** A token that every request sends. */
   bearer: secretReference.optional(),
   /** The gateway's own account at an authorization server (RFC 6749, section 4.4). */
-  clientCredentials: account.optional(),
+  clientCredentials: members({ ...account.shape, ...givenMetadata }).optional(),
   /** The exchange of the token of each caller (RFC 8693), with the gateway's own account. */
-  tokenExchange: members({ ...account.shape, audience: text.optional(), subjectIssuer: z.url().optional() }).optional(),
+  tokenExchange: members({
+    ...account.shape,
+    audience: text.optional(),
+    subjectIssuer: z.url().optional(),
+    ...givenMetadata,
+  }).optional(),
   /** The logins of callers, with the account of the gateway if it is registered at the authorization server. */
   userLogin: members({ client: account.optional() }).optional(),
 }).refine(
@@ -79,18 +87,37 @@ const commandUpstream = members({
   ...common,
 })
 
+/** An HTTP API whose operations become tools. */
+const openApiUpstream = members({
+  /** The path of the document, of YAML or JSON. */
+  openapi: text,
+  url: address,
+  auth: auth
+    .refine(({ userLogin }) => userLogin === undefined, 'cannot be userLogin for an API: use tokenExchange')
+    .optional(),
+  headers: headers.optional(),
+  /** The names of operations, or `METHOD /path` each. */
+  operations: z.array(text).optional(),
+  /** The methods and the operations before which the user is asked. */
+  confirm: z.array(text).optional(),
+  idempotencyHeader: headerName.optional(),
+  ...common,
+})
+
+export type OpenApiUpstream = z.infer<typeof openApiUpstream>
 export type UrlUpstream = z.infer<typeof urlUpstream>
 export type CommandUpstream = z.infer<typeof commandUpstream>
 
 /** An upstream. Its schema depends on the member that it has, because the problems of a union do not name a member. */
-const upstream = z.unknown().transform((value, context): UrlUpstream | CommandUpstream => {
+const upstream = z.unknown().transform((value, context): UrlUpstream | CommandUpstream | OpenApiUpstream => {
   const isObject = typeof value === 'object' && value !== null
   const hasUrl = isObject && 'url' in value
   if (hasUrl === (isObject && 'command' in value)) {
-    context.addIssue('must have url or command, and not both')
+    context.addIssue('must have url or command, and not both; with openapi it has url')
     return z.NEVER
   }
-  const parsed = (hasUrl ? urlUpstream : commandUpstream).safeParse(value)
+  const ofUrl = isObject && 'openapi' in value ? openApiUpstream : urlUpstream
+  const parsed = (hasUrl ? ofUrl : commandUpstream).safeParse(value)
   if (parsed.success) return parsed.data
   for (const issue of parsed.error.issues)
     context.addIssue({ code: 'custom', path: issue.path, message: issueMessageOf(issue) })

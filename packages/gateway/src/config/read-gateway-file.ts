@@ -70,7 +70,7 @@ async function createSettings(file: GatewayFile, source: UpstreamSource): Promis
   const logins = await createLogins(file, keys, { source, protection })
   const upstreams: Record<string, GatewayOptions['upstreams'][string]> = {}
   for (const [each, upstream] of Object.entries(file.upstreams))
-    upstreams[each] = await createUpstream(each, upstream, { ...source, logins: logins?.logins })
+    upstreams[each] = await createUpstream(each, upstream, { ...source, logins: logins?.logins, state, log })
   if (state === undefined) return undefined
   return {
     gateway: {

@@ -21,10 +21,8 @@ import { UpstreamStates } from './upstream-states.ts'
 /** Milliseconds that each upstream has for its part of a merged result. A slow upstream is omitted. */
 export const listTimeoutMs = 5000
 
-/** An upstream of a gateway outside of this process. */
-export interface GatewayUpstreamOptions extends UpstreamOptions {
-  /** Finds the credential of each caller. Default: `connect` has one for all callers. */
-  readonly credential?: CredentialSource | undefined
+/** What a gateway decides about an upstream. */
+export interface GatewayUpstreamRules {
   /** The tools that the gateway offers, and their names. Default: all tools. */
   readonly tools?: ToolRules | undefined
   /**
@@ -40,8 +38,28 @@ export interface GatewayUpstreamOptions extends UpstreamOptions {
   readonly required?: boolean | undefined
 }
 
+/** An upstream of a gateway outside of this process. */
+export interface GatewayUpstreamOptions extends UpstreamOptions, GatewayUpstreamRules {
+  /** Finds the credential of each caller. Default: `connect` has one for all callers. */
+  readonly credential?: CredentialSource | undefined
+}
+
+/** An upstream of a gateway in this process, with rules. Its calls have the principal of the host. */
+export interface GatewayServerOptions extends GatewayUpstreamRules {
+  readonly server: Server
+}
+
 /** An upstream of a gateway: a server in this process, or a function that opens connections to one. */
-export type GatewayUpstream = Server | GatewayUpstreamOptions
+export type GatewayUpstream = Server | GatewayServerOptions | GatewayUpstreamOptions
+
+/** Returns what requests are sent to: a server in this process, or a function that opens connections. */
+function targetOf(upstream: GatewayUpstream, name: string): Server | UpstreamOptions {
+  const isObject = typeof upstream === 'object' && upstream !== null
+  const target = isObject && 'server' in upstream ? upstream.server : upstream
+  checkUpstream(target, `The upstream ${name}`)
+  if (target === upstream || !('connect' in upstream)) return target
+  throw new TypeError(`The upstream ${name} must have either server or connect, and has both`)
+}
 
 /** The response of an upstream to its part of a merged request. */
 export type UpstreamAnswer =
@@ -80,7 +98,7 @@ export class Upstream {
    * one another.
    */
   constructor(options: GatewayUpstream, deps: Deps) {
-    checkUpstream(options, `The upstream ${deps.name}`)
+    const target = targetOf(options, deps.name)
     const availability = new Availability(deps.runtime, () => this.hop.probe())
     this.states = new UpstreamStates(availability, deps)
     const own: Partial<GatewayUpstreamOptions> = 'exchange' in options ? {} : options
@@ -94,7 +112,7 @@ export class Upstream {
     }
     this.name = deps.name
     this.toolNames = createToolNames(tools, credential !== undefined)
-    this.hop = createHop(options, hopOptions)
+    this.hop = createHop(target, hopOptions)
     this.pins = tools.pins && new PinnedTools(tools.pins, deps)
     this.availability = availability
     this.required = required
@@ -103,7 +121,7 @@ export class Upstream {
     availability.onChange(() => {
       if (availability.state === 'away') this.hop.replaceProcess()
     })
-    if ('exchange' in options) this.states.source.open()
+    if ('exchange' in target) this.states.source.open()
   }
 
   async close(reason: Error): Promise<void> {

@@ -1,0 +1,85 @@
+import type { UserLogin } from '@x/auth/login'
+import { type GivenResource, tokenExchange } from '@x/auth/exchange'
+import { clientCredentials } from '@x/auth/machine'
+import type { HttpAuthorizer, Log } from '@x/exchange'
+import type { StateCodec } from '@x/state-codec'
+import type { GatewayUpstreamOptions } from '../upstream/upstream.ts'
+import { createFetch } from './create-fetch.ts'
+import type { UrlUpstream } from './file-schema.ts'
+import type { SecretReader } from './secret-reader.ts'
+
+/** The parameters with which every upstream of a file is created. */
+export interface UpstreamSource {
+  /** The folder of the file, to which its paths are relative. */
+  readonly folder: string
+  readonly secrets: SecretReader
+  /** The logins of callers. Undefined for a file without `login`. */
+  readonly logins?: UserLogin | undefined
+  /** The state and the log of the gateway, which servers in its process share. */
+  readonly state?: StateCodec | undefined
+  readonly log?: Log | undefined
+}
+
+export type CredentialSource = NonNullable<GatewayUpstreamOptions['credential']>
+export type UpstreamAuth = NonNullable<UrlUpstream['auth']>
+type UpstreamAddress = { readonly url: string; readonly auth: UpstreamAuth }
+
+/** Creates the authorizer of an account of the gateway. Undefined for other credentials. */
+export async function createServerAuthorizer(
+  place: string,
+  { url, auth: { bearer, clientCredentials: account } }: UpstreamAddress,
+  { secrets }: UpstreamSource,
+): Promise<HttpAuthorizer | undefined> {
+  if (bearer !== undefined) {
+    const authorization = `Bearer ${await secrets.read(`${place}.bearer`, bearer)}`
+    return { headers: () => ({ authorization }), onResponse: () => undefined }
+  }
+  if (account === undefined) return undefined
+  const { issuer, id, secret: reference, ...rest } = account
+  const secret = await secrets.read(`${place}.clientCredentials.secret`, reference)
+  // An empty secret is a problem that the reader has kept.
+  return secret === ''
+    ? undefined
+    : clientCredentials({
+        issuer,
+        client: { id, secret },
+        metadata: metadataOf(rest),
+        fetch: createFetch([url, issuer]),
+      })
+}
+
+function metadataOf({
+  resource,
+  scopes,
+}: {
+  readonly resource?: string | undefined
+  readonly scopes?: readonly string[] | undefined
+}): GivenResource | undefined {
+  return resource === undefined ? undefined : { resource, scopes }
+}
+
+/** Creates the exchange of the tokens of callers. Undefined for other credentials. */
+export async function createExchange(
+  place: string,
+  { url, auth: { tokenExchange: exchange } }: UpstreamAddress,
+  { secrets }: UpstreamSource,
+): Promise<CredentialSource | undefined> {
+  if (exchange === undefined) return undefined
+  const { id, secret: reference, resource, scopes, ...options } = exchange
+  const metadata = metadataOf({ resource, scopes })
+  const secret = await secrets.read(`${place}.secret`, reference)
+  return secret === ''
+    ? undefined
+    : tokenExchange({ ...options, metadata, client: { id, secret }, fetch: createFetch([url, options.issuer]) })
+}
+
+export async function readHeaders(
+  place: string,
+  headers: UrlUpstream['headers'],
+  { secrets }: UpstreamSource,
+): Promise<Readonly<Record<string, string>>> {
+  const entries: [string, string][] = []
+  for (const [header, reference] of Object.entries(headers ?? {}))
+    entries.push([header, await secrets.read(`${place}.headers.${header}`, reference)])
+  return Object.fromEntries(entries)
+}
