@@ -200,7 +200,7 @@ function createServedRequest(
     settings,
     extensionResources,
     journalStore: call.context.get(journalKey),
-    drainCount: settings.loadMonitor.drains.handOffDrainCount,
+    drainCount: settings.loadMonitor.drainCount,
     observation: settings.events.emit === undefined ? undefined : createObservation(settings),
     work: undefined,
     callId: undefined,

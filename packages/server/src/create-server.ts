@@ -5,6 +5,7 @@ import { createCoreExchange, findOfferedTarget, type ServerState } from './core-
 import { randomKeyReason, type ServerSettings, compileServerSettings } from './compile/settings.ts'
 import { reportServerError } from './request/report.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
+import type { EmitDrain } from './shedding/drain.ts'
 import type { McpServerLoad } from './shedding/shedding-options.ts'
 import { publishTopic } from './replay/publish-topic.ts'
 import { listChangeKinds, resourceTopic } from './subscriptions/topics.ts'
@@ -101,8 +102,7 @@ function createServerMembers(
     for (const kind of listKindsOf(offers)) void publishTopic(kind, settings)
   }
 
-  const emitDrain = (type: 'drain_started' | 'drain_ended'): void =>
-    settings.events.emit?.({ type, runningCount: loadMonitor.runningCount })
+  const emitDrain: EmitDrain = (type) => settings.events.emit?.({ type, runningCount: loadMonitor.runningCount })
 
   let closePromise: Promise<void> | undefined
   const { exchange, adapters, localOnly, singleProcess, needsPrincipal, receive, readiness } = composition
@@ -121,7 +121,7 @@ function createServerMembers(
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),
     ready: async () => (await Promise.all([readiness.ready(), isReady(definition, settings)])).every(Boolean),
     drain: (options) => {
-      const undrainFunctions = [loadMonitor.drains.beginDrain(options, emitDrain), composition.drain()]
+      const undrainFunctions = [loadMonitor.beginDrain(options, emitDrain), composition.drain()]
       return () => {
         for (const undrain of undrainFunctions) undrain()
       }

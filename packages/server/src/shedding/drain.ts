@@ -13,11 +13,13 @@ interface ActiveDrain {
   readonly graceMs: number
 }
 
+/** Emits that a server has begun to drain, or has stopped draining. */
+export type EmitDrain = (type: 'drain_started' | 'drain_ended') => void
+
 /** The stops of one server that its program has announced. */
 export class Drains {
   readonly #now: () => number
   readonly #activeDrains = new Set<ActiveDrain>()
-  #handOffDrainCount = 0
 
   constructor(now: () => number) {
     this.#now = now
@@ -28,21 +30,12 @@ export class Drains {
     return this.#activeDrains.size > 0
   }
 
-  /** The number of stops announced so far that hand calls off. */
-  get handOffDrainCount(): number {
-    return this.#handOffDrainCount
-  }
-
   /**
    * Announces that the server will stop, and returns a function that withdraws the announcement. Running calls are
    * handed off unless `keepCalls` is true. `emit` is called for the first stop, and when the last one is withdrawn.
    */
-  beginDrain(
-    { keepCalls = false, graceMs = defaultGraceMs }: DrainOptions = {},
-    emit: (type: 'drain_started' | 'drain_ended') => void,
-  ): Undrain {
+  beginDrain({ keepCalls = false, graceMs = defaultGraceMs }: DrainOptions, emit: EmitDrain): Undrain {
     const drain: ActiveDrain = { isHandingOff: !keepCalls, beganAt: this.#now(), graceMs }
-    if (drain.isHandingOff) this.#handOffDrainCount++
     const isFirst = !this.isDraining
     this.#activeDrains.add(drain)
     if (isFirst) emit('drain_started')

@@ -121,12 +121,12 @@ export function decideHandOff(
  * with the instance. A call that arrived after the stop was announced first runs for `minWorkMs`.
  */
 function decideHandOffOnStop(
-  { drains, rules }: LoadMonitor,
+  monitor: LoadMonitor,
   { drainCount, stopCount, shedCount, roundCount, workedMs }: CallAtBoundary,
 ): HandOffReason | undefined {
   if (roundCount + shedCount + stopCount >= maxUnfinishedResults) return undefined
-  if (!drains.isGraceUsed(graceShares[stopCount] ?? 3 / 4)) return undefined
-  return drains.handOffDrainCount > drainCount || workedMs >= rules.minWorkMs ? 'stopping' : undefined
+  if (!monitor.drains.isGraceUsed(graceShares[stopCount] ?? 3 / 4)) return undefined
+  return monitor.drainCount > drainCount || workedMs >= monitor.rules.minWorkMs ? 'stopping' : undefined
 }
 
 function applyPolicy(

@@ -1,9 +1,9 @@
 import { isWorkerd, requireSync, unref } from '@x/core'
-import type { JournalStore } from '@x/exchange'
+import type { DrainOptions, JournalStore, Undrain } from '@x/exchange'
 import { errorCodes, type JsonObject, McpError } from '@x/schema'
 import { overloadedReason } from '@x/exchange/internal'
 import type { StateCodec } from '@x/state-codec'
-import { Drains } from './drain.ts'
+import { Drains, type EmitDrain } from './drain.ts'
 import { FleetView, type FleetViewSource, type HandOffReport, randomInstanceId } from './fleet-view.ts'
 import { computeRelativeLoad, isOverloaded, noOverload, overloadOf } from './overload.ts'
 import { type ResolvedHardLimits, type SheddingRules, sheddingRulesOf } from './shedding-rules.ts'
@@ -77,6 +77,7 @@ export class LoadMonitor {
   /** The number of running handlers whose calls are being handed off. */
   #pendingHandOffCount = 0
   #waitingRunCount = 0
+  #drainCount = 0
   /** True if a timer measures the load periodically. */
   #isTicking = false
   /** The time at which the timer should fire next. */
@@ -113,6 +114,17 @@ export class LoadMonitor {
   /** The number of handler runs that wait for the next turn of the event loop. */
   get waitingRunCount(): number {
     return this.#waitingRunCount
+  }
+
+  /** The number of stops announced so far that hand calls off. */
+  get drainCount(): number {
+    return this.#drainCount
+  }
+
+  /** Announces a stop, as {@link Drains.beginDrain} does, and counts it. */
+  beginDrain(options: DrainOptions = {}, emit: EmitDrain): Undrain {
+    if (options.keepCalls !== true) this.#drainCount++
+    return this.drains.beginDrain(options, emit)
   }
 
   /** Counts work that begins. */
