@@ -77,6 +77,7 @@ export const folderLayers = new Map([
         '.',
         'bus',
         'ledger.ts',
+        'import-peer-dependency.ts',
         'log.ts',
         'callback.ts',
         'waiting.ts',
