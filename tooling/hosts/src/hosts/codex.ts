@@ -35,6 +35,7 @@ env_key = "MODEL_KEY"
 trust_level = "trusted"
 [mcp_servers.demo]
 default_tools_approval_mode = "approve"
+startup_timeout_sec = 60
 ${entry}
 ${url === undefined ? `env = { ${variables.join(', ')} }` : ''}
 `
