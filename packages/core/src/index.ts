@@ -62,7 +62,6 @@ export {
   type LogContext,
   type LogLevel,
   type LogRecord,
-  quoteName,
 } from './log.ts'
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
 export { importPeerDependency, isMissingModuleError } from './import-peer-dependency.ts'
@@ -88,6 +87,7 @@ export {
   sha256HexSync,
   unref,
 } from './runtime.ts'
+export { quoteText } from './quote-text.ts'
 export { isThisMachine } from './this-machine.ts'
 export { isUnavailable } from './unavailable.ts'
 export {

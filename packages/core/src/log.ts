@@ -1,4 +1,5 @@
 import { callListener } from './callback.ts'
+import { quoteText } from './quote-text.ts'
 
 /** The severity of a {@link LogRecord}. Each is the name of a method of `console`, pino and winston. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
@@ -89,7 +90,7 @@ function formatLogLine(packageName: string, record: LogRecord): string {
 
 function describeContext({ method, name }: LogRecord): string {
   if (method === undefined) return name ?? ''
-  return name === undefined ? method : `${method} ${quoteName(name)}`
+  return name === undefined ? method : `${method} ${quoteText(name)}`
 }
 
 function describeRecord({ message, err }: LogRecord): string {
@@ -123,9 +124,4 @@ function frameOf({ stack = '' }: Error): string {
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
   const ownFrame = frames.find((line) => !/node:|node_modules|<anonymous>/.test(line))
   return ownFrame === undefined ? '' : ` ${ownFrame.trim()}`
-}
-
-/** Returns a name from a peer for an error message, quoted and shortened to 100 characters. */
-export function quoteName(name: string): string {
-  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 }

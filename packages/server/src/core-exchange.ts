@@ -1,4 +1,4 @@
-import { isLimitError, isUnavailable, quoteName, isCancelled, offCancel } from '@x/core'
+import { isLimitError, isUnavailable, quoteText, isCancelled, offCancel } from '@x/core'
 import {
   type Call,
   callerKeyOf,
@@ -225,7 +225,7 @@ function requireServedMethod(method: ServedMethod | undefined, request: RpcReque
   if (olderRevisionError !== undefined) throw olderRevisionError
   const reason = missingCapability === undefined ? '' : `, because the server has no ${missingCapability}`
   const supported = [protocolVersion, ...state.olderRevisions]
-  const message = `Method ${quoteName(request.method)} is not served here${reason}; the server speaks revision ${supported.join(', ')}`
+  const message = `Method ${quoteText(request.method)} is not served here${reason}; the server speaks revision ${supported.join(', ')}`
   throw new McpError(errorCodes.methodNotFound, message, { data: { supported } })
 }
 

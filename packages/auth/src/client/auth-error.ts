@@ -97,11 +97,3 @@ export function authErrorOf(error: unknown): AuthError | undefined {
   }
   return undefined
 }
-
-const maxQuotedLength = 200
-
-/** Quotes a text that another program sent, for an error message. The result is one line of bounded length. */
-export function quoteText(text: string): string {
-  const printableText = text.slice(0, maxQuotedLength).replaceAll(/[^\x20-\x7e]+/g, ' ')
-  return `"${text.length > maxQuotedLength ? `${printableText}…` : printableText}"`
-}

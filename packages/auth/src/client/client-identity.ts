@@ -1,6 +1,6 @@
-import { isThisMachine } from '@x/core'
+import { isThisMachine, quoteText } from '@x/core'
 import type { AuthorizationServer } from 'oauth4webapi'
-import { AuthError, isAuthError, quoteText } from './auth-error.ts'
+import { AuthError, isAuthError } from './auth-error.ts'
 import { isSameIssuer } from '../oauth-urls.ts'
 import { registerClient, type AuthServerContext } from './server-requests.ts'
 import { withLock } from './store.ts'

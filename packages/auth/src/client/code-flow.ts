@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi'
-import { raceWithCancellation } from '@x/core'
-import { AuthError, isAuthError, quoteText } from './auth-error.ts'
+import { raceWithCancellation, quoteText } from '@x/core'
+import { AuthError, isAuthError } from './auth-error.ts'
 import {
   type ClientIdentity,
   findOrRegisterClient,

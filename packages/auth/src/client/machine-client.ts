@@ -1,6 +1,7 @@
+import { quoteText } from '@x/core'
 import { type CryptoKey, importJWK, importPKCS8, type JWK } from 'jose'
 import { type AuthorizationServer, PrivateKeyJwt } from 'oauth4webapi'
-import { AuthError, quoteText } from './auth-error.ts'
+import { AuthError } from './auth-error.ts'
 import { toAuthenticatedClient, type AuthenticatedClient } from './server-requests.ts'
 
 /** A private key with which a client authenticates (`private_key_jwt`, RFC 7523). */

@@ -1,4 +1,5 @@
-import { AuthError, isAuthError, quoteText } from './auth-error.ts'
+import { quoteText } from '@x/core'
+import { AuthError, isAuthError } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { fetchMetadata, readJsonObject, stringsOf } from './fetch-server.ts'

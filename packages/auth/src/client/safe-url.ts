@@ -1,5 +1,5 @@
-import { isThisMachine } from '@x/core'
-import { AuthError, quoteText } from './auth-error.ts'
+import { isThisMachine, quoteText } from '@x/core'
+import { AuthError } from './auth-error.ts'
 
 /**
  * Parses a URL that a document or a challenge from `sourceUrl` names. The URL must be https, or http if both URLs are

@@ -1,6 +1,7 @@
+import { quoteText } from '@x/core'
 import type { AuthorizationServer } from 'oauth4webapi'
 import { createMetadataUrls, isSameIssuer } from '../oauth-urls.ts'
-import { AuthError, isAuthError, quoteText } from './auth-error.ts'
+import { AuthError, isAuthError } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { fetchMetadata, readJsonObject, stringsOf } from './fetch-server.ts'

@@ -1,5 +1,6 @@
+import { quoteText } from '@x/core'
 import * as oauth from 'oauth4webapi'
-import { AuthError, quoteText } from './auth-error.ts'
+import { AuthError } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { endpointTimeoutMs, fetchFromServer, readJsonObject, stringsOf } from './fetch-server.ts'

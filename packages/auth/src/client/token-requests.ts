@@ -1,5 +1,6 @@
+import { quoteText } from '@x/core'
 import * as oauth from 'oauth4webapi'
-import { AuthError, isAuthError, quoteText } from './auth-error.ts'
+import { AuthError, isAuthError } from './auth-error.ts'
 import { requireEndpoint } from './server-metadata.ts'
 import {
   createRequestOptions,

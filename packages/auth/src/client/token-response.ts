@@ -1,5 +1,6 @@
+import { quoteText } from '@x/core'
 import type { JsonObject } from '@x/schema'
-import { AuthError, quoteText } from './auth-error.ts'
+import { AuthError } from './auth-error.ts'
 import { readJsonObject } from './fetch-server.ts'
 
 /** The tokens in the response of a token endpoint. */

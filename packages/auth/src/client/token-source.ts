@@ -1,4 +1,5 @@
-import { AuthError, isAuthError, quoteText } from './auth-error.ts'
+import { quoteText } from '@x/core'
+import { AuthError, isAuthError } from './auth-error.ts'
 import { forgetUnknownClient, isUnknownClient } from './client-identity.ts'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import type { AuthenticatedClient, AuthServerContext } from './server-requests.ts'

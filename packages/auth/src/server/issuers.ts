@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import type { JsonObject } from '@x/schema'
 import { decodeJwt } from 'jose'
 import type { AuthenticationContext } from './credentials.ts'
@@ -105,10 +106,7 @@ function findIssuer(
   }
   const issuer = issuers.get(iss)
   if (issuer !== undefined) return issuer
-  throw new TokenError(
-    'unknown_issuer',
-    `The token says that it is of ${JSON.stringify(iss.slice(0, 200))}, which is not in issuers`,
-  )
+  throw new TokenError('unknown_issuer', `The token says that it is of ${quoteText(iss)}, which is not in issuers`)
 }
 
 function readClaimedIssuer(token: string): string | undefined {

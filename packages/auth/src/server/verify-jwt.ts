@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { type CryptoKey, decodeProtectedHeader, errors, jwtVerify, type JWTVerifyOptions } from 'jose'
 import type { AuthenticationContext } from './credentials.ts'
@@ -41,11 +42,11 @@ export async function verifyJwt(token: string, requirements: JwtRequirements): P
   if (!requirements.algorithms.includes(header.alg))
     throw new TokenError(
       'unsupported_algorithm',
-      `The token is signed with ${quoteClaim(header.alg)}, which is not accepted`,
+      `The token is signed with ${quoteText(header.alg)}, which is not accepted`,
     )
   const type = typeof header.typ === 'string' ? header.typ.toLowerCase() : header.typ
   if (!accessTokenTypes.has(type))
-    throw new TokenError('unsupported_type', `The token is of type ${quoteClaim(header.typ)}, and no access token`)
+    throw new TokenError('unsupported_type', `The token is of type ${quoteText(header.typ)}, and no access token`)
   const keys = await requirements.findKeys(header, requirements.context)
   return verifyWithKeys(keys, token, requirements)
 }
@@ -113,15 +114,11 @@ function describeClaimFailure(
   audience: readonly string[],
 ): string {
   if (claim !== 'aud') return message
-  return `The token is for ${quoteClaim(payload.aud)}, and this server is ${audience.map(quoteClaim).join(' or ')}`
+  const named = payload.aud === undefined ? 'none' : quoteText(payload.aud)
+  return `The token is for ${named}, and this server is ${audience.map(quoteText).join(' or ')}`
 }
 
 function selectClaimErrorCode(claim: string): TokenErrorCode {
   if (claim === 'aud') return 'wrong_audience'
   return claim === 'nbf' ? 'not_yet_valid' : 'invalid_claim'
-}
-
-function quoteClaim(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'none'
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }

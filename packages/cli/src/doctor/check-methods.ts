@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import { errorCodes, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { findHostProblems } from '@x/server'
 import { type Finding, ok, skipped, type Target, wrong } from './check.ts'
@@ -64,7 +65,7 @@ function toolListProblems(toolList: readonly JsonObject[]): readonly string[] {
 }
 
 function toolProblems({ name, inputSchema }: JsonObject): readonly string[] {
-  const tool = `the tool ${JSON.stringify(name).slice(0, 80)}`
+  const tool = `the tool ${quoteText(name)}`
   if (!isJsonObject(inputSchema) || inputSchema['type'] !== 'object') return [`${tool} has no schema of an object`]
   const { $schema } = inputSchema
   return typeof $schema === 'string' && $schema.includes('draft-07') ? [`${tool} has a schema of draft-07`] : []

@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import { isJsonObject, type PrimitiveSchemaDefinition, type RequestedSchema, type StringSchema } from '@x/schema'
 
 /** A value that a form field may have. */
@@ -13,8 +14,7 @@ export type CheckedForm = { readonly content: { readonly [field: string]: FieldV
 export function checkForm(schema: RequestedSchema, fieldValues: Readonly<Record<string, unknown>>): CheckedForm {
   const fields = new Map(Object.entries(schema.properties))
   const unknownField = Object.keys(fieldValues).find((name) => !fields.has(name))
-  if (unknownField !== undefined)
-    return { issue: `content ${JSON.stringify(unknownField.slice(0, 128))}: the form has no such field` }
+  if (unknownField !== undefined) return { issue: `content ${quoteText(unknownField)}: the form has no such field` }
   const requiredNames = new Set(schema.required)
   const entries: [string, FieldValue][] = []
   for (const [name, field] of fields) {

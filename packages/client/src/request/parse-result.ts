@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import {
   isJsonObject,
   type JsonObject,
@@ -50,7 +51,7 @@ function parseIncompleteResult(
   const { resultType: type } = result
   if (type !== 'input_required' || !row?.canRequireInput) {
     const problem = type === 'input_required' ? 'no server may answer here' : 'this client does not know'
-    const reason = `resultType is ${JSON.stringify(type)?.slice(0, 100)}, which ${problem}`
+    const reason = `resultType is ${quoteText(type)}, which ${problem}`
     throw attachUnknownResult(new ClientError('invalid_result', reason, getErrorContext()), result)
   }
   const requiredInput = parseInputRequired(result)

@@ -50,8 +50,8 @@ describe('a change as a text', () => {
   })
 
   test('data that exceeds the limit is rejected with both lengths and a shortened topic', () => {
-    const change = { topic: 't'.repeat(200), data: { text: 'x'.repeat(1_000) } }
-    const message = `data of the change "${'t'.repeat(80)}…" makes it 1231 bytes, and this bus carries 1000`
+    const change = { topic: 't'.repeat(201), data: { text: 'x'.repeat(1_000) } }
+    const message = `data of the change "${'t'.repeat(128)}…" makes it 1232 bytes, and this bus carries 1000`
     expect(() => encodeChange(change, 1_000)).toThrow(message)
   })
 

@@ -1,5 +1,6 @@
 import { findJsonProblem, isJsonObject, type JsonObject } from '../json.ts'
 import { type Change, BusError } from './change-bus.ts'
+import { quoteText } from '../quote-text.ts'
 
 /** A message on the channel: either a change, or the notice that changes may have been lost. */
 export type BusMessage = Change | { readonly gap: true }
@@ -67,8 +68,7 @@ function isWithinDepth(data: JsonObject | undefined): boolean {
 }
 
 function changeTooLargeError(topic: string, reason: string): BusError {
-  const shownTopic = topic.length > 80 ? `${topic.slice(0, 80)}…` : topic
-  const message = `data of the change ${JSON.stringify(shownTopic)} ${reason}: publish a name, and let listeners read the rest`
+  const message = `data of the change ${quoteText(topic)} ${reason}: publish a name, and let listeners read the rest`
   return new BusError('too_large', message)
 }
 

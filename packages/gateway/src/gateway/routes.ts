@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, quoteName } from '@x/core'
+import { isJsonObject, type JsonObject, quoteText } from '@x/core'
 import { errorCodes, McpError } from '@x/schema'
 import { findInnerName, hasAcceptedDefinition } from './find-item.ts'
 import { loginTool } from '../upstream/tool-rules.ts'
@@ -116,7 +116,7 @@ async function findSessions({ request, call, parts }: HostRequest): Promise<Targ
   if (upstream === undefined && away !== undefined) throw noAnswerError(away.name, { begun: false })
   throw new McpError(
     errorCodes.methodNotFound,
-    `Method ${quoteName(request.method)} needs exactly one upstream with it`,
+    `Method ${quoteText(request.method)} needs exactly one upstream with it`,
   )
 }
 
@@ -147,5 +147,5 @@ function requireUpstreamUri(uri: unknown, host: HostRequest): { readonly upstrea
 
 /** Creates the common error for a target that no upstream has, is not offered, or is withheld. */
 function unknownError(kind: string, name: string): McpError {
-  return new McpError(errorCodes.invalidParams, `Unknown ${kind} ${quoteName(name)}`)
+  return new McpError(errorCodes.invalidParams, `Unknown ${kind} ${quoteText(name)}`)
 }

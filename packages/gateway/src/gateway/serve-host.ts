@@ -1,4 +1,4 @@
-import { errorRecord, isCancelled, isLimitError } from '@x/core'
+import { errorRecord, isCancelled, isLimitError, quoteText } from '@x/core'
 import { limitErrorToMcp } from '@x/exchange'
 import {
   errorCodes,
@@ -41,7 +41,7 @@ async function answer(host: HostRequest): Promise<RpcResponse> {
   if (row?.isStreaming === true) return listenToUpstreams(host)
   // The remaining method of the protocol describes the server.
   if (row !== undefined) return succeed(request, complete(await mergeDescriptions(host), host, true))
-  throw new McpError(errorCodes.methodNotFound, `Method ${JSON.stringify(request.method.slice(0, 100))} is not served`)
+  throw new McpError(errorCodes.methodNotFound, `Method ${quoteText(request.method)} is not served`)
 }
 
 function complete(result: object, host: HostRequest, isDescription = false): ReturnType<typeof withServerInfo> {

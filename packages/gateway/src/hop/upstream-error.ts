@@ -1,4 +1,4 @@
-import { isJsonObject, isUnavailable, type JsonObject, quoteName } from '@x/core'
+import { isJsonObject, isUnavailable, type JsonObject, quoteText } from '@x/core'
 import { errorCodes, findMethodRow, isMcpError, McpError, type RpcResponse } from '@x/schema'
 
 /** A page at which a caller logs in at an upstream. */
@@ -193,5 +193,5 @@ function upstreamError(
   { more, cause }: { readonly more?: JsonObject; readonly cause?: unknown } = {},
 ): McpError {
   const data = { upstream: name, ...more }
-  return new McpError(errorCodes.internal, `Upstream ${quoteName(name)} ${problem}`, { data, cause })
+  return new McpError(errorCodes.internal, `Upstream ${quoteText(name)} ${problem}`, { data, cause })
 }

@@ -1,4 +1,4 @@
-import { quoteName } from '@x/core'
+import { quoteText } from '@x/core'
 import {
   type ClientCapabilities,
   type InputRequest,
@@ -58,7 +58,7 @@ function toPlainForm(schema: JsonObject): { readonly schema: JsonObject } | { re
   const fields: [string, JsonObject][] = []
   for (const [name, field] of Object.entries(properties)) {
     if (!isJsonObject(field) || field['type'] === 'array')
-      return { unsupported: `a form whose field ${quoteName(name)} takes several values` }
+      return { unsupported: `a form whose field ${quoteText(name)} takes several values` }
     fields.push([name, toPlainField(field)])
   }
   return { schema: { ...rest, properties: Object.fromEntries(fields) } }

@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import type { JsonObject, JsonValue } from '@x/core'
 import { patternsOf } from './model-rules.ts'
 import { findMalformedKeyword } from './schema-keywords.ts'
@@ -41,7 +42,7 @@ export function findSchemaProblem(schema: JsonObject): string | undefined {
 const dialects: ReadonlyMap<string, SchemaDialect> = new Map(Object.entries(schemaDialects))
 
 function unknownDialectProblem(dialectUri: JsonValue | undefined): string {
-  const name = JSON.stringify(dialectUri)?.slice(0, 200)
+  const name = quoteText(dialectUri)
   return `its dialect ${name} is not supported; supported are ${[...dialects.keys()].join(' and ')}`
 }
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
+import { isJsonObject, type JsonObject, type JsonValue, quoteText } from '@x/core'
 import { schemaBounds, type Subschema } from './subschemas.ts'
 
 /**
@@ -11,7 +11,7 @@ export function findReferenceProblem(allSubschemas: readonly Subschema[]): strin
   for (const subschema of allSubschemas) {
     for (const [keyword, reference] of referencesOf(subschema.schema)) {
       const target = resolveSchemaReference(document, subschema, reference)
-      if (typeof target === 'string') return `its ${keyword} ${quoteReference(reference)} ${target}`
+      if (typeof target === 'string') return `its ${keyword} ${quoteText(reference)} ${target}`
     }
   }
   return hasCycle(allSubschemas, collectInPlaceSteps(allSubschemas, document))
@@ -172,8 +172,4 @@ function appendTo(map: Map<JsonObject, JsonObject[]>, key: JsonObject, value: Js
   const values = map.get(key)
   if (values === undefined) map.set(key, [value])
   else values.push(value)
-}
-
-function quoteReference(text: string): string {
-  return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)
 }

@@ -1,5 +1,5 @@
 import { errorCodes, McpError } from '../basic/mcp-error.ts'
-import { decodeBase64, encodeBase64, isJsonObject, type JsonObject } from '@x/core'
+import { decodeBase64, encodeBase64, isJsonObject, type JsonObject, quoteText } from '@x/core'
 import { type Subschema, collectSubschemas } from '../json-schema/subschemas.ts'
 
 /** A parameter of a tool whose value an HTTP header repeats (basic/transports/streamable-http, custom headers). */
@@ -36,7 +36,7 @@ export function parseHeaderParams(
     const param = readAnnotation(subschema)
     if (typeof param === 'string') return { reason: param }
     if (names.has(param.name.toLowerCase()))
-      return { reason: `${annotationKeyword} ${quoteHeader(param.name)} is used twice` }
+      return { reason: `${annotationKeyword} ${quoteText(param.name)} is used twice` }
     names.add(param.name.toLowerCase())
     params.push(param)
   }
@@ -96,7 +96,7 @@ function readAnnotation({ schema, pointer, propertyPath }: Subschema): HeaderPar
   const annotationPlace = `${annotationKeyword} at ${pointer === '' ? 'the root' : pointer}`
   if (typeof name !== 'string') return `${annotationPlace} must be a string`
   if (!tokenPattern.test(name))
-    return `${annotationPlace} is ${quoteHeader(name)}, which is not a header name of 1 to 128 characters`
+    return `${annotationPlace} is ${quoteText(name)}, which is not a header name of 1 to 128 characters`
   if (propertyPath === undefined || propertyPath.length === 0) {
     return `${annotationPlace} is not on a way of properties alone from the root of the schema`
   }
@@ -121,7 +121,7 @@ function readArgument({ path }: HeaderParam, args: JsonObject | undefined): Scal
 }
 
 function describeUnexpectedHeader(headerValue: string | undefined): string | undefined {
-  return headerValue === undefined ? undefined : `is ${quoteHeader(headerValue)}, but the arguments have no such value`
+  return headerValue === undefined ? undefined : `is ${quoteText(headerValue)}, but the arguments have no such value`
 }
 
 function describeHeaderMismatch(
@@ -129,13 +129,13 @@ function describeHeaderMismatch(
   value: Scalar,
   headerValue: string | undefined,
 ): string | undefined {
-  if (headerValue === undefined) return `is missing, the arguments say ${quoteHeader(String(value))}`
+  if (headerValue === undefined) return `is missing, the arguments say ${quoteText(String(value))}`
   if (isUnsafeInteger(param, value)) return `cannot be checked: ${describeUnsafeInteger(param)}`
   const text = decodeHeaderValue(headerValue)
-  if (text === undefined) return `is ${quoteHeader(headerValue)}, which is not a header value or not canonical Base64`
+  if (text === undefined) return `is ${quoteText(headerValue)}, which is not a header value or not canonical Base64`
   const isEqual =
     param.type === 'integer' && typeof value === 'number' ? isSameNumber(text, value) : text === String(value)
-  return isEqual ? undefined : `is ${quoteHeader(text)}, the arguments say ${quoteHeader(String(value))}`
+  return isEqual ? undefined : `is ${quoteText(text)}, the arguments say ${quoteText(String(value))}`
 }
 
 // A gateway may write 42.0. Forms that only some readers understand, such as 0x2a, 042 or 4.2e1, are rejected.
@@ -151,10 +151,6 @@ function isUnsafeInteger(param: HeaderParam, value: Scalar): boolean {
 
 function describeUnsafeInteger({ path }: HeaderParam): string {
   return `${path.join('.')} must lie within ±(2^53 - 1) to be sent in a header`
-}
-
-function quoteHeader(text: string): string {
-  return JSON.stringify(text.length > 128 ? `${text.slice(0, 128)}…` : text)
 }
 
 /**

@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import { isJsonObject, type JsonValue, type TitledOption } from '@x/schema'
 import {
   rejectOtherKeywords,
@@ -6,7 +7,6 @@ import {
   maxLabelLength,
   fieldError,
   resolveField,
-  formatJson,
   readTextKeyword,
 } from './field.ts'
 
@@ -69,7 +69,7 @@ function createUntitledOption(field: Field, value: JsonValue): ChoiceOption {
   const stringAdvice = 'only strings can be chosen from: list them as strings, and turn them with transform()'
   throw fieldError(
     field,
-    `${formatJson(value)} is among the values; ${stringAdvice}${value === true ? ', or ask for a boolean' : ''}`,
+    `${quoteText(value)} is among the values; ${stringAdvice}${value === true ? ', or ask for a boolean' : ''}`,
   )
 }
 
@@ -79,7 +79,7 @@ export const nullAdvice =
 
 /** Returns the options of one branch of a union, which is a literal with or without a title, or a list of values. */
 function readBranchOptions(field: Field, branchSchema: JsonValue): readonly ChoiceOption[] {
-  if (!isJsonObject(branchSchema)) throw fieldError(field, `${formatJson(branchSchema)} is no value to choose`)
+  if (!isJsonObject(branchSchema)) throw fieldError(field, `${quoteText(branchSchema)} is no value to choose`)
   const branchField = resolveField({ ...field, schema: branchSchema })
   if (branchField.schema['const'] === undefined && branchField.schema['enum'] === undefined) {
     throw fieldError(field, 'a union can only be of literal strings; other types make one property each')
@@ -90,7 +90,7 @@ function readBranchOptions(field: Field, branchSchema: JsonValue): readonly Choi
   if (firstOption === undefined || title === undefined)
     return firstOption === undefined ? [] : [firstOption, ...otherOptions]
   if (otherOptions.length > 0)
-    throw fieldError(field, `the title ${formatJson(title)} is that of several values; give each its own`)
+    throw fieldError(field, `the title ${quoteText(title)} is that of several values; give each its own`)
   return [{ ...firstOption, title }]
 }
 
@@ -101,7 +101,7 @@ function requireDistinctOptions(field: Field, options: readonly ChoiceOption[]):
   }
   const seenValues = new Set<string>()
   for (const { value } of options) {
-    if (seenValues.has(value)) throw fieldError(field, `the value ${formatJson(value)} is listed twice`)
+    if (seenValues.has(value)) throw fieldError(field, `the value ${quoteText(value)} is listed twice`)
     seenValues.add(value)
   }
   return options

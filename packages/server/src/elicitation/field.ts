@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import { DefinitionError } from '@x/exchange'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
@@ -64,7 +65,7 @@ export function labelsOf(field: Field): { title: string | undefined; description
 export function readTextKeyword(field: Field, keyword: string, maxLength: number): string | undefined {
   const value = field.schema[keyword]
   if (value === undefined) return undefined
-  if (typeof value !== 'string') throw fieldError(field, `"${keyword}" is ${formatJson(value)}; it must be a string`)
+  if (typeof value !== 'string') throw fieldError(field, `"${keyword}" is ${quoteText(value)}; it must be a string`)
   return requireTextLength(field, value, { textName: `"${keyword}"`, maxTextLength: maxLength })
 }
 
@@ -108,7 +109,7 @@ function readCountKeyword(field: Field, keyword: string): number | undefined {
   const value = field.schema[keyword]
   if (value === undefined) return undefined
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-  throw fieldError(field, `"${keyword}" is ${formatJson(value)}; it must be a whole number, 0 or more`)
+  throw fieldError(field, `"${keyword}" is ${quoteText(value)}; it must be a whole number, 0 or more`)
 }
 
 /**
@@ -116,17 +117,11 @@ function readCountKeyword(field: Field, keyword: string): number | undefined {
  * transform it must be an input of the transform.
  */
 export function invalidDefaultError(field: Field, requirement: string): DefinitionError {
-  const defaultText = formatJson(field.schema['default'] ?? null)
+  const defaultText = quoteText(field.schema['default'] ?? null)
   return fieldError(
     field,
     `the default is ${defaultText}; it must be ${requirement} (with zod, before a transform: prefault())`,
   )
-}
-
-/** Returns a value as JSON for an error message, cut at 80 characters. */
-export function formatJson(value: JsonValue): string {
-  const text = JSON.stringify(value)
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
 
 /** Returns a frozen object without the undefined members. It is frozen because all calls share it. */
@@ -151,7 +146,7 @@ export function resolveField(field: Field): Field {
 function resolveDefinition(field: Field, reference: JsonValue): JsonObject {
   const target = typeof reference === 'string' ? field.definitions.get(reference) : undefined
   if (target !== undefined) return target
-  throw fieldError(field, `"$ref" is ${formatJson(reference)}; it must name an entry of the schema's own "$defs"`)
+  throw fieldError(field, `"$ref" is ${quoteText(reference)}; it must name an entry of the schema's own "$defs"`)
 }
 
 /**

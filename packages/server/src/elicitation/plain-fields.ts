@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import type { BooleanSchema, NumberSchema, StringSchema } from '@x/schema'
 import {
   rejectOtherKeywords,
@@ -10,7 +11,6 @@ import {
   freezeDefinedMembers,
   readCountRange,
   fieldError,
-  formatJson,
   readTextKeyword,
 } from './field.ts'
 
@@ -55,7 +55,7 @@ function readFormat(field: Field): StringSchema['format'] {
       : 'say in the description what is wanted, and check it in the handler or, with zod, in refine()'
   throw fieldError(
     field,
-    `the format ${formatJson(declaredFormat)} cannot be sent to clients, only ${formats.join(', ')}; ${formatAdvice}`,
+    `the format ${quoteText(declaredFormat)} cannot be sent to clients, only ${formats.join(', ')}; ${formatAdvice}`,
   )
 }
 
@@ -105,7 +105,7 @@ function readIntegerBounds(field: Field): Bounds {
 function readNumberKeyword(field: Field, keyword: string): number | undefined {
   const value = field.schema[keyword]
   if (value === undefined || typeof value === 'number') return value
-  throw fieldError(field, `"${keyword}" is ${formatJson(value)}; it must be a number`)
+  throw fieldError(field, `"${keyword}" is ${quoteText(value)}; it must be a number`)
 }
 
 function fitsNumberBounds(value: unknown, { type, minimum, maximum }: NumberSchema): boolean {

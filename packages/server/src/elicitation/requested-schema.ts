@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import {
   isJsonObject,
   type JsonObject,
@@ -15,7 +16,6 @@ import {
   freezeDefinedMembers,
   fieldError,
   resolveField,
-  formatJson,
 } from './field.ts'
 import { isChoice, nullAdvice } from './choice-options.ts'
 import { compileBooleanField, compileNumberField, compileTextField } from './plain-fields.ts'
@@ -79,10 +79,10 @@ function requiredNamesOf(root: Field, propertyNames: ReadonlySet<string>): reado
 }
 
 function compileProperty(root: Field, name: string, schema: JsonValue = null): PrimitiveSchemaDefinition {
-  const field = { ...root, location: `property ${formatJson(name)}` }
+  const field = { ...root, location: `property ${quoteText(name)}` }
   requireTextLength(field, name, { textName: 'its name', maxTextLength: maxLabelLength })
   if (name === '') throw fieldError(field, 'it needs a name')
-  if (!isJsonObject(schema)) throw fieldError(field, `its schema is ${formatJson(schema)}; ${propertyAdvice}`)
+  if (!isJsonObject(schema)) throw fieldError(field, `its schema is ${quoteText(schema)}; ${propertyAdvice}`)
   return compilePrimitive(resolveField({ ...field, schema }))
 }
 

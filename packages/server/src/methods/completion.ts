@@ -1,4 +1,4 @@
-import { quoteName } from '@x/core'
+import { quoteText } from '@x/core'
 import { type CompleteRequestParams, type CompleteResult, errorCodes, McpError } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledPrompt, type CompiledTemplate, findVisibleEntry } from '../compile/catalog.ts'
@@ -18,7 +18,7 @@ export function completeArgument(params: CompleteRequestParams, request: ServedR
   const completers = completersFor(ref, request)
   if (!completers.has(argument.name)) {
     const names = [...completers.keys()].join(', ') || 'none'
-    throw invalidCompletionError(`There is no argument ${quoteName(argument.name)} to complete; there are: ${names}`)
+    throw invalidCompletionError(`There is no argument ${quoteText(argument.name)} to complete; there are: ${names}`)
   }
   const completer = completers.get(argument.name)
   if (completer === undefined) return toCompletionResult(emptyCompletion, request)
@@ -36,13 +36,13 @@ function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: Ser
 
   function requirePrompt(name: string): CompiledPrompt {
     const prompt = findVisibleEntry(catalog.prompts, name, call)
-    if (prompt === undefined) throw invalidCompletionError(`Unknown prompt: ${quoteName(name)}`)
+    if (prompt === undefined) throw invalidCompletionError(`Unknown prompt: ${quoteText(name)}`)
     return prompt
   }
 
   function requireTemplate(uri: string): CompiledTemplate {
     const template = findVisibleEntry(catalog.templates, uri, call)
-    if (template === undefined) throw invalidCompletionError(`Unknown resource template: ${quoteName(uri)}`)
+    if (template === undefined) throw invalidCompletionError(`Unknown resource template: ${quoteText(uri)}`)
     return template
   }
 }

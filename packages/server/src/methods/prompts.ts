@@ -1,4 +1,4 @@
-import { quoteName } from '@x/core'
+import { quoteText } from '@x/core'
 import {
   errorCodes,
   type GetPromptRequestParams,
@@ -31,14 +31,14 @@ export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call 
  */
 export function getPrompt(params: GetPromptRequestParams, request: ServedRequest): Awaitable<JsonObject> {
   const prompt = findVisibleEntry(request.catalog.prompts, params.name, request.call)
-  if (prompt === undefined) throw invalidPromptError(`Unknown prompt: ${quoteName(params.name)}`)
+  if (prompt === undefined) throw invalidPromptError(`Unknown prompt: ${quoteText(params.name)}`)
   if (prompt.requires !== undefined) requireCapabilities(prompt.requires, request)
   const givenArguments = params.arguments ?? noArguments
   rejectMissingArguments(prompt, givenArguments)
   return mapAwaitable(prompt.checkArguments(givenArguments), (checkedArguments) => {
     if (checkedArguments.issues !== undefined) {
       throw invalidPromptError(
-        `Invalid arguments for prompt ${quoteName(prompt.key)}:\n${formatIssues(checkedArguments)}`,
+        `Invalid arguments for prompt ${quoteText(prompt.key)}:\n${formatIssues(checkedArguments)}`,
       )
     }
     const handler = {
@@ -54,7 +54,7 @@ function rejectMissingArguments(prompt: CompiledPrompt, givenArguments: GivenPro
   const missingNames = prompt.requiredArguments.filter((name) => !Object.hasOwn(givenArguments, name))
   if (missingNames.length === 0) return
   throw invalidPromptError(
-    `Prompt ${quoteName(prompt.key)} needs the arguments that are missing: ${missingNames.join(', ')}`,
+    `Prompt ${quoteText(prompt.key)} needs the arguments that are missing: ${missingNames.join(', ')}`,
   )
 }
 

@@ -1,4 +1,4 @@
-import { isCancelled, quoteName, stringifyWellFormed } from '@x/core'
+import { isCancelled, quoteText, stringifyWellFormed } from '@x/core'
 import { type CallToolResult, type ContentBlock, isJsonObject, isMcpError, type JsonValue } from '@x/schema'
 import { type CompiledTool, mergeResultMeta } from '../compile/catalog.ts'
 import { isInputDeclined } from '../definitions/context.ts'
@@ -131,7 +131,7 @@ export function createInvalidArgumentsResult(
   request: ServedRequest,
 ): CallToolResult {
   return createErrorResult(
-    `Invalid arguments for tool ${quoteName(tool.key)}:\n${formatIssues(rejectedValue)}`,
+    `Invalid arguments for tool ${quoteText(tool.key)}:\n${formatIssues(rejectedValue)}`,
     request,
   )
 }
@@ -147,7 +147,7 @@ export function handleToolError(error: unknown, tool: CompiledTool, request: Ser
   if (isMcpError(error)) throw error
   reportServerError(error, logContextOf(request, tool.key), request.settings)
   // The error's message may contain a connection string or a path, so it is only logged.
-  return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)
+  return createErrorResult(`Tool ${quoteText(tool.key)} failed`, request)
 }
 
 /**
@@ -159,9 +159,9 @@ function isForPeer(error: unknown): error is Error {
 }
 
 function rejectUnusableReturn(reason: string, tool: CompiledTool, request: ServedRequest): CallToolResult {
-  const error = new Error(`Tool ${quoteName(tool.key)} returned ${reason}`)
+  const error = new Error(`Tool ${quoteText(tool.key)} returned ${reason}`)
   reportServerError(error, logContextOf(request, tool.key), request.settings)
-  return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)
+  return createErrorResult(`Tool ${quoteText(tool.key)} failed`, request)
 }
 
 function createErrorResult(text: string, request: ServedRequest): CallToolResult {

@@ -1,4 +1,4 @@
-import { quoteName } from '@x/core'
+import { quoteText } from '@x/core'
 import { headerParamsKey } from '@x/exchange'
 import {
   type CallToolRequestParams,
@@ -31,7 +31,7 @@ export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }:
 export function callTool(params: CallToolRequestParams, request: ServedRequest): Awaitable<JsonObject> {
   const { catalog, call } = request
   const tool = findVisibleEntry(catalog.tools, params.name, call)
-  if (tool === undefined) throw new McpError(errorCodes.invalidParams, `Unknown tool: ${quoteName(params.name)}`)
+  if (tool === undefined) throw new McpError(errorCodes.invalidParams, `Unknown tool: ${quoteText(params.name)}`)
   if (tool.requires !== undefined) requireCapabilities(tool.requires, request)
   const toolArguments = params.arguments ?? noArguments
   const headerParams = call.context.get(headerParamsKey)

@@ -1,4 +1,4 @@
-import { cloneJson, quoteName } from '@x/core'
+import { cloneJson, quoteText } from '@x/core'
 import { DefinitionError, type ServerEvents } from '@x/exchange'
 import {
   type ClientCapabilities,
@@ -171,7 +171,7 @@ function parseAnswer<T>(
 function rejectEndlessQuestion(run: Run, key: string, text: string, repeatReason: RepeatReason): void {
   if ('changeCount' in repeatReason && repeatReason.changeCount > maxQuestionChanges) {
     const reason = `asks "${key}" another way in every run: keep times and random values out of messages and schemas`
-    const message = `${quoteName(run.name)} ${reason}. Now it asks: ${text.slice(0, 500)}`
+    const message = `${quoteText(run.name)} ${reason}. Now it asks: ${text.slice(0, 500)}`
     throw run.fail(new HandlerError('question', message))
   }
   if ('invalidAnswerCount' in repeatReason && repeatReason.isLast) {

@@ -1,4 +1,4 @@
-import { quoteName } from '@x/core'
+import { quoteText } from '@x/core'
 import { backgroundKey, olderRequestKey } from '@x/exchange'
 import { errorCodes, type JsonObject, McpError } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
@@ -32,7 +32,7 @@ async function passToRunner(run: Run): Promise<JsonObject> {
  * because the client cannot correct it.
  */
 function tasksUnavailableError({ name }: Run): McpError {
-  const message = `${quoteName(name)} runs as a task, and this instance serves no tasks`
+  const message = `${quoteText(name)} runs as a task, and this instance serves no tasks`
   return new McpError(errorCodes.internal, message)
 }
 

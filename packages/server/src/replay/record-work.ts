@@ -1,4 +1,4 @@
-import { cloneJson, type JsonLeaf, quoteName } from '@x/core'
+import { cloneJson, type JsonLeaf, quoteText } from '@x/core'
 import type { JsonValue } from '@x/schema'
 import { allowUnawaited, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { Checkpoint, StepContext, StepResult, WidenedValue } from '../definitions/context.ts'
@@ -173,6 +173,6 @@ export function recordUuid(run: Run, key: string): string {
 function requireJsonCopy(run: Run, functionName: string, value: unknown): JsonValue {
   const jsonCopy = tryCopyJson(value)
   if (!('reason' in jsonCopy)) return jsonCopy.value
-  const reason = `${functionName} of ${quoteName(run.name)} must give JSON, but ${jsonCopy.reason}`
+  const reason = `${functionName} of ${quoteText(run.name)} must give JSON, but ${jsonCopy.reason}`
   throw run.fail(new HandlerError('json', reason))
 }

@@ -1,4 +1,4 @@
-import { isCancelled, quoteName } from '@x/core'
+import { isCancelled, quoteText } from '@x/core'
 import { allowUnawaited, runAfterTick, waitForImmediate } from '../request/awaitable.ts'
 import { logContextOf, reportServerError, type WarningCode } from '../request/report.ts'
 import type { HandOffReason } from '../shedding/shedding-options.ts'
@@ -113,7 +113,7 @@ export class Run {
   /** Warns the author. `problem` continues a sentence that begins with the name of the handler. */
   warn(code: WarningCode, problem: string, key?: string): void {
     const { method, settings } = this.request
-    const message = `${method} ${quoteName(this.name)} ${problem}`
+    const message = `${method} ${quoteText(this.name)} ${problem}`
     settings.warn({ code, message, where: { method, name: this.name }, key })
   }
 

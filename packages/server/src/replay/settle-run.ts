@@ -1,4 +1,4 @@
-import { quoteName } from '@x/core'
+import { quoteText } from '@x/core'
 import { authorFramesOf, type StartedUse } from './context-uses.ts'
 import { HandlerError, type HandlerErrorCode, isSuspension } from './handler-error.ts'
 import type { RunOutcome } from './handler.ts'
@@ -116,11 +116,11 @@ function checkLeftUses(
       ? isQuestionLeft(run, use, isExcused || settledUses.has(use))
       : run.isStrict && !(use.isAwaited && settledUses.has(use))
     if (isLeft) {
-      const reason = `${quoteName(run.name)} returned without waiting for ${use.description}: ${awaitAdvice}`
+      const reason = `${quoteText(run.name)} returned without waiting for ${use.description}: ${awaitAdvice}`
       run.fail(createUseError(run, use, 'unawaited', reason))
     } else if (!isExcused && isSuspensionSwallowed(run, use)) {
       const advice = 'throw an error again for which isSuspension(error) is true'
-      const reason = `${quoteName(run.name)} caught the suspension of ${use.description} and returned: ${advice}`
+      const reason = `${quoteText(run.name)} caught the suspension of ${use.description} and returned: ${advice}`
       run.fail(createUseError(run, use, 'swallowed', reason))
     }
   }
@@ -149,7 +149,7 @@ function hasFailed({ failure }: StartedUse): boolean {
 }
 
 function createFailedUseError(run: Run, use: StartedUse): HandlerError {
-  const reason = `${use.description} of ${quoteName(run.name)} failed, and its handler did not wait for it: ${awaitAdvice}`
+  const reason = `${use.description} of ${quoteText(run.name)} failed, and its handler did not wait for it: ${awaitAdvice}`
   const error = createUseError(run, use, 'unawaited', reason)
   error.cause = use.failure?.error
   return error

@@ -1,4 +1,4 @@
-import { checkArgument, callListener, errorRecord, isCancelled, type LogRecord, quoteName } from '@x/core'
+import { checkArgument, callListener, errorRecord, isCancelled, type LogRecord, quoteText } from '@x/core'
 import {
   type Call,
   contextKey,
@@ -161,7 +161,7 @@ function describeMissingCapability(error: WireError | undefined, { params }: Rpc
   const required = error.data['requiredCapabilities']
   const names = isJsonObject(required) ? capabilityNamesOf(required).join(', ') : 'a capability'
   const client = requestMetaOf(params)[metaKeys.clientInfo]?.name
-  const lacks = `which its client${client === undefined ? '' : ` ${quoteName(client)}`} does not declare`
+  const lacks = `which its client${client === undefined ? '' : ` ${quoteText(client)}`} does not declare`
   return `needs ${names}, ${lacks}: see -32021 in docs/troubleshooting.md`
 }
 
@@ -179,7 +179,7 @@ function createCallRecord(
 ): CallRecord {
   const { round, steps, handOffs, slowestStep, error } = observation
   const { id, method, name } = request
-  const subject = name === undefined ? method : `${method} ${quoteName(name)}`
+  const subject = name === undefined ? method : `${method} ${quoteText(name)}`
   return {
     ...logContextOf(request, name),
     method,

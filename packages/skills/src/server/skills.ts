@@ -1,4 +1,4 @@
-import { checkArgument, type OptionTable, resolveOptions, encodeBase64, quoteName } from '@x/core'
+import { checkArgument, type OptionTable, resolveOptions, encodeBase64, quoteText } from '@x/core'
 import type { ExtensionHost, ExtensionInstance, ServerExtension } from '@x/exchange'
 import { type CacheScope, errorCodes, McpError, type ReadResourceResult, type RpcRequest } from '@x/schema'
 import { type Skill, skillsIdentifier, skillsMethods } from '../wire/skill.ts'
@@ -104,13 +104,13 @@ function serveSkills(
       [skillsMethods.get]: async (request) => {
         const uri = readUriParam(request)
         const skill = (await catalogue()).skills.get(uri)
-        if (skill === undefined) throw invalidParams(`No skill is served at ${quoteName(uri)}`)
+        if (skill === undefined) throw invalidParams(`No skill is served at ${quoteText(uri)}`)
         return { skill, ...cacheHints }
       },
       [skillsMethods.readDirectory]: async (request) => {
         const uri = readUriParam(request)
         const resources = (await catalogue()).directories.get(uri)
-        if (resources === undefined) throw invalidParams(`${quoteName(uri)} is not a directory resource`)
+        if (resources === undefined) throw invalidParams(`${quoteText(uri)} is not a directory resource`)
         const { entries, nextCursor } = paginateEntries(resources, request.params?.['cursor'])
         return { resources: entries, ...(nextCursor !== undefined && { nextCursor }), ...cacheHints }
       },

@@ -1,4 +1,4 @@
-import { findJsonProblem, isJsonObject, quoteName, type JsonObject, type JsonValue } from '@x/core'
+import { findJsonProblem, isJsonObject, quoteText, type JsonObject, type JsonValue } from '@x/core'
 import { isScalar, parseDocument, visit, type YAMLMap } from 'yaml'
 import { SkillError } from '../skill-error.ts'
 import type { SkillFrontmatter } from './skill.ts'
@@ -77,7 +77,7 @@ function rejectDuplicateKeys({ items }: YAMLMap): void {
   for (const { key } of items) {
     const name = isScalar(key) ? String(key.value ?? '') : undefined
     if (name === undefined) continue
-    if (keys.has(name)) throw new Error(`the key ${quoteName(name)} occurs twice`)
+    if (keys.has(name)) throw new Error(`the key ${quoteText(name)} occurs twice`)
     keys.add(name)
   }
 }

@@ -1,4 +1,4 @@
-import { encodeBase64url, type JsonValue, type OptionTable } from '@x/core'
+import { encodeBase64url, type JsonValue, type OptionTable, quoteText } from '@x/core'
 import {
   codecOptionTable,
   resolveCodecOptions,
@@ -198,13 +198,10 @@ async function explainUnknownHeader(header: string, purpose: string, keyRing: Ke
   if (parsedHeader === undefined) return new StateError('malformed', 'Its header is not the header of a state token')
   if (!(await keyRing.hasKeyId(parsedHeader.kid))) {
     const hint = 'it was removed, or the instances do not have the same keys'
-    return new StateError('unknown_key', `No key has the id ${JSON.stringify(parsedHeader.kid.slice(0, 64))}: ${hint}`)
+    return new StateError('unknown_key', `No key has the id ${quoteText(parsedHeader.kid)}: ${hint}`)
   }
   if (parsedHeader.typ !== undefined && parsedHeader.typ !== purpose) {
-    return new StateError(
-      'purpose',
-      `It was made for ${JSON.stringify(parsedHeader.typ.slice(0, 64))}, and was opened for "${purpose}"`,
-    )
+    return new StateError('purpose', `It was made for ${quoteText(parsedHeader.typ)}, and was opened for "${purpose}"`)
   }
   return new StateError('forged', 'Its header names a known key and was not written by this codec')
 }

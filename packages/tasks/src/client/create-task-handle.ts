@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import type { CallOptions, InputAnswers } from '@x/client'
 import type { InputRequests } from '@x/schema'
 import type { DetailedTask, GetTaskResult } from '../schema/task.ts'
@@ -68,6 +69,6 @@ async function sendTaskAnswers(task: OpenTask, answers: InputAnswers, options: C
 }
 
 function notAskedError({ tool }: OpenTask, key: string | undefined): TaskError {
-  const reason = key === undefined ? 'no answer was given' : `the key ${JSON.stringify(key.slice(0, 128))} is not open`
+  const reason = key === undefined ? 'no answer was given' : `the key ${quoteText(key)} is not open`
   return new TaskError('not_asked', `The task of ${JSON.stringify(tool)} was not answered: ${reason}`, { tool })
 }

@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import { callHeadersKey, type Call } from '@x/exchange'
 import {
   type ClientCapabilities,
@@ -32,18 +33,17 @@ export function checkTaskNameHeader({ context }: Call, taskId: string): void {
   if (headers === undefined) return
   const header = headers.get('Mcp-Name')
   if (header === undefined) {
-    throw new McpError(errorCodes.headerMismatch, `Mcp-Name is missing: it must repeat ${quote(taskId)} of the body`)
+    throw new McpError(
+      errorCodes.headerMismatch,
+      `Mcp-Name is missing: it must repeat ${quoteText(taskId)} of the body`,
+    )
   }
   if (decodeHeaderValue(header) === taskId) return
-  throw new McpError(errorCodes.headerMismatch, `Mcp-Name is ${quote(header)}, the body says ${quote(taskId)}`)
+  throw new McpError(errorCodes.headerMismatch, `Mcp-Name is ${quoteText(header)}, the body says ${quoteText(taskId)}`)
 }
 
 /** Returns the error for a task that does not exist. A task of another owner gets the same error. */
 export function unknownTaskError(taskId: string): McpError {
-  const message = `Task ${quote(taskId)} is not found: it has expired, or it is not a task of this caller`
+  const message = `Task ${quoteText(taskId)} is not found: it has expired, or it is not a task of this caller`
   return new McpError(errorCodes.invalidParams, message)
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
 }

@@ -1,4 +1,4 @@
-import { type Clock, computeBackoffMs, sleep, type Cancellation, isCancelled, withSignalOf } from '@x/core'
+import { type Clock, computeBackoffMs, sleep, type Cancellation, isCancelled, quoteText, withSignalOf } from '@x/core'
 import type { ConnectionStateSource } from '@x/exchange/internal'
 import { defaultBounds, type ParseBounds, type RpcRequest, type RpcResponse } from '@x/schema'
 import { toHttpError, isUnsent } from './platform-error.ts'
@@ -194,7 +194,7 @@ function toEndpointUrl(url: string | URL): URL {
 }
 
 function describeUrl(url: unknown): string {
-  return typeof url === 'string' ? JSON.stringify(url.slice(0, 100)) : `A value of the type ${typeof url}`
+  return typeof url === 'string' ? quoteText(url) : `A value of the type ${typeof url}`
 }
 
 /**

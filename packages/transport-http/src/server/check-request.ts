@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import type { ServerEvents } from '@x/exchange'
 import {
   errorCodes,
@@ -86,17 +87,18 @@ function rejectForeignRequest<Source>(
     return { status, message, refusal }
   }
   const hostHeader = view.header('host')
+  const quotedHost = quoteText(hostHeader ?? '')
   // RFC 9112, section 3.2: two programs may choose different hosts if a request has two. On platforms that join the
   // values, a comma indicates several.
   if (view.headerValues('host').length > 1 || hostHeader?.includes(',') === true) {
     const joinedHosts = view.headerValues('host').join(', ')
-    return createRejection(400, 'A request has one Host', `it has more than one Host, ${quoteValue(joinedHosts)}`)
+    return createRejection(400, 'A request has one Host', `it has more than one Host, ${quoteText(joinedHosts)}`)
   }
   const host = hostHeader === undefined ? undefined : parseHost(hostHeader)
   if (host === undefined || !isHostAllowed(host, settings.hosts)) {
     const message =
       "The Host is not served here: it must be in allowedHosts, which may be '*' behind a proxy that checks it"
-    return createRejection(403, message, `its Host ${quoteValue(hostHeader)} is not in allowedHosts`)
+    return createRejection(403, message, `its Host ${quotedHost} is not in allowedHosts`)
   }
   const origin = view.header('origin')
   if (origin === undefined || isOriginAllowed(origin, host, settings)) return undefined
@@ -105,13 +107,8 @@ function rejectForeignRequest<Source>(
   return createRejection(
     403,
     message,
-    `its Origin ${quoteValue(origin)} is not in allowedOrigins, and its Host is ${quoteValue(hostHeader)}`,
+    `its Origin ${quoteText(origin)} is not in allowedOrigins, and its Host is ${quotedHost}`,
   )
-}
-
-/** Shortens a header value and quotes it for a log. */
-function quoteValue(value: string | undefined): string {
-  return JSON.stringify((value ?? '').slice(0, 200))
 }
 
 /**
@@ -271,7 +268,7 @@ function checkNameHeader(header: string | undefined, bodyName: unknown, isRequir
   if (name === undefined) {
     throw new McpError(
       errorCodes.headerMismatch,
-      `Mcp-Name is ${quoteHeaderValue(header)}, which has invalid characters: send visible ASCII, or =?base64?…?= around Base64`,
+      `Mcp-Name is ${quoteText(header)}, which has invalid characters: send visible ASCII, or =?base64?…?= around Base64`,
     )
   }
   if (name !== bodyName)
@@ -279,15 +276,12 @@ function checkNameHeader(header: string | undefined, bodyName: unknown, isRequir
 }
 
 function headerMismatchError(name: string, header: string, body: string | undefined): McpError {
-  const bodyStatement = body === undefined ? 'the body has no such value' : `the body says ${quoteHeaderValue(body)}`
-  return new McpError(errorCodes.headerMismatch, `${name} is ${quoteHeaderValue(header)}, ${bodyStatement}`)
+  const bodyStatement = body === undefined ? 'the body has no such value' : `the body says ${quoteText(body)}`
+  return new McpError(errorCodes.headerMismatch, `${name} is ${quoteText(header)}, ${bodyStatement}`)
 }
 
 function missingHeaderError(name: string, body: string): McpError {
-  return new McpError(
-    errorCodes.headerMismatch,
-    `${name} is missing: it must repeat ${quoteHeaderValue(body)} of the body`,
-  )
+  return new McpError(errorCodes.headerMismatch, `${name} is missing: it must repeat ${quoteText(body)} of the body`)
 }
 
 function missingVersionError(supported: readonly string[]): McpError {
@@ -301,13 +295,7 @@ function missingVersionError(supported: readonly string[]): McpError {
 function unsupportedProtocolError(requestedVersion: string, supported: readonly string[]): McpError {
   return new McpError(
     errorCodes.unsupportedProtocolVersion,
-    `Protocol version ${quoteHeaderValue(requestedVersion)} is not served here: this server speaks ${supported.join(', ')}`,
+    `Protocol version ${quoteText(requestedVersion)} is not served here: this server speaks ${supported.join(', ')}`,
     { data: { supported, requested: requestedVersion } },
   )
-}
-
-const maxShownCharacters = 100
-
-function quoteHeaderValue(value: string): string {
-  return JSON.stringify(value.length > maxShownCharacters ? `${value.slice(0, maxShownCharacters)}…` : value)
 }

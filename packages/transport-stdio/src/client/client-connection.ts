@@ -1,4 +1,4 @@
-import { callListener, isCancelled, onCancel, offCancel } from '@x/core'
+import { callListener, isCancelled, onCancel, offCancel, quoteText } from '@x/core'
 import type { Call } from '@x/exchange'
 import {
   encodeMessage,
@@ -114,7 +114,7 @@ export class ClientConnection {
       message = parseMessage(text, this.#settings.bounds)
     } catch (cause) {
       return this.#reportProblem(
-        `a line is not a message: ${toExcerpt(text)}; a server writes its log to stderr, as with console.error`,
+        `a line is not a message: ${quoteText(text)}; a server writes its log to stderr, as with console.error`,
         cause,
       )
     }
@@ -126,13 +126,13 @@ export class ClientConnection {
   #receiveRequest(request: RpcRequest): void {
     const { onRequest } = this.#settings
     // The server gets no response to its request, because a client of this revision sends no responses.
-    if (onRequest === undefined) return this.#reportProblem(`the server sent a request: ${toExcerpt(request.method)}`)
+    if (onRequest === undefined) return this.#reportProblem(`the server sent a request: ${quoteText(request.method)}`)
     const answer = async (): Promise<RpcResponse | undefined> => onRequest(request)
     answer().then(
       (response) => {
         if (response !== undefined && this.#failure === undefined) this.#writer.write(encodeMessage(response))
       },
-      (error: unknown) => this.#reportProblem(`the request ${toExcerpt(request.method)} got no answer`, error),
+      (error: unknown) => this.#reportProblem(`the request ${quoteText(request.method)} got no answer`, error),
     )
   }
 
@@ -144,7 +144,7 @@ export class ClientConnection {
     if (id !== undefined && id > 0 && id <= this.#lastId) return
     const problem =
       'error' in response
-        ? `an error without a call: ${toExcerpt(response.error.message)}`
+        ? `an error without a call: ${quoteText(response.error.message)}`
         : 'a response without a call'
     this.#reportProblem(problem)
   }
@@ -188,7 +188,7 @@ export class ClientConnection {
     if (findMethodRow(pendingCall.request.method)?.isStreaming !== true) {
       return this.#reportProblem(`the server cancelled ${pendingCall.request.method}, which only a client may do`)
     }
-    const reasonSuffix = reason === undefined ? '' : `: ${toExcerpt(reason)}`
+    const reasonSuffix = reason === undefined ? '' : `: ${quoteText(reason)}`
     this.#takePendingCall(id)?.reject(new StdioError('ended', `The server ended the subscription${reasonSuffix}`))
   }
 
@@ -197,7 +197,7 @@ export class ClientConnection {
     const problem =
       skippedLine.kind === 'too_long' ? `a line is longer than ${maxLineBytes} bytes` : 'a line is not valid UTF-8'
     const pendingCall = this.#takePendingCall(idFromExcerpt(skippedLine))
-    if (pendingCall === undefined) return this.#reportProblem(`${problem}: ${toExcerpt(skippedLine.head)}`)
+    if (pendingCall === undefined) return this.#reportProblem(`${problem}: ${quoteText(skippedLine.head)}`)
     const code = skippedLine.kind === 'too_long' ? 'too_large' : 'protocol'
     pendingCall.reject(new StdioError(code, `The response cannot be read: ${problem}`))
   }
@@ -214,8 +214,4 @@ function doNothing(): void {}
 function toPublicReason(reason: unknown): string | undefined {
   if (typeof reason === 'string') return reason.slice(0, 200)
   return reason instanceof DOMException ? reason.message.slice(0, 200) : undefined
-}
-
-function toExcerpt(text: string): string {
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
 }

@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import {
   errorCodes,
   errorResponse,
@@ -66,7 +67,7 @@ export function parseInitializeResponse(
   const { protocolVersion: answeredVersion, capabilities, serverInfo, instructions } = response.result
   const revision = findRevision(answeredVersion, revisions)
   if (revision === undefined) {
-    const message = `The server speaks ${JSON.stringify(answeredVersion)?.slice(0, 100)}, which this client does not`
+    const message = `The server speaks ${quoteText(answeredVersion)}, which this client does not`
     const supportedVersions = typeof answeredVersion === 'string' ? [answeredVersion.slice(0, 100)] : []
     const error = new McpError(errorCodes.unsupportedProtocolVersion, message, {
       data: { supported: supportedVersions },

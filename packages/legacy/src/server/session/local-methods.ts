@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import {
   errorCodes,
   errorResponse,
@@ -104,6 +105,6 @@ function parseLevelParam({ params }: RpcRequest): LoggingLevel {
  * Returns the error for a method that older revisions do not have, or that this server does not serve to older clients.
  */
 function createUnknownMethodResponse({ id, method }: RpcRequest): RpcResponse {
-  const name = JSON.stringify(method.slice(0, 100))
+  const name = quoteText(method)
   return errorResponse(id, new McpError(errorCodes.methodNotFound, `Method ${name} is not served in this revision`))
 }

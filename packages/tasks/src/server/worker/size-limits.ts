@@ -1,3 +1,4 @@
+import { quoteText } from '@x/core'
 import type { JournalEntry } from '@x/exchange'
 import { errorCodes, type JsonObject, type WireError } from '@x/schema'
 import type { ClaimedTask, TaskEnd } from '../../engines/engine.ts'
@@ -82,7 +83,7 @@ const smallerRecordAdvice = 'let a step return a reference to a large value, and
 function journalLimitError(entries: readonly JournalEntry[], totalBytes: number): WireError {
   const [largest] = entries.toSorted((one, other) => jsonByteLengthOf(other) - jsonByteLengthOf(one))
   const { member = '', key = '' } = largest ?? {}
-  const entryLabel = `${member} ${JSON.stringify(key.slice(0, 100))}`
+  const entryLabel = `${member} ${quoteText(key)}`
   const description = `The journal of the task has ${totalBytes} bytes with ${entryLabel}, which has ${jsonByteLengthOf(largest ?? {})}`
   return tooLargeError(description, maxJournalBytes, smallerRecordAdvice)
 }
