@@ -29,10 +29,12 @@ export { checkedNumber, type NumberBounds } from './checked-number.ts'
 export {
   cloneJson,
   copyJson,
+  escapeNonAscii,
   findJsonProblem,
   isJson,
   isJsonArray,
   isJsonObject,
+  isPlainObject,
   type JsonArray,
   type JsonCopyRules,
   type JsonObject,

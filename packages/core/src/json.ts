@@ -35,6 +35,19 @@ export function parseJsonObject(text: string): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined
 }
 
+/** Escapes the characters of a JSON text that are not visible ASCII, so that each of its characters is one byte. */
+export function escapeNonAscii(json: string): string {
+  return json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** Returns true for an object that is no instance of a class, also from another realm. */
+export function isPlainObject(value: object): boolean {
+  // `getPrototypeOf` is typed as any.
+  const prototype: object | null = Object.getPrototypeOf(value)
+  if (prototype === null || prototype === Object.prototype) return true
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'hasOwnProperty')
+}
+
 /** The rules by which {@link findJsonProblem} and {@link copyJson} accept a value. */
 export interface JsonRules {
   /**

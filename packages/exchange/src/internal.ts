@@ -19,7 +19,7 @@ export { checkServer } from './server/server.ts'
 export { createEventSource, type EventSource, type Observer } from './composition/event-source.ts'
 export { type Composition, composeServer } from './composition/compose.ts'
 export type { ReadinessCheck } from './composition/readiness.ts'
-export { notSentReason, overloadedReason } from './errors/rejections.ts'
+export { invalidStateError, notSentReason, overloadedReason } from './errors/rejections.ts'
 export { quotaError, quotaReason } from './errors/quota.ts'
 export {
   conventions,

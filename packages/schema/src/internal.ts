@@ -5,6 +5,7 @@
  */
 
 export { capabilityNamesOf } from './basic/missing-capabilities.ts'
+export { subscriptionIdOf } from './patterns/subscriptions.ts'
 export { loggingLevels, severityOf } from './basic/meta.ts'
 export { encodePieces, type MessagePieces } from './messages/encode-message.ts'
 export { parseBatch } from './messages/parse-message.ts'

@@ -7,6 +7,7 @@
 export type { Runtime } from '@x/core'
 export type { JsonArray, JsonObject, JsonValue } from '@x/core'
 export { migratingState, plainState, sealedState, signedState, singleUseState, storedState } from './on-web.ts'
+export { lazyState } from './lazy-state.ts'
 export { type InspectOptions, inspectToken, type TokenReport } from './token/inspect-token.ts'
 export { type KeyInput, type KeyLine, parseKeyLines, randomKey } from './token/keys.ts'
 export type { PlainOptions } from './token/plain-codec.ts'

@@ -12,6 +12,7 @@ export {
   singleUseState,
   storedState,
 } from './on-node.ts'
+export { lazyState } from './lazy-state.ts'
 export { type InspectOptions, inspectToken, type TokenReport } from './token/inspect-token.ts'
 export { type KeyInput, type KeyLine, parseKeyLines, randomKey } from './token/keys.ts'
 export type { PlainOptions } from './token/plain-codec.ts'

@@ -84,6 +84,8 @@ export const folderLayers = new Map([
         'cancellation.ts',
         'checked-number.ts',
         'json.ts',
+        'import-peer-dependency.ts',
+        'quote-text.ts',
         'runtime.ts',
       ],
       upward: 0,

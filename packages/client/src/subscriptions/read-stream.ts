@@ -1,4 +1,5 @@
-import { isJsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
+import { isJsonObject, type RequestId, type RpcNotification } from '@x/schema'
+import { subscriptionIdOf } from '@x/schema/internal'
 import {
   type ReportedChange,
   parseChangeNotification,
@@ -36,11 +37,6 @@ export function createSubscriptionReader(
     onOpened(acceptedChanges)
     return true
   }
-}
-
-function subscriptionIdOf({ params }: RpcNotification): unknown {
-  const meta = params?._meta
-  return isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined
 }
 
 function parseAcceptedChanges(

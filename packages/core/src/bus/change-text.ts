@@ -1,4 +1,4 @@
-import { findJsonProblem, isJsonObject, type JsonObject } from '../json.ts'
+import { escapeNonAscii, findJsonProblem, isJsonObject, type JsonObject } from '../json.ts'
 import { type Change, BusError } from './change-bus.ts'
 import { quoteText } from '../quote-text.ts'
 
@@ -22,10 +22,10 @@ export function encodeChange({ topic, data }: Change, maxBytes: number): string 
   if (!isWithinDepth(data)) {
     throw changeTooLargeError(topic, `is nested deeper than ${maxDataDepth}`)
   }
-  const text = toAsciiJson(data === undefined ? { topic } : { topic, data })
+  const text = escapeNonAscii(JSON.stringify(data === undefined ? { topic } : { topic, data }))
   if (text.length <= maxBytes) return text
-  const remainingBytes = maxBytes - toAsciiJson({ topic }).length
-  if (remainingBytes < 0) return toAsciiJson({ gap: true })
+  const remainingBytes = maxBytes - escapeNonAscii(JSON.stringify({ topic })).length
+  if (remainingBytes < 0) return escapeNonAscii(JSON.stringify({ gap: true }))
   throw changeTooLargeError(topic, `makes it ${text.length} bytes, and this bus carries ${maxBytes}`)
 }
 
@@ -54,13 +54,6 @@ function parseChange(text: string): unknown {
   } catch (cause) {
     throw unreadableMessageError('is not JSON', cause)
   }
-}
-
-function toAsciiJson(value: JsonObject): string {
-  return JSON.stringify(value).replace(
-    /[\u007f-\uffff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }
 
 function isWithinDepth(data: JsonObject | undefined): boolean {

@@ -40,6 +40,11 @@ export function stoppingError(): McpError {
   return new McpError(errorCodes.internal, 'The server is stopping and ended this call', { data })
 }
 
+/** Returns the one error for every `requestState` that is not accepted, so that it says nothing of the reason. */
+export function invalidStateError(): McpError {
+  return new McpError(errorCodes.invalidParams, 'Invalid or expired requestState', { data: { reason: 'requestState' } })
+}
+
 /** The default of `retryAfterMs`. Most stores and issuers can be reached again within two seconds. */
 const unavailableRetryMs = 1000
 

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 import { type Call, withNotify } from '@x/exchange'
-import { hopObserverKey } from '@x/exchange/internal'
+import { invalidStateError, hopObserverKey } from '@x/exchange/internal'
 import { errorCodes, metaKeys, type RpcRequest, type RpcResponse } from '@x/schema'
 import { createLoggedInResult, createLoginResult, type LoginAnswer, takeLoginAnswer } from './login.ts'
 import { isAway, type Upstream } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
 import type { Route, Target } from './routes.ts'
-import { invalidStateError, type TaggedState } from '../names/state.ts'
+import type { TaggedState } from '../names/state.ts'
 import { findNeededLogin, lostCallError, noAnswerError } from '../hop/upstream-error.ts'
 
 /** The number of requests that may reach another instance than that of their call. Hosts accept about ten rounds. */

@@ -1,6 +1,6 @@
 import { startBackgroundTimer } from '@x/core'
 import { errorResponse, type RequestId, type RpcError } from '@x/schema'
-import { invalidStateError } from '../names/state.ts'
+import { invalidStateError } from '@x/exchange/internal'
 import type { HostIdentity } from './host-identity.ts'
 import type { Deps } from './hop-options.ts'
 

@@ -1,7 +1,7 @@
 import { isJsonObject, isUnavailable, type JsonObject, type JsonValue, sha256Hex } from '@x/core'
 import { type Call, callerKeyOf, type Principal, unavailableError } from '@x/exchange'
 import { errorCodes, findMethodRow, McpError, type RpcRequest } from '@x/schema'
-import { principalIdentityOf } from '@x/exchange/internal'
+import { invalidStateError, principalIdentityOf } from '@x/exchange/internal'
 import { isStateError, type StateCodec } from '@x/state-codec'
 
 const statePurpose = 'gateway/state'
@@ -155,11 +155,6 @@ async function bindState(state: string, { method, params }: RpcRequest, call: Ca
  */
 function ownerOf({ principal }: { readonly principal?: Principal | undefined }): JsonValue {
   return principalIdentityOf(principal)
-}
-
-/** Creates the common error for every `requestState` that a proxy or gateway does not accept. */
-export function invalidStateError(): McpError {
-  return new McpError(errorCodes.invalidParams, 'Invalid or expired requestState', { data: { reason: 'requestState' } })
 }
 
 /** Creates the common error for every cursor that the gateway does not accept. */

@@ -1,5 +1,5 @@
-import { createLog, type JsonObject, type Log, stringifyWellFormed } from '@x/core'
-import type { RequestId, RpcMessage } from '../basic/rpc.ts'
+import { createLog, escapeNonAscii, type JsonObject, type Log, stringifyWellFormed } from '@x/core'
+import type { RpcMessage } from '../basic/rpc.ts'
 
 /**
  * Serializes a message as one line of JSON. The text of a result from {@link prepareResult} is cached and reused. In
@@ -59,7 +59,11 @@ export function encodePieces(message: RpcMessage, log?: Log): MessagePieces | un
   const cachedText = preparedTextOf(message.result, () => warnOfReplacement(message, log))
   if (cachedText === undefined || cachedText.text.length < largeTextLength) return undefined
   cachedText.bytes ??= new TextEncoder().encode(cachedText.text)
-  return { head: `{"jsonrpc":"2.0","id":${toAsciiJson(message.id)},"result":`, result: cachedText.bytes, tail: '}' }
+  return {
+    head: `{"jsonrpc":"2.0","id":${escapeNonAscii(stringifyWellFormed(message.id))},"result":`,
+    result: cachedText.bytes,
+    tail: '}',
+  }
 }
 
 const largeTextLength = 16_384
@@ -78,13 +82,6 @@ function preparedTextOf(result: JsonObject, onReplaced: () => void): PreparedTex
   const cachedText = { text: stringifyWellFormed(result, onReplaced), bytes: undefined }
   preparedTexts.set(result, cachedText)
   return cachedText
-}
-
-function toAsciiJson(id: RequestId): string {
-  return stringifyWellFormed(id).replace(
-    /[^\x20-\x7e]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }
 
 function freezeDeeply(value: object): void {

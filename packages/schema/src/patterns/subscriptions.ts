@@ -1,3 +1,4 @@
+import { isJsonObject } from '@x/core'
 import { metaKeys } from '../basic/meta-keys.ts'
 import { implementation } from '../basic/implementation.ts'
 import {
@@ -8,7 +9,7 @@ import {
   type ResultMetaObject,
 } from '../basic/meta.ts'
 import { resultMembers, type ResultType } from '../basic/result.ts'
-import { type RequestId, requestId } from '../basic/rpc.ts'
+import { type RequestId, requestId, type RpcNotification } from '../basic/rpc.ts'
 import { boolean, list, looseShape, optional, type Shape, shape, string } from '../basic/shape.ts'
 
 /**
@@ -88,3 +89,9 @@ export const subscriptionsListenResult: Shape<SubscriptionsListenResult> = shape
   ...resultMembers,
   _meta: subscriptionsListenResultMetaObject,
 })
+
+/** Returns the id of the subscription to which a notification belongs. Undefined for a notification of no subscription. */
+export function subscriptionIdOf({ params }: RpcNotification): unknown {
+  const meta = params?.['_meta']
+  return isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined
+}

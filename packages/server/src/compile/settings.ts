@@ -1,5 +1,5 @@
 import { createLedger, createLog, type Ledger, type Log, type Runtime, runtimeOf } from '@x/core'
-import { isStateError, randomKey, sealedState, type StateCodec, StateError } from '@x/state-codec'
+import { isStateError, lazyState, randomKey, sealedState, type StateCodec, StateError } from '@x/state-codec'
 import { type InternalSettings, readInternalSettings } from '../definitions/internal-settings.ts'
 import { checkServerOptions } from './known-options.ts'
 import { type LoadMonitor, createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
@@ -174,14 +174,10 @@ export const randomKeyReason =
   'and an answer fails after a restart or at another instance. Give every instance the same keys, as in state: ' +
   "sealedState({ keys: process.env.STATE_KEYS.split(',') }), or state: false if no handler asks"
 
-/** Seals with a key that only this process has, and makes it when it is first needed. */
+/** Seals with a key that only this process has. */
 function createRandomKeyCodec(): StateCodec {
-  let codec: StateCodec | undefined
-  const getCodec = (): StateCodec => (codec ??= sealedState({ keys: [randomKey()] }))
-  return {
-    seal: (value, context) => getCodec().seal(value, context),
-    open: (token, context) => getCodec().open(token, context).catch(explainUnknownKey),
-  }
+  const codec = lazyState(() => sealedState({ keys: [randomKey()] }))
+  return { ...codec, open: (token, context) => codec.open(token, context).catch(explainUnknownKey) }
 }
 
 function explainUnknownKey(error: unknown): never {

@@ -1,6 +1,6 @@
 import { type JournalStore, unavailableError } from '@x/exchange'
 import { errorCodes, type InputResponse, isJsonObject, type JsonValue, McpError, findMethodRow } from '@x/schema'
-import { principalIdentityOf, quotaError } from '@x/exchange/internal'
+import { invalidStateError, principalIdentityOf, quotaError } from '@x/exchange/internal'
 import { isStateError } from '@x/state-codec'
 import { type ServedRequest, sessionIdOf } from './served-request.ts'
 import { HandlerError, stateDisabledMessage, toInternalError, unavailableErrorOf } from './handler-error.ts'
@@ -168,11 +168,6 @@ function storeQuotaErrorOf(error: unknown): McpError | undefined {
 
 function sealFailureError(): McpError {
   return new McpError(errorCodes.internal, 'Internal error')
-}
-
-function invalidStateError(): McpError {
-  const data = { reason: 'requestState' }
-  return new McpError(errorCodes.invalidParams, 'Invalid or expired requestState', { data })
 }
 
 /**

@@ -1,4 +1,4 @@
-import { copyJson, type JsonProblem, type JsonRules, parseJson, stringifyWellFormed } from '@x/core'
+import { copyJson, isPlainObject, type JsonProblem, type JsonRules, parseJson, stringifyWellFormed } from '@x/core'
 import { DefinitionError } from '@x/exchange'
 import type { JsonObject, JsonValue } from '@x/schema'
 
@@ -16,15 +16,6 @@ export function tryCopyJson(value: unknown): { readonly value: JsonValue } | { r
   let isWellFormed = true
   const text = stringifyWellFormed(copy.value, () => (isWellFormed = false))
   return isWellFormed ? copy : { value: parseJson(text) ?? null }
-}
-
-/**
- * Returns true for a plain object, whose prototype is null or has no prototype of its own. A comparison with
- * `Object.prototype` would reject the plain objects of other realms.
- */
-function isPlainObject(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 function describeRecordedProblem({ path, reason, value }: JsonProblem): string {

@@ -1,6 +1,6 @@
 import type { ExtensionHost } from '@x/exchange'
 import type { JsonValue } from '@x/schema'
-import { randomKey, sealedState, type StateCodec, type StateStore } from '@x/state-codec'
+import { lazyState, randomKey, sealedState, type StateCodec, type StateStore } from '@x/state-codec'
 import { createSessionRegistry, type SessionRegistry } from './session-registry.ts'
 import type { DeletedSession, NewSession } from './session-options.ts'
 
@@ -65,7 +65,9 @@ export function createSessionDefinition(
 export function resolveSessionOptions(definition: SessionDefinition, host: SessionHost): ResolvedSessionOptions {
   const { store, ttlMs, stateCodec, hasState, begin, end } = definition
   const { runtime, bus, log } = host
-  const codec = host.state ?? createLocalCodec(host, ttlMs)
+  // Tokens open for as long as a session lives.
+  const createCodec = () => sealedState({ keys: [randomKey()], runtime, maxAgeMs: ttlMs })
+  const codec = host.state ?? lazyState(createCodec)
   checkCodecLifetime('the server', codec, ttlMs)
   const now = (): number => runtime.now()
   return {
@@ -82,19 +84,6 @@ export function resolveSessionOptions(definition: SessionDefinition, host: Sessi
     hasState,
     begin,
     end,
-  }
-}
-
-/**
- * Makes a codec with a random key, for a server whose codec is not shared with other instances. Its tokens open for as
- * long as a session lives.
- */
-function createLocalCodec({ runtime }: SessionHost, maxAgeMs: number): StateCodec {
-  let codec: StateCodec | undefined
-  const getCodec = (): StateCodec => (codec ??= sealedState({ keys: [randomKey()], runtime, maxAgeMs }))
-  return {
-    seal: (value, claims) => getCodec().seal(value, claims),
-    open: (token, claims) => getCodec().open(token, claims),
   }
 }
 

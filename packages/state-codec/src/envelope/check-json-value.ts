@@ -1,4 +1,4 @@
-import { findJsonProblem, type JsonProblem, type JsonRules } from '@x/core'
+import { findJsonProblem, isPlainObject, type JsonProblem, type JsonRules } from '@x/core'
 import { StateUsageError } from '../state-error.ts'
 import { maxDepth } from './canonical-json.ts'
 
@@ -24,15 +24,4 @@ function describeProblem({ reason, value }: JsonProblem): string {
   if (reason === 'too_deep') return `nested deeper than ${maxDepth} levels`
   if (typeof value === 'number') return String(value)
   return typeof value === 'object' ? `a ${value?.constructor?.name ?? 'class instance'}` : typeof value
-}
-
-/**
- * Returns true for a plain object. It may come from another realm (a worker, a test runner), which has its own
- * `Object.prototype`.
- */
-function isPlainObject(value: object): boolean {
-  // `getPrototypeOf` is typed as any.
-  const prototype: object | null = Object.getPrototypeOf(value)
-  if (prototype === null || prototype === Object.prototype) return true
-  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'hasOwnProperty')
 }

@@ -1,6 +1,7 @@
 import { sleep } from '@x/core'
 import { type ClientExtensionHost, isClientError, isPermanent } from '@x/client'
-import { isJsonObject, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
+import { isJsonObject, type JsonObject, type RequestId, type RpcNotification } from '@x/schema'
+import { subscriptionIdOf } from '@x/schema/internal'
 import type { DetailedTask } from '../schema/task.ts'
 import { parseTaskNotification } from './parse-results.ts'
 import { computeFailurePauseMs, maxFailurePauseMs, type TasksClientSettings } from './settings.ts'
@@ -106,11 +107,6 @@ function createNotificationHandler(
     }
     return openRequestId === id
   }
-}
-
-function subscriptionIdOf({ params }: RpcNotification): unknown {
-  const meta = params?.['_meta']
-  return isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined
 }
 
 function isTaskAcknowledged(params: JsonObject | undefined, taskId: string): boolean {

@@ -9,7 +9,15 @@ import {
   type Runtime,
 } from '@x/core'
 import type { ExtensionHost } from '@x/exchange'
-import { memoryStore, randomKey, sealedState, singleUseState, type StateCodec, type StateStore } from '@x/state-codec'
+import {
+  lazyState,
+  memoryStore,
+  randomKey,
+  sealedState,
+  singleUseState,
+  type StateCodec,
+  type StateStore,
+} from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../../translate/revisions.ts'
 
 /** The codes of warnings that the extension logs. */
@@ -140,7 +148,7 @@ export function resolveLegacySettings(options: LegacyOptions, host: HostParts): 
   return {
     ...settings,
     keepsStreams: !isWorkerd(),
-    state: host.state ?? createLocalState(),
+    state: host.state ?? lazyState(() => sealedState({ keys: [randomKey()] })),
     questionState: resolveQuestionState({ questionState, store }, host.state),
     link: resolveLink(store, host.bus),
     warn: createLegacyWarn(host),
@@ -165,19 +173,6 @@ function resolveRevisions({ revisions }: Pick<ResolvedLegacyOptions, 'revisions'
   throw new TypeError(
     `revisions has ${JSON.stringify(unknownRevision)}: give one or more of ${legacyRevisions.join(', ')}`,
   )
-}
-
-/**
- * Creates a codec with a random key. The key is created when it is first used, because workerd has no random values
- * during its start.
- */
-function createLocalState(): StateCodec {
-  let codec: StateCodec | undefined
-  const getCodec = (): StateCodec => (codec ??= sealedState({ keys: [randomKey()] }))
-  return {
-    seal: (value, options) => getCodec().seal(value, options),
-    open: (token, options) => getCodec().open(token, options),
-  }
 }
 
 function resolveQuestionState(
