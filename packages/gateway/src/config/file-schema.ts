@@ -1,4 +1,4 @@
-import { isThisMachine, quoteName } from '@x/core'
+import { isThisMachine, quoteText } from '@x/core'
 import * as z from 'zod'
 import { findUpstreamNameProblem } from '../names/names.ts'
 import { findAddressProblem } from '../hop/address.ts'
@@ -12,7 +12,7 @@ function members<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? `Unrecognized key${issue.keys.length > 1 ? 's' : ''}: ${issue.keys.map(quoteName).join(', ')}; the members are ${known}`
+        ? `Unrecognized key${issue.keys.length > 1 ? 's' : ''}: ${issue.keys.map(quoteText).join(', ')}; the members are ${known}`
         : undefined,
   })
 }
