@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { hostTableProblems } from './host-tables.mjs'
+import { limitTableProblems } from './limit-tables.mjs'
 import { anchors, codeBlocks, links, region } from './markdown.mjs'
 import { withImports } from './shown-imports.mjs'
 import { problem, runCheck } from './report.mjs'
@@ -29,6 +30,7 @@ export function checkDocs(root, flags = []) {
     ...listPackages(root).flatMap(readmeProblems),
     ...checkTroubleshooting(root),
     ...hostTableProblems(root, writes),
+    ...limitTableProblems(root, writes),
   ]
 }
 

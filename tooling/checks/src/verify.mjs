@@ -54,7 +54,6 @@ const steps = [
   { name: 'docs', command: check('docs') },
   { name: 'pages', command: check('pages') },
   { name: 'mentions', command: check('mentions') },
-  { name: 'limits', command: check('limits') },
   { name: 'collections', command: check('collections') },
   { name: 'platform-sources', command: check('platform-sources') },
   { name: 'regular-expressions', command: check('regular-expressions') },

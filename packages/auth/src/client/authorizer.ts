@@ -64,7 +64,9 @@ interface AttemptLimiter {
 }
 
 const attemptWindowMs = 300_000
+// limit: repeated scopes | count | logins for more scopes of one operation in five minutes | the call is rejected
 const maxStepUpsPerOperation = 2
+// limit: repeated logins | count | logins at one endpoint in five minutes | the call is rejected
 const maxLoginsPerEndpoint = 8
 const maxAttemptKeys = 1000
 

@@ -28,6 +28,7 @@ export interface SharedRequests<T> {
 }
 
 // The time limit of one login in milliseconds: enough for a person to read, type a password and confirm on a phone.
+// limit: login | ms | a login of a program that waits for its user | the call is rejected
 const requestTimeoutMs = 300_000
 
 export function createSharedRequests<T>(): SharedRequests<T> {

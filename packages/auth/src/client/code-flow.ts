@@ -55,6 +55,7 @@ export interface CodeFlowOptions {
   readonly openLogins: TokenSource['openLogins']
 }
 
+// limit: pending login | ms | a login of a user of a web host | the user must start again
 const loginTimeoutMs = 600_000
 
 /**

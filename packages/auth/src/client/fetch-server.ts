@@ -3,8 +3,10 @@ import type { JsonObject } from '@x/schema'
 import { boundedFetch, type FetchFunction, isRedirectResponse } from '../bounded-fetch.ts'
 import { AuthError } from './auth-error.ts'
 
+// limit: login documents | bytes | a document of an issuer | the login fails
 const maxBytes = 65_536
 /** The time limit in milliseconds for fetching one metadata document. */
+// limit: login metadata | ms | a metadata document | the login fails
 const metadataTimeoutMs = 5000
 /** The time limit in milliseconds for one response of an authorization server's endpoint. */
 export const endpointTimeoutMs = 30_000

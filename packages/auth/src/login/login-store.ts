@@ -13,6 +13,7 @@ export interface LoginStoreOptions {
 
 const dayMs = 24 * 3_600_000
 /** The time after which a token that is not renewed is deleted. */
+// limit: stored token | ms | a token of a user at a gateway without renewal | the user must log in again
 const tokenTtlMs = 30 * dayMs
 /**
  * The time after which the gateway registers itself again. A token cannot be renewed without the registration for which

@@ -30,6 +30,7 @@ export interface BegunLogin extends NeededLogin {
 }
 
 /** The time in which a person has to finish a login: ten minutes. */
+// limit: login page | ms | a login of a user at a gateway | the user must start again
 export const ticketTtlMs = 600_000
 
 /** The query parameter of a link with the sealed login. */

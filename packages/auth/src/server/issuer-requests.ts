@@ -3,7 +3,11 @@ import type { JsonObject } from '@x/schema'
 import { boundedFetch, type FetchFunction } from '../bounded-fetch.ts'
 import { createMetadataUrls } from '../oauth-urls.ts'
 
-const fetchBounds = { timeoutMs: 5000, maxBytes: 262_144 }
+const fetchBounds = {
+  timeoutMs: 5000,
+  // limit: keys of an issuer | bytes | a key set | the token is rejected
+  maxBytes: 262_144,
+}
 
 /**
  * Returns a fetch for the documents of an authorization server. It follows no redirects, and is limited to 256 KiB and

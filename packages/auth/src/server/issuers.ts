@@ -59,6 +59,7 @@ export interface SharedIssuerSettings {
   readonly onError: (error: unknown, context: AuthenticationContext | undefined) => void
 }
 
+// limit: introspection | ms | the age of an answer | the issuer is asked again
 const introspectionCacheMs = 30_000
 
 /**

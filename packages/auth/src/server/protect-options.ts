@@ -75,6 +75,7 @@ const maxCachedTokens = 1000
  * The longest time in milliseconds for which a verified token is cached: the usual lifetime of a short-lived access
  * token. The cache never returns an expired token.
  */
+// limit: verified tokens | ms | the age of a verification | the token is verified again
 const cacheMs = 300_000
 
 /**

@@ -2,7 +2,9 @@ import { type OptionTable, resolveOptions } from '@x/core'
 import type { CacheEntries, CacheEntry, CachePartition, CacheStore, CacheStoreOptions } from '../request/options.ts'
 
 const storeOptionTable = {
+  // limit: `maxEntries` of `createCacheStore` | count | results | the least recently used is dropped
   maxEntries: { default: 500, min: 0 },
+  // limit: `maxLength` of `createCacheStore` | characters | results | the least recently used is dropped
   maxLength: { default: 16_000_000, min: 0 },
 } satisfies OptionTable<CacheStoreOptions>
 

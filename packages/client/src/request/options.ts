@@ -68,8 +68,10 @@ export const coreClientOptionTable = {
   clientInfo: undefined,
   capabilities: undefined,
   cache: undefined,
+  // limit: `timeoutMs` of `createClient` | ms | a call without progress | the call is rejected
   timeoutMs: { default: 60_000, min: 0, isWhole: false },
   // A restart of a server or of its store takes less time.
+  // limit: `maxResendMs` of `createClient` | ms | repetitions after a failure | the call is rejected
   maxResendMs: { default: 10_000, min: 0, isWhole: false },
   log: undefined,
   outputSchemaCompiler: undefined,
@@ -90,11 +92,13 @@ const clientConstants: ClientConstants = {
   /** The protocol revisions that this package implements, the preferred one first. */
   versions: [protocolVersion],
   /** The maximum number of pages of one list. A list with more pages is considered endless. */
+  // limit: pages of a list | count | pages of a list | the list is rejected
   maxPages: 1000,
   /**
    * The maximum number of JSON characters in all pages of one list, except for the first page. It equals the maximum
    * number of bytes in one message over HTTP.
    */
+  // limit: list size | characters | all pages of a list | the list is rejected
   maxListSize: 16_777_216,
 }
 

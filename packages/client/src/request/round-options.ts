@@ -32,7 +32,10 @@ export interface RoundOptions {
   readonly restart?: boolean | undefined
 }
 
-export const roundDefaults = { maxRounds: 10 } satisfies RoundOptions
+export const roundDefaults = {
+  // limit: `rounds.maxRounds` | count | rounds of one call with questions | the call is rejected
+  maxRounds: 10,
+} satisfies RoundOptions
 
 /** The number of consecutive hand-offs with the shortest pause. */
 const initialPauseCount = 4

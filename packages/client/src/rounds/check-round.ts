@@ -19,6 +19,7 @@ export interface RoundCounts {
  * The number of hand-offs that one call may have. Each deployment can hand a long call off several times, so this limit
  * is far above that of questions. It exists to end a call that the server would hand off forever.
  */
+// limit: hand-offs | count | results of one call with a state and no question | the call is rejected
 export const maxHandOffs = 100
 
 /** Returns the counts with one more result added. */

@@ -7,6 +7,7 @@ import { type UpstreamCursor, invalidCursorError } from '../names/state.ts'
 import { rewriteSkill, rewriteUiMeta, rewriteUri } from '../names/rewrite.ts'
 
 /** The number of items after which a page is not joined with that of the next upstream. */
+// limit: joined lists | count | entries of several upstreams in one page | the list has another page
 const maxJoinedItems = 500
 
 /** Rewrites an item of a list. Returns undefined for an item that the gateway does not offer. */

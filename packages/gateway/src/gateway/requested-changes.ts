@@ -5,6 +5,7 @@ import type { HostRequest } from './host-request.ts'
 import { decodeUri } from '../names/uris.ts'
 
 /** The largest number of resources and tasks that one request may follow. */
+// limit: followed items | count | URIs, or tasks, of one stream of changes | the others are not followed
 const maxFollowed = 1000
 
 /** Returns the changes that a host requests, with the targets by upstream. Omits targets that no upstream has. */

@@ -10,6 +10,8 @@ import type { TaggedState } from '../names/state.ts'
 import { findNeededLogin, lostCallError, noAnswerError } from '../hop/upstream-error.ts'
 
 /** The number of requests that may reach another instance than that of their call. Hosts accept about ten rounds. */
+// limit: attempts at other instances | count | requests that miss the instance of a call of an older upstream |
+//   `-32603`
 const maxMisses = 8
 
 /** Sends a request to the one upstream that its target belongs to. */

@@ -39,11 +39,13 @@ import { rejectLostRetry, WaitingCalls } from './waiting-calls.ts'
 type Sharing = 'all' | 'caller' | 'call'
 
 /** Milliseconds that an upstream has to describe itself, before the first call, if the limit of a call is not shorter. */
+// limit: first answer | ms | the description of an upstream | `-32603`
 const describeTimeoutMs = 30_000
 /** Milliseconds that it has more for a user who logs in or a process that starts: `oauth` and `connectAny` wait less. */
 const openTimeoutMs = 11 * 60_000
 
 /** Milliseconds that a request waits for a process that starts. A host gives a call about a minute. */
+// limit: start | ms | a call of an upstream whose process starts | `-32603`. The process is kept
 const startWaitMs = 20_000
 
 /** Creates the hop to an upstream. */

@@ -6,6 +6,7 @@ import { type HostIdentity, servesHost, type UpstreamCaller } from './host-ident
 import type { HopOptions, UpstreamOptions } from './hop-options.ts'
 
 /** Milliseconds after which a connection that is not used is closed. */
+// limit: idle connections | ms | an unused connection to an upstream | the connection is closed
 const idleMs = 10 * 60_000
 
 /** A connection with the host that it serves. */

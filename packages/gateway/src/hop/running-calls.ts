@@ -6,6 +6,7 @@ import type { HopOptions } from './hop-options.ts'
  * Milliseconds without a message after which an upstream counts as hanging. The HTTP transport has the same limit for
  * its connections. A host that waits less cancels its call.
  */
+// limit: `timeoutMs` of an upstream | ms | a call without a message of its upstream | `-32603`
 const defaultTimeoutMs = 30 * 60_000
 /**
  * The maximum of milliseconds between two checks of the running calls. One timer for all calls costs less than one for

@@ -5,6 +5,7 @@ import type { HostIdentity } from './host-identity.ts'
 import type { Deps } from './hop-options.ts'
 
 /** The time limit for the answer of a host to a question, in milliseconds. `connectAny` has the same limit. */
+// limit: open questions | ms | a question of an older upstream | the call ends
 const answerTimeoutMs = 10 * 60_000
 
 /** The calls of an older server that wait for the answers of their hosts, by the state that the hosts received. */

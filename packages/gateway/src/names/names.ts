@@ -3,11 +3,13 @@ import { sha256Hex } from '@x/core'
 /** The text between the name of an upstream and the name of its tool or prompt. */
 const separator = '__'
 /** The largest number of characters in a name. Several model APIs accept no longer names of tools. */
+// limit: names of tools | characters | the name of a tool or prompt for hosts | cut, with a digest at the end
 const maxNameLength = 64
 /** The characters that several model APIs do not accept in names of tools, such as the dot of `todo.add`. */
 const otherCharacters = /[^A-Za-z0-9_-]/g
 /** The number of hexadecimal digits of SHA-256 at the end of a replaced name. */
 const digestLength = 8
+// limit: names of upstreams | characters | the name of an upstream | rejected at the start
 const maxUpstreamNameLength = 32
 
 /**

@@ -1,8 +1,10 @@
 import { type Clock, settlesWithin } from '@x/core'
 
 /** The number of failures in a row after which the upstream is asked whether it is still there. */
+// limit: failures | count | failed calls of one upstream in a row | calls fail without being sent
 const maxFailures = 3
 /** Milliseconds between two probes of an unreachable upstream. */
+// limit: pause | ms | the time without calls after these failures | one call tries again
 const pauseMs = 2000
 /** Milliseconds after an answer in which readiness asks for no other one. */
 const quietMs = 10_000

@@ -3,6 +3,7 @@ import type { Deps } from '../hop/hop-options.ts'
 import { digestTool, type PinStore } from './tool-rules.ts'
 
 /** Milliseconds after which a call checks the definition of its tool again. */
+// limit: pinned tools | ms | the age of the last check of a tool | the tool is checked again
 const freshMs = 60_000
 /** The number of tools whose check is remembered. An upstream may list any number. */
 const maxRememberedTools = 1000

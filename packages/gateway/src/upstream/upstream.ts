@@ -19,6 +19,7 @@ import { createToolNames, type ToolNames, type ToolRules } from './tool-rules.ts
 import { UpstreamStates } from './upstream-states.ts'
 
 /** Milliseconds that each upstream has for its part of a merged result. A slow upstream is omitted. */
+// limit: lists | ms | the part of one upstream in a list | the part is left out
 export const listTimeoutMs = 5000
 
 /** What a gateway decides about an upstream. */

@@ -17,6 +17,8 @@ import { type ParsedTarget, parseTarget, type ServerTarget } from './target.ts'
 export type LoadStdio = () => Promise<{ readonly createStdioTransport: typeof createStdioTransport }>
 
 /** The limit for the first answer of a process. A package runner such as `npx` may download the program first. */
+// limit: `handshakeTimeoutMs` of `connectAny`, of a command | ms | the first answer of a command, after its
+//   `initialize` | the process is replaced
 const defaultStartTimeoutMs = 60_000
 
 /** Creates the connection of {@link connectAny}. `loadStdio` is undefined on a platform that cannot start processes. */

@@ -160,6 +160,8 @@ const connectAnyOptionTable = {
   detectedRevisions: undefined,
   answerTimeoutMs: { default: 600_000, max: maxTimerMs },
   handshakeTimeoutMs: undefined,
+  // limit: `probeTimeoutMs` of `connectAny` | ms | the answer of a new process to a request of 2026-07-28 |
+  //   `initialize` is sent as well
   probeTimeoutMs: { default: 5000, max: maxTimerMs },
   log: undefined,
   http: undefined,
@@ -185,6 +187,8 @@ export interface LegacySettings extends Pick<ResolvedConnectAnyOptions, 'answerT
 }
 
 /** The limit for a handshake with a server at a URL. */
+// limit: `handshakeTimeoutMs` of `connectAny`, at a URL | ms | the detection of the revision, and the handshake, at a
+//   URL | the call is rejected
 const defaultHandshakeTimeoutMs = 30_000
 
 /** Returns the shared options. */

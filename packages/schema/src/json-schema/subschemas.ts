@@ -4,7 +4,14 @@ import { isJsonObject, type JsonObject } from '@x/core'
  * The size limits of a schema: the depth of nested subschemas with the schema itself, the number of subschemas, and the
  * length of a regular expression in UTF-16 code units.
  */
-export const schemaBounds = { depth: 64, subschemaCount: 10_000, patternLength: 1000 }
+export const schemaBounds = {
+  // limit: schema depth | count | levels of a schema of a server | the schema is rejected
+  depth: 64,
+  // limit: schema size | count | subschemas of a schema of a server | the schema is rejected
+  subschemaCount: 10_000,
+  // limit: pattern length | characters | a regular expression in a schema | the schema is rejected
+  patternLength: 1000,
+}
 
 /** A schema within a schema, with its location. */
 export interface Subschema {

@@ -178,7 +178,13 @@ export interface ParseBounds {
 }
 
 /** The default limits of a parser: 4 MiB, 256 levels, 100,000 elements. */
-export const defaultBounds: ParseBounds = { bytes: 4 * 1024 * 1024, depth: 256, elements: 100_000 }
+export const defaultBounds: ParseBounds = {
+  bytes: 4 * 1024 * 1024,
+  // limit: count | levels of a JSON body | 400
+  depth: 256,
+  // limit: count | values and members of a JSON body | 400
+  elements: 100_000,
+}
 
 /** Throws `McpError(parse)` when the text exceeds the limit in UTF-8 bytes. */
 export function checkByteLength(text: string, bounds: ParseBounds): void {

@@ -197,6 +197,7 @@ type ListingFactory = <Entry extends CompiledDefinition>(field: ListField, entri
  * The number of entries in a page of a list. Most servers have only one page, and the page stays below the limit for a
  * message.
  */
+// limit: page of a list | count | entries of one page of a list | the list has another page
 const defaultPageSize = 1000
 
 function createListingFactory(definition: ServerDefinition, meta: JsonObject): ListingFactory {

@@ -55,8 +55,10 @@ export interface ServerSettings extends ErrorReporter {
 
 const defaults = {
   /** A person cannot read more messages in a second, and one connection carries them without delay. */
+  // limit: messages of a call | count | progress and log messages of one second | dropped
   maxNotificationsPerSecond: 100,
   /** Limits the size of the store, which all instances share. */
+  // limit: a stored result | characters | a result that is kept for a repeated call | not stored
   maxStoredResultCharacters: 262_144,
 } satisfies InternalSettings
 

@@ -305,6 +305,8 @@ function unusableSchemaError({ errorSubject }: SchemaCompilationSettings, reason
 }
 
 /** The default maximum number of JSON values (items and members) in the arguments of one call. */
+// limit: `maxArgumentElements` | count | values and members in the arguments of a tool or prompt | an error before the
+//   schema is applied
 const defaultMaxElements = 10_000
 
 /**

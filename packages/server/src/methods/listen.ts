@@ -46,6 +46,7 @@ function isOtherMachine(address: string | undefined): boolean {
 /**
  * The maximum number of resource URIs in a filter. Each URI is compared with every template that the caller may see.
  */
+// limit: resource URIs of a stream | count | resource URIs in one filter | `-32602`
 const maxUris = 100
 
 /**

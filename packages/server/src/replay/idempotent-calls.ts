@@ -65,6 +65,7 @@ interface StoredResult {
 }
 
 /** Milliseconds for which a result is stored, which is longer than clients retry. */
+// limit: age of a stored result | ms | a result that is kept for a repeated call | deleted
 const storedResultTtlMs = 600_000
 
 /**

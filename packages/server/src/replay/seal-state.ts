@@ -69,9 +69,11 @@ export function openStoredJournal({ journal: storedJournal, responses }: Journal
 }
 
 /** The maximum number of answers in a request without `requestState`. */
+// limit: unasked answers | count | answers in a request without `requestState` | `-32602`
 const maxUnaskedAnswers = 100
 
 /** The maximum number of characters that all answers in a request without `requestState` have together. */
+// limit: size of unasked answers | characters | answers in a request without `requestState` | `-32602`
 const maxUnaskedAnswerCharacters = 1_048_576
 
 /**

@@ -53,9 +53,13 @@ const allowanceShare = 1 / 8
 const timerSlackMs = 1
 
 /** The share of the hard limit that is reserved for new calls, so that returning calls cannot use it. */
+// limit: share of new calls | share | the part of the hard limit that is reserved for new calls | 503 for calls that
+//   return with `requestState`
 const newCallShare = 1 / 4
 
 /** The share of the hard limit that the returning calls of one caller may use once the server is beyond the limit. */
+// limit: share of one caller | share | the part of the hard limit that returning calls of one caller may use | 503 for
+//   that caller
 const callerShare = 1 / 2
 
 /** Milliseconds that a server may be over a readiness limit before it reports that it is not ready. */

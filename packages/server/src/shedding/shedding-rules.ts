@@ -30,6 +30,7 @@ export interface ResolvedHardLimits {
 const noLimit = Number.POSITIVE_INFINITY
 
 const hardLimitTable = {
+  // limit: `shedding.hardLimit.running` | count | running calls | 503
   running: { default: noLimit, isWhole: false },
   eventLoopDelayMs: { default: noLimit, isWhole: false },
 } satisfies OptionTable<HardLimit>
@@ -45,12 +46,17 @@ const defaults = {
   /** No number of calls suits every tool. An author who knows a number sets `hardLimit.running`. */
   maxRunningCalls: noLimit,
   /** A timer has this delay only while handlers compete for the event loop. */
+  // limit: a late event loop | ms | the delay of the event loop | calls move to other instances
   maxEventLoopDelayMs: 25,
   /** Above this share a process spends much of its time on garbage collection. */
+  // limit: a full heap | share | the used heap | calls move to other instances
   maxHeapShare: 0.85,
   /** A shorter call would end before a hand-off could help. */
+  // limit: work before a move | ms | the time at an instance in which a call does not move because of load | the call
+  //   may move
   minWorkMs: 500,
   /** Most clients give up after ten results that are not final, and some of these ten are for questions. */
+  // limit: moves of a call | count | moves of one call because of load | the call stays
   budget: 5,
   /** The time of ten measurements, long enough to see whether the load falls. */
   retryAfterMs: 1000,

@@ -51,6 +51,7 @@ export interface SubscriptionDeps {
  * Milliseconds after which a stream ends because its reader does not read. A laptop whose lid is closed for a shorter
  * time keeps its stream.
  */
+// limit: a slow reader | ms | a stream whose reader takes nothing | the stream is closed
 const defaultSlowReaderTimeoutMs = 60_000
 
 const disabledSubscriptions: Subscriptions = {

@@ -52,6 +52,7 @@ export interface SessionResourcesOptions<Resource> {
 const resourcesOptionTable = {
   open: undefined,
   close: undefined,
+  // limit: count | sessions with an open resource at one instance | 503. One caller may use a tenth
   maxOpenResources: 1000,
   log: undefined,
   runtime: undefined,

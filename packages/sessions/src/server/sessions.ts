@@ -82,6 +82,7 @@ export function sessions<State>(
 const sessionOptionTable = {
   store: undefined,
   // A conversation can continue the next morning.
+  // limit: ms | the life of a session | session not found
   ttlMs: 86_400_000,
   onCreate: undefined,
   onDelete: undefined,

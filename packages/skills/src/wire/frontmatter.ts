@@ -10,6 +10,7 @@ import type { SkillFrontmatter } from './skill.ts'
 const frontmatterPattern = /^\uFEFF?---[ \t]*\r?\n(?<yaml>[\s\S]*?)^---[ \t]*$/my
 
 /** The maximum number of bytes in a frontmatter. It is an index entry, and the file as a whole may have 16 MiB. */
+// limit: frontmatter | bytes | the YAML at the head of a `SKILL.md` | the skill is rejected
 const maxBytes = 65_536
 
 /** The characters of a file in which its frontmatter is searched: the largest one, and the lines around it. */

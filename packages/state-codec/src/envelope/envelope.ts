@@ -166,7 +166,9 @@ export function checkToken(token: unknown): asserts token is string {
 export const codecOptionTable = {
   audience: undefined,
   // An hour to answer a question, and a day for all questions of a flow.
+  // limit: ms | the life of a token | `-32602`
   ttlMs: 3_600_000,
+  // limit: ms | the age of a call, over all its rounds | `-32602`
   maxAgeMs: 86_400_000,
   runtime: { default: platformRuntime },
 } satisfies OptionTable<CodecOptions>

@@ -34,6 +34,7 @@ export const handleLength = 43
  * The size limit of a value in a store, in characters. Values are limited, because a store keeps the values of many
  * calls in memory.
  */
+// limit: stored state | characters | a stored state | rejected at sealing
 const maxRecordCharacters = 1024 * 1024
 
 /** Milliseconds that a replaced value stays in the store if the new value is never read. */

@@ -37,10 +37,14 @@ interface OwnerUsage {
 }
 
 /** The default share of the store that the values of one owner may fill. */
+// limit: `maxEntriesPerOwner`, `maxCharactersPerOwner` of `memoryStore` | share | the part of `maxEntries` and
+//   `maxCharacters` that one caller may use | quota
 const ownerLimitFraction = 1 / 10
 
 const storeOptionTable = {
+  // limit: `maxEntries` of `memoryStore` | count | values in the store | `-32603`
   maxEntries: 10_000,
+  // limit: `maxCharacters` of `memoryStore` | characters | values in the store together | `-32603`
   maxCharacters: 64 * 1024 * 1024,
   maxEntriesPerOwner: undefined,
   maxCharactersPerOwner: undefined,

@@ -30,7 +30,10 @@ export interface ReachedLimit {
 const kindsByLimit = { maxEntries: 'states', maxCharacters: 'bytes' } as const satisfies Record<string, LedgerKind>
 
 export const quotaOptionTable = {
+  // limit: `maxEntriesPerOwner` of `redisStore`, `postgresStore` | count | values of one caller | quota
   maxEntriesPerOwner: ledgerBounds.states.perCaller,
+  // limit: `maxCharactersPerOwner` of `redisStore`, `postgresStore` | characters | values of one caller together |
+  //   quota
   maxCharactersPerOwner: 8 * 1024 * 1024,
 } satisfies OptionTable<OwnerQuotaOptions>
 

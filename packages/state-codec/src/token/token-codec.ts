@@ -30,6 +30,7 @@ export interface KeyedOptions extends CodecOptions {
 const keyedOptionTable = { ...codecOptionTable, keys: undefined } satisfies OptionTable<KeyedOptions>
 
 /** The size limit of a token in bytes. Proxies and clients accept texts of this size in a request. */
+// limit: token size | bytes | a sealed token | rejected, at sealing and at opening
 const maxTokenBytes = 32 * 1024
 
 /** A kind of protected tokens. */
@@ -125,6 +126,7 @@ interface ContentCache {
 }
 
 /** The limits of a cache, which amount to about 2 MB. Longer tokens are decrypted at every opening. */
+// limit: cached contents | count | decrypted contents of session tokens in memory | the token is decrypted again
 const maxCachedTokens = 512
 const maxCachedTokenLength = 2048
 

@@ -88,7 +88,9 @@ const tasksOptionTable = {
   follow: 'poll',
   polling: { default: {}, group: pollingOptionTable },
   persistentWorkflow: undefined,
+  // limit: `failureTimeoutMs` of `tasksClient` | ms | the time in which all polls fail | the call is rejected
   failureTimeoutMs: { default: 120_000, ...upToTimer },
+  // limit: `maxTaskMs` of `tasksClient` | ms | the wait for a task | the call is rejected
   maxTaskMs: { default: 86_400_000, ...upToTimer },
   onAbort: 'cancel',
   onTask: undefined,

@@ -18,6 +18,8 @@ export interface MemoryEngineOptions {
 
 const engineOptionTable = {
   leaseMs: 10_000,
+  // limit: `maxTasks` of `memoryEngine` | count | tasks of all callers, ended ones included | the caller with the most
+  //   tasks loses the oldest one that has ended. If none has ended: 503
   maxTasks: 10_000,
   wallClock: { default: () => Date.now() },
 } satisfies OptionTable<MemoryEngineOptions>

@@ -121,8 +121,10 @@ const taskOptionTable = {
   runWorker: undefined,
   runner: undefined,
   concurrency: 16,
+  // limit: ms | a task after its last change | deleted
   ttlMs: { default: 86_400_000, isNullable: true },
   pollIntervalMs: 1000,
+  // limit: count | crashes in a row without a completed step | the task fails
   maxFailures: 5,
   state: undefined,
   persistentWorkflow: false,

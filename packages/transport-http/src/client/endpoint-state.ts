@@ -19,6 +19,7 @@ const maxAttempts = 3
 const retryPauses = { firstMs: 100, maxMs: 200 }
 
 /** The number of redirects that a request follows: one to https, one to the path of the endpoint, and one more. */
+// limit: redirects | count | redirects of a call | the call is rejected
 const maxRedirects = 3
 
 /**

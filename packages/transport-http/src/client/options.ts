@@ -38,7 +38,9 @@ export const connectOptionTable = {
   headers: { default: {} },
   auth: undefined,
   retry: true,
+  // limit: `maxMessageBytes` of `connectHttp` | bytes | a message of a server | the call is rejected
   maxMessageBytes: 16 * 1024 * 1024,
+  // limit: `maxStreamBytes` of `connectHttp` | bytes | a stream of a call | the call is rejected
   maxStreamBytes: 64 * 1024 * 1024,
   fetch: undefined,
   runtime: { default: platformRuntime },

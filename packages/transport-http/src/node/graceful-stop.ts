@@ -23,6 +23,7 @@ const flushTimeoutMs = 1_000
  * sends the call again within 50 ms. A balancer may choose a connection that is still open, and the call is answered
  * with 503 there. If the connection closed at that moment, the client would not know whether the call had begun.
  */
+// limit: linger | ms | idle connections after the last answer of a stop | the connection is closed
 const lingerMs = 250
 
 /**

@@ -159,12 +159,14 @@ interface OpenResponses {
 /**
  * The milliseconds for which a client may read nothing of a finished answer. A slow network pauses for seconds only.
  */
+// limit: writeTimeoutMs | ms | a finished answer that its client does not read | the connection is closed
 const defaultWriteTimeoutMs = 60_000
 
 /**
  * The number of requests that one connection may have open at once (HTTP/1.1 pipelining). Common clients send one at a
  * time.
  */
+// limit: count | requests at once on one connection | 503, and the connection is closed
 export const maxPipelinedRequests = 16
 
 const maxSweepIntervalMs = 10_000

@@ -30,7 +30,9 @@ export interface HttpServer {
 // connection that is closing.
 const serverOptions = {
   keepAliveTimeout: 65_000,
+  // limit: ms | the arrival of a head | the connection is closed
   headersTimeout: 15_000,
+  // limit: ms | the arrival of a body | the connection is closed
   requestTimeout: 60_000,
   connectionsCheckingInterval: 5_000,
 }

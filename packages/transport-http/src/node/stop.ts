@@ -31,6 +31,7 @@ interface StopDeps extends GracefulStopDeps {
   readonly stopOnSignals: boolean | StopOptions
 }
 
+// limit: `graceMs` of `close` | ms | running calls of a server that stops | 503
 const defaultGraceMs = 10_000
 
 /** Creates the function that stops a server. All its calls return the same promise. */

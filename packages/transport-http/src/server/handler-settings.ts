@@ -16,6 +16,7 @@ import { compileHosts, type HostRule, loopbackHosts } from './hosts.ts'
 import { compileOrigins, type OriginRule } from './origins.ts'
 import type { RequestView } from './http-adapter.ts'
 
+// limit: count | different rejections of `Host` or `Origin` in the log, per minute | the others are only counted
 const maxReportsPerMinute = 100
 const minuteMs = 60_000
 
@@ -113,7 +114,9 @@ const fromZero = { min: 0, isWhole: false }
 export const handlerOptionTable = {
   allowedHosts: { default: loopbackHosts },
   allowedOrigins: undefined,
+  // limit: bytes | a request body | 413
   maxBodyBytes: { default: defaultBounds.bytes, ...fromZero },
+  // limit: `timeoutMs` of `serveHttp` | ms | a call, except `subscriptions/listen` | 504
   timeoutMs: { default: 300_000, ...fromZero },
   keepAliveMs: { default: 15_000, ...fromZero },
   auth: undefined,
@@ -146,6 +149,7 @@ export interface HandlerSettings<Source> extends Pick<ResolvedHandlerOptions<Sou
  * of the call are dropped, and its response is still sent. A streaming call (`subscriptions/listen`) is aborted
  * instead, because its client could not detect the loss.
  */
+// limit: bytes | output that waits for a slow reader | notifications are dropped, streams are closed
 const maxQueuedBytes = 1_048_576
 
 /**

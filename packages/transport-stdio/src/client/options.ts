@@ -134,6 +134,7 @@ export interface ConnectionSettings
  * The limit for the bytes of one line, which equals the limit of a client over HTTP. A longer line is reported and
  * skipped. If its id can be read, the call rejects.
  */
+// limit: line of a server | bytes | a line from a server | the call is rejected
 const maxLineBytes = 16 * 1024 * 1024
 
 const connectionOptionTable = {

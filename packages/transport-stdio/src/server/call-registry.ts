@@ -45,6 +45,7 @@ interface RunningCall {
  * If this limit is reached, a new call gets an error. The connection is not paused, so that cancellations are still
  * read.
  */
+// limit: count | calls at once | quota
 const maxCalls = 1024
 
 /**

@@ -63,6 +63,7 @@ export interface ServiceInternals {
  * The limit for the bytes of one line. It is four times the limit over HTTP, because the peer on a pair of streams is a
  * single program that the user trusts. A longer line gets an error response, and the next line is read as usual.
  */
+// limit: bytes | a line from a client | `-32700`, and the rest of the line is skipped
 const maxLineBytes = 16 * 1024 * 1024
 
 /**
@@ -70,6 +71,7 @@ const maxLineBytes = 16 * 1024 * 1024
  * of calls are dropped, and responses are still sent. A streaming call is ended instead, because its client could not
  * detect the loss.
  */
+// limit: bytes | output that waits for a slow reader | notifications are dropped, streams are closed
 const maxQueuedBytes = 1_048_576
 
 /**

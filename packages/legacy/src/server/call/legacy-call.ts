@@ -111,6 +111,7 @@ async function runRounds(
  * The largest number of rounds in which one call asks its client. A form with one question for each field has fewer
  * rounds.
  */
+// limit: rounds | count | rounds of one call with questions | the call fails
 const maxRounds = 50
 const maxRetries = 1000
 

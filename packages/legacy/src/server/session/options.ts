@@ -124,8 +124,12 @@ export interface QuestionStateSettings {
 
 const legacyOptionTable = {
   revisions: { default: legacyRevisions },
+  // limit: `sessionTtlMs` | ms | the life of a session | 404
   sessionTtlMs: { default: 86_400_000, max: maxTimerMs },
+  // limit: ms | a question that waits for its answer | the question counts as cancelled. For sampling and roots, the
+  //   call fails
   answerTimeoutMs: { default: 600_000, max: maxTimerMs },
+  // limit: ms | the time in which a client can resume a broken stream | the stream ends
   resumeWindowMs: { default: 60_000, max: maxTimerMs },
   closeAfterMs: { default: Number.POSITIVE_INFINITY, max: maxTimerMs },
   questionState: undefined,

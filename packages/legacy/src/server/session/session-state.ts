@@ -78,8 +78,11 @@ const defaultLevel: LoggingLevel = 'info'
  * The largest number of disconnected streams that one instance keeps. Each needs at most `maxQueuedBytes` of the
  * transport.
  */
+// limit: broken streams | count | broken streams that are kept for their readers | the caller with the most broken
+//   streams loses the oldest one
 const maxStreams = 1000
 /** The largest number of disconnected streams of one session. It is more than a host has calls running at a time. */
+// limit: streams of a session | count | broken streams that are kept for one session | the oldest is dropped
 const maxStreamsOfSession = 16
 
 /** A state, and a function that releases it from the quota of its caller. */

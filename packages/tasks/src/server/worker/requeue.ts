@@ -12,6 +12,7 @@ const requeuesPerPause = 4
 /**
  * The sum of pauses, in milliseconds, after which a task that no instance supports fails. A deployment takes less time.
  */
+// limit: ms | a task of a tool that no instance has | the task fails
 const unsupportedTaskTimeoutMs = 300_000
 
 /**

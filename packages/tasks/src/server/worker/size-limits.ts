@@ -16,9 +16,11 @@ export interface JournalSize {
  * for input and responses. The limit is a little less than the largest message of the transports, because a message
  * also has an envelope.
  */
+// limit: bytes | the records of a task | the task fails
 const maxJournalBytes = 4_000_000
 
 /** The largest size of the result or the error of a task, in bytes of JSON. */
+// limit: bytes | the result of a task | the task fails
 const maxResultBytes = 4_000_000
 
 /** Measures the journal, the answers and the entries of a claimed task. */
