@@ -61,14 +61,14 @@ function limitsOf(source, sources) {
 /**
  * @param {string} text
  * @param {readonly string[]} lines The declaration, and the lines below it.
- * @param {readonly Source[]} sources That of the declaration is the first.
+ * @param {readonly [Source, ...Source[]]} sources That of the declaration is the first.
  * @returns {Limit}
  */
 function limitOf(text, lines, sources) {
   const [, name = '', expression = ''] = declaration.exec(lines[0] ?? '') ?? []
   const [beyond = '', bounds = '', unit = '', label = nameIn(lines, name)] = text.split(' | ').toReversed()
-  const value = evaluate(/^\{ default: (.*?)[,}]/.exec(expression)?.[1] ?? expression, sources)
-  return { file: sources[0]?.file ?? '', label, unit, value, isFixed: !label.startsWith('`'), bounds, beyond }
+  const value = evaluate(expression.replace(/^\{ default: (.*?)[,}].*$/, '$1'), sources)
+  return { file: sources[0].file, label, unit, value, isFixed: !label.startsWith('`'), bounds, beyond }
 }
 
 /**
