@@ -17,6 +17,7 @@ export async function waitForListening<T>(listening: Promise<T>): Promise<T> {
   try {
     return await listening
   } catch (cause) {
+    if (cause instanceof CliError) throw cause
     throw new CliError('failure', cause instanceof Error ? reasonsOf(cause) : String(cause), { cause })
   }
 }

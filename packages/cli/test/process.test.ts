@@ -1,6 +1,8 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,8 +13,9 @@ beforeAll(async () => {
   const entry = fileURLToPath(new URL('../src/mcpx.ts', import.meta.url))
   // Within the package, so that what is not bundled is found from there.
   const options = { bundle: true, format: 'esm', platform: 'node', target: 'node20.19' } as const
-  const external = ['commander', '@clack/prompts', 'pg', '@electric-sql/pglite', '@redis/client']
-  await build({ entryPoints: [entry], outfile: program, external, ...options })
+  const banner = { js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)` }
+  const external = ['chokidar', 'commander', '@clack/prompts', 'pg', '@electric-sql/pglite', '@redis/client']
+  await build({ entryPoints: [entry], outfile: program, external, banner, ...options })
 })
 afterAll(() => rm(program, { force: true }))
 
@@ -51,6 +54,44 @@ test('a store whose package is not installed is named with the command to instal
       '(beside @x/cli)\n',
   })
 })
+
+test('a server that mcpx dev has started ends with it, even by SIGKILL', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mcpx-killed-'))
+  const source = `process.stdout.write('http://127.0.0.1:9/mcp?pid=' + process.pid + '\\n'); setInterval(() => {}, 1000)`
+  await writeFile(join(folder, 'server.mjs'), source)
+  const args = [program, 'dev', '--no-open', '--port', '0', '--watch', folder, `node ${join(folder, 'server.mjs')}`]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const { pageUrl } = await new Promise<{ readonly pageUrl: string }>((resolve) => {
+    child.stdout.on('data', (text) => {
+      const [, found] = /page +(\S+)/.exec(String(text)) ?? []
+      if (found !== undefined) resolve({ pageUrl: found })
+    })
+  })
+  const { origin, hash } = new URL(pageUrl)
+  const headers = { authorization: `Bearer ${hash.slice(1)}` }
+  const findPid = async (): Promise<number> => {
+    const response = await fetch(`${origin}/api/events`, { headers })
+    let text = ''
+    for await (const part of (response.body ?? new Blob([]).stream()).pipeThrough(new TextDecoderStream())) {
+      text += part
+      const [, pid] = /mcp\?pid=(\d+)/.exec(text) ?? []
+      if (pid !== undefined) return Number(pid)
+    }
+    throw new Error('The server has written nothing')
+  }
+  const pid = await findPid()
+  child.kill('SIGKILL')
+  await expect.poll(() => isRunning(pid)).toBe(false)
+  await rm(folder, { recursive: true, force: true })
+})
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
 
 test('a pipe gets no colours, unless FORCE_COLOR asks for them', async () => {
   const path = fileURLToPath(new URL('../src/testing/two.keys', import.meta.url))

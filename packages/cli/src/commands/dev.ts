@@ -16,10 +16,18 @@ export function devCommand(host: CommandHost): Command {
     },
     async () => (await import('../dev/start-dev.ts')).startDev,
   )
-    .option('--watch <folder...>', 'restart after changes in these folders instead of those in the command')
+    .option(
+      '--watch <folder>',
+      'restart after changes in this folder instead of those in the command; repeatable',
+      collect,
+    )
     .option('--port <number>', 'the port of the page; without it 6280 or the next free one', parsePort)
     .addOption(new Option('--token <token>', 'the access token to send to a URL').env('MCPX_TOKEN'))
     .option('--as <name=token>', 'the access token of a second user, for the fault "other user"')
     .option('--no-hosts', 'serve no hosts at /mcp')
     .option('--no-open', 'do not open the page in the browser')
+}
+
+function collect(folder: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, folder]
 }

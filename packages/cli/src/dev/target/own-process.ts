@@ -83,7 +83,7 @@ export function startOwnProcess(
 
 /** Ends a process group when this process ends, even by SIGKILL. */
 function guardGroup(pid: number): ChildProcess {
-  const script = 'read _; kill -KILL -- "-$1"'
+  const script = 'read _; kill -s KILL -- "-$1"'
   const guard = spawn('/bin/sh', ['-c', script, 'sh', String(pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
