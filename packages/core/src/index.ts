@@ -70,6 +70,7 @@ export { importPeerDependency, isMissingModuleError } from './import-peer-depend
 export { createRandomPool, randomId } from './random-id.ts'
 export {
   findOptionsProblem,
+  type OptionPrimitive,
   type OptionRules,
   type OptionTable,
   type ResolvedOptions,

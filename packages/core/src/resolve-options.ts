@@ -20,7 +20,7 @@ export interface OptionRules extends NumberBounds {
  */
 export type OptionTable<Options> = {
   readonly [Name in keyof Required<Options>]:
-    | Extract<Options[Name], Primitive>
+    | Extract<Options[Name], OptionPrimitive>
     | undefined
     | (OptionRules & { readonly default?: Options[Name] })
 }
@@ -32,12 +32,13 @@ export type ResolvedOptions<Options, Table> = {
     readonly group: object
   }
     ? ResolvedOptions<Exclude<Options[Name], undefined>, Table[Name]['group']>
-    : Table[Name] extends Primitive | { readonly default: unknown }
+    : Table[Name] extends OptionPrimitive | { readonly default: unknown }
       ? Exclude<Options[Name], undefined>
       : Options[Name]
 }
 
-type Primitive = string | number | boolean
+/** A value of an option that stands for itself. */
+export type OptionPrimitive = string | number | boolean
 
 /** The present names of options, by a name that the option had earlier or has in another library. */
 const presentNames = new Map([

@@ -93,9 +93,13 @@ function peerProblems({ manifest, folder }) {
     )
 }
 
-/** @param {Package} one */
+/**
+ * Compares the entries of the workspace with the published ones. An entry that is a plain path is for the workspace alone.
+ * @param {Package} one
+ */
 function exportsProblems({ manifest, folder }) {
-  const inside = Object.keys(manifest.exports ?? {})
+  const entries = Object.entries(manifest.exports ?? {})
+  const inside = entries.filter(([, target]) => typeof target !== 'string').map(([entry]) => entry)
   const published = Object.keys(manifest.publishConfig?.exports ?? {})
   const uneven = [
     ...inside.filter((entry) => !published.includes(entry)).map((entry) => [entry, 'publishConfig.exports']),

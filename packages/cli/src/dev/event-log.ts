@@ -1,7 +1,7 @@
 import type { DevEvent, StampedEvent } from './events.ts'
 
 /** The bounds of the record. */
-export const eventBounds = { events: 5000, characters: 64 * 1024 * 1024 } as const
+const eventBounds = { events: 5000, characters: 64 * 1024 * 1024 } as const
 
 /**
  * Keeps the last events of the command. Of an event that replaces an earlier one, such as a new state of the server, only

@@ -6,7 +6,7 @@ import type { ParameterPlan } from '../plan/plan-parameter.ts'
 export type WrittenValue = Pick<ParameterPlan, 'name' | 'style' | 'explode'>
 
 /** Encodes a text so that no character of it has a meaning in a URL. */
-export function encodePart(text: string): string {
+function encodePart(text: string): string {
   return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, '\uFFFD')).replaceAll(/[!'()*]/g, (character) => {
     return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
   })

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 
 /** The port of the page. If it is in use, the next free one is taken. */
-export const defaultPort = 6280
+const defaultPort = 6280
 const portCount = 20
 
 /** Listens on the first free port of this machine. */

@@ -11,7 +11,7 @@ import { explainFault, type FaultyCall } from './explain-fault.ts'
 import { Questions } from './questions.ts'
 
 /** The name of the client at servers. */
-export const clientInfo = { name: 'mcpx-dev', version: '1.0.0' }
+const clientInfo = { name: 'mcpx-dev', version: '1.0.0' }
 
 /** A fault that a call has met. */
 interface MetFault {

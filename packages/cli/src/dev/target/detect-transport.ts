@@ -53,7 +53,7 @@ function isMessage(text: string): boolean {
 }
 
 /** Returns the endpoint that a line names on this machine. A URL without a path is that of `/mcp`. */
-export function findUrl(line: string): URL | undefined {
+function findUrl(line: string): URL | undefined {
   const [text = ''] =
     /https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\])(?::\d+)?[^\s"'`<>,;)]*/.exec(
       stripVTControlCharacters(line),
