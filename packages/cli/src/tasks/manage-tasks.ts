@@ -50,7 +50,7 @@ function toStoreError(error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== 'Error') return error
   const code = 'code' in error ? error.code : undefined
   // The store has named the missing package, and the command to install it.
-  if (code === 'ERR_MODULE_NOT_FOUND' && error.cause !== undefined)
+  if (code === 'ERR_MODULE_NOT_FOUND' && error.message.includes('npm install'))
     return new CliError('failure', `${error.message} (beside @x/cli)`, { cause: error })
   return code === undefined ? new CliError('failure', error.message, { cause: error }) : error
 }
