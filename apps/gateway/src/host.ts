@@ -48,9 +48,10 @@ export function createHost(urls: readonly string[]): Host {
       version: '0.1.0',
       // A cache would answer some of the steps itself.
       cache: false,
-      elicit: ({ message }) => {
+      elicit: ({ message, requestedSchema }) => {
         questions.push(message)
-        return { action: 'accept', content: { name: 'Ada' } }
+        const isConfirmation = Object.hasOwn(requestedSchema.properties, 'confirm')
+        return { action: 'accept', content: isConfirmation ? { confirm: true } : { name: 'Ada' } }
       },
     })
   return { client: createHostClient(byTurns), clients: exchanges.map(createHostClient), visits, questions }

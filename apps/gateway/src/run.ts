@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { startWorkItemsProcess } from '@apps/ado-work-items/work-items-process'
 import { startGatewayFleet } from './gateway-fleet.ts'
 import type { Options } from './options.ts'
+import { startOrdersApi } from './orders-api.ts'
 import { everythingProgram } from './programs.ts'
 import { type WalkThroughOptions, walkThrough } from './walk-through.ts'
 
@@ -24,7 +25,7 @@ export async function run({ once: isOnce, port }: Options, { stop, print }: RunC
   try {
     const started = await start(port, { stop, stops, log })
     const { url } = started.fleet
-    print(`\nTwo instances of a gateway share ${url}, in front of three servers.\n`)
+    print(`\nTwo instances of a gateway share ${url}, in front of three servers and an HTTP API.\n`)
     const isGood = await walkThrough(started, print)
     log.isKept = false
     if (!isOnce) {
@@ -59,6 +60,8 @@ async function start(
   await writeFile(note, 'The release is on Thursday.\n')
   const workItems = await startWorkItemsProcess()
   stops.push(workItems.stop)
+  const orders = await startOrdersApi()
+  stops.push(orders.stop)
   const fleet = await startGatewayFleet({
     port,
     environment: {
@@ -68,11 +71,12 @@ async function start(
       WORK_ITEMS_URL: workItems.url,
       EVERYTHING_PROGRAM: everythingProgram,
       FILES_FOLDER: folder,
+      ORDERS_URL: orders.url,
       PINS_FILE: pinsFile,
     },
     onFailure: (error) => stop.abort(error),
     onLog: (line) => (log.isKept ? void log.lines.push(line) : console.error(line)),
   })
   stops.push(fleet.stop)
-  return { workItems, fleet, note, pinsFile, signal: stop.signal, takeLog: () => log.lines.splice(0) }
+  return { workItems, fleet, orders, note, pinsFile, signal: stop.signal, takeLog: () => log.lines.splice(0) }
 }

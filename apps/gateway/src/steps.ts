@@ -5,6 +5,7 @@ import type { PinFile } from '@x/gateway/node'
 import { isJsonObject, type WireError } from '@x/schema'
 import type { GatewayFleet } from './gateway-fleet.ts'
 import type { Host, Visit } from './host.ts'
+import type { OrdersApi } from './orders-api.ts'
 import { laterEverythingProgram } from './programs.ts'
 
 /** The dependencies of the steps. */
@@ -12,6 +13,7 @@ export interface WalkThroughScope {
   readonly host: Host
   readonly workItems: Pick<WorkItemsProcess, 'kill' | 'start'>
   readonly fleet: Pick<GatewayFleet, 'restart'>
+  readonly orders: Pick<OrdersApi, 'deleted'>
   /** The accepted definitions of tools. */
   readonly pins: Pick<PinFile, 'remove'>
   /** The path of a file in the folder of the upstream `files`. */
@@ -28,18 +30,27 @@ export interface Step {
   readonly run: (scope: WalkThroughScope) => Promise<readonly string[]>
 }
 
-const upstreams = ['work-items', 'everything', 'files']
+const upstreams = ['work-items', 'everything', 'files', 'orders']
 /** Milliseconds until an upstream has to serve its tools, on a busy machine. */
 const patienceMs = 60_000
 const pollMs = 250
 
 /** The steps, in order. */
 export const steps: readonly Step[] = [
-  { title: 'One list of the tools of three servers', ask: 'tools/list at each instance', run: listTools },
+  {
+    title: 'One list of the tools of three servers and an HTTP API',
+    ask: 'tools/list at each instance',
+    run: listTools,
+  },
   {
     title: 'An older server asks through one instance, and the answer arrives at the other',
     ask: 'tools/call everything__trigger-elicitation-request, each request at the other instance',
     run: answerElsewhere,
+  },
+  {
+    title: 'The user confirms a DELETE of an HTTP API, and the answer arrives at the other instance',
+    ask: 'tools/call orders__deleteOrder, each request at the other instance',
+    run: confirmDelete,
   },
   {
     title: 'A server is killed on purpose, and started again',
@@ -75,6 +86,17 @@ async function answerElsewhere({ host }: WalkThroughScope): Promise<readonly str
     ...visits.map((visit) => describeVisit(visit, question)),
     `result: ${text.split('\n').find((line) => line.includes('Ada'))}`,
   ]
+}
+
+async function confirmDelete({ host, orders }: WalkThroughScope): Promise<readonly string[]> {
+  const before = host.visits.length
+  const text = textOf(await host.client.callTool('orders__deleteOrder', { id: 7 }))
+  const visits = host.visits.slice(before).filter(({ method }) => method === 'tools/call')
+  check(visits[0]?.outcome === 'question', 'The user was not asked')
+  check(visits[1]?.instance !== visits[0]?.instance, 'The same instance received the answer')
+  check(orders.deleted.join() === '7', `The API deleted ${orders.deleted.join(', ') || 'nothing'}`)
+  const question = host.questions.at(-1)?.split('\n').join(': ') ?? ''
+  return [...visits.map((visit) => describeVisit(visit, question)), `result: ${text}`]
 }
 
 function describeVisit({ instance, outcome }: Visit, question: string): string {

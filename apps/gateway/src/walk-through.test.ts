@@ -9,6 +9,7 @@ test('a step that did not happen is reported, and so is the whole walk-through',
     'everything__echo',
     'everything__trigger-elicitation-request',
     'files__read_text_file',
+    'orders__deleteOrder',
   ]
   // A server without upstreams: nothing asks, nothing can be killed, and no tool is withheld.
   const tools = names.map((name) => tool(name, { description: name, run: () => 'done' }))
@@ -19,6 +20,7 @@ test('a step that did not happen is reported, and so is the whole walk-through',
     {
       workItems: { kill: nothing, start: nothing },
       fleet: { url: http.url, instanceUrls: [http.url, http.url], restart: nothing },
+      orders: { deleted: [] },
       note: 'note.txt',
       pinsFile: 'pins.json',
       signal: new AbortController().signal,
@@ -30,9 +32,10 @@ test('a step that did not happen is reported, and so is the whole walk-through',
   expect(isGood).toBe(false)
   for (const problem of [
     'No question was asked',
+    'The user was not asked',
     'work-items__list_work_items succeeded',
     'The changed tool is listed',
-    '3 of 4 steps did not go as expected.',
+    '4 of 5 steps did not go as expected.',
   ])
     expect(printed.join('\n')).toContain(problem)
 })

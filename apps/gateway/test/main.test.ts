@@ -17,15 +17,17 @@ test('the walk-through sees every step happen at both instances, and ends with 0
     /work-items: [1-9]\d* tools, such as work-items__list_work_items/,
     /everything: [1-9]\d* tools, such as everything__\w+/,
     /files: [1-9]\d* tools, such as files__\w+/,
+    /orders: 2 tools, such as orders__\w+/,
     /instance (\d): question, "Please provide [^"]+" instance (?!\1)\d: state without a question instance \1: result/,
     /instance 1: work-items fails: Upstream "work-items" gave no answer/,
     /instance 2: work-items fails: Upstream "work-items" gave no answer/,
     /instance 1: the others succeed: Echo: hello, The release is on Thursday\./,
     /instance 2: the others succeed: Echo: hello, The release is on Thursday\./,
+    /instance (\d): question, "Delete an order: DELETE \/orders\/7" instance (?!\1)\d: result result: .*deleted.*7/,
     /work-items was started again, and both instances serve it/,
     /everything__echo is not listed, and a call fails: Unknown tool "everything__echo"/,
     /accepted: Echoes back the input string\. Before you call it,/,
-    /All 4 steps went as expected\./,
+    /All 5 steps went as expected\./,
   ])
     expect(text).toMatch(landmark)
   expect(code).toBe(0)
