@@ -13,7 +13,8 @@ export interface OptionRules extends NumberBounds {
 /**
  * The options of a function, in one row each: the default, `undefined` for none, or {@link OptionRules}. It stands below
  * the interface of the options, which has their meanings. Write `satisfies OptionTable<Options>`, so that an option
- * without a row does not compile. A comment with `@limit` above a row makes it a row of `docs/limits.md`.
+ * without a row does not compile. A comment `// limit: unit | what | beyond`
+ * above a row makes it a row of `docs/limits.md`.
  *
  * @example
  * const poolOptions = { log: undefined, size: 16, timeoutMs: { default: 5000, max: maxTimerMs } } satisfies OptionTable<PoolOptions>
