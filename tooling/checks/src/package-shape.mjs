@@ -94,12 +94,12 @@ function peerProblems({ manifest, folder }) {
 }
 
 /**
- * Compares the entries of the workspace with the published ones. An entry that is a plain path is for the workspace alone.
+ * Compares the entries of the workspace with the published ones. An entry outside of `src` is for the workspace alone.
  * @param {Package} one
  */
 function exportsProblems({ manifest, folder }) {
   const entries = Object.entries(manifest.exports ?? {})
-  const inside = entries.filter(([, target]) => typeof target !== 'string').map(([entry]) => entry)
+  const inside = entries.filter(([, target]) => JSON.stringify(target).includes('./src/')).map(([entry]) => entry)
   const published = Object.keys(manifest.publishConfig?.exports ?? {})
   const uneven = [
     ...inside.filter((entry) => !published.includes(entry)).map((entry) => [entry, 'publishConfig.exports']),
