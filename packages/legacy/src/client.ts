@@ -12,9 +12,11 @@ export type {
   HttpOptions,
   LegacyServerPeer,
   ProcessEnd,
+  ProcessStreams,
   ProcessView,
   ServerPeer,
   StdioOptions,
+  WrapStreams,
 } from './client/options.ts'
 export type { AddressEntry, CommandEntry, ServerTarget } from './client/target.ts'
 export { type LegacyRevision, legacyRevisions } from './translate/revisions.ts'

@@ -8,7 +8,10 @@ const entries = await Promise.all(
   readdirSync(packages)
     .map((folder) => [folder, JSON.parse(readFileSync(new URL(`${folder}/package.json`, packages), 'utf8'))] as const)
     .flatMap(([folder, { name, exports }]) =>
-      Object.keys(exports).map((entry) => [`${name}${entry.slice(1)}`, `${folder}/${exports[entry].default}`] as const),
+      Object.keys(exports)
+        // An entry without a published file is for the workspace alone.
+        .filter((entry) => exports[entry].default !== undefined)
+        .map((entry) => [`${name}${entry.slice(1)}`, `${folder}/${exports[entry].default}`] as const),
     )
     .map(async ([specifier, path]): Promise<[string, Record<string, unknown>]> => {
       return [specifier, await import(/* @vite-ignore */ new URL(path, packages).href)]

@@ -95,7 +95,8 @@ function startProgram(folder: string, args: readonly string[], settings: NodeJS.
   }
   const say = (line: string): void => void child.stdin?.write(`${line}\n`)
   const prompt = async (): Promise<void> => {
-    await waitFor(/> $/)
+    // A line of the log may follow it.
+    await waitFor(/^> /m)
     shown = ''
   }
   return { child, ended, say, waitFor, prompt, [Symbol.dispose]: () => void child.kill('SIGKILL') }

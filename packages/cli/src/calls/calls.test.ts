@@ -80,7 +80,7 @@ describe('call', () => {
   test('without a terminal, says that the tool asks', async () => {
     const { code, out, err } = await runCommand(['call', http.url, 'greet'])
     expect([code, out]).toEqual([1, ''])
-    expect(err).toMatch(/elicitation\n  Answer its questions with --answers FILE/)
+    expect(err).toMatch(/elicitation\.form\n  Answer its questions with --answers FILE/)
     expect(err).not.toMatch(/\n\s+at /)
   })
 

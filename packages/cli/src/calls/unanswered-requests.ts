@@ -10,23 +10,29 @@ const quietMs = 1500
 /** Writes once what the command waits for: a request that is sent again after failures, or one without an answer. */
 export function sayWaiting(target: string, { errorOutput }: CliIo): Middleware {
   let isSaid = false
-  let failure: { readonly since: number; readonly text: string } | undefined
+  let failure: string | undefined
+  let repetition: NodeJS.Timeout | undefined
   const say = (reason: string): void => {
     if (!isSaid) errorOutput.write(`mcpx: waiting for ${target}: ${toDisplayLine(reason)}\n`)
     isSaid = true
   }
   const noteFailure = (text: string): void => {
-    failure = { since: failure?.since ?? performance.now(), text }
+    failure = text
+    // A command that does not try again has ended before.
+    repetition ??= setTimeout(() => say(`${failure}; trying again`), quietMs).unref()
+  }
+  const forgetFailure = (): void => {
+    clearTimeout(repetition)
+    repetition = undefined
   }
   return (next) => async (request, call) => {
-    if (failure !== undefined && performance.now() - failure.since >= quietMs) say(`${failure.text}; trying again`)
     // A tool may take its time, and shows progress.
     const isLong = request.method === 'tools/call' || request.method === 'subscriptions/listen'
     const timer = isLong ? undefined : setTimeout(() => say(`no answer to ${request.method} yet`), quietMs)
     try {
       const response = await next(request, call)
       if ('error' in response) noteFailure(response.error.message)
-      else failure = undefined
+      else forgetFailure()
       return response
     } catch (error) {
       if (!(error instanceof CliError)) noteFailure(error instanceof Error ? error.message : String(error))

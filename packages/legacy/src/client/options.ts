@@ -11,7 +11,6 @@ import {
 import type { Call, Connection, ConnectionPeer, ObservableState } from '@x/exchange'
 import type { Implementation, RpcNotification, ServerCapabilities } from '@x/schema'
 import type { createHttpClient } from '@x/transport-http/client'
-import type { StreamPair } from '@x/transport-stdio'
 import type { LegacyRevision } from '../translate/revisions.ts'
 
 /** The server of a connection: of 2026-07-28, or of an older revision. */
@@ -101,8 +100,17 @@ export interface StdioOptions {
    * Returns the streams to use instead of those of a new process, such as streams that record what passes. It is called
    * once for each process.
    */
-  readonly wrapStreams?: ((streams: StreamPair, pid: number | undefined) => StreamPair) | undefined
+  readonly wrapStreams?: WrapStreams | undefined
 }
+
+/** Node's `Readable` and `Writable`, without their types, so that programs for the web compile. */
+export interface ProcessStreams {
+  readonly input: object
+  readonly output: object
+}
+
+/** As a method, so that a function whose parameter has the types of Node is one too. */
+export type WrapStreams = { wrap(streams: ProcessStreams, pid: number | undefined): ProcessStreams }['wrap']
 
 /** The exit of a process. */
 export interface ProcessEnd {

@@ -210,7 +210,7 @@ export class Target {
         stdio: {
           graceMs: 1000,
           stderr: (text) => this.#report(text, connection.process?.pid),
-          wrapStreams: (streams, pid) => {
+          wrapStreams: (streams: Parameters<typeof wrapProcessStreams>[0], pid) => {
             const kill = (): void => (owner() === this.#primary ? this.kill() : connection.process?.kill())
             return wrapProcessStreams(streams, wire, { pid, kill })
           },

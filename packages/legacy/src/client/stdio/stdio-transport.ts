@@ -74,11 +74,14 @@ class StdioTransport implements Transport {
   }
 
   #connect(): StdioConnection {
-    const { entry, options, clock, log, onEnd } = this.#options
+    const { entry, clock, log, onEnd } = this.#options
     const { command, args, env, cwd } = entry
+    const { wrapStreams, ...options } = this.#options.options
     const connection = connectStdio({
       // The check at compile time is needed because `connectStdio` throws for unknown options.
       ...(options satisfies Pick<StdioConnectOptions, keyof StdioOptions>),
+      // The option names no types of Node, for programs of the web, which have no processes.
+      wrapStreams: wrapStreams as StdioConnectOptions['wrapStreams'],
       command,
       args,
       env,
