@@ -44,18 +44,18 @@ export const bundles: readonly BundleRow[] = [
   {
     name: 'server, a tool with zod',
     source: server(zodTool),
-    ceiling: 110 * kilobyte,
-    startCeiling: 103.2 * kilobyte,
+    ceiling: 110.6 * kilobyte,
+    startCeiling: 103.7 * kilobyte,
   },
   {
     name: 'server, a tool with JSON Schema',
     source: server(plainTool),
-    ceiling: 85.3 * kilobyte,
-    startCeiling: 78.4 * kilobyte,
+    ceiling: 85.9 * kilobyte,
+    startCeiling: 79 * kilobyte,
   },
   // The events of calls take 0.5 KB. The state of a connection, the limit of its calls, and whether a failed call may have
   // run take 1.7 KB.
-  { name: 'client, in a browser', source: client, ceiling: 41 * kilobyte, startCeiling: 41 * kilobyte },
+  { name: 'client, in a browser', source: client, ceiling: 41.5 * kilobyte, startCeiling: 41.5 * kilobyte },
 ]
 
 /** The size of a bundle in bytes, and the bytes of each package in it before gzip. */
