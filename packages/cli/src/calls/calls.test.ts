@@ -89,7 +89,7 @@ describe('call', () => {
     await using gatewayHttp = await serveHttp(
       gateway({ name: 'g', version: '1.0.0', state, upstreams: { crm: upstream } }),
     )
-    const { code, err } = await runCommand(['call', gatewayHttp.url, 'crm__find', '--timeout', '3s'])
+    const { code, err } = await runCommand(['call', gatewayHttp.url, 'crm__find', '--timeout', '8s'])
     const [line, error] = err.trimEnd().split('\n')
     expect([code, line]).toEqual([1, expect.stringMatching(/^mcpx: waiting for \S+: Upstream "crm" .*; trying again$/)])
     expect(error).toMatch(/Upstream "crm" .*nothing listens at its address/)
