@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import { sizeOf } from '@tooling/vitest/needs'
 import { postgresEngine } from '@x/tasks/postgres'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, expect } from 'vitest'
@@ -107,6 +108,12 @@ export async function runUnderFaults({ fleet, database, random }: Chaos, load: L
 /** The load of a chaos run. It continues at least until `isHit` returns true, so that a fast machine meets its faults. */
 export type Load = (isHit: () => boolean) => Promise<void>
 
+/**
+ * The faults of a run. Each makes the load take longer, because what was lost is tried again after a pause: without an end
+ * of the faults, a slow machine would meet ever more of them.
+ */
+const maxFaults = sizeOf({ change: 12, night: Number.POSITIVE_INFINITY })
+
 /** Injects faults one after the other until the load ends, which is after the first two. Resolves to their names. */
 export async function repeatFaults(
   load: Load,
@@ -115,7 +122,7 @@ export async function repeatFaults(
   const faults: string[] = []
   let isOver = false
   const injectAll = async (): Promise<void> => {
-    while (!isOver) await inject(faults)
+    while (!isOver && faults.length < maxFaults) await inject(faults)
   }
   const loaded = load(() => faults.length > 2).finally(() => (isOver = true))
   await Promise.all([loaded, injectAll()])
