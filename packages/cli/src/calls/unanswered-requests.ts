@@ -7,32 +7,34 @@ import { toDisplayLine } from '../terminal/display-text.ts'
 /** Milliseconds of silence after which a person is told what the command waits for. */
 const quietMs = 1500
 
+/** Milliseconds after a failure within which a command that does not try again has ended. */
+const pauseMs = 100
+
 /** Writes once what the command waits for: a request that is sent again after failures, or one without an answer. */
 export function sayWaiting(target: string, { errorOutput }: CliIo): Middleware {
   let isSaid = false
-  let failure: string | undefined
+  let failure: { readonly since: number; readonly text: string } | undefined
   let repetition: NodeJS.Timeout | undefined
   const say = (reason: string): void => {
     if (!isSaid) errorOutput.write(`mcpx: waiting for ${target}: ${toDisplayLine(reason)}\n`)
     isSaid = true
   }
   const noteFailure = (text: string): void => {
-    failure = text
-    // A command that does not try again has ended before.
-    repetition ??= setTimeout(() => say(`${failure}; trying again`), quietMs).unref()
-  }
-  const forgetFailure = (): void => {
+    failure = { since: failure?.since ?? performance.now(), text }
+    const leftMs = failure.since + quietMs - performance.now()
     clearTimeout(repetition)
-    repetition = undefined
+    repetition = setTimeout(() => say(`${text}; trying again`), Math.max(pauseMs, leftMs)).unref()
   }
   return (next) => async (request, call) => {
+    // It is no pause any more: a tool that works now may take its time.
+    clearTimeout(repetition)
     // A tool may take its time, and shows progress.
     const isLong = request.method === 'tools/call' || request.method === 'subscriptions/listen'
     const timer = isLong ? undefined : setTimeout(() => say(`no answer to ${request.method} yet`), quietMs)
     try {
       const response = await next(request, call)
       if ('error' in response) noteFailure(response.error.message)
-      else forgetFailure()
+      else failure = undefined
       return response
     } catch (error) {
       if (!(error instanceof CliError)) noteFailure(error instanceof Error ? error.message : String(error))
