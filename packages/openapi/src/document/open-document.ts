@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
+import { isJsonObject, type JsonObject, type JsonValue, quoteText } from '@x/core'
 import { OpenApiError, refuseOperation } from './open-api-error.ts'
 
 /** A document whose version is known. Nothing else of it has been checked. */
@@ -70,7 +70,7 @@ export function followReferences(document: OpenApiDocument, value: JsonValue | u
 
 /** Returns the value at a local reference. Ends the planning of the operation if there is none. */
 export function resolvePointer({ root }: OpenApiDocument, reference: string): JsonValue {
-  const shown = JSON.stringify(reference.slice(0, 200))
+  const shown = quoteText(reference)
   if (!reference.startsWith('#'))
     refuseOperation(`its reference ${shown} leaves the document; bundle the document first`)
   let found: JsonValue | undefined = root

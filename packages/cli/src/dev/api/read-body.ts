@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isJsonObject, type JsonObject, parseJson } from '@x/core'
+import { type JsonObject, parseJsonObject } from '@x/core'
 
 /** The largest body of a command. */
 const maxBodyBytes = 4 * 1024 * 1024
@@ -24,16 +24,8 @@ export async function readBody(request: IncomingMessage): Promise<JsonObject> {
     if (length > maxBodyBytes) throw new ApiError(413, `A body has at most ${maxBodyBytes} bytes`)
     chunks.push(chunk)
   }
-  const body = parse(Buffer.concat(chunks).toString('utf8'))
-  if (!isJsonObject(body)) throw new ApiError(400, 'The body must be a JSON object')
+  const text = Buffer.concat(chunks).toString('utf8')
+  const body = text === '' ? {} : parseJsonObject(text)
+  if (body === undefined) throw new ApiError(400, 'The body must be a JSON object')
   return body
-}
-
-function parse(text: string): unknown {
-  if (text === '') return {}
-  try {
-    return parseJson(text)
-  } catch {
-    return undefined
-  }
 }
