@@ -8,6 +8,7 @@ import { describeNeeding } from '@tooling/vitest/needs'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { build } from 'vite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildCountPanel } from '../src/testing/count-panel.ts'
 import { type BuiltDevProgram, buildDevProgram, DevDriver } from '../src/testing/dev-driver.ts'
 
 const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync']
@@ -110,6 +111,25 @@ describeNeeding('chromium', 'the page of mcpx dev', (executablePath) => {
       expect(await tab.locator('.reason').count()).toBe(0)
       await tab.close()
     })
+  })
+
+  test('a panel shows its data, sends commands and fills a form', async () => {
+    const dev = await DevDriver.start({
+      target: `${process.execPath} ${program.path} stdio`,
+      page,
+      panels: [await buildCountPanel(folder)],
+    })
+    const { tab, complaints } = await open(dev)
+    await tab.getByText('Counted to 1').waitFor()
+    await tab.getByRole('button', { name: 'Count on' }).click()
+    await tab.getByText('Counted to 3').waitFor()
+    await tab.getByRole('button', { name: 'Pay this' }).click()
+    await tab.getByRole('button', { name: /^Call pay/ }).waitFor()
+    expect(await tab.getByLabel('Id').inputValue()).toBe('3')
+    expect(complaints).toEqual([])
+    await dev.close()
+    await tab.getByText('Not connected').waitFor()
+    await tab.close()
   })
 
   test('an address without the token says what is missing', async () => {

@@ -60,7 +60,7 @@ export class EventLog {
 
 /** The states that a page cannot do without. There are few of them. */
 function isState({ type }: DevEvent): boolean {
-  return type === 'server' || type === 'tools' || type === 'fault' || type === 'question'
+  return type !== 'call' && type !== 'message' && type !== 'client' && type !== 'output'
 }
 
 function keyOf(event: DevEvent): string | undefined {
@@ -68,6 +68,7 @@ function keyOf(event: DevEvent): string | undefined {
     case 'server':
     case 'tools':
     case 'fault':
+    case 'panels':
       return event.type
     case 'call':
       return `call ${event.call.id}`

@@ -91,8 +91,15 @@ export interface HttpHead {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** A panel of the program that serves the page. */
+export interface PanelView {
+  readonly name: string
+  readonly title: string
+}
+
 /** One event of the command. */
 export type DevEvent =
+  | { readonly type: 'panels'; readonly panels: readonly PanelView[] }
   | { readonly type: 'server'; readonly server: ServerState }
   | { readonly type: 'tools'; readonly tools: readonly Tool[]; readonly problem: string | undefined }
   | { readonly type: 'call'; readonly call: CallView }
@@ -105,6 +112,14 @@ export type DevEvent =
 
 /** An event with its number and its time. */
 export type StampedEvent = DevEvent & { readonly seq: number; readonly at: number }
+
+/** New data of a panel, which only one page gets. A `problem` ends the data. */
+export interface PanelEvent {
+  readonly type: 'panel'
+  readonly name: string
+  readonly value?: JsonValue
+  readonly problem?: string
+}
 
 /** The largest number of characters that the record keeps of one message. */
 export const maxTextLength = 256 * 1024

@@ -1,75 +1,16 @@
-import { randomBytes } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
-import { proxy } from '@x/gateway'
-import { legacy } from '@x/legacy'
-import { nodeHandler } from '@x/transport-http/node'
-import { createApi } from './api/api.ts'
-import { listen } from './api/listen.ts'
-import { readPage } from './api/page.ts'
-import { type DevSession, type DevSessionOptions, openSession } from './session.ts'
+import type { DevServer, ServeDevOptions } from './dev-options.ts'
+import { openDevServer } from './dev-server.ts'
 
-/** The options of {@link serveDev}. */
-export interface ServeDevOptions extends DevSessionOptions {
-  /** The port. 0 selects a free one. Default: 6280, or the next free one. */
-  readonly port?: number
-  /** False serves no hosts at `/mcp`. */
-  readonly hosts?: boolean
-  /** The page, as a file. Default: the built page of this package. */
-  readonly page?: URL
-}
-
-/** A served page. */
-export interface DevServer extends Pick<DevSession, 'log' | 'target'> {
-  /** The address of the page, with its token after the `#`. */
-  readonly pageUrl: string
-  /** The endpoint for hosts. */
-  readonly hostUrl: string | undefined
-  readonly token: string
-  readonly port: number
-  close(): Promise<void>
-}
-
-/** Starts a server, and serves its page and hosts on this machine. */
+/**
+ * Starts a server, and serves the page of `mcpx dev` for it at 127.0.0.1. Resolves before the server is ready: the page
+ * shows its state. Throws an `Error` if the port is in use, or if a file of a panel does not exist.
+ *
+ * @example
+ * ```ts
+ * const dev = await serveDev({ target: fleet.url, panels: [lanes] })
+ * console.log(dev.pageUrl)
+ * ```
+ */
 export async function serveDev(options: ServeDevOptions): Promise<DevServer> {
-  const token = randomBytes(24).toString('base64url')
-  const httpServer = await listen(options.port)
-  const { port } = httpServer.address() as AddressInfo
-  const session = await openSession(options).catch((error: unknown) => {
-    httpServer.close()
-    throw error
-  })
-  const { log, commands, target } = session
-  const hosts = options.hosts === false ? undefined : serveHosts(session)
-  httpServer.on(
-    'request',
-    createApi({ port, token, log, commands, page: readPage(options.page), serveHosts: hosts?.handler }),
-  )
-  return {
-    pageUrl: `http://127.0.0.1:${port}/#${token}`,
-    hostUrl: hosts && `http://127.0.0.1:${port}/mcp`,
-    token,
-    port,
-    log,
-    target,
-    close: async () => {
-      httpServer.closeAllConnections()
-      httpServer.close()
-      await hosts?.close()
-      await session.close()
-    },
-  }
-}
-
-interface HostEndpoint {
-  readonly handler: ReturnType<typeof nodeHandler>
-  close(): Promise<void>
-}
-
-/** Serves hosts of every revision. Their connections are of the newest revision that the server speaks. */
-function serveHosts({ target, calls }: DevSession): HostEndpoint {
-  const server = proxy(
-    { connect: () => target.connect('probe') },
-    { name: 'mcpx-dev', version: '1.0.0', extensions: [legacy()], use: [calls.hostCalls] },
-  )
-  return { handler: nodeHandler(server), close: () => server.close() }
+  return openDevServer(options)
 }

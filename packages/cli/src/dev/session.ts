@@ -4,19 +4,10 @@ import { Calls } from './calls/calls.ts'
 import { PageClient } from './calls/page-client.ts'
 import { EventLog } from './event-log.ts'
 import { parseDevTarget, watchedFolders } from './target/dev-target.ts'
+import type { ServeDevOptions } from './dev-options.ts'
 import { Target, type TargetOptions } from './target/target.ts'
 import { watchFiles } from './target/watch-files.ts'
 import { Wire } from './wire/wire.ts'
-
-/** The server to develop, and how it is started. */
-export interface DevSessionOptions extends Partial<Pick<TargetOptions, 'http' | 'otherToken'>> {
-  /** The URL of the server, or the command that starts it. */
-  readonly target: string
-  /** Folders whose changes restart the server. Default: those of the files in the command, or `src`. */
-  readonly watch?: readonly string[]
-  readonly env?: Readonly<Record<string, string | undefined>>
-  readonly cwd?: string
-}
 
 /** A server under development, with its calls and their record. */
 export interface DevSession {
@@ -28,8 +19,8 @@ export interface DevSession {
 }
 
 /** Starts a server, and watches its files. */
-export async function openSession(options: DevSessionOptions): Promise<DevSession> {
-  const { env = process.env, cwd = process.cwd(), http = {}, otherToken } = options
+export async function openSession(options: ServeDevOptions): Promise<DevSession> {
+  const { env = process.env, cwd = process.cwd(), http = {}, otherToken, panels = [] } = options
   const devTarget = parseDevTarget(options.target)
   const watched = watchedFolders(devTarget, options.watch ?? [], cwd)
   const log = new EventLog()
@@ -37,6 +28,7 @@ export async function openSession(options: DevSessionOptions): Promise<DevSessio
   wire.setServer({ hasProcess: devTarget.kind === 'command', isHttp: devTarget.kind === 'url' })
   const target = new Target({ target: devTarget, watched, env: withStateKey(env), cwd, log, wire, http, otherToken })
   const calls = new Calls(log, wire)
+  log.append({ type: 'panels', panels: panels.map(({ name, title }) => ({ name, title })) })
   const page = new PageClient(target, calls)
   target.onRestart = () => calls.endOlder(target.state.revision)
   target.onReady = () => void page.listTools()

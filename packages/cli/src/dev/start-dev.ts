@@ -6,7 +6,8 @@ import type { CommandContext } from '../command.ts'
 import type { Printer } from '../output/printer.ts'
 import { toDisplayText } from '../terminal/display-text.ts'
 import type { ServerState } from './events.ts'
-import { type DevServer, serveDev, type ServeDevOptions } from './serve-dev.ts'
+import { openDevServer } from './dev-server.ts'
+import type { DevServer, ServeDevOptions } from './dev-options.ts'
 
 /** The options of the command. */
 export interface DevCommandOptions {
@@ -24,7 +25,7 @@ export async function startDev(
   options: DevCommandOptions,
   [target = '']: readonly string[],
 ): Promise<ExitCode> {
-  const dev = await waitForListening(serveDev({ ...toServeOptions(options), target, env: io.env }))
+  const dev = await waitForListening(openDevServer({ ...toServeOptions(options), target, env: io.env }))
   printAddresses(printer, dev)
   const unsubscribe = dev.log.subscribe((event) => {
     const text = event.type === 'server' && !printer.isJson ? describeState(event.server) : undefined

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { CallView, MessageView, QuestionView, StampedEvent } from '../dev/events.ts'
-import { type DevServer, serveDev, type ServeDevOptions } from '../dev/serve-dev.ts'
+import { type DevServerOptions, type OpenDevServer, openDevServer } from '../dev/dev-server.ts'
 
 /** The program of `dev-program.ts`, in a folder of its own that is watched. */
 export interface BuiltDevProgram {
@@ -40,17 +40,17 @@ export async function buildDevProgram(): Promise<BuiltDevProgram> {
 
 /** Uses the command as its page does: by its event stream and its commands. */
 export class DevDriver {
-  readonly dev: DevServer
+  readonly dev: OpenDevServer
   readonly #events: StampedEvent[] = []
   readonly #waiting = new Set<() => void>()
   readonly #controller = new AbortController()
 
-  private constructor(dev: DevServer) {
+  private constructor(dev: OpenDevServer) {
     this.dev = dev
   }
 
-  static async start(options: Partial<ServeDevOptions> & Pick<ServeDevOptions, 'target'>): Promise<DevDriver> {
-    const driver = new DevDriver(await serveDev({ port: 0, ...options }))
+  static async start(options: DevServerOptions): Promise<DevDriver> {
+    const driver = new DevDriver(await openDevServer({ port: 0, ...options }))
     void driver.#read().catch(() => {})
     return driver
   }

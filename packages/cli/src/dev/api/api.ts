@@ -4,12 +4,14 @@ import { type Commands, runCommand } from './commands.ts'
 import { streamEvents } from './event-stream.ts'
 import { findRefusal, type GuardSettings } from './guard.ts'
 import { type Page, writePage } from './page.ts'
+import { type Panel, runPanel, streamPanels } from './panel.ts'
 import { ApiError, readBody } from './read-body.ts'
 
 /** What the page is served from. */
 export interface ApiOptions extends GuardSettings {
   readonly log: EventLog
   readonly commands: Commands
+  readonly panels: readonly Panel[]
   readonly page: Page | undefined
   /** Serves hosts at `/mcp`. Undefined if hosts are not served. */
   readonly serveHosts: ((request: IncomingMessage, response: ServerResponse) => void) | undefined
@@ -32,20 +34,26 @@ function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split('?')[0] ?? '/'
 }
 
-function serveDocument({ page, log }: ApiOptions, path: string, response: ServerResponse): boolean {
+function serveDocument({ page, panels, log }: ApiOptions, path: string, response: ServerResponse): boolean {
   if (path === '/') writePage(page, response)
-  else if (path === '/api/events') streamEvents(log, response)
-  else return false
+  else if (path === '/api/events') {
+    streamEvents(log, response)
+    streamPanels(panels, response)
+  } else return false
   return true
 }
 
 async function serveCommand(
-  { commands }: ApiOptions,
+  { commands, panels }: ApiOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   try {
-    writeJson(response, 200, runCommand(commands, pathOf(request), await readBody(request)))
+    const path = pathOf(request)
+    const body = await readBody(request)
+    const [, panel] = /^\/api\/panels\/([a-z\d-]+)$/.exec(path) ?? []
+    const result = panel === undefined ? runCommand(commands, path, body) : await runPanel(panels, panel, body)
+    writeJson(response, 200, result)
   } catch (error) {
     const isKnown = error instanceof ApiError
     writeJson(response, isKnown ? error.status : 500, { error: isKnown ? error.message : String(error) })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { packageRoot } from '../../package-root.ts'
+import { addPanels, type Panel } from './panel.ts'
 
 /** The page as the build writes it: one file with its script and its style in it. */
 const builtPage = new URL('dist/dev/index.html', packageRoot)
@@ -12,10 +13,10 @@ export interface Page {
   readonly policy: string
 }
 
-/** Reads the page. Undefined in a checkout whose packages were not built. */
-export function readPage(path: URL = builtPage): Page | undefined {
+/** Reads the page, with the panels in it. Undefined in a checkout whose packages were not built. */
+export function readPage(panels: readonly Panel[] = [], path: URL = builtPage): Page | undefined {
   if (!existsSync(path)) return undefined
-  const html = readFileSync(path, 'utf8')
+  const html = addPanels(readFileSync(path, 'utf8'), panels)
   return { html, policy: policyOf(html) }
 }
 

@@ -4,6 +4,7 @@ import { CallPanel } from './call-panel.tsx'
 import { Head } from './head.tsx'
 import { NavigationPanel } from './navigation-panel.tsx'
 import { OutputPanel } from './output-panel.tsx'
+import { PanelCard } from './panel-card.tsx'
 import { QuestionPanel } from './question-panel.tsx'
 import { ToolPanel } from './tool-panel.tsx'
 
@@ -24,6 +25,9 @@ export function Page({ session }: { readonly session: Session }): VNode {
   return (
     <>
       <Head session={session} />
+      {session.state.panels.value.map((panel) => (
+        <PanelCard key={panel.name} panel={panel} session={session} />
+      ))}
       <main class="columns">
         <NavigationPanel session={session} />
         <div class="work">

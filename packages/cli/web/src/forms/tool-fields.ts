@@ -18,7 +18,7 @@ export function toolFields(inputSchema: JsonObject, suggestsIds = false): readon
       description: textIn(schema, 'description'),
       required: required.has(name),
       kind,
-      initial: initialOf(schema['default'], kind),
+      initial: draftOf(schema['default'], kind),
     }
   })
 }
@@ -84,7 +84,8 @@ function titledOption(option: JsonValue): readonly Option[] {
   return [{ value, label: textIn(option, 'title') ?? value }]
 }
 
-function initialOf(given: JsonValue | undefined, kind: FieldKind): Draft {
+/** Returns the input that stands for a value. */
+export function draftOf(given: JsonValue | undefined, kind: FieldKind): Draft {
   if (given === undefined) return emptyDraft(kind)
   switch (kind.type) {
     case 'flag':

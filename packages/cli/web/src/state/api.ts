@@ -1,4 +1,7 @@
-import type { StampedEvent } from '../../../src/dev/events.ts'
+import type { PanelEvent, StampedEvent } from '../../../src/dev/events.ts'
+
+/** An event of the stream that a page reads. */
+export type PageEvent = StampedEvent | PanelEvent
 
 /** The command behind the page. */
 export interface Api {
@@ -8,7 +11,7 @@ export interface Api {
    * Passes the events of the command to `onEvents`, in batches. Resolves when the stream has ended, with `refused` if the
    * address has no valid token.
    */
-  read(onEvents: (events: readonly StampedEvent[]) => void): Promise<'ended' | 'refused'>
+  read(onEvents: (events: readonly PageEvent[]) => void): Promise<'ended' | 'refused'>
 }
 
 /** Creates the API of the command that has served this page. */
@@ -38,6 +41,6 @@ export function createApi(token: string): Api {
 }
 
 /** The command is of the same version as the page, so the shape of its events is not checked again. */
-function parseEvent(text: string): StampedEvent {
+function parseEvent(text: string): PageEvent {
   return JSON.parse(text)
 }

@@ -1,7 +1,15 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
-import type { Tool } from '@x/schema'
-import type { CallView, MessageView, QuestionView, ServerState, StampedEvent } from '../../../src/dev/events.ts'
+import type { JsonValue, Tool } from '@x/schema'
+import type {
+  CallView,
+  MessageView,
+  PanelEvent,
+  PanelView,
+  QuestionView,
+  ServerState,
+} from '../../../src/dev/events.ts'
 import type { ArmedFault, FaultKind } from '../../../src/dev/wire/fault.ts'
+import type { PageEvent } from './api.ts'
 
 /** The page's connection to the command. */
 export type Link = 'connecting' | 'live' | 'lost' | 'refused'
@@ -18,6 +26,13 @@ export interface OutputEntry {
   readonly text: string
 }
 
+/** A panel of the program, with its latest data. */
+export interface PanelState extends PanelView {
+  readonly data: JsonValue | undefined
+  /** Why there is no more data. */
+  readonly problem: string | undefined
+}
+
 /** What the command has reported. */
 export interface DevState {
   readonly link: Signal<Link>
@@ -30,8 +45,9 @@ export interface DevState {
   readonly calls: ReadonlySignal<readonly CallView[]>
   readonly questions: ReadonlySignal<readonly QuestionView[]>
   readonly output: ReadonlySignal<readonly OutputEntry[]>
+  readonly panels: ReadonlySignal<readonly PanelState[]>
   timelineOf(callId: number): readonly TimelineEntry[]
-  take(events: readonly StampedEvent[]): void
+  take(events: readonly PageEvent[]): void
   /** Forgets everything, before the events of another command. */
   clear(): void
 }
@@ -78,42 +94,51 @@ function createSignals() {
     questionById: signal<ReadonlyMap<number, QuestionView>>(new Map()),
     timeline: signal<readonly (TimelineEntry & { readonly callId: number | undefined })[]>([]),
     output: signal<readonly OutputEntry[]>([]),
+    panels: signal<readonly PanelState[]>([]),
   }
 }
 
-function takeEvent(signals: Signals, event: StampedEvent): void {
-  const { seq, at } = event
-  switch (event.type) {
-    case 'server':
-      signals.server.value = event.server
-      break
-    case 'tools':
-      signals.tools.value = event.tools
-      signals.toolsProblem.value = event.problem
-      break
-    case 'fault':
-      signals.armed.value = event.armed
-      signals.faultKinds.value = event.available
-      break
-    case 'call':
-      signals.callById.value = new Map([...signals.callById.value, [event.call.id, event.call]])
-      break
-    case 'question':
-      signals.questionById.value = withQuestion(signals.questionById.value, event.question, event.isOpen)
-      break
-    case 'message':
-      signals.timeline.value = append(signals.timeline.value, { ...event, callId: event.message.callId })
-      break
-    case 'client': {
-      const { callId, text } = event
-      if (callId === undefined) signals.output.value = append(signals.output.value, { seq, pid: undefined, text })
-      else signals.timeline.value = append(signals.timeline.value, { type: 'note', seq, at, text, callId })
-      break
-    }
-    case 'output':
-      signals.output.value = append(signals.output.value, { seq, pid: event.pid, text: event.text })
-      break
-  }
+type Takers = {
+  readonly [Type in PageEvent['type']]: (signals: Signals, event: Extract<PageEvent, { readonly type: Type }>) => void
+}
+
+const takers: Takers = {
+  server: (signals, { server }) => void (signals.server.value = server),
+  tools: (signals, { tools, problem }) => {
+    signals.tools.value = tools
+    signals.toolsProblem.value = problem
+  },
+  fault: (signals, { armed, available }) => {
+    signals.armed.value = armed
+    signals.faultKinds.value = available
+  },
+  call: ({ callById }, { call }) => void (callById.value = new Map([...callById.value, [call.id, call]])),
+  question: ({ questionById }, { question, isOpen }) =>
+    void (questionById.value = withQuestion(questionById.value, question, isOpen)),
+  message: ({ timeline }, event) =>
+    void (timeline.value = append(timeline.value, { ...event, callId: event.message.callId })),
+  client: ({ output, timeline }, { seq, at, callId, text }) => {
+    if (callId === undefined) output.value = append(output.value, { seq, pid: undefined, text })
+    else timeline.value = append(timeline.value, { type: 'note', seq, at, text, callId })
+  },
+  output: ({ output }, { seq, pid, text }) => void (output.value = append(output.value, { seq, pid, text })),
+  panels: (signals, { panels }) =>
+    void (signals.panels.value = panels.map((panel) => ({ ...panel, data: undefined, problem: undefined }))),
+  panel: takePanel,
+}
+
+function takeEvent<Type extends PageEvent['type']>(
+  signals: Signals,
+  event: Extract<PageEvent, { readonly type: Type }>,
+): void {
+  const take: Takers[Type] = takers[event.type]
+  take(signals, event)
+}
+
+function takePanel({ panels }: Signals, { name, value, problem }: PanelEvent): void {
+  panels.value = panels.value.map((panel) =>
+    panel.name === name ? { ...panel, data: value ?? panel.data, problem } : panel,
+  )
 }
 
 function append<T>(list: readonly T[], item: T): readonly T[] {

@@ -1,7 +1,7 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { isJsonObject, type JsonObject, type Tool } from '@x/schema'
 import { type Form, openForm } from '../forms/form.ts'
-import { toolFields } from '../forms/tool-fields.ts'
+import { draftOf, toolFields } from '../forms/tool-fields.ts'
 import type { Api } from './api.ts'
 import { createDevState, type DevState } from './dev-state.ts'
 
@@ -22,6 +22,9 @@ export interface Session {
   pickTool(name: string): void
   showCall(id: number): void
   call(tool: string, args: JsonObject): Promise<void>
+  /** Shows a tool with these arguments in its form. */
+  fill(tool: string, args: object): void
+  sendToPanel(name: string, command: object): Promise<unknown>
   /** Sends another command. A refusal becomes the `problem`. */
   command(path: string, body?: object): Promise<void>
   /** Reads the events of the command until the page is left. Connects again when the command has ended. */
@@ -66,6 +69,13 @@ export function createSession(api: Api): Session {
         (error: unknown) => void (problem.value = error instanceof Error ? error.message : String(error)),
       )
     },
+    fill: (tool, args) => {
+      pickedName.value = tool
+      const form = picked.value?.tool.name === tool ? picked.value.form : undefined
+      for (const field of form?.fields ?? [])
+        if (Object.hasOwn(args, field.name)) form?.set(field.name, draftOf(Object(args)[field.name], field.kind))
+    },
+    sendToPanel: (name, body) => api.post(`panels/${name}`, body),
     command,
     connect: () => connect(api, state),
   }

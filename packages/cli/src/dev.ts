@@ -1,0 +1,9 @@
+/**
+ * The page of `mcpx dev` for programs that bring their own server, with panels of their own on it.
+ *
+ * @module @x/cli/dev
+ */
+
+export { serveDev } from './dev/serve-dev.ts'
+export type { DevServer, ServeDevOptions } from './dev/dev-options.ts'
+export type { Panel } from './dev/api/panel.ts'

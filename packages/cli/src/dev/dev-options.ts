@@ -1,0 +1,34 @@
+import type { HttpConnectOptions } from '@x/transport-http/client'
+import type { Panel } from './api/panel.ts'
+
+/** The options of `serveDev`. */
+export interface ServeDevOptions {
+  /** The command that starts the server, or the URL of a server that runs already. */
+  readonly target: string
+  /** Parts that the program adds to the page. */
+  readonly panels?: readonly Panel[]
+  /** The port. 0 selects a free one. Default: 6280, or the next free one. */
+  readonly port?: number
+  /** False serves no hosts at `/mcp`. */
+  readonly hosts?: boolean
+  /** Folders whose changes restart the server. Default: those of the files in the command, or `src`. None for a URL. */
+  readonly watch?: readonly string[]
+  /** The environment of the server's process. Default: that of this process. A state key is added if there is none. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** The folder of the server's process. Default: that of this process. */
+  readonly cwd?: string
+  /** Headers and logins for a server at a URL. */
+  readonly http?: Pick<HttpConnectOptions, 'headers' | 'auth'>
+  /** The token of a second user at a URL, for the fault "other user". */
+  readonly otherToken?: string | undefined
+}
+
+/** A served page. */
+export interface DevServer {
+  /** The address of the page, with its token after the `#`. Whoever has it can command the server. */
+  readonly pageUrl: string
+  /** The endpoint for hosts. Undefined if none are served. */
+  readonly hostUrl: string | undefined
+  /** Stops the page and the server's processes. */
+  close(): Promise<void>
+}

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import { proxy } from '@x/gateway'
+import { legacy } from '@x/legacy'
+import { nodeHandler } from '@x/transport-http/node'
+import { createApi } from './api/api.ts'
+import { listen } from './api/listen.ts'
+import { readPage } from './api/page.ts'
+import type { EventLog } from './event-log.ts'
+import type { DevServer, ServeDevOptions } from './dev-options.ts'
+import { type DevSession, openSession } from './session.ts'
+
+/** The options of {@link openDevServer}. */
+export interface DevServerOptions extends ServeDevOptions {
+  /** The page, as a file. Default: the built page of this package. */
+  readonly page?: URL
+}
+
+/** A served page, with what the command and its tests need of it. */
+export interface OpenDevServer extends DevServer {
+  readonly log: EventLog
+  readonly token: string
+  readonly port: number
+}
+
+/** Starts a server, and serves its page and hosts on this machine. */
+export async function openDevServer(options: DevServerOptions): Promise<OpenDevServer> {
+  const page = readPage(options.panels, options.page)
+  const token = randomBytes(24).toString('base64url')
+  const httpServer = await listen(options.port)
+  const { port } = httpServer.address() as AddressInfo
+  const session = await openSession(options).catch((error: unknown) => {
+    httpServer.close()
+    throw error
+  })
+  const { log, commands } = session
+  const { panels = [] } = options
+  const hosts = options.hosts === false ? undefined : serveHosts(session)
+  httpServer.on('request', createApi({ port, token, log, commands, panels, page, serveHosts: hosts?.handler }))
+  return {
+    pageUrl: `http://127.0.0.1:${port}/#${token}`,
+    hostUrl: hosts && `http://127.0.0.1:${port}/mcp`,
+    token,
+    port,
+    log,
+    close: async () => {
+      httpServer.closeAllConnections()
+      httpServer.close()
+      await hosts?.close()
+      await session.close()
+    },
+  }
+}
+
+interface HostEndpoint {
+  readonly handler: ReturnType<typeof nodeHandler>
+  close(): Promise<void>
+}
+
+/** Serves hosts of every revision. Their connections are of the newest revision that the server speaks. */
+function serveHosts({ target, calls }: DevSession): HostEndpoint {
+  const server = proxy(
+    { connect: () => target.connect('probe') },
+    { name: 'mcpx-dev', version: '1.0.0', extensions: [legacy()], use: [calls.hostCalls] },
+  )
+  return { handler: nodeHandler(server), close: () => server.close() }
+}
