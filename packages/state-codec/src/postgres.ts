@@ -4,7 +4,7 @@
  * @module @x/state-codec/postgres
  */
 
-import { type OptionTable, resolveOptions } from '@x/core'
+import { checkArgument, type OptionTable, resolveOptions } from '@x/core'
 import { openPostgres } from '@x/core/postgres'
 import { StateUsageError } from './state-error.ts'
 import { defaultTimeoutMs, runStoreOperation } from './store/call-store.ts'
@@ -193,6 +193,8 @@ CREATE INDEX IF NOT EXISTS "${indexName}_owner" ON ${tableName} (owner, expires_
  * because PostgreSQL runs the statements of one query in one transaction.
  */
 export async function createStateTable(database: string | PostgresPool, table?: string): Promise<void> {
+  if (typeof database !== 'string')
+    checkArgument(database, { where: 'createStateTable', takes: 'a URL or a pool of pg', needs: ['query'] })
   const { pool, close } = openStorePool(database)
   await pool.query(stateTableSql(table)).finally(close)
 }
@@ -218,10 +220,11 @@ function storedValueOf(row: unknown): string | undefined {
 
 /** A table name cannot be a query parameter, so it is validated against a grammar and quoted. */
 function quoteTableName(table: string): string {
-  const parts = table.split('.')
-  if (parts.length <= 2 && parts.every((part) => /^[a-z_][a-z0-9_]{0,62}$/.test(part))) {
-    return parts.map((part) => `"${part}"`).join('.')
-  }
+  if (typeof table === 'string' && /^[a-z_][a-z0-9_]{0,62}(\.[a-z_][a-z0-9_]{0,62})?$/.test(table))
+    return table
+      .split('.')
+      .map((part) => `"${part}"`)
+      .join('.')
   throw new StateUsageError(
     'configuration',
     `table is "${table}": use lower-case letters, digits and underscores, as in state.mcp_state`,

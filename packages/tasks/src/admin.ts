@@ -4,7 +4,7 @@
  * @module @x/tasks/admin
  */
 
-import { createLog, errorRecord } from '@x/core'
+import { checkArgument, createLog, errorRecord } from '@x/core'
 import type { TaskEngine } from './engines/engine.ts'
 import { engineFactoryFor } from './engines/engine-factory.ts'
 import { createTaskAdmin, type TaskAdmin } from './server/task-admin.ts'
@@ -37,6 +37,8 @@ export interface StoreAdmin extends TaskAdmin {
  * await admin.close()
  */
 export function taskAdmin(store: string | TaskEngine): StoreAdmin {
+  if (typeof store !== 'string')
+    checkArgument(store, { where: 'taskAdmin', takes: 'a URL or an engine', needs: ['close'] })
   const log = createLog(undefined, '@x/tasks')
   const engine = typeof store === 'string' ? engineFactoryFor(store)(log) : store
   const onError = (error: unknown): void => log(errorRecord(error, { name: 'tasks' }))

@@ -89,8 +89,11 @@ interface RecordedState {
  */
 export async function checkRecordedStates(
   factory: ServerFactory,
-  { folder, calls, record = 'missing' }: RecordedStatesOptions,
+  options: RecordedStatesOptions,
 ): Promise<readonly RecordedCheck[]> {
+  if (typeof options?.calls !== 'object' || options.folder === undefined)
+    throw new TestingError('usage', 'checkRecordedStates takes a factory and an object with folder and calls')
+  const { folder, calls, record = 'missing' } = options
   const checks: RecordedCheck[] = []
   const problems: string[] = []
   for (const [name, call] of Object.entries(calls)) {

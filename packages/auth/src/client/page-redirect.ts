@@ -1,4 +1,4 @@
-import { isThisMachine } from '@x/core'
+import { checkArgument, isThisMachine } from '@x/core'
 import { isSecureUrl } from '../oauth-urls.ts'
 import { AuthError } from './auth-error.ts'
 import type { Redirect } from './code-flow.ts'
@@ -19,12 +19,18 @@ export interface PageRedirectOptions {
  * `authorization_needed`, whose `url` the person has to visit. The page that receives the redirect calls
  * `auth.finishLogin(address)`.
  */
-export function pageRedirect({ uri, assign }: PageRedirectOptions): Redirect {
+export function pageRedirect(options: PageRedirectOptions): Redirect {
+  checkArgument(options, {
+    where: 'pageRedirect',
+    takes: 'an object with uri, the address of the page',
+    needs: ['uri'],
+  })
+  const { uri, assign } = options
   // Authorization servers compare redirect URIs as text, so a `URL` must not add a slash to an origin.
   const redirectUri = String(uri)
-  const redirectUrl = new URL(redirectUri)
-  if (!isSecureUrl(redirectUrl)) {
-    throw new TypeError('The redirect URI must be https, or http on this machine')
+  const redirectUrl = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined
+  if (redirectUrl === undefined || !isSecureUrl(redirectUrl)) {
+    throw new TypeError('The redirect URI must be a URL: https, or http on this machine')
   }
   return {
     applicationType: isThisMachine(redirectUrl.hostname) ? 'native' : 'web',

@@ -23,7 +23,7 @@ export interface FileStoreOptions {
  * folder.
  */
 export function fileStore(name: string, options: FileStoreOptions = {}): AuthStore {
-  if (!/^[\w.@-]+$/.test(name) || name.startsWith('.')) {
+  if (typeof name !== 'string' || !/^[\w.@-]+$/.test(name) || name.startsWith('.')) {
     throw new TypeError(`The name of the store must be a folder's name, not ${JSON.stringify(name)}`)
   }
   const folder = options.folder ?? join(findConfigFolder(), name, 'mcp-auth')

@@ -69,8 +69,8 @@ function toAiSdkSchema(schema: JsonObject): AiSdkSchema {
 
 /** Returns the result of a tool as the AI SDK gives it to a model. */
 export function aiSdkOutput(result: CallToolResult): AiSdkOutput {
-  if (result.isError === true) return { type: 'error-text', value: toModelText(result) }
   const parts = toModelParts(result)
+  if (result.isError === true) return { type: 'error-text', value: toModelText(result) }
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   if (texts.length === parts.length) return { type: 'text', value: texts.join('\n\n') }
   return { type: 'content', value: parts.map(toContent) }

@@ -62,10 +62,11 @@ function toAnthropicCall(block: AnthropicBlock): ModelCall[] {
 
 /** Returns the result of a tool as the Anthropic Messages API takes it, for the call with this id. */
 export function anthropicResult(id: string, result: CallToolResult): AnthropicToolResult {
+  const parts = toModelParts(result)
   const isError = result.isError === true
   // The API refuses everything but text in a result with `is_error`.
   const toContent = isError ? toTextContent : toAnthropicContent
-  return { type: 'tool_result', tool_use_id: id, content: toModelParts(result).map(toContent), is_error: isError }
+  return { type: 'tool_result', tool_use_id: id, content: parts.map(toContent), is_error: isError }
 }
 
 function toTextContent(part: ModelPart): AnthropicResultContent {

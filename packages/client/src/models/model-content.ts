@@ -1,4 +1,4 @@
-import { parseJson } from '@x/core'
+import { checkArgument, parseJson } from '@x/core'
 import type { CallToolResult, ContentBlock, ResourceLink } from '@x/schema'
 
 /** A part of a result as model APIs take it. Everything that is neither an image nor a document is a text. */
@@ -14,7 +14,9 @@ export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
  * Returns the content of a result for a model. Content for the user alone is left out. Structured content follows as
  * JSON if no text has it already. What model APIs do not take, such as sound, is described.
  */
-export function toModelParts({ content, structuredContent }: CallToolResult): readonly ModelPart[] {
+export function toModelParts(result: CallToolResult): readonly ModelPart[] {
+  checkArgument(result, { where: 'A result for a model', takes: 'the result of a call', needs: ['content'] })
+  const { content, structuredContent } = result
   const blocks = content.filter(isForAssistant)
   const parts = blocks.map(toModelPart).filter((part) => part.type !== 'text' || part.text.trim() !== '')
   if (structuredContent !== undefined && !blocks.some((block) => hasJson(block, structuredContent)))

@@ -1,3 +1,4 @@
+import { checkArgument } from '@x/core'
 import type { CallToolResult, JsonObject } from '@x/schema'
 import { type ModelPart, toModelParts } from './model-content.ts'
 import {
@@ -161,6 +162,7 @@ function toChatModelCall(call: OpenAiChatCall): ModelCall[] {
 export function openaiChatMessages(
   results: readonly { readonly id: string; readonly result: CallToolResult }[],
 ): OpenAiChatMessage[] {
+  checkArgument(results, { where: 'openaiChatMessages', takes: 'an array of results', needs: ['map'] })
   const media: OpenAiChatContent[] = []
   const messages = results.map(({ id, result }): OpenAiChatMessage => {
     const texts = markError(toModelParts(result), result).map((part) => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { oauth } from '@x/auth/client'
 import { fileStore, loopbackRedirect } from '@x/auth/node'
-import { parseJsonObject } from '@x/core'
+import { checkArgument, parseJsonObject } from '@x/core'
 import type { HttpAuthorizer } from '@x/exchange'
 import { type CommandEntry, connectAny } from '@x/legacy/client'
 import type { GatewayUpstreamOptions } from '../upstream/upstream.ts'
@@ -59,6 +59,7 @@ export async function readServersFile(
   path: string,
   options: ServersFileOptions,
 ): Promise<Readonly<Record<string, GatewayUpstreamOptions>>> {
+  checkArgument(options, { where: 'readServersFile', takes: 'a path and an object with name', needs: ['name'] })
   const file = parseJsonObject(withoutComments(await readFile(path, 'utf8')))
   if (file === undefined) throw new GatewayFileError(path, ['it is no JSON object'])
   const { servers, inputs, problems } = parseServers(file)

@@ -1,3 +1,4 @@
+import { checkArgument } from '@x/core'
 import { DefinitionError } from '@x/exchange'
 
 /** The maximum length of a URI that a template can match, in UTF-16 units. */
@@ -37,6 +38,7 @@ export type UriVariables<Template extends string = string> = string extends Temp
  */
 export function parseUriTemplate(text: string): UriTemplate {
   const templateError = (reason: string) => new DefinitionError('template', `resource template "${text}"`, { reason })
+  if (typeof text !== 'string') throw templateError('must be a string')
   if (text.length > maxTemplateLength) throw templateError(`longer than ${maxTemplateLength} characters`)
   const parts = text.split(/\{([^{}]*)\}/)
   const literals = parts.filter((_, index) => index % 2 === 0)
@@ -204,6 +206,7 @@ function decodedPathOf(value: string): string {
  */
 export function expandUriTemplate<Template extends string>(template: Template, values: UriVariables<Template>): string {
   const { literals, variables } = parseUriTemplate(template)
+  checkArgument(values, { where: 'expandUriTemplate', takes: 'a template and an object with its values' })
   const valuesByName = new Map<string, unknown>(Object.entries(values))
   const parts = variables.map((variable, index) => {
     const value = valuesByName.get(variable.name)

@@ -58,8 +58,8 @@ interface MigrationDeps {
 
 /** Creates a codec that migrates from a store to tokens, phase by phase. */
 export function createMigratingCodec(options: MigratingOptions, provider: CryptoProvider): MigratingCodec {
-  const { phase, state: codec, onEvent } = options
   const codecOptions = resolveCodecOptions(options, migratingOptionTable, 'migratingState')
+  const { phase, state: codec, onEvent } = options
   const handleStore = createHandleStore(requireStore(options), codecOptions, provider)
   const lifetimeMs = Math.max(maxLifetimeOf(handleStore.codecOptions), codec.lifetimeMs ?? 0)
   const migrationCounter = createMigrationCounter({

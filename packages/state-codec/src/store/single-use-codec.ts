@@ -1,3 +1,4 @@
+import { checkArgument } from '@x/core'
 import { clockSkewMs, checkToken } from '../envelope/envelope.ts'
 import type { StateCodec, StateStore } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
@@ -9,6 +10,7 @@ import { withStateErrors } from './call-store.ts'
  * instance. The clocks of instances may differ by {@link clockSkewMs}.
  */
 export function createSingleUseCodec(codec: StateCodec, store: StateStore, provider: CryptoProvider): StateCodec {
+  checkArgument(codec, { where: 'singleUseState', takes: 'a codec and a store' })
   const { lifetimeMs } = codec
   if (lifetimeMs === undefined || !(lifetimeMs > 0)) {
     throw new StateUsageError(

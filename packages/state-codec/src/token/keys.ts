@@ -149,6 +149,11 @@ export interface KeyLine {
  * themselves are not checked.
  */
 export function parseKeyLines(text: string): readonly KeyLine[] {
+  if (typeof text !== 'string')
+    throw new StateUsageError(
+      'configuration',
+      `parseKeyLines takes the text of a file or a variable, not ${typeof text}`,
+    )
   return text
     .split(/[\n,]/)
     .map((line) => line.trim())

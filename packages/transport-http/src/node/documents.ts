@@ -1,3 +1,4 @@
+import { checkArgument } from '@x/core'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpAuth } from '../server/auth.ts'
 import { compileDocuments, findDocumentAnswer } from '../server/documents.ts'
@@ -13,10 +14,11 @@ import { sendAnswer } from './response-writer.ts'
  *
  * @throws TypeError for a path without a slash at its beginning.
  */
-export function documentHandler({
-  documents,
-}: Pick<HttpAuth<IncomingMessage>, 'documents'>): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const compiledDocuments = compileDocuments(documents)
+export function documentHandler(
+  auth: Pick<HttpAuth<IncomingMessage>, 'documents'>,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  checkArgument(auth, { where: 'documentHandler', takes: 'the result of protect()', needs: ['documents'] })
+  const compiledDocuments = compileDocuments(auth.documents)
   return ({ method = '', url = '' }, response) => {
     const answer = findDocumentAnswer(compiledDocuments, { method, url })
     if (answer !== undefined) sendAnswer(response, answer)

@@ -1,4 +1,4 @@
-import { resolveOptions } from '@x/core'
+import { checkArgument, resolveOptions } from '@x/core'
 import type { Platform, Server } from '@x/exchange'
 import { checkServer } from '@x/exchange/internal'
 import type { HttpAuth } from './auth.ts'
@@ -97,10 +97,11 @@ function createPlatform(env: unknown, execution: ExecutionContext | undefined): 
  *
  * @throws TypeError for a path without a slash at its beginning.
  */
-export function documentHandler({
-  documents,
-}: Pick<HttpAuth<Request>, 'documents'>): (request: Request) => Response | undefined {
-  const compiledDocuments = compileDocuments(documents)
+export function documentHandler(
+  auth: Pick<HttpAuth<Request>, 'documents'>,
+): (request: Request) => Response | undefined {
+  checkArgument(auth, { where: 'documentHandler', takes: 'the result of protect()', needs: ['documents'] })
+  const compiledDocuments = compileDocuments(auth.documents)
   return (request) => {
     const answer = findDocumentAnswer(compiledDocuments, request)
     return answer === undefined ? undefined : createWebResponse(answer)

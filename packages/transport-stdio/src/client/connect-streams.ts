@@ -1,3 +1,4 @@
+import { checkArgument } from '@x/core'
 import type { Connection, Exchange, ObservableState } from '@x/exchange'
 import { ConnectionStateSource } from '@x/exchange/internal'
 import type { RpcNotification } from '@x/schema'
@@ -41,6 +42,7 @@ export function createStreamConnection(
   internals?: Pick<ConnectionSettings, 'maxLineBytes'>,
 ): ClientStreamConnection {
   const settings = { ...resolveConnectionSettings(options, streamOptionTable, 'connectStreams'), ...internals }
+  checkArgument(options, { where: 'connectStreams', takes: 'an object with two streams', needs: ['input', 'output'] })
   const streams = { input: options.input, output: options.output }
   const closeController = new AbortController()
   const states = new ConnectionStateSource()
