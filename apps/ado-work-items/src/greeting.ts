@@ -27,7 +27,7 @@ export function formatGreeting(
     '',
     pc.bold('Azure DevOps work items over MCP'),
     `${processes} ${fleet.url} and keep nothing between two requests.`,
-    `Tasks are kept in ${database.temporary ? 'a PostgreSQL of this run (PGlite)' : 'TASKS_DATABASE'}.`,
+    `Tasks are kept in ${database.temporary ? 'a PostgreSQL of this run' : 'TASKS_DATABASE'}.`,
     ...(runner === undefined
       ? []
       : ['Restate decides which instance runs a task, and keeps its state in a folder of this run.']),

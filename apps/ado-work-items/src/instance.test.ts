@@ -2,13 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { PGlite } from '@electric-sql/pglite'
+import { startPostgres } from '@tooling/real-servers/postgres'
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { beforeAll, expect, test } from 'vitest'
 import { readSeed } from './emulator/seed.ts'
 import { serveEmulator } from './emulator/serve-emulator.ts'
-import { serveDatabase } from './tasks/serve-database.ts'
 import { builtModule, checkBuilt, command } from './testing/start-app.ts'
 
 const timeout = 60_000
@@ -65,8 +64,7 @@ async function health(url: string, path: string): Promise<readonly [number, unkn
 async function openServices() {
   const [organization, project, token] = ['contoso', 'Real', 'real-token']
   const emulator = await serveEmulator({ organization, project, token, seed: readSeed() })
-  const pglite = await PGlite.create()
-  const database = await serveDatabase(pglite)
+  const database = await startPostgres()
   return {
     environment: {
       AZURE_DEVOPS_URL: emulator.url,
@@ -74,11 +72,10 @@ async function openServices() {
       AZURE_DEVOPS_PROJECT: project,
       AZURE_DEVOPS_TOKEN: token,
       STATE_KEYS: '8f1d2c3b4a5968778695a4b3c2d1e0f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
-      TASKS_DATABASE: `postgres://postgres@127.0.0.1:${database.port}/postgres`,
+      TASKS_DATABASE: database.url,
     },
     [Symbol.asyncDispose]: async () => {
       await database.close()
-      await pglite.close()
       await emulator.close()
     },
   }

@@ -29,10 +29,10 @@ export async function openTasksDatabase(environment: NodeJS.ProcessEnv): Promise
     await checkConnection(named)
     return { environment: {}, temporary: false, stop: async () => {} }
   }
-  const child = await startChild(new URL('./process.js', import.meta.url), {})
+  const child = await startChild(new URL('./postgres-process.js', import.meta.url), {})
   return {
     environment: {
-      TASKS_DATABASE: `postgres://postgres@127.0.0.1:${child.port}/postgres`,
+      TASKS_DATABASE: `postgres://postgres:password@127.0.0.1:${child.port}/postgres`,
       TASKS_TAKEOVER_MS: String(takeoverMs),
     },
     temporary: true,
