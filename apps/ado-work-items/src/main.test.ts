@@ -135,8 +135,6 @@ describe.concurrent('it does not start', () => {
 
   test.each([
     [['--twice'], {}, "Unknown option '--twice'"],
-    [['--ask'], {}, '--ask needs a terminal, and there is none: give --answers with a file instead'],
-    [['--answers', '/nowhere.json'], {}, '--answers /nowhere.json cannot be read'],
     [[], { STATE_KEYS: 'secret' }, 'STATE_KEYS cannot be used: keys[0]'],
     [['--dpop'], {}, '--dpop is about tokens: add --auth'],
     [

@@ -21,7 +21,5 @@ async function main(): Promise<number> {
     environment: process.env,
     stop,
     print: (text) => process.stdout.write(`${text}\n`),
-    terminal:
-      process.stdin.isTTY && process.stdout.isTTY ? { input: process.stdin, output: process.stdout } : undefined,
   })
 }

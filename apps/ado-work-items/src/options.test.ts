@@ -8,12 +8,9 @@ test.each([
   [['--once'], { once: true, port: 0, instances: 3 }],
   [['--once', '--port', '4523'], { once: true, port: 4523 }],
   [['-h'], { once: false, help: true, port: 4522, instances: 3 }],
-  [['--ask', '--once'], { ask: true, once: true }],
-  [['--no-ask'], { ask: false, once: false }],
   [['--auth', '--dpop'], { auth: true, dpop: true, stdio: false }],
   [['--runner', 'restate', '--once'], { runner: 'restate', once: true }],
   [['--stdio'], { stdio: true, auth: false, runner: undefined }],
-  [['--answers', 'a.json'], { ask: undefined, answers: 'a.json' }],
 ])('the arguments %j are understood', (args, expected) => {
   expect(parseOptions(args)).toMatchObject(expected)
 })
@@ -24,7 +21,6 @@ test.each([
   [['--instances', '0'], '--instances is "0"; it should be a whole number from 1 to 16'],
   [['--instances', '17'], '--instances is "17"'],
   [['--twice'], "Unknown option '--twice'"],
-  [['--answers', 'a.json', '--ask'], '--answers answers in the place of a person: leave out --ask'],
   [['--runner', 'temporal'], '--runner is "temporal"; it should be restate'],
   [['--dpop'], '--dpop is about tokens: add --auth'],
   [['--stdio', '--port', '80'], '--stdio serves one host alone: leave out --port'],

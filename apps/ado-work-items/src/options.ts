@@ -8,10 +8,6 @@ export interface Options {
   /** The port of the server; 0 selects a free one. */
   readonly port: number
   readonly instances: number
-  /** Asks the questions in the terminal. Default: only if there is a terminal and `once` is false. */
-  readonly ask?: boolean | undefined
-  /** The file with prepared answers. */
-  readonly answers?: string | undefined
   /** Starts an authorization server, and requires its tokens. */
   readonly auth: boolean
   /** Requires tokens to be bound to the key of the client. */
@@ -26,15 +22,11 @@ export interface Options {
 /** The text of `--help`. */
 export const usage = `Usage: npm start -- [options]
 
-Starts the reference server for work items of Azure DevOps, walks through it, and continues to serve. In a terminal it then
-asks you to resolve a bug yourself.
+Starts the reference server for work items of Azure DevOps, walks through it, and continues to serve.
 
   --once             end after the walk-through; the exit code says whether it went as expected
   --port <number>    the port of the server (4522, or a free one with --once); 0 picks a free one
   --instances <n>    how many processes share the port, 1 to 16 (3)
-  --ask              ask in the terminal, also with --once; --no-ask never does
-  --answers <file>   answer from a JSON file instead, such as {"work_item": {"workItemId": 4533},
-                     "resolution": {"resolution": "Fixed"}}; null declines to answer
   --auth             require an access token, and start an authorization server for two people and a job
   --runner restate   let a Restate server decide which instance runs a task; it ends with this program
   --dpop             with --auth, bind tokens to the keys of their clients
@@ -53,11 +45,11 @@ export function parseOptions(args: readonly string[]): Options {
   const { values } = parse(args)
   const problem = conflictIn(values)
   if (problem !== undefined) throw new UsageError(problem)
-  const { once = false, auth = false, dpop = false, stdio = false, help = false, ask, answers } = values
+  const { once = false, auth = false, dpop = false, stdio = false, help = false } = values
   // A run with `--once` needs no fixed port, and another run may use the default port.
   const port = wholeNumber('--port', values.port ?? (once ? '0' : '4522'), [0, 65_535])
   const instances = wholeNumber('--instances', values.instances ?? '3', [1, 16])
-  return { once, port, instances, ask, answers, auth, dpop, runner: runnerIn(values), stdio, help }
+  return { once, port, instances, auth, dpop, runner: runnerIn(values), stdio, help }
 }
 
 function runnerIn({ runner }: ReturnType<typeof parse>['values']): Options['runner'] {
@@ -67,9 +59,6 @@ function runnerIn({ runner }: ReturnType<typeof parse>['values']): Options['runn
 
 /** Describes a conflict between options. Undefined if there is none. */
 function conflictIn(values: ReturnType<typeof parse>['values']): string | undefined {
-  if (values.ask !== undefined && values.answers !== undefined) {
-    return '--answers answers in the place of a person: leave out --ask and --no-ask'
-  }
   if (values.dpop === true && values.auth !== true) return '--dpop is about tokens: add --auth'
   const other = values.stdio === true ? Object.keys(values).find((name) => name !== 'stdio') : undefined
   return other === undefined ? undefined : `--stdio serves one host alone: leave out --${other}`
@@ -79,12 +68,9 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
-      allowNegative: true,
       options: {
         once: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
-        ask: { type: 'boolean' },
-        answers: { type: 'string' },
         auth: { type: 'boolean' },
         dpop: { type: 'boolean' },
         stdio: { type: 'boolean' },

@@ -7,9 +7,7 @@ import { formatGreeting, formatServing } from './greeting.ts'
 import type { Options } from './options.ts'
 import { openService, type Service } from './service.ts'
 import { openRestate, openTasksDatabase, type TasksDatabase } from './tasks/open-services.ts'
-import type { Terminal } from '@x/cli/terminal'
 import { walkThrough } from './walk-through/walk-through.ts'
-import { selectPerson, takeTurns } from './your-turn/take-turns.ts'
 
 /** The parts of the process that a run uses. */
 export interface RunContext {
@@ -17,8 +15,6 @@ export interface RunContext {
   /** Stops the run when it aborts. */
   readonly stop: AbortController
   readonly print: (text: string) => void
-  /** The terminal of a user who can be asked. Undefined without a terminal. */
-  readonly terminal: Omit<Terminal, 'signal'> | undefined
 }
 
 /** The started processes and services of a run. */
@@ -33,7 +29,6 @@ interface Started {
 /** Starts all processes, runs the walk-through, and serves until the signal aborts. Resolves to the exit code. */
 export async function run(options: Options, context: RunContext): Promise<number> {
   const { signal } = context.stop
-  const person = selectPerson(options, context)
   readConfiguration(context.environment)
   const stops: (() => Promise<void>)[] = []
   try {
@@ -41,10 +36,11 @@ export async function run(options: Options, context: RunContext): Promise<number
     signal.throwIfAborted()
     context.print(formatGreeting(options, started))
     const walked = await walk(started, options, context)
-    if (!options.once) context.print(formatServing(started))
-    const turns = await takeTurns(person, { url: started.fleet.url, auth: started.login?.auth }, context)
-    if (!options.once) await untilStopped(signal)
-    return walked && turns ? 0 : 1
+    if (!options.once) {
+      context.print(formatServing(started))
+      await untilStopped(signal)
+    }
+    return walked ? 0 : 1
   } catch (error) {
     return exitCodeOf(error, signal)
   } finally {
@@ -124,7 +120,7 @@ async function walk(
     },
     print,
   })
-  // Reopens the bugs, which the terminal and the page offer next.
+  // Reopens the bugs, for those who resolve them next.
   await service.reset()
   return wentWell
 }
