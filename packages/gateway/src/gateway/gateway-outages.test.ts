@@ -21,11 +21,12 @@ const notStarted = { message: 'Upstream "crm" has not started yet' }
 const refuseConnection = (): Promise<never> => Promise.reject(new Error('ECONNREFUSED'))
 
 /** A gateway with one upstream, whose answers and clock a test sets. */
-function start(options: Partial<GatewayUpstreamOptions> = {}, url?: string) {
+function start(options: Partial<GatewayUpstreamOptions> = {}, url?: string, shortened: readonly number[] = []) {
   const state = { now: 0, answer }
   const crm = createScriptedUpstream({ answer: (arrived) => state.answer(arrived), ...(url !== undefined && { url }) })
   // The pauses of a stream are short here; time limits are not.
-  const setTimeout = (run: () => void, ms: number) => globalThis.setTimeout(run, ms === 1999 ? 1 : ms)
+  const setTimeout = (run: () => void, ms: number) =>
+    globalThis.setTimeout(run, ms === 1999 || shortened.includes(ms) ? 1 : ms)
   const runtime = { monotonicNow: () => state.now, setTimeout }
   const server = createGateway({ crm: { ...crm, ...options }, files: createNotes('files') }, { runtime })
   const upstreamState = () => server.upstreams.get('crm')?.state.status
@@ -90,6 +91,20 @@ describe('an upstream that answers neither three requests in a row nor a probe [
     // One lost answer refuses no call.
     expect(await callTool()).toMatchObject({ resultType: 'complete' })
     expect([await server.ready(), crm.arrived.length]).toEqual([true, 4])
+    await server.close()
+  })
+
+  test.each([false, true])('is asked again if a request was lost, away: %s [GWY-021]', async (isAway) => {
+    const { state, crm, server, end } = start({ required: true }, 'http://127.0.0.1:9/mcp', [2000, 5000])
+    if (isAway) await end()
+    state.now += 2000
+    state.answer = () => new Promise(() => {})
+    expect(await server.ready()).toBe(false)
+    const arrived = crm.arrived.length
+    state.answer = answer
+    // Nobody calls, so only readiness can see that it is back.
+    for (let count = 0; count < 20 && !(await server.ready()); count += 1) state.now += 2000
+    expect([await server.ready(), crm.arrived.length]).toEqual([true, arrived + 1])
     await server.close()
   })
 

@@ -20,7 +20,7 @@ import {
 } from '@x/schema'
 import { type CallingClient, callingClientKey, hopObserverKey } from '@x/exchange/internal'
 import { type CallerCredential, type HostIdentity, identityOf, noCredential, identityMetaIn } from './host-identity.ts'
-import { ConnectionPool, isReplaceable, isStarting, type PooledConnection } from './pool.ts'
+import { ConnectionPool, isHttp, isReplaceable, isStarting, type PooledConnection } from './pool.ts'
 import { createProbe, isOfExtension, probeCall, serverHop } from './server-hop.ts'
 import type { Hop, HopOptions, UpstreamOptions } from './hop-options.ts'
 import { createForwardedCall, RequestSender } from './send-request.ts'
@@ -70,6 +70,8 @@ export class ConnectedHop implements Hop {
   #detection: Promise<RpcResponse | undefined> | undefined
   /** The connection over which the detection runs. */
   #detecting: Connection | undefined
+  /** The probe that has started a process. */
+  #probing: Promise<unknown> | undefined
 
   constructor(upstream: UpstreamOptions, options: HopOptions) {
     this.#options = options
@@ -133,14 +135,16 @@ export class ConnectedHop implements Hop {
     const request = createProbe()
     const shared = this.#findShared()
     if (shared !== undefined) return this.#requestDescription(request, shared)
-    // Another process would not start faster.
+    // Another process would not start faster, but a lost request says nothing of the next one.
     if (this.isStarting) return this.#detection
+    if (this.#probing !== undefined) return this.#probing
     const pooled = this.#pool.open(identityOf(request, probeCall, noCredential))
-    try {
-      return await this.#requestDescription(request, pooled.connection)
-    } finally {
-      await this.#pool.drop(pooled)
-    }
+    const answer = this.#requestDescription(request, pooled.connection).finally(() => {
+      this.#probing = undefined
+      return this.#pool.drop(pooled)
+    })
+    if (!isHttp(pooled.connection)) this.#probing = answer
+    return answer
   }
 
   /** A connection over HTTP stays, because each of its requests opens a socket if it needs one. */

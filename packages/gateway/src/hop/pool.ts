@@ -204,6 +204,6 @@ export function isReplaceable(connection: Connection): boolean {
 }
 
 /** Returns true for a connection whose requests open a socket if they need one, and false for a process. */
-function isHttp({ url }: Connection): boolean {
+export function isHttp({ url }: Connection): boolean {
   return url !== undefined && URL.canParse(url) && /^https?:/.test(url)
 }

@@ -10,6 +10,8 @@ const pauseMs = 2000
 const quietMs = 10_000
 /** Milliseconds that a call waits for a probe. The probe itself may take longer, because it may start a process. */
 const maxWaitMs = 2000
+/** Milliseconds after which an unanswered probe delays the next one no longer. It may be lost, or its answer still comes. */
+const patienceMs = 5000
 
 /**
  * The state of an upstream: no request was sent yet, the last request was answered, or the upstream has answered neither
@@ -95,7 +97,7 @@ export class Availability {
 
   /** Asks without a verdict: one lost answer makes a gateway not ready, and refuses nobody's call. */
   async #askOnce(): Promise<void> {
-    await this.#probe().catch(() => undefined)
+    await settlesWithin(this.#probe(), patienceMs, this.#clock)
     if (!this.#hasAnsweredOfLate()) this.#nextProbeAt = this.#clock.monotonicNow() + pauseMs
     this.#confirming = undefined
   }
@@ -108,7 +110,9 @@ export class Availability {
 
   async #runProbe(): Promise<void> {
     const answers = this.#answers
-    await this.#probe().catch(() => undefined)
+    const probe = this.#probe().catch(() => undefined)
+    // The verdict waits for its probe to end. A later probe that is lost must not outlast the outage that lost it.
+    await (this.#isAway ? settlesWithin(probe, patienceMs, this.#clock) : probe)
     this.#nextProbeAt = this.#clock.monotonicNow() + pauseMs
     if (this.#answers > answers || this.#isAway) return
     this.#isAway = true
