@@ -20,6 +20,7 @@ const idleTimeoutMs = 2000
  */
 export function measureLoad(): () => Omit<Load, 'running'> {
   const histogram = monitorEventLoopDelay({ resolution: histogramResolutionMs })
+  // oxlint-disable-next-line no-restricted-globals -- ends the histogram of Node, which counts in real time
   const idleTimer = setTimeout(() => histogram.disable(), idleTimeoutMs).unref()
   return () => {
     idleTimer.refresh()

@@ -120,6 +120,7 @@ function createPausedLines(
   const addedPauses: [line: string, pauseMs: number][] = []
   const beginPauses = (): void => {
     if (addedPauses.length === 0) return
+    // oxlint-disable-next-line no-restricted-globals -- a pipe of the process has real time
     for (const [line, pauseMs] of addedPauses.splice(0)) setTimeout(releaseLine, pauseMs, line)
   }
   const releaseLine = (line: string): void => {

@@ -46,6 +46,7 @@ export function resolveAuthorizerDeps(
   options: AuthorizerOptions,
 ): Pick<AuthorizerDeps, 'records' | 'fetch' | 'now' | 'dpop' | 'openLogins'> {
   const { store, fetch = platformFetch, runtime } = options
+  // oxlint-disable-next-line no-restricted-properties -- the default of a value that tests replace
   const now = runtime?.now ?? Date.now
   const records = openRecords(store ?? memoryAuthStore())
   return {

@@ -44,6 +44,7 @@ export function createSharedRequests<T>(): SharedRequests<T> {
     const controller = new AbortController()
     const abortLogin = (reason: string): void =>
       controller.abort(new AuthError('login_ended', `The login ended: ${reason}`))
+    // oxlint-disable-next-line no-restricted-globals -- the calls that share a request may have different clocks
     const timer = setTimeout(abortLogin, requestTimeoutMs, 'it took longer than five minutes')
     // A browser may never return, and an aborted request must not keep the next one waiting.
     const outcome = raceWithCancellation(run(controller.signal), controller).finally(() => {

@@ -57,6 +57,7 @@ export function tokenExchange(options: TokenExchangeOptions): (principal: Princi
   resolveOptions(options, tokenExchangeOptionTable, 'tokenExchange')
   checkArgument(options, { where: 'tokenExchange', takes: 'an object with client', needs: ['client'] })
   const authenticate = requireClientAuthenticator(options.client)
+  // oxlint-disable-next-line no-restricted-properties -- the default of an option that tests replace
   const exchanges = new CallerCache<CallerExchange>(options.runtime?.now ?? Date.now)
   return (caller) => {
     const principal = requireSubject(caller, options)

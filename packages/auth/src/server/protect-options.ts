@@ -97,6 +97,7 @@ export function createAuthenticationState(
   internals: ProtectInternals = {},
 ): AuthenticationState {
   const { toPrincipal = toStandardPrincipal } = options
+  // oxlint-disable-next-line no-restricted-properties -- the default of an option that tests replace
   const { fetch = platformFetch, now = Date.now } = internals
   const log = createLog(undefined, '@x/auth')
   const reportAlone = (error: unknown): void => log(errorRecord(error))

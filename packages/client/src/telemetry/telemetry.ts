@@ -64,6 +64,7 @@ function startClientTelemetry(host: ClientExtensionHost): ClientExtensionInstanc
   }
 }
 
+// oxlint-disable-next-line no-restricted-properties -- the time of a span
 const performanceClock = { monotonicNow: () => performance.now() }
 
 function createDuration(): Histogram {

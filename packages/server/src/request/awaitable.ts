@@ -30,6 +30,7 @@ export function allowUnawaited<T extends Promise<unknown>>(promise: T): T {
 }
 
 // `setTimeout` is read when the module loads, so that the fake timers of a test do not delay a handler.
+// oxlint-disable-next-line no-restricted-properties -- waits for one turn of the event loop
 const { setTimeout } = globalThis
 const setImmediateFunction: unknown = Reflect.get(globalThis, 'setImmediate')
 

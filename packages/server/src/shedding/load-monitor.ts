@@ -405,4 +405,5 @@ export function createPlatformLoadMonitor(
 }
 
 // Read when the module loads, so that fake timers of a test do not stop the measurement.
+// oxlint-disable-next-line no-restricted-properties -- measures how late the real event loop runs a timer
 const { setTimeout } = globalThis

@@ -39,6 +39,7 @@ const eventHandlers: EventHandlers = {
   step: ({ call, key, durationMs, error }, { tracer }) => {
     const record = recordOf(call)
     if (record === undefined || !record.span.isRecording()) return
+    // oxlint-disable-next-line no-restricted-properties -- the time of an event for telemetry
     const endTime = Date.now()
     const options = { startTime: endTime - durationMs, attributes: { [conventions.attributes.stepKey]: key } }
     const span = tracer.startSpan('step', options, record.spanContext)

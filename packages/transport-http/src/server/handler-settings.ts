@@ -202,6 +202,7 @@ function withoutQuery(url: string): string {
 
 /** Runs a function after a delay, with the timers of the platform. Returns a function that cancels it. */
 export function setPlatformTimer(run: () => void, ms: number): () => void {
+  // oxlint-disable-next-line no-restricted-globals -- the default of a value that tests replace
   const timer = setTimeout(run, ms)
   return () => clearTimeout(timer)
 }

@@ -36,6 +36,7 @@ const exitDelayMs = 1000
  * connection of a handler would keep the process alive without a client.
  */
 function scheduleExit(): void {
+  // oxlint-disable-next-line no-restricted-globals -- ends the process if it does not end by itself
   setTimeout(() => process.exit(), exitDelayMs).unref()
 }
 

@@ -78,6 +78,7 @@ export function createLegacySession(options: LegacySessionOptions): LegacySessio
     if (request.method === 'ping') return createStatefulResponse(request, { result: {} })
     // The response to a call may have arrived just before this request. Such a call ends in a later microtask, and must
     // not be asked.
+    // oxlint-disable-next-line no-restricted-globals -- waits for one turn of the event loop
     await new Promise<void>((resolve) => setTimeout(resolve, 0))
     const askedCall = findLatestCall(runningCalls, ({ canBeAsked }) => canBeAsked)
     const askedClient = askedCall?.client ?? client
