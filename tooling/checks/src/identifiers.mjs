@@ -2,21 +2,20 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'
-import { parseSource } from './imports.mjs'
+import { parseSource } from './syntax.mjs'
 import { listFiles } from './workspace.mjs'
 
 /**
- * @typedef {{ names: Set<string>, declared: Set<string>, globals: Set<string>, extensions: Set<string> }} Names `names`
- *   has the identifiers and the words of the strings of every source. `declared` has the top-level declarations of the
- *   packages' modules and the members of their types. `globals` has the declarations of the libraries. `extensions` has
- *   the members that extensions add to servers and clients.
+ * @typedef {{ names: Set<string>, declared: Set<string>, globals: Set<string> }} Names `names` has the identifiers and
+ *   the words of the strings of every source. `declared` has the top-level declarations of the packages' modules, the
+ *   members of their types and the values of their unions. `globals` has the declarations of the libraries.
  * @typedef {{ names: Set<string>, statements: readonly { pos: number, end: number, names: Set<string> }[] }} FileNames
  *   `names` has the names that every comment of a file may use: its imports, declarations and strings. Each statement
  *   has the names that only its comments may use.
  */
 
 const sourceFile = /^(?:packages|apps|tooling)\/(?!checks\/test\/)(?!.*\/dist\/).*\.(?:ts|tsx|mts|mjs|js|jsx)$/
-const isShipped = /^(?:packages\/[^/]+|tooling\/examples)\/src\/.*(?<!\.test)\.ts$/
+const isShipped = /^(?:packages\/[^/]+(?:\/web)?|tooling\/examples)\/src\/.*(?<!\.test)\.ts$/
 const dataFile = /\.(?:json|ya?ml|cfg|conf|sql|html|css|tsv)$|(?:^|\/)(?:Dockerfile|run)$/
 const libraryDeclaration = /\b(?:function|var|const|class|interface|type|namespace) ([A-Za-z_$][\w$]*)/g
 const word = /[A-Za-z_$][\w$]*/g
@@ -28,7 +27,7 @@ const word = /[A-Za-z_$][\w$]*/g
  */
 export function collectNames(root) {
   /** @type {Names} */
-  const found = { names: new Set(), declared: new Set(), globals: new Set(), extensions: new Set() }
+  const found = { names: new Set(), declared: new Set(), globals: new Set() }
   for (const file of listFiles(root)) {
     if (sourceFile.test(file))
       addSource(parseSource(join(root, file)), isShipped.test(file) ? found : { ...found, declared: new Set() })
@@ -62,17 +61,14 @@ export function namesOfFile(source) {
  * @param {ts.SourceFile} source
  * @param {Names} found
  */
-function addSource(source, { names, declared, extensions }) {
+function addSource(source, { names, declared }) {
   forEachName(source, (name) => names.add(name))
   for (const name of source.statements.flatMap(declaredBy)) declared.add(name)
   /** @param {ts.Node} node */
   const visit = (node) => {
     const name = memberName(node)
     if (name !== undefined) declared.add(name)
-    // `sessions<Name extends string = 'sessions'>` names its member by the default of a type parameter.
-    const named =
-      ts.isTypeParameterDeclaration(node) && node.name.text === 'Name' ? node.default : extensionName(node, source)
-    if (named !== undefined) addWords(named.getText(source), extensions)
+    if (ts.isLiteralTypeNode(node) && ts.isStringLiteral(node.literal)) declared.add(node.literal.text)
     ts.forEachChild(node, visit)
   }
   visit(source)
@@ -101,15 +97,6 @@ function isText(node) {
     ts.isJsxText(node) ||
     ts.isRegularExpressionLiteral(node)
   )
-}
-
-/**
- * @param {ts.Node} node
- * @param {ts.SourceFile} source
- */
-function extensionName(node, source) {
-  const isReference = ts.isTypeReferenceNode(node) && /^(?:Server|Client)Extension$/.test(node.typeName.getText(source))
-  return isReference ? node.typeArguments?.[0] : undefined
 }
 
 /** @param {ts.Node} node */

@@ -1,216 +1,103 @@
 /**
- * The allowed imports of each package. A package without a row is a problem.
- *
- * `imports`: the siblings that it may import. `dependencies`: its allowed dependencies, each with a page in
- * docs/decisions. `portable`: the entry points that must run without Node. `without`: modules that an entry point must
- * not import, even indirectly, because they slow down a cold start or enlarge a bundle.
- * @typedef {{ imports: readonly string[], dependencies: readonly string[], portable: readonly string[], without?: {
- *   readonly [entry: string]: readonly string[] }, }} Layer
- * @type {ReadonlyMap<string, Layer>}
+ * The packages from the lowest level to the highest. A package imports only those of lower levels, so servers, clients
+ * and transports never import one another: an application combines them.
+ * @type {readonly string[]}
  */
-export const layers = new Map([
-  ['@x/core', { imports: [], dependencies: ['@redis/client', 'pg'], portable: ['.', './redis', './postgres'] }],
-  [
-    '@x/schema',
-    {
-      imports: ['@x/core'],
-      dependencies: ['zod', '@cfworker/json-schema'],
-      portable: ['.', './zod', './shapes', './json-schema'],
-      without: {
-        '.': ['zod', '@cfworker/json-schema'],
-        './shapes': ['zod', '@cfworker/json-schema'],
-        './json-schema': ['zod'],
-      },
-    },
-  ],
-  [
-    '@x/exchange',
-    {
-      imports: ['@x/core', '@x/schema'],
-      dependencies: [],
-      portable: ['.'],
-      without: { '.': ['zod', '@cfworker/json-schema'] },
-    },
-  ],
-  [
-    '@x/state-codec',
-    { imports: ['@x/core'], dependencies: ['@redis/client', 'pg'], portable: ['.', './redis', './postgres'] },
-  ],
-  [
-    '@x/server',
-    {
-      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec'],
-      dependencies: ['@opentelemetry/api', '@standard-schema/spec', 'ajv', '@redis/client', 'pg'],
-      portable: ['.', './ajv', './inspect', './log', './otel', './redis', './postgres'],
-      without: {
-        './inspect': ['zod', '@opentelemetry/api'],
-        '.': ['zod', 'ajv', '@redis/client', 'pg', '@opentelemetry/api'],
-        './log': ['zod', '@opentelemetry/api'],
-        './otel': ['zod'],
-      },
-    },
-  ],
-  [
-    '@x/client',
-    {
-      imports: ['@x/core', '@x/exchange', '@x/schema'],
-      dependencies: ['@opentelemetry/api'],
-      portable: ['.', './forms', './models', './otel'],
-      without: {
-        '.': ['zod', '@opentelemetry/api'],
-        './forms': ['zod'],
-        './models': ['zod', '@opentelemetry/api'],
-      },
-    },
-  ],
-  [
-    '@x/transport-http',
-    {
-      imports: ['@x/core', '@x/exchange', '@x/schema'],
-      dependencies: ['undici', 'eventsource-parser'],
-      portable: ['.', './client'],
-      without: {
-        '.': ['zod', 'eventsource-parser'],
-        './node': ['zod', 'undici'],
-        './lambda': ['zod', 'undici', 'eventsource-parser'],
-        './client': ['zod'],
-      },
-    },
-  ],
-  // This package requires Node: it uses streams, processes and signals.
-  [
-    '@x/transport-stdio',
-    {
-      imports: ['@x/core', '@x/exchange', '@x/schema'],
-      dependencies: ['cross-spawn'],
-      portable: [],
-      without: { '.': ['zod'] },
-    },
-  ],
-  [
-    '@x/tasks',
-    {
-      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/server', '@x/client'],
-      dependencies: ['@electric-sql/pglite', '@redis/client', 'pg', 'zod'],
-      portable: ['.', './zod', './memory', './client'],
-      without: { '.': ['zod', '@x/server'], './memory': ['zod', '@x/server'], './client': ['zod', '@x/server'] },
-    },
-  ],
-  [
-    '@x/sessions',
-    {
-      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec', '@x/client'],
-      dependencies: ['@standard-schema/spec'],
-      portable: ['./server', './client'],
-      without: { './server': ['zod', '@x/client'] },
-    },
-  ],
-  [
-    '@x/apps',
-    {
-      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/server'],
-      dependencies: [],
-      portable: ['./server', './host'],
-      without: { './host': ['zod', '@x/server'] },
-    },
-  ],
-  [
-    '@x/skills',
-    {
-      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/client'],
-      dependencies: ['yaml'],
-      portable: ['./server', './client'],
-      without: { './server': ['zod', '@x/client'] },
-    },
-  ],
-  [
-    '@x/openapi',
-    {
-      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/server'],
-      dependencies: ['yaml'],
-      portable: ['.'],
-      without: { '.': ['zod', 'yaml'] },
-    },
-  ],
-  [
-    '@x/legacy',
-    {
-      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec', '@x/transport-http', '@x/transport-stdio'],
-      dependencies: [],
-      portable: ['./server', './client'],
-      without: {
-        './server': ['zod', '@x/transport-http', '@x/transport-stdio'],
-        './client': ['zod', '@x/transport-stdio', '@x/state-codec'],
-      },
-    },
-  ],
-  [
-    '@x/auth',
-    {
-      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec', '@x/transport-http'],
-      dependencies: ['jose', 'oauth4webapi'],
-      portable: ['./client', './login', './server'],
-      without: { './client': ['zod', 'undici', '@x/state-codec'], './server': ['zod', '@x/state-codec'] },
-    },
-  ],
-  [
-    '@x/gateway',
-    {
-      imports: [
-        '@x/core',
-        '@x/exchange',
-        '@x/schema',
-        '@x/state-codec',
-        '@x/auth',
-        '@x/legacy',
-        '@x/openapi',
-        '@x/server',
-        '@x/transport-http',
-        '@x/transport-stdio',
-      ],
-      dependencies: ['@redis/client', 'zod'],
-      portable: ['.'],
-      without: { '.': ['zod', '@redis/client', '@x/auth', '@x/legacy', '@x/transport-http', '@x/transport-stdio'] },
-    },
-  ],
-  // A program, and the prompts for programs at a terminal.
-  [
-    '@x/cli',
-    {
-      imports: [
-        '@x/auth',
-        '@x/client',
-        '@x/core',
-        '@x/exchange',
-        '@x/gateway',
-        '@x/legacy',
-        '@x/openapi',
-        '@x/schema',
-        '@x/server',
-        '@x/state-codec',
-        '@x/tasks',
-        '@x/transport-http',
-        '@x/transport-stdio',
-      ],
-      dependencies: [
-        '@clack/prompts',
-        '@opentelemetry/api',
-        '@opentelemetry/sdk-node',
-        'chokidar',
-        'commander',
-        'eventsource-parser',
-      ],
-      portable: [],
-      without: { './terminal': ['zod', 'commander'] },
-    },
-  ],
-  [
-    '@x/testing',
-    {
-      imports: ['@x/core', '@x/exchange', '@x/schema', '@x/server', '@x/client'],
-      dependencies: [],
-      portable: ['.'],
-      without: { '.': ['zod'] },
-    },
-  ],
+export const levels = [
+  'core',
+  'schema state-codec',
+  'exchange',
+  'server client transport-http transport-stdio',
+  'tasks sessions apps skills openapi legacy auth testing',
+  'gateway',
+  'cli',
+]
+
+/** The entries that require Node, and packages of which each entry does. So do entries called `./node`. */
+export const nodeEntries = new Set([
+  '@x/cli',
+  '@x/tasks/admin',
+  '@x/tasks/pglite',
+  '@x/tasks/postgres',
+  '@x/tasks/redis',
+  '@x/tasks/server',
+  '@x/tasks/testing',
+  '@x/transport-http/lambda',
+  '@x/transport-stdio',
 ])
+
+/**
+ * Modules that slow down a cold start or enlarge a bundle, with the entries that load them. No other entry may, even
+ * indirectly.
+ * @type {Readonly<Record<string, string>>}
+ */
+export const heavyModules = {
+  '@cfworker/json-schema':
+    '@x/apps/server @x/gateway/node @x/openapi @x/schema/json-schema @x/server @x/testing @x/testing/node',
+  '@opentelemetry/api': '@x/client/otel @x/server/otel',
+  '@redis/client':
+    '@x/core/redis @x/gateway/node @x/server/redis @x/state-codec/redis @x/tasks/admin @x/tasks/redis @x/tasks/server',
+  ajv: '@x/server/ajv',
+  commander: '',
+  'eventsource-parser': '@x/cli/dev @x/gateway/node @x/legacy/client @x/transport-http/client',
+  pg: '@x/core/postgres @x/server/postgres @x/state-codec/postgres @x/tasks/admin @x/tasks/pglite @x/tasks/postgres @x/tasks/server',
+  undici: '',
+  yaml: '@x/gateway/node @x/openapi/node @x/skills/client @x/skills/server',
+  zod: '@x/gateway/node @x/schema/zod @x/tasks/zod',
+}
+
+/**
+ * Packages that an entry must not load, although its package may.
+ * @type {Readonly<Record<string, string>>}
+ */
+export const unloadedPackages = {
+  '@x/apps/host': '@x/server',
+  '@x/auth/client': '@x/state-codec',
+  '@x/auth/server': '@x/state-codec',
+  '@x/gateway': '@x/auth @x/legacy @x/transport-http @x/transport-stdio',
+  '@x/legacy': '@x/transport-http @x/transport-stdio',
+  '@x/legacy/client': '@x/state-codec @x/transport-stdio',
+  '@x/sessions/server': '@x/client',
+  '@x/skills/server': '@x/client',
+  '@x/tasks': '@x/server',
+  '@x/tasks/client': '@x/server',
+  '@x/tasks/memory': '@x/server',
+}
+
+/**
+ * The folders and files of a package from the highest layer to the lowest: an import points down. `.` is `src`. A nested
+ * folder or a file that is listed has its own layer.
+ * @type {Readonly<Record<string, string>>}
+ */
+export const folderLayers = {
+  server: '. telemetry methods replay compile definitions elicitation subscriptions shedding json-schema ' + 'request',
+  client: '. telemetry extensions client.ts models rounds tools subscriptions caching forms request',
+  legacy:
+    '. server server/stdio server/http server/call server/session client client/http client/stdio ' +
+    'client/connection client/calls client/options.ts client/target.ts translate',
+  core:
+    '. bus ledger.ts import-peer-dependency.ts log.ts callback.ts waiting.ts cancellation.ts ' +
+    'checked-number.ts json.ts quote-text.ts runtime.ts',
+  schema:
+    '. methods transports messages json-schema server patterns client server/tools.ts ' +
+    'basic/content.ts server/resources.ts basic',
+  exchange: '. composition server transports telemetry errors call',
+  'state-codec': '. store token envelope state-codec.ts state-error.ts',
+  auth: '. node login client server scopes.ts bounded-fetch.ts oauth-urls.ts digest.ts',
+  'transport-http': '. node lambda server client indexed-list.ts',
+  'transport-stdio':
+    '. server client close-streams.ts read-lines.ts line-splitter.ts message-writer.ts ' +
+    'request-notifications.ts stdio-error.ts',
+  sessions: '. server client session-error.ts session-metadata.ts',
+  cli:
+    '. commands completion dev dev/api dev/calls dev/target dev/wire dev/event-log.ts dev/events.ts ' +
+    'dev/wire/fault.ts doctor calls publish doctor/check.ts doctor/http-probe.ts gateway openapi ' +
+    'init tasks state keys command.ts output terminal json-option.ts cli-io.ts cli-error.ts ' +
+    'package-root.ts',
+  skills: '. node client server wire skill-error.ts',
+  openapi: '. call plan document',
+  apps: '. host page-policy.ts identifiers.ts',
+  gateway: 'index.ts node.ts config . gateway upstream hop names',
+  testing: '.',
+  tasks: '. contract server client engines schema',
+}

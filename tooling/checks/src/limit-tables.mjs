@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { drawTable, tableProblems } from './page-tables.mjs'
 import { problem } from './report.mjs'
-import { listFiles } from './workspace.mjs'
+import { listFiles, shippedSource } from './workspace.mjs'
 
 /**
  * @typedef {{ file: string, lines: readonly string[] }} Source
  * @typedef {{ file: string, label: string, unit: string, value: number, isFixed: boolean, bounds: string, beyond: string }} Limit
  */
 
-const read = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dist)\/).*(?<!\.test|\.generated|\.d)\.ts$/
 const mark = /^\s*\/\/ limit: (.*)$/
 const continuation = /^\s*\/\/ {3}(.*)$/
 const declaration = /^\s*(?:(?:export )?const )?(\w+)(?:: \w+ =|:| =) (.*?),?$/
@@ -23,7 +22,7 @@ const ledgerFile = 'packages/core/src/ledger.ts'
  * @param {boolean} writes
  */
 export function limitTableProblems(root, writes) {
-  const files = listFiles(root).filter((file) => read.test(file))
+  const files = listFiles(root).filter((file) => shippedSource.test(file))
   const sources = files.map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n') }))
   const limits = sources.flatMap((source) => limitsOf(source, sources))
   const unclear = limits.filter(({ unit, value, beyond }) => !(unit in units) || Number.isNaN(value) || !beyond)

@@ -1,19 +1,29 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import ts from 'typescript'
-import { parseSource } from './imports.mjs'
 import { isProgram } from './report.mjs'
-import { measureCalls, measureSize } from './structure.mjs'
-import { measureSurface } from './surface.mjs'
-import { listFiles, workspaceRoot } from './workspace.mjs'
+import { listFiles, shippedSource, workspaceRoot } from './workspace.mjs'
 
-const measuredFile = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dist)\/).*(?<!\.test|\.generated|\.d)\.ts$/
 const lastValues = 'tooling/checks/trends.json'
+const smallFileLines = 20
+const comment = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm
 
 /**
- * @typedef {{ file: string, source: ts.SourceFile }} SourceText
- * @typedef {import('./structure.mjs').Measured} Measured
+ * The first pattern that a file matches is its part. Vendored and generated files are counted apart.
+ * @type {readonly (readonly [part: string, pattern: RegExp])[]}
  */
+const parts = [
+  ['binary files', /\.(?:png|jpe?g|gif|ico|woff2?|gz|tgz|zip|wasm)$/],
+  ['vendored', /^tooling\/spec\/(?!requirements\.tsv)/],
+  ['generated', /^pnpm-lock\.yaml$|(?:^|\/)api\.md$|\.generated\.|^docs\/hosts\.json$/],
+  ['tests', /\.test\.m?tsx?$|^(?:packages|apps|tooling)\/[^/]+\/test\//],
+  ['packages', /^packages\//],
+  ['apps', /^apps\//],
+  ['tooling', /^tooling\//],
+  ['docs', /^docs\//],
+  ['other files', /./],
+]
+
+/** @typedef {{ title: string, value: number, details: readonly string[] }} Measured */
 
 /**
  * Measures sums over the repository. They have no limit: `pnpm measure` prints them beside their last values.
@@ -21,7 +31,37 @@ const lastValues = 'tooling/checks/trends.json'
  * @returns {Measured[]}
  */
 export function measureTrends(root) {
-  return [...measureSize(root), measureDuplicateNames(readSources(root))]
+  const files = listFiles(root)
+  const shipped = files.filter((file) => shippedSource.test(file))
+  const lengths = shipped.map((file) => ({ file, lines: codeLines(readFileSync(join(root, file), 'utf8')) }))
+  const small = lengths.filter(({ lines }) => lines <= smallFileLines).map(({ file, lines }) => `${file}: ${lines}`)
+  return [
+    ...measureParts(root, files),
+    { title: `files of at most ${smallFileLines} lines of code`, value: small.length, details: small },
+    { title: 'lines of code in packages', value: lengths.reduce((sum, { lines }) => sum + lines, 0), details: [] },
+  ]
+}
+
+/**
+ * @param {string} root
+ * @param {readonly string[]} files
+ * @returns {Measured[]}
+ */
+function measureParts(root, files) {
+  const partOf = (/** @type {string} */ file) => parts.find(([, pattern]) => pattern.test(file))?.[0]
+  return parts.slice(1).map(([part]) => {
+    const texts = files.filter((file) => partOf(file) === part).map((file) => readFileSync(join(root, file), 'utf8'))
+    const value = texts.reduce((sum, text) => sum + text.split('\n').length - 1, 0)
+    return { title: `lines: ${part}`, value, details: [] }
+  })
+}
+
+/** @param {string} text */
+function codeLines(text) {
+  return text
+    .replaceAll(comment, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '').length
 }
 
 /**
@@ -43,88 +83,24 @@ export function measureRun(root) {
   return [{ title: 'seconds of .ci/run', value: seconds, details: [] }, ...rows]
 }
 
-/** @param {string} root */
-function readSources(root) {
-  return listFiles(root)
-    .filter((file) => measuredFile.test(file))
-    .map((file) => ({ file, source: parseSource(join(root, file)) }))
-}
-
-/**
- * @param {readonly SourceText[]} files
- * @returns {Measured}
- */
-function measureDuplicateNames(files) {
-  /** @type {Map<string, Set<string>>} */
-  const filesByName = new Map()
-  for (const { file, source } of files) {
-    for (const name of functionNames(source)) filesByName.set(name, (filesByName.get(name) ?? new Set()).add(file))
-  }
-  const shared = [...filesByName].filter(([, places]) => places.size > 1)
-  const details = shared
-    .toSorted(([, left], [, right]) => right.size - left.size)
-    .map(([name, places]) => `${name}: ${[...places].join(', ')}`)
-  return { title: 'names of functions defined in more than one file', value: shared.length, details }
-}
-
-/**
- * Lists the named functions of a file: declarations at any depth, and functions as constants of the module.
- * @param {ts.SourceFile} source
- * @returns {string[]}
- */
-function functionNames(source) {
-  /** @type {string[]} */
-  const names = []
-  /** @param {ts.Node} node */
-  const visit = (node) => {
-    if (ts.isFunctionDeclaration(node) && node.body !== undefined && node.name) names.push(node.name.text)
-    if (isFunctionConstant(node)) names.push(node.name.getText(source))
-    ts.forEachChild(node, visit)
-  }
-  visit(source)
-  return names
-}
-
-/**
- * @param {ts.Node} node
- * @returns {node is ts.VariableDeclaration}
- */
-function isFunctionConstant(node) {
-  if (!ts.isVariableDeclaration(node) || !ts.isIdentifier(node.name) || node.initializer === undefined) return false
-  const isFunction = ts.isArrowFunction(node.initializer) || ts.isFunctionExpression(node.initializer)
-  return isFunction && ts.isSourceFile(node.parent.parent.parent)
-}
-
-/**
- * @param {readonly Measured[]} measured
- * @param {Readonly<Record<string, number>>} last
- */
-function printTrends(measured, last) {
-  for (const { title, value } of measured) console.log(`${title}: ${value} (last: ${last[title] ?? 'none'})`)
-}
-
-/** @returns {Record<string, number>} */
-function readLast() {
-  const path = join(workspaceRoot, lastValues)
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
-}
-
 /**
  * @param {readonly string[]} flags `--list` also prints the counted places. `--write` stores the values for the next
  *   run, and keeps the times of the last one if there is no `.ci/run` to read them from.
  */
 function main(flags) {
-  const last = readLast()
+  const path = join(workspaceRoot, lastValues)
+  /** @type {Record<string, number>} */
+  const last = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
   const run = measureRun(workspaceRoot)
-  const trends = [...[measureTrends, measureCalls, measureSurface].flatMap((measure) => measure(workspaceRoot)), ...run]
-  printTrends(trends, last)
-  if (flags.includes('--list')) {
-    for (const { title, details } of trends) console.log([title, ...details].join('\n  '))
+  const trends = [...measureTrends(workspaceRoot), ...run]
+  for (const { title, value, details } of trends) {
+    console.log(`${title}: ${value} (last: ${last[title] ?? 'none'})`)
+    if (flags.includes('--list')) for (const detail of details) console.log(`  ${detail}`)
   }
   if (flags.includes('--write')) {
     const times = Object.entries(last).filter(([title]) => run.length === 0 && title.startsWith('seconds of .ci/run'))
     const values = Object.fromEntries([...trends.map(({ title, value }) => [title, value]), ...times])
-    writeFileSync(join(workspaceRoot, lastValues), `${JSON.stringify(values, null, 2)}\n`)
+    writeFileSync(path, `${JSON.stringify(values, null, 2)}\n`)
   }
 }
 

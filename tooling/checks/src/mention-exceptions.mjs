@@ -15,7 +15,7 @@ const ofOthers = {
   'exported by the official package for Apps': 'App AppBridge',
   packages: 'pg redis re2js',
   programs: 'initdb npx setsid ssh uvx',
-  'a type of PostgreSQL': 'jsonb',
+  'a type and a command of PostgreSQL': 'jsonb NOTIFY',
   'an error of npm': 'ERESOLVE',
   'a balancing method of nginx': 'least_conn',
   'a setting of tsc': 'es2022',

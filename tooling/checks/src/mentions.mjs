@@ -2,17 +2,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { exceptions } from './mention-exceptions.mjs'
 import { collectNames, namesOfFile } from './identifiers.mjs'
-import { parseSource } from './imports.mjs'
+import { parseSource } from './syntax.mjs'
 import { codeBlocks } from './markdown.mjs'
-import { readPackageTypes } from './package-types.mjs'
 import { problem, runCheck } from './report.mjs'
-import { commentRanges } from './comments.mjs'
 import { listFiles } from './workspace.mjs'
 
 /**
  * @typedef {{ pos: number, line: number, text: string }} Span A piece of code in a text.
- * @typedef {{ names: import('./identifiers.mjs').Names, types: import('./package-types.mjs').PackageTypes, files:
- *   ReadonlySet<string> }} Known
+ * @typedef {{ names: import('./identifiers.mjs').Names, files: ReadonlySet<string> }} Known
  * @typedef {(name: string) => boolean} IsKnown Returns true if a text may use the name at its position.
  */
 
@@ -25,22 +22,12 @@ const path = /^(?:[\w$]+\??\.)+[\w$]+$/
 const call = /^(?:new |await |using )?([\w$.?]+)\((.*)\)$/s
 const object = /^(?:\{.*\}|[a-z_$][\w$]*\??: .+)$/is
 const fileName = /^[\w./-]+\.(?:ts|tsx|mts|mjs)$/
-const key = /(?<=(?:^|[{,(])\s*)([A-Za-z_$][\w$]*)\??\s*:(?:\s*'([^']*)')?/g
+const key = /(?<=(?:^|[{,(])\s*)([A-Za-z_$][\w$]*)\??\s*:/g
+const comment = /\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*(?:\n[ \t]*\/\/.*)*/gm
 
 const keywords = new Set(
   'any await false finally never null string this true try undefined unknown using void'.split(' '),
 )
-
-/**
- * The types of variables by their names in all texts.
- * @type {Readonly<Record<string, readonly string[]>>}
- */
-const owners = {
-  ctx: ['Context', 'ToolContext', 'ResourceContext', 'PromptContext'],
-  client: ['Client', 'TestClient', 'ClientExtensions'],
-  server: ['McpServer', 'Server'],
-  connection: ['Connection', 'AnyConnection'],
-}
 
 /**
  * Reports names in backticks that do not exist, in comments and pages: identifiers, options and files.
@@ -49,7 +36,7 @@ const owners = {
  */
 export function checkMentions(root) {
   const files = listFiles(root)
-  const known = { names: collectNames(root), types: readPackageTypes(root), files: fileEnds(files) }
+  const known = { names: collectNames(root), files: fileEnds(files) }
   const inPages = files
     .filter((file) => page.test(file))
     .flatMap((file) =>
@@ -68,9 +55,9 @@ export function checkMentions(root) {
  */
 function checkComments(root, file, known) {
   const parsed = parseSource(join(root, file))
-  const spans = commentRanges(parsed).flatMap(({ pos, end }) => {
+  const spans = [...parsed.text.matchAll(comment)].flatMap(({ 0: text, index: pos }) => {
     const line = parsed.getLineAndCharacterOfPosition(pos).line + 1
-    return spansOf(parsed.text.slice(pos, end).replaceAll(/^\s*(?:\*|\/\/)/gm, ''), { pos, line })
+    return spansOf(text.replaceAll(/^\s*(?:\*|\/\/)/gm, ''), { pos, line })
   })
   if (spans.length === 0) return []
   const own = namesOfFile(parsed)
@@ -90,14 +77,9 @@ function checkComments(root, file, known) {
  * @param {string} name
  * @param {Known} known
  */
-function isKnownElsewhere(file, name, { names, types }) {
+function isKnownElsewhere(file, name, { names }) {
   const isStrict = file.startsWith('packages/') && /^[a-z][a-zA-Z]*$/.test(name)
-  if (!isStrict) return names.names.has(name)
-  return (
-    names.declared.has(name) ||
-    names.globals.has(name) ||
-    [...types.members.values()].some(({ texts }) => texts.has(name))
-  )
+  return isStrict ? names.declared.has(name) || names.globals.has(name) : names.names.has(name)
 }
 
 /** @param {readonly string[]} files */
@@ -171,82 +153,17 @@ function unknownNames(text, { known, isKnown }) {
   if (fileName.test(text)) return known.files.has(text.replace(/^\.?\//, '')) ? [] : [text]
   const [, alone] = simple.exec(text) ?? []
   if (alone !== undefined) return keywords.has(alone) || isKnown(alone) ? [] : [alone]
-  if (path.test(text)) return unknownPath(text, known)
-  if (call.test(text)) return unknownInCall(text, known)
-  return object.test(text) ? unknownKeys(text, known) : []
-}
-
-/**
- * @param {string} text
- * @param {Known} known
- */
-function unknownInCall(text, known) {
-  const [, called = '', given = ''] = call.exec(text) ?? []
-  const words = wordsOf(given).filter((name) => !known.names.names.has(name))
+  if (!(path.test(text) || call.test(text) || object.test(text))) return []
+  const words = object.test(text) ? [] : wordsOf(text)
   return [
-    ...unknownPath(called, known),
-    ...words,
-    ...unknownKeys(given, known),
-    ...unknownOptions(called, given, known),
+    ...words.filter((name) => !known.names.names.has(name)),
+    ...[...text.matchAll(key)].flatMap(([, name = '']) => (known.names.declared.has(name) ? [] : [name])),
   ]
-}
-
-/**
- * @param {string} text
- * @param {Known} known
- */
-function unknownPath(text, { names, types }) {
-  const [first = '', second] = wordsOf(text)
-  const members = (owners[first] ?? []).map((type) => types.types.get(type)).filter((type) => type !== undefined)
-  const isMember = second === undefined || names.extensions.has(second) || members.some((type) => type.has(second))
-  if (members.length > 0 && !isMember) return [text]
-  return wordsOf(text).filter((name) => !names.names.has(name))
-}
-
-/**
- * Returns the keys of objects that no type of the packages has, and the strings that are not values of their key.
- * @param {string} text
- * @param {Known} known
- */
-function unknownKeys(text, { names, types }) {
-  return [...text.matchAll(key)].flatMap(([, name = '', value]) => {
-    const values = types.members.get(name)
-    if (values === undefined) return names.declared.has(name) ? [] : [name]
-    return value === undefined || values.isOpen || values.texts.has(value) ? [] : [`${name}: '${value}'`]
-  })
-}
-
-/**
- * Returns the top-level keys of an argument that the options of the called function do not have.
- * @param {string} called
- * @param {string} given
- * @param {Known} known
- */
-function unknownOptions(called, given, { types }) {
-  const options = types.options.get(called)
-  const [, inside] = /^(?:[\w$]+, )?\{(.*)\}$/s.exec(given) ?? []
-  if (options === undefined || inside === undefined) return []
-  return keysAtTop(inside).filter((name) => !options.has(name))
-}
-
-/** @param {string} text */
-function keysAtTop(text) {
-  let flat = withoutStrings(text)
-  for (let before = ''; before !== flat; ) {
-    before = flat
-    flat = flat.replaceAll(/\{[^{}]*\}|\[[^[\]]*\]|\([^()]*\)/g, '0')
-  }
-  return flat.split(',').flatMap((part) => /^\s*([A-Za-z_$][\w$]*)\s*(?::|$)/.exec(part)?.[1] ?? [])
 }
 
 /** @param {string} text */
 function wordsOf(text) {
-  return withoutStrings(text).match(/(?<![\w$-])[A-Za-z_$][\w$]*(?![\w$-])/g) ?? []
-}
-
-/** @param {string} text */
-function withoutStrings(text) {
-  return text.replaceAll(/'[^']*'|"[^"]*"|\.\.\./g, "''")
+  return text.replaceAll(/'[^']*'|"[^"]*"|\.\.\./g, "''").match(/(?<![\w$-])[A-Za-z_$][\w$]*(?![\w$-])/g) ?? []
 }
 
 await runCheck(import.meta.url, checkMentions)

@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { packedProblems } from './packed.mjs'
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { filterProblems, problemKindInfo } from '@arethetypeswrong/core/problems'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
 import { problem, runCheck } from './report.mjs'
 import { pick } from './resolve.mjs'
 import { listPackages } from './workspace.mjs'
@@ -12,24 +15,25 @@ const run = promisify(execFile)
 
 /** @typedef {import('./workspace.mjs').Package} Package */
 
+/** How a consumer of ES modules finds types. */
+const resolutions = /** @type {const} */ (['node16-esm', 'bundler'])
+
 /**
  * Packs each public package as it is published, and checks its manifest, its files and its types.
  * @param {string} root
  */
 export async function checkPackageShape(root) {
   const packages = listPackages(root).filter(({ manifest }) => manifest.private !== true)
-  const built = packages.filter(({ directory }) => existsSync(join(directory, 'dist')))
-  const problems = [
-    ...packages.flatMap(manifestProblems),
-    ...packages
-      .filter((one) => !built.includes(one))
-      .map(({ folder }) => problem(`${folder} is not built`, 'run pnpm build, and repeat this check')),
-  ]
+  const unbuilt = packages.filter(({ directory }) => !existsSync(join(directory, 'dist')))
+  if (unbuilt.length > 0) {
+    return unbuilt.map(({ folder }) => problem(`${folder} is not built`, 'run pnpm build, and repeat this check'))
+  }
+  const problems = packages.flatMap(manifestProblems)
   const tarballs = mkdtempSync(join(tmpdir(), 'package-shape-'))
   try {
-    const filters = built.flatMap(({ name }) => ['--filter', name])
+    const filters = packages.flatMap(({ name }) => ['--filter', name])
     await run('pnpm', ['--recursive', ...filters, 'pack', '--pack-destination', tarballs], { cwd: root })
-    for (const one of built) problems.push(...(await packedProblems(one, tarballs)))
+    for (const one of packages) problems.push(...(await packedProblems(one, tarballs)))
   } finally {
     rmSync(tarballs, { recursive: true, force: true })
   }
@@ -37,99 +41,105 @@ export async function checkPackageShape(root) {
 }
 
 /**
- * Checks the manifest of a package.
+ * Checks what npm shows of a package, and that the workspace and the published package have the same entries.
  * @param {Package} one
  * @returns {string[]}
  */
-export function manifestProblems(one) {
-  const { manifest, directory, folder } = one
+export function manifestProblems({ manifest, folder, directory }) {
   /** @type {readonly (readonly [boolean, string, string])[]} */
   const rules = [
-    [manifest.type === 'module', 'is not "type": "module"', 'packages are ESM only'],
-    [manifest.sideEffects === false, 'has no "sideEffects": false', 'an import must have no side effects'],
+    [manifest.sideEffects === false, '"sideEffects": false', 'add it: an import has no side effects'],
+    [manifest.publishConfig?.access === 'public', '"publishConfig.access": "public"', 'add it: the scope is private'],
+    [manifest.files?.includes('dist') === true, 'dist in "files"', 'add it: no other files are published'],
+    [manifest.engines?.node !== undefined, '"engines.node"', 'write the required version of Node'],
     [
-      manifest.publishConfig?.access === 'public',
-      'has no "publishConfig.access": "public"',
-      'add it: the scope is private without it',
+      [manifest.description, manifest.keywords, manifest.license, manifest.homepage, manifest.bugs].every(Boolean) &&
+        manifest.repository?.directory === folder,
+      '"description", "keywords", "license", "homepage", "bugs" or "repository" with its directory',
+      'copy them from another package: the page of the registry shows them',
     ],
-    [
-      manifest.files?.includes('dist') === true,
-      'does not list dist in "files"',
-      'add it: no other files are published',
-    ],
-    [manifest.engines?.node !== undefined, 'has no "engines.node"', 'write the required version of Node'],
-    [(manifest.description ?? '') !== '', 'has no "description"', 'write one line for the registry'],
-    [manifest.license !== undefined, 'has no "license"', 'add "MIT"'],
-    [(manifest.keywords?.length ?? 0) > 0, 'has no "keywords"', 'write terms for the search of the registry'],
-    [
-      manifest.repository?.directory === folder && manifest.homepage !== undefined && manifest.bugs !== undefined,
-      'lacks "repository" with its directory, "homepage" or "bugs"',
-      'copy them from another package: the page of the registry links to them',
-    ],
-    [existsSync(join(directory, 'README.md')), 'has no README.md', 'begin it with one sentence and one program'],
+    [existsSync(join(directory, 'README.md')), 'README.md', 'begin it with one sentence and one program'],
   ]
+  const peers = Object.entries(manifest.peerDependencies ?? {})
+    .filter(([name, range]) => name.startsWith('@x/') && !/^>=\d+\.\d+\.\d+ <\d+$/.test(range))
+    .map(([name, range]) => {
+      const remedy = 'write the oldest supported version and the next major version, as ">=0.1.0 <1"'
+      return problem(`${folder}/package.json has the peer ${name} with the range ${range}`, remedy)
+    })
+  const inside = Object.entries(manifest.exports ?? {}).filter(([, target]) =>
+    JSON.stringify(target).includes('./src/'),
+  )
+  const entries = new Set([...inside.map(([entry]) => entry), ...Object.keys(manifest.publishConfig?.exports ?? {})])
+  const unlike = [...entries]
+    .filter((entry) => !hasSameTargets(manifest, entry))
+    .map((entry) =>
+      problem(
+        `${folder}/package.json: ${entry} of "exports" and of "publishConfig" differ`,
+        'write the same files of dist in both',
+      ),
+    )
   return [
     ...rules
       .filter(([isSatisfied]) => !isSatisfied)
-      .map(([, what, remedy]) => problem(`${folder}/package.json ${what}`, remedy)),
-    ...exportsProblems(one),
-    ...peerProblems(one),
+      .map(([, what, remedy]) => problem(`${folder}/package.json lacks ${what}`, remedy)),
+    ...peers,
+    ...unlike,
   ]
 }
 
 /**
- * Checks the ranges of peer dependencies on siblings. With `workspace:^`, each minor version of the peer requires a
- * major version of this package.
- * @param {Package} one
- */
-function peerProblems({ manifest, folder }) {
-  return Object.entries(manifest.peerDependencies ?? {})
-    .filter(([name, range]) => name.startsWith('@x/') && !/^>=\d+\.\d+\.\d+ <\d+$/.test(range))
-    .map(([name, range]) =>
-      problem(
-        `${folder}/package.json has the peer ${name} with the range ${range}`,
-        'write the oldest supported version and the next major version, as ">=0.1.0 <1"',
-      ),
-    )
-}
-
-/**
- * Compares the entries of the workspace with the published ones. An entry outside of `src` is for the workspace alone.
- * @param {Package} one
- */
-function exportsProblems({ manifest, folder }) {
-  const entries = Object.entries(manifest.exports ?? {})
-  const inside = entries.filter(([, target]) => JSON.stringify(target).includes('./src/')).map(([entry]) => entry)
-  const published = Object.keys(manifest.publishConfig?.exports ?? {})
-  const uneven = [
-    ...inside.filter((entry) => !published.includes(entry)).map((entry) => [entry, 'publishConfig.exports']),
-    ...published.filter((entry) => !inside.includes(entry)).map((entry) => [entry, 'exports']),
-  ]
-  const unlike = inside.filter((entry) => published.includes(entry) && !sameTargets(manifest, entry))
-  return [
-    ...uneven.map(([entry, where]) =>
-      problem(`${folder}/package.json lacks ${entry} in "${where}"`, 'both must list the same entries'),
-    ),
-    ...unlike.map((entry) =>
-      problem(
-        `${folder}/package.json: "dist" of ${entry} differs from publishConfig.exports`,
-        'write the same targets in both',
-      ),
-    ),
-  ]
-}
-
-/**
- * Returns true if an entry has the same built files in the workspace, with the condition `dist`, and in the published
- * package.
+ * Returns true if an entry has the same built files in the workspace, with the condition `dist`, and when published.
  * @param {import('./workspace.mjs').Manifest} manifest
  * @param {string} entry
  */
-function sameTargets(manifest, entry) {
-  const inside = manifest.exports?.[entry]
-  const published = manifest.publishConfig?.exports?.[entry]
-  const consumers = [[], ['types'], ['node'], ['node', 'types']]
-  return consumers.every((conditions) => pick(inside, ['dist', ...conditions]) === pick(published, conditions))
+function hasSameTargets(manifest, entry) {
+  const [inside, published] = [manifest.exports?.[entry], manifest.publishConfig?.exports?.[entry]]
+  return [[], ['types'], ['node'], ['node', 'types']].every((conditions) => {
+    const target = pick(published, conditions)
+    return target !== undefined && pick(inside, ['dist', ...conditions]) === target
+  })
+}
+
+/**
+ * @param {Package} one
+ * @param {string} tarballs The folder of the tarballs.
+ */
+async function packedProblems({ name, manifest: { version }, folder }, tarballs) {
+  const tarball = join(tarballs, `${name.replace(/^@/, '').replace('/', '-')}-${version}.tgz`)
+  const unpacked = mkdtempSync(join(tarballs, 'unpacked-'))
+  await run('tar', ['-xzf', tarball, '-C', unpacked])
+  const pkgDir = join(unpacked, 'package')
+  const manifest = readFileSync(join(pkgDir, 'package.json'), 'utf8')
+  const files = readdirSync(pkgDir, { recursive: true, encoding: 'utf8' })
+  // A template is a project for a user, which includes a test.
+  const stray = files.filter((file) => /^(?!templates\/).*(?:\.test\.|\btesting\/|\.tsbuildinfo$)|^src\//.test(file))
+  const { messages, pkg } = await publint({ pkgDir, pack: false, level: 'warning', strict: true })
+  return [
+    ...(/"workspace:|"\.\/src\//.test(manifest)
+      ? [problem(`${folder} packs a manifest for the workspace`, 'pack it with pnpm, and correct publishConfig')]
+      : []),
+    ...stray.map((file) => problem(`${folder} ships ${file}`, 'exclude it in tsconfig.build.json, and build again')),
+    ...messages.map((message) =>
+      problem(`${folder}: publint reports ${message.code}`, formatMessage(message, pkg, { color: false }) ?? ''),
+    ),
+    ...(await typesProblems(folder, tarball)),
+  ]
+}
+
+/**
+ * @param {string} folder
+ * @param {string} tarball
+ */
+async function typesProblems(folder, tarball) {
+  const analysis = await checkPackage(createPackageFromTarballData(readFileSync(tarball)))
+  if (analysis.types === false) return [problem(`${folder} ships no types`, 'build it again')]
+  return resolutions.flatMap((resolutionKind) =>
+    filterProblems(analysis, { resolutionKind }).map((found) => {
+      const entry = 'entrypoint' in found ? `, entry ${found.entrypoint}` : ''
+      const { title, description } = problemKindInfo[found.kind]
+      return problem(`${folder}: ${title} (${resolutionKind}${entry})`, description)
+    }),
+  )
 }
 
 await runCheck(import.meta.url, checkPackageShape)

@@ -23,9 +23,11 @@ const patterns = [
 ]
 
 const binary = /\.(png|jpe?g|gif|ico|woff2?|gz|tgz|zip|wasm)$/
+const vague =
+  /^(?:packages|apps|tooling)\/.*\b(?:utils?|utilit(?:y|ies)|helpers?|common|misc|shared|lib|impl|manager)\b.*\.m?[jt]s$/
 
 /**
- * Reports paths of one machine, registry hosts and secrets in the files of the repository.
+ * Reports vague names of files, and paths of one machine, registry hosts and secrets in them.
  * @param {string} root
  */
 export function checkPaths(root) {
@@ -36,7 +38,8 @@ export function checkPaths(root) {
       const own = text.includes(`${root}/`)
         ? [problem(`${file} contains ${root}`, 'write the path relative to the repository')]
         : []
-      return [...own, ...patterns.flatMap((row) => match(file, text, row))]
+      const name = vague.test(file) ? [problem(`${file} has a vague name`, 'name it after its content')] : []
+      return [...name, ...own, ...patterns.flatMap((row) => match(file, text, row))]
     })
 }
 

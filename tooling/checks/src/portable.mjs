@@ -1,66 +1,80 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { importsOf, nodeGlobalsOf, parseSource } from './imports.mjs'
+import { importsOf, nodeGlobalsOf, parseSource } from './syntax.mjs'
+import { heavyModules, nodeEntries, unloadedPackages } from './layers.mjs'
 import { problem } from './report.mjs'
 import { pick, resolveImport } from './resolve.mjs'
 import { shown } from './workspace.mjs'
 
 /**
  * @typedef {import('./workspace.mjs').Package} Package
- * @typedef {import('./layers.mjs').Layer} Layer
  * @typedef {{ files: ReadonlyMap<string, readonly string[]>, outside: ReadonlyMap<string, readonly string[]> }} Reach
  *   The files and outside modules that an entry point imports at run time, each with the path of files to it.
  */
 
-/** Packages that do not run outside Node. */
-const nodeOnly = ['undici']
+/** Modules that do not run outside of Node. */
+const nodeModules = /^(?:node:|undici$)/
 
 /**
- * Checks the entry points that must run without Node or without certain modules.
+ * Checks that the entries of a package run without Node, except for those that require it, and that they load no heavy
+ * module and no package that they must leave to others.
  * @param {{ root: string, packages: readonly Package[] }} tree
  * @param {Package} one
- * @param {Layer} layer
  */
-export function portabilityProblems({ root, packages }, one, layer) {
+export function portabilityProblems({ root, packages }, one) {
   return Object.entries(one.manifest.exports ?? {}).flatMap(([entry, target]) => {
+    const name = `${one.name}${entry.slice(1)}`
     const reach = follow(join(one.directory, pick(target, []) ?? ''), packages)
-    const portable = layer.portable.includes(entry)
-    const unwanted = layer.without?.[entry] ?? []
-    const label = entry === '.' ? 'the main entry' : `the entry ${entry}`
-    return [
-      ...[...reach.outside].flatMap(([name, path]) => {
-        const reason = forbiddenReason(name, { portable, unwanted })
-        if (reason === undefined) return []
-        const shownPath = path.map((file) => shown(root, file)).join(' > ')
-        return [problem(`${one.folder} imports ${name} from ${shownPath}`, `${label} must ${reason}`)]
-      }),
-      ...(portable ? globalProblems(root, reach, label) : []),
-    ]
+    const portable = !entry.endsWith('/node') && !nodeEntries.has(name) && !nodeEntries.has(one.name)
+    const loaded = [...reach.outside].flatMap(([module, path]) => {
+      const remedy = remedyOf(name, module, portable)
+      if (remedy === undefined) return []
+      return [problem(`${name} loads ${module}: ${path.map((file) => shown(root, file)).join(' > ')}`, remedy)]
+    })
+    const siblings = [...reach.files].flatMap(([file, path]) => {
+      const sibling = packages.find(({ directory }) => file.startsWith(`${directory}/`))?.name ?? ''
+      if (!listed(unloadedPackages[name], sibling)) return []
+      const remedy = 'move the import to another entry: users of this one do not install it'
+      return [problem(`${name} loads ${sibling}: ${path.map((each) => shown(root, each)).join(' > ')}`, remedy)].slice(
+        0,
+        1,
+      )
+    })
+    const globals = portable && loaded.length === 0 ? globalProblems(root, reach, name) : []
+    // One path is enough to find the import. The others often have the same cause.
+    return [loaded, siblings, globals].flatMap(([first]) => first ?? [])
   })
 }
 
 /**
+ * @param {string | undefined} names
  * @param {string} name
- * @param {{ portable: boolean, unwanted: readonly string[] }} rule
  */
-function forbiddenReason(name, { portable, unwanted }) {
-  if (unwanted.includes(name)) return `not load ${name}: move the import to another entry`
-  const needsNode = name.startsWith('node:') || nodeOnly.includes(name)
-  return portable && needsNode ? 'run without Node: move the import to ./node, or use an export condition' : undefined
+function listed(names, name) {
+  return names?.split(' ').includes(name) ?? false
+}
+
+/**
+ * @param {string} entry
+ * @param {string} module
+ * @param {boolean} portable
+ */
+function remedyOf(entry, module, portable) {
+  if (portable && nodeModules.test(module))
+    return 'the entry runs without Node: move the import to ./node, use an export condition, or list it in nodeEntries of tooling/checks/src/layers.mjs'
+  if (!Object.hasOwn(heavyModules, module) || listed(heavyModules[module], entry)) return undefined
+  return 'it is slow to load: move the import to another entry, or list it in heavyModules of tooling/checks/src/layers.mjs'
 }
 
 /**
  * @param {string} root
  * @param {Reach} reach
- * @param {string} label
+ * @param {string} entry
  */
-function globalProblems(root, reach, label) {
+function globalProblems(root, reach, entry) {
   return [...reach.files.keys()].flatMap((file) =>
     nodeGlobalsOf(parseSource(file)).map(({ name, line }) =>
-      problem(
-        `${shown(root, file)}:${line} uses ${name}`,
-        `${label} must run without Node: use a web standard instead`,
-      ),
+      problem(`${shown(root, file)}:${line} uses ${name}`, `${entry} runs without Node: use a web standard instead`),
     ),
   )
 }
@@ -78,16 +92,12 @@ function follow(entry, packages) {
   /** @type {Map<string, readonly string[]>} */
   const outside = new Map()
   for (const [file, path] of files) {
-    for (const { specifier } of runtimeImports(file)) {
+    for (const { specifier, typeOnly } of importsOf(parseSource(file))) {
+      if (typeOnly) continue
       const target = resolveImport(specifier, file, packages)
       if ('outside' in target && !outside.has(target.outside)) outside.set(target.outside, path)
       if ('file' in target && !files.has(target.file)) files.set(target.file, [...path, target.file])
     }
   }
   return { files, outside }
-}
-
-/** @param {string} file */
-function runtimeImports(file) {
-  return importsOf(parseSource(file)).filter(({ typeOnly }) => !typeOnly)
 }

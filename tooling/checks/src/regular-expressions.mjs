@@ -1,16 +1,14 @@
 import { join } from 'node:path'
 import { analyse } from 'scslre'
 import ts from 'typescript'
-import { parseSource } from './imports.mjs'
+import { parseSource } from './syntax.mjs'
 import { problem, runCheck } from './report.mjs'
-import { listFiles } from './workspace.mjs'
+import { listFiles, shippedSource } from './workspace.mjs'
 
 /**
  * Finds the regular expressions of the packages whose time can grow faster than the text, by backtracking or because a
  * search begins again at each character. Most of them meet a peer's text, and no list would keep the others apart.
  */
-
-const measuredFile = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dist)\/).*(?<!\.test|\.generated|\.d)\.ts$/
 
 /**
  * @param {string} root
@@ -18,7 +16,7 @@ const measuredFile = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dis
  */
 export function checkRegularExpressions(root) {
   return listFiles(root)
-    .filter((file) => measuredFile.test(file))
+    .filter((file) => shippedSource.test(file))
     .flatMap((file) =>
       literalsIn(parseSource(join(root, file)))
         .filter(isSuperLinear)

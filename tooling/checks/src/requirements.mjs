@@ -1,48 +1,25 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
-import { parseSource } from './imports.mjs'
 import { isProgram, problem } from './report.mjs'
-import { checkSeeds } from './seeds.mjs'
-import { readTable } from './table.mjs'
+import { parseSource } from './syntax.mjs'
 import { listFiles, workspaceRoot } from './workspace.mjs'
 
 const table = 'tooling/spec/requirements.tsv'
-const untestable = 'tooling/checks/untestable.tsv'
 
-/** The pages of which every rule for a server or a client requires a test, or a reason why no test can exist. */
-const completePages = [
-  'basic/index',
-  'basic/versioning',
-  'basic/patterns/',
-  'basic/transports/',
-  'basic/authorization/',
-  'server/discover',
-  'design/auth',
-  'extensions/apps',
-  'extensions/auth/',
-  'extensions/skills',
-  'rfc6750',
-  'rfc7523',
-  'rfc7662',
-  'rfc8252',
-  'rfc8705',
-  'rfc8707',
-  'rfc9126',
-  'rfc9449',
-  'rfc9728',
-  '2025-03-26/',
-  '2025-06-18/',
-  '2025-11-25/',
-  '2026-07-28/',
-  'seeds/',
-]
-/** Roles that no package has: intermediaries and authorization servers. */
-const foreignRoles = ['intermediary', 'as']
+/** Roles that no package has, each with the reason why its rules have no test. */
+const foreignRoles = new Map([
+  ['as', 'no package is an authorization server'],
+  ['host', 'the program around a client shows, stores and approves'],
+  ['author', 'the author of a server, a page or a transport decides it'],
+])
 const citation = /\[([A-Z]{3}-\d{3}(?:[ ,]+[A-Z]{3}-\d{3})*)\]/g
+const mentioned = /\b[A-Z]{3}-\d{3}\b/g
+const seeds = /^docs\/seeds\/.*\.md$/
 
 /**
- * @typedef {{ id: string, page: string, role: string, level: string, text: string }} Requirement
+ * @typedef {{ id: string, page: string, role: string, level: string, text: string, reason: string }} Requirement
+ *   `reason` says why no test can prove it.
  * @typedef {{ page: string, all: number, proved: number, excused: number }} Page
  */
 
@@ -52,20 +29,12 @@ const citation = /\[([A-Z]{3}-\d{3}(?:[ ,]+[A-Z]{3}-\d{3})*)\]/g
  * @returns {Requirement[]}
  */
 export function readRequirements(root) {
-  if (!existsSync(join(root, table)))
-    throw new Error(`${table} does not exist. It must list the protocol's rules by id.`)
-  const { rows } = readTable(join(root, table))
-  return rows.map(([id = '', page = '', role = '', level = '', text = '']) => ({ id, page, role, level, text }))
-}
-
-/**
- * Reads the rules that no test can prove, with the reasons.
- * @param {string} root
- * @returns {Map<string, string>}
- */
-export function readUntestable(root) {
-  const { rows } = readTable(join(root, untestable))
-  return new Map(rows.map(([id = '', reason = '']) => [id, reason]))
+  if (!existsSync(join(root, table))) return []
+  const [, ...lines] = readFileSync(join(root, table), 'utf8').trimEnd().split('\n')
+  return lines.map((line) => {
+    const [id = '', page = '', role = '', level = '', text = '', reason = ''] = line.split('\t')
+    return { id, page, role, level, text, reason: reason || (foreignRoles.get(role) ?? '') }
+  })
 }
 
 /**
@@ -88,7 +57,7 @@ export function readCitations(root) {
       }
       ts.forEachChild(node, visit)
     }
-    visit(source)
+    if (source.text.search(citation) !== -1) visit(source)
   }
   return citations
 }
@@ -98,84 +67,56 @@ export function readCitations(root) {
  * @returns {string[]}
  */
 function citedIn(node) {
-  const parts = ts.isTemplateExpression(node)
-    ? [node.head, ...node.templateSpans.map(({ literal }) => literal)]
-    : [node]
-  const texts = parts.flatMap((part) =>
-    ts.isStringLiteralLike(part) || ts.isTemplateHead(part) || ts.isTemplateMiddleOrTemplateTail(part)
-      ? [part.text]
-      : [],
-  )
-  if (ts.isTemplateMiddleOrTemplateTail(node) || ts.isTemplateHead(node)) return []
-  return texts.flatMap((text) => [...text.matchAll(citation)].flatMap(([, ids = '']) => ids.split(/[ ,]+/)))
+  const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)
+  return isText ? [...node.text.matchAll(citation)].flatMap(([, ids = '']) => ids.split(/[ ,]+/)) : []
 }
 
 /**
- * Reports an id that no rule has, a rule of a complete page without a test or a reason, and an unnecessary reason. On
- * other pages a rule without a test is only counted.
+ * Reports an id that no rule has, a rule with neither a test nor a reason, a reason for a rule with a test, and a rule
+ * that the pages of the seeds name without a proof.
  * @param {string} root
  * @returns {string[]}
  */
 export function checkRequirements(root) {
   const requirements = readRequirements(root)
   const citations = readCitations(root)
-  const reasons = readUntestable(root)
-  const known = new Set(requirements.map(({ id }) => id))
+  const reasons = new Map(requirements.map(({ id, reason }) => [id, reason]))
   const unknown = [...citations]
-    .filter(([id]) => !known.has(id))
+    .filter(([id]) => !reasons.has(id))
     .map(([id, places]) => problem(`${places.join(', ')} cites ${id}`, `${table} has no such id: correct it`))
-  const missing = requirements
-    .filter(
-      ({ id, page, role }) =>
-        isComplete(page) && !foreignRoles.includes(role) && !citations.has(id) && !reasons.has(id),
-    )
-    .map(({ id, page, text }) =>
-      problem(
-        `no test cites ${id} of ${page}: ${text}`,
-        `cite it in the title of the test that proves it, or give the reason in ${untestable}`,
-      ),
-    )
-  const proved = new Set([...citations.keys(), ...reasons.keys()].filter((id) => known.has(id)))
-  return [...unknown, ...missing, ...checkReasons({ known, citations, reasons }), ...checkSeeds(root, proved)]
-}
-
-/**
- * @param {{ known: ReadonlySet<string>, citations: ReadonlyMap<string, string[]>, reasons: ReadonlyMap<string, string>
- *   }} read
- * @returns {string[]}
- */
-function checkReasons({ known, citations, reasons }) {
-  return [...reasons].flatMap(([id, reason]) => {
+  const rows = requirements.flatMap(({ id, page, text, reason }) => {
     const places = citations.get(id)
-    if (!known.has(id)) return [problem(`${untestable} lists ${id}`, `${table} has no such id: remove the line`)]
-    if (places !== undefined) {
-      return [
-        problem(`${untestable} lists ${id}, which ${places.join(', ')} cites`, 'remove the line: there is a test'),
-      ]
+    if (places === undefined && reason === '') {
+      const remedy = `cite it in the title of the test that proves it, or write the reason into the last column of ${table}`
+      return [problem(`no test cites ${id} of ${page}: ${text}`, remedy)]
     }
-    return reason === '' ? [problem(`${untestable} lists ${id} without a reason`, 'write why no test can exist')] : []
+    if (places === undefined || reason === '') return []
+    return [
+      problem(`${id} has a reason, and ${places.join(', ')} cites it`, `remove the reason, or its role, in ${table}`),
+    ]
   })
-}
-
-/** @param {string} page */
-function isComplete(page) {
-  return completePages.some((name) => (name.endsWith('/') ? page.startsWith(name) : page === name))
+  const named = listFiles(root)
+    .filter((file) => seeds.test(file))
+    .flatMap((file) => (readFileSync(join(root, file), 'utf8').match(mentioned) ?? []).map((id) => ({ file, id })))
+    .filter(({ id }) => !reasons.has(id))
+    .map(({ file, id }) => problem(`${file} names ${id}`, `${table} has no such id: correct it`))
+  return [...unknown, ...rows, ...named]
 }
 
 /**
- * Counts the rules of each page, those with a test, and those that no test can prove.
+ * Counts the rules of each page, those with a test, and those with a reason.
  * @param {string} root
  * @returns {Page[]}
  */
 export function countPages(root) {
   const citations = readCitations(root)
-  const reasons = readUntestable(root)
   /** @type {Map<string, Page>} */
   const pages = new Map()
-  for (const { id, page } of readRequirements(root)) {
+  for (const { id, page, reason } of readRequirements(root)) {
     const { all, proved, excused } = pages.get(page) ?? { all: 0, proved: 0, excused: 0 }
-    const isProved = Number(citations.has(id))
-    pages.set(page, { page, all: all + 1, proved: proved + isProved, excused: excused + Number(reasons.has(id)) })
+    const isProved = citations.has(id)
+    const isExcused = !isProved && reason !== ''
+    pages.set(page, { page, all: all + 1, proved: proved + Number(isProved), excused: excused + Number(isExcused) })
   }
   return [...pages.values()]
 }
@@ -185,31 +126,24 @@ function printPages(pages) {
   /** @param {'all' | 'proved' | 'excused'} name */
   const sum = (name) => pages.reduce((total, row) => total + row[name], 0)
   const total = { page: 'all pages', all: sum('all'), proved: sum('proved'), excused: sum('excused') }
-  const width = Math.max(...pages.map(({ page }) => page.length), total.page.length)
+  const width = Math.max(...pages.map(({ page }) => page.length))
   for (const { page, all, proved, excused } of [...pages, total]) {
-    const share = `${Math.round((proved / all) * 100)} %`.padStart(6)
-    const counts = `${String(proved).padStart(4)} of ${String(all).padStart(4)} have a test ${share}`
+    const counts = `${String(proved).padStart(4)} of ${String(all).padStart(4)} have a test`
     console.log(`${page.padEnd(width)}  ${counts}${excused === 0 ? '' : `, ${excused} have a reason`}`)
   }
 }
 
-/**
- * @param {string} root
- * @param {string} page The beginning of the pages' names. All pages if it is empty.
- */
-function printMissing(root, page) {
-  const [citations, reasons] = [readCitations(root), readUntestable(root)]
-  for (const { id, page: own, role, level, text } of readRequirements(root)) {
-    if (!own.startsWith(page) || citations.has(id) || reasons.has(id)) continue
-    console.log(`${id}  ${own}  ${role}  ${level}  ${text}`)
-  }
-}
-
-/** @param {readonly string[]} flags */
+/** @param {readonly string[]} flags `--missing` and the beginning of a page's name list its rules without a test. */
 function main(flags) {
   const missing = flags.indexOf('--missing')
-  if (missing !== -1) printMissing(workspaceRoot, flags[missing + 1] ?? '')
-  else if (!flags.includes('--quiet')) printPages(countPages(workspaceRoot))
+  const citations = readCitations(workspaceRoot)
+  if (missing === -1) printPages(countPages(workspaceRoot))
+  else {
+    for (const { id, page, role, level, text, reason } of readRequirements(workspaceRoot)) {
+      if (!page.startsWith(flags[missing + 1] ?? '') || citations.has(id)) continue
+      console.log(`${id}  ${page}  ${role}  ${level}  ${text}${reason && `  (${reason})`}`)
+    }
+  }
   const problems = checkRequirements(workspaceRoot)
   for (const found of problems) console.error(found)
   if (problems.length > 0) process.exitCode = 1

@@ -1,5 +1,5 @@
 import ts from 'typescript'
-import { parseSource } from './imports.mjs'
+import { parseSource } from './syntax.mjs'
 
 const width = 90
 
@@ -11,58 +11,29 @@ const width = 90
  */
 export function withImports(shown, path) {
   if (/^import /m.test(shown)) return shown
-  const used = usedNames(shown)
-  const lines = parseSource(path)
-    .statements.filter((statement) => ts.isImportDeclaration(statement))
-    .flatMap((statement) => shownImport(statement, used))
+  const imports = parseSource(path).statements.filter((statement) => ts.isImportDeclaration(statement))
+  const lines = imports.flatMap(({ importClause, moduleSpecifier }) => {
+    const specifier = moduleSpecifier.getText().slice(1, -1)
+    if (importClause === undefined || specifier.startsWith('.')) return []
+    const type = importClause.phaseModifier === ts.SyntaxKind.TypeKeyword ? 'type ' : ''
+    return bindingsOf(importClause, shown).map((bindings) => `import ${type}${bindings} from '${specifier}'`)
+  })
   return lines.length === 0 ? shown : `${lines.join('\n')}\n\n${shown}`
-}
-
-/** @param {string} shown */
-function usedNames(shown) {
-  const source = ts.createSourceFile('shown.ts', shown, ts.ScriptTarget.Latest, true)
-  /** @type {Set<string>} */
-  const names = new Set()
-  /** @param {ts.Node} node */
-  const visit = (node) => {
-    if (ts.isIdentifier(node) && !isMember(node)) names.add(node.text)
-    ts.forEachChild(node, visit)
-  }
-  visit(source)
-  return names
-}
-
-/** @param {ts.Identifier} node */
-function isMember(node) {
-  const { parent } = node
-  return (ts.isPropertyAccessExpression(parent) || ts.isPropertyAssignment(parent)) && node === parent.name
-}
-
-/**
- * @param {ts.ImportDeclaration} statement
- * @param {ReadonlySet<string>} used
- * @returns {string[]}
- */
-function shownImport({ importClause, moduleSpecifier }, used) {
-  const specifier = ts.isStringLiteral(moduleSpecifier) ? moduleSpecifier.text : ''
-  if (importClause === undefined || specifier.startsWith('.')) return []
-  const type = importClause.phaseModifier === ts.SyntaxKind.TypeKeyword ? 'type ' : ''
-  return shownBindings(importClause, used).map((bindings) => `import ${type}${bindings} from '${specifier}'`)
 }
 
 /**
  * @param {ts.ImportClause} clause
- * @param {ReadonlySet<string>} used
+ * @param {string} shown
  * @returns {string[]}
  */
-function shownBindings({ name, namedBindings }, used) {
-  const whole = name !== undefined && used.has(name.text) ? [name.text] : []
-  if (namedBindings === undefined) return whole
-  if (ts.isNamespaceImport(namedBindings)) {
-    return used.has(namedBindings.name.text) ? [`* as ${namedBindings.name.text}`] : []
+function bindingsOf({ name, namedBindings }, shown) {
+  const code = shown.replaceAll(/\/\/.*$|\/\*[\s\S]*?\*\/|'[^'\n]*'/gm, '')
+  const isUsed = (/** @type {ts.Identifier} */ one) => new RegExp(`(?<![.\\w$])${one.text}(?![\\w$]|: )`).test(code)
+  if (namedBindings !== undefined && ts.isNamespaceImport(namedBindings)) {
+    return isUsed(namedBindings.name) ? [namedBindings.getText()] : []
   }
-  const names = namedBindings.elements.filter((one) => used.has(one.name.text)).map((one) => one.getText())
-  if (names.length === 0) return whole
+  const names = (namedBindings?.elements ?? []).filter((one) => isUsed(one.name)).map((one) => one.getText())
+  if (names.length === 0) return name !== undefined && isUsed(name) ? [name.text] : []
   const line = `{ ${names.join(', ')} }`
   return [line.length <= width ? line : `{\n  ${names.join(',\n  ')},\n}`]
 }

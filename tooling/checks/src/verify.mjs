@@ -5,12 +5,11 @@ import { compilers } from '../../typescript-versions/src/index.mjs'
 import { workspaceRoot } from './workspace.mjs'
 
 /**
- * `after` is the step that must have ended before, with or without success.
- * @typedef {{ name: string, command: readonly string[], remedy?: string, after?: string | undefined }} Step
+ * `after` is the step that must have ended before, with or without success. A quick step is part of `pnpm check`, where
+ * `drawing` is its command if it can draw or format files.
+ * @typedef {{ name: string, command: readonly string[], drawing?: readonly string[], remedy?: string, isQuick?: boolean,
+ *   after?: string | undefined }} Step
  */
-
-/** @param {string} file */
-const check = (file) => ['node', `tooling/checks/src/${file}.mjs`]
 
 // tooling/run is not a package, and private packages may list types in `dependencies`. A test that runs on several
 // versions of Node depends on several of them. TypeScript 7 compiles in a quarter of the time of 6, which stays where
@@ -28,45 +27,41 @@ const sherifExceptions = [
 
 const tsc = [...compilers].at(-1)?.[1] ?? ''
 
-// All packages with the same options are checked as one program, which takes a third of the time. These have other
-// options.
-const ownOptions = [
-  'apps/ado-work-items/web',
-  'apps/load-shedding/web',
-  'packages/cli/web',
-  'tooling/bundle',
-  'tooling/checks',
-]
-
 /** @type {readonly Step[]} */
 const steps = [
   { name: 'build', command: ['turbo', 'run', 'build', '--output-logs=errors-only', '--concurrency=2'] },
-  { name: 'format', command: ['biome', 'format', '--config-path=tooling/lint', '.'], remedy: 'run pnpm format' },
-  { name: 'lint', command: ['pnpm', '--silent', 'lint'] },
-  { name: 'names', command: check('names') },
-  { name: 'paths', command: check('paths') },
+  {
+    name: 'format',
+    command: ['biome', 'format', '--config-path=tooling/lint', '.'],
+    drawing: ['biome', 'format', '--config-path=tooling/lint', '--write', '.'],
+    remedy: 'run pnpm format',
+    isQuick: true,
+  },
+  { name: 'types', command: [tsc, '-p', 'tooling/tsconfig/all.json'], isQuick: true },
+  {
+    name: 'sources',
+    command: ['node', 'tooling/checks/src/sources.mjs'],
+    drawing: ['node', 'tooling/checks/src/sources.mjs', '--write'],
+    after: 'format',
+    isQuick: true,
+  },
+  { name: 'lint', command: ['pnpm', '--silent', 'lint'], isQuick: true },
   {
     name: 'manifests',
     command: ['sherif', '--fail-on-warnings', ...sherifExceptions],
-    remedy: 'sherif --fix corrects most of it',
+    remedy: 'run node_modules/.bin/sherif --fix in tooling/checks, which corrects most of it',
+    isQuick: true,
   },
-  { name: 'borders', command: check('borders') },
-  { name: 'docs', command: check('docs') },
-  { name: 'pages', command: check('pages') },
-  { name: 'mentions', command: check('mentions') },
-  { name: 'collections', command: check('collections') },
-  { name: 'platform-sources', command: check('platform-sources') },
-  { name: 'regular-expressions', command: check('regular-expressions') },
-  { name: 'requirements', command: [...check('requirements'), '--quiet'] },
   {
     name: 'unused',
     command: ['knip', '--config', 'tooling/checks/knip.json', '--no-progress', '--no-config-hints'],
-    remedy: 'remove the unused code',
+    remedy: 'remove the unused code, or list what is missing in package.json',
+    isQuick: true,
   },
-  { name: 'types', command: [tsc, '-p', 'tooling/tsconfig/all.json'], after: 'build' },
-  ...ownOptions.map((folder) => ({ name: `types of ${folder}`, command: [tsc, '-p', folder], after: 'build' })),
-  { name: 'api', command: check('api'), after: 'build' },
-  { name: 'package shape', command: check('package-shape'), after: 'build' },
+  { name: 'types of pages', command: [tsc, '-p', 'tooling/tsconfig/pages.json'] },
+  { name: 'types of mcpx dev', command: [tsc, '-p', 'packages/cli/web'] },
+  { name: 'types of scripts', command: [tsc, '-p', 'tooling/tsconfig/scripts.json'] },
+  { name: 'package shape', command: ['node', 'tooling/checks/src/package-shape.mjs'], after: 'build' },
   { name: 'reference', command: ['typedoc', '--logLevel', 'Warn'], after: 'build' },
   { name: 'site', command: ['pnpm', '--silent', '--filter', '@apps/site', 'site'], after: 'reference' },
 ]
@@ -149,21 +144,24 @@ async function runAll(all) {
 }
 
 const flags = process.argv.slice(2)
+const isCheck = flags.includes('--check')
 const chosen = flags.filter((flag) => !flag.startsWith('--'))
 const unknown = chosen.filter((name) => ![...steps, tests].some((step) => step.name === name))
 if (unknown.length > 0) {
   console.error(
-    `No check has the name ${unknown.join(', ')}. The checks are: ${[...steps, tests].map(({ name }) => name).join(', ')}`,
+    `No step has the name ${unknown.join(', ')}. The steps are: ${[...steps, tests].map(({ name }) => name).join(', ')}`,
   )
   process.exit(2)
 }
-const selected = steps.filter(({ name }) => chosen.length === 0 || chosen.includes(name))
+const selected = steps
+  .filter(({ name, isQuick }) => (chosen.length === 0 ? !isCheck || isQuick : chosen.includes(name)))
+  .map((step) => (isCheck ? { ...step, command: step.drawing ?? step.command } : step))
 const ready = selected.map((step) =>
   selected.some(({ name }) => name === step.after) ? step : { ...step, after: undefined },
 )
-const withTests = chosen.length === 0 ? !flags.includes('--no-tests') : chosen.includes('tests')
+const withTests = chosen.length === 0 ? !isCheck && !flags.includes('--no-tests') : chosen.includes('tests')
 // The tests run after the other steps, because they use all cores.
 const failed = (await runAll(ready)) + (withTests && !(await runStep(tests)) ? 1 : 0)
 const count = selected.length + (withTests ? 1 : 0)
-console.log(failed === 0 ? `${count} checks passed` : `${failed} of ${count} checks failed`)
+console.log(failed === 0 ? `${count} steps passed` : `${failed} of ${count} steps failed`)
 process.exitCode = failed === 0 ? 0 : 1

@@ -8,6 +8,13 @@ export const workspaceRoot = fileURLToPath(new URL('../../..', import.meta.url))
 
 const skippedFolders = new Set(['node_modules', 'dist', 'coverage', '.git', '.turbo', '.results'])
 
+/** The sources of the packages, with what supports their tests. */
+export const packageSource = /^packages\/[^/]+\/src\/.*(?<!\.test|\.d)\.ts$/
+
+/** The sources of the packages that users run. */
+export const shippedSource =
+  /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dist)\/).*(?<!\.test|\.generated|\.d)\.ts$/
+
 /**
  * @typedef {string | null | { readonly [condition: string]: Target }} Target The value of an entry of `exports`.
  * @typedef {{ readonly [subpath: string]: Target }} Targets

@@ -32,7 +32,7 @@ test.each([
 
 test('a collection without a row, a row without a collection, and a row without a reason are problems', () => {
   const rows = [
-    'file\tname\tbound\treason',
+    'file\tnames\tbound\treason',
     'packages/a/src/a.ts\tgone\tledger\tcounted',
     `${file}\tlisted\tsome\tno`,
     '',
@@ -43,9 +43,21 @@ test('a collection without a row, a row without a collection, and a row without 
   })
   expect(checkCollections(root)).toEqual([
     expect.stringContaining(`${file} fresh is a Map or a Set that outlives a call`),
-    expect.stringContaining(`lists packages/a/src/a.ts gone, which does not exist`),
+    expect.stringContaining(`lists packages/a/src/a.ts gone, which needs no row`),
     expect.stringContaining(`the row of ${file} listed`),
   ])
+})
+
+test.each([
+  ['compares its size with a limit', 'const a = new Map()\nif (a.size >= maxEntries) throw new Error()'],
+  ['compares a limit with its size', 'class A { #a = new Set(); full() { return this.limit < this.#a.size } }'],
+  ['uses the ledger', 'const a = new Map()\nledger.take(1)'],
+])('a collection whose file %s needs no row', (_, text) => {
+  expect(namesIn(text)).toEqual([])
+})
+
+test('a size that is compared with zero bounds nothing', () => {
+  expect(namesIn('const a = new Map()\nif (a.size > 0) run()')).toEqual(['a'])
 })
 
 test('tests are excluded', () => {

@@ -2,31 +2,24 @@ import { expect, test } from 'vitest'
 import { measureRun, measureTrends } from '../src/measure.mjs'
 import { tree } from './tree.ts'
 
-const sharedNames = (files: Readonly<Record<string, string>>): number | undefined =>
-  measureTrends(tree(files)).at(-1)?.value
-
-test.each([
-  ['declarations', 'function send() {}', 'function send() {}', 1],
-  ['constants of a module', 'export const send = () => 1', 'const send = function () {}', 1],
-  ['a nested declaration', 'function outer() { function send() {} }', 'function send() {}', 1],
-  ['not a nested constant', 'function outer() { const send = () => 1 }', 'function send() {}', 0],
-  ['not an overload without a body', 'function send(a: 1): void', 'function send() {}', 0],
-  ['not a constant that is not a function', 'const send = 1', 'function send() {}', 0],
-  ['not a name twice in one file', 'function send() {} { function send() {} }', 'function other() {}', 0],
-])('the count of names in several files includes %s', (_, first, second, count) => {
-  expect(sharedNames({ 'packages/a/src/a.ts': first, 'packages/b/src/b.ts': second })).toBe(count)
-})
-
-test.each([
-  'src/a.test.ts',
-  'src/a.generated.ts',
-  'src/a.d.ts',
-  'src/testing/a.ts',
-  'src/x/contract/a.ts',
-  'test/a.ts',
-])('the file %s is not measured', (name) => {
-  const files = { [`packages/a/${name}`]: 'function send() {}', 'packages/b/src/b.ts': 'function send() {}' }
-  expect(sharedNames(files)).toBe(0)
+test('lines are counted by part, with generated and vendored files apart', () => {
+  const root = tree({
+    'packages/a/src/a.ts': '/** Text. */\nexport const a = 1\n\n// Text.\n',
+    'packages/a/src/a.test.ts': 'one\n',
+    'packages/a/api.md': 'one\ntwo\n',
+    'tooling/spec/schema.json': '{}\n',
+    'docs/a.md': 'one\n',
+  })
+  const measured = Object.fromEntries(measureTrends(root).map(({ title, value }) => [title, value]))
+  expect(measured).toMatchObject({
+    'lines: vendored': 1,
+    'lines: generated': 2,
+    'lines: tests': 1,
+    'lines: packages': 4,
+    'lines: docs': 1,
+    'lines of code in packages': 1,
+    'files of at most 20 lines of code': 1,
+  })
 })
 
 test.each([

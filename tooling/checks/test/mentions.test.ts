@@ -20,14 +20,12 @@ const missing = [
   ['an identifier', '`createClient`', 'names `createClient`, which does not exist'],
   ['a function that is called', '`createClient()`', 'names createClient in `createClient()`, which does not exist'],
   ['a member', '`options.maxTasks`', 'names maxTasks in `options.maxTasks`, which does not exist'],
-  ['a member of a server', '`server.maxCalls`', 'names `server.maxCalls`, which does not exist'],
   ['an option', '`maxTasks: 1`', 'names maxTasks in `maxTasks: 1`, which does not exist'],
   [
-    'an option of a function',
-    '`createServer({ close: 1 })`',
-    'names close in `createServer({ close: 1 })`, which does not exist',
+    'a key that is no option',
+    '`createServer({ next: 1 })`',
+    'names next in `createServer({ next: 1 })`, which does not exist',
   ],
-  ['a value of an option', "`mode: 'three'`", "names `mode: 'three'`, which does not exist"],
   ['a file', '`src/b.ts`', 'names `src/b.ts`, which does not exist'],
 ] as const
 

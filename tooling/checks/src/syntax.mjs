@@ -6,12 +6,21 @@ import ts from 'typescript'
  *   exist at run time. `star` marks an `export *`.
  */
 
+/** @type {Map<string, ts.SourceFile>} */
+const parsed = new Map()
+
 /**
+ * Parses a file once for all checks of a run.
  * @param {string} file
+ * @param {ts.ScriptTarget | ts.CreateSourceFileOptions} version
  * @returns {ts.SourceFile}
  */
-export function parseSource(file) {
-  return ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true)
+export function parseSource(file, version = ts.ScriptTarget.Latest) {
+  const known = parsed.get(file)
+  if (known !== undefined) return known
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), version, true)
+  parsed.set(file, source)
+  return source
 }
 
 /**
