@@ -153,12 +153,17 @@ function unknownNames(text, { known, isKnown }) {
   if (fileName.test(text)) return known.files.has(text.replace(/^\.?\//, '')) ? [] : [text]
   const [, alone] = simple.exec(text) ?? []
   if (alone !== undefined) return keywords.has(alone) || isKnown(alone) ? [] : [alone]
-  if (!(path.test(text) || call.test(text) || object.test(text))) return []
+  return path.test(text) || call.test(text) || object.test(text) ? unknownInCode(text, known.names) : []
+}
+
+/**
+ * @param {string} text
+ * @param {Known['names']} known
+ */
+function unknownInCode(text, { names, declared }) {
   const words = object.test(text) ? [] : wordsOf(text)
-  return [
-    ...words.filter((name) => !known.names.names.has(name)),
-    ...[...text.matchAll(key)].flatMap(([, name = '']) => (known.names.declared.has(name) ? [] : [name])),
-  ]
+  const keys = [...text.matchAll(key)].map(([, name = '']) => name)
+  return [...words.filter((name) => !names.has(name)), ...keys.filter((name) => !declared.has(name))]
 }
 
 /** @param {string} text */
