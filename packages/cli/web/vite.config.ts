@@ -8,7 +8,8 @@ export default defineConfig({
   plugins: [viteSingleFile()],
   build: {
     outDir: fileURLToPath(new URL('../dist/dev', import.meta.url)),
-    emptyOutDir: true,
+    // The declarations of `@x/cli/dev` are in the same folder.
+    emptyOutDir: false,
     target: 'es2022',
   },
 })
