@@ -169,6 +169,42 @@ describe.each(['http', 'stdio'] as const)('a server over %s', (transport) => {
   })
 })
 
+describe('a module', () => {
+  let dev: DevDriver
+  beforeAll(async () => {
+    dev = await DevDriver.start({
+      target: program.path,
+      // Its processes import the built packages, because the oldest Node version runs no TypeScript.
+      env: { ...process.env, EFFECTS: program.effectsPath, NODE_OPTIONS: '-C dist' },
+    })
+    await dev.ready()
+  })
+  afterAll(() => dev.close())
+
+  test('is served by two processes in turns, whose rounds continue each other', async () => {
+    const { seq } = dev
+    const id = await dev.call('resolve', { id: 8 })
+    const question = await dev.question(seq)
+    await dev.post('answer', { id: question.id, action: 'accept', content: { how: 'Fixed' } })
+    expect(await dev.ended(id)).toMatchObject({ status: 'done' })
+    const pids = dev.messages(id).map(({ pid }) => pid)
+    expect([new Set(pids).size, pids[0] === pids[1], pids[2] === pids[3]]).toEqual([2, true, true])
+  })
+
+  test('goes on serving when one process is killed, which is then replaced', async () => {
+    const { seq } = dev
+    const before = await dev.pids()
+    await dev.post('fault', { kind: 'kill' })
+    const call = await dev.ended(await dev.call('put', { id: 1 }))
+    expect(call).toMatchObject({ status: 'done' })
+    const after = await dev.waitFor(
+      (event) => event.type === 'server' && event.server.pids.length === 2 && event.server.pids,
+      seq,
+    )
+    expect(after.filter((pid) => before.includes(pid))).toHaveLength(1)
+  })
+})
+
 describe('the address of the page', () => {
   let dev: DevDriver
   beforeAll(async () => {

@@ -3,8 +3,10 @@ import type { Panel } from './api/panel.ts'
 
 /** The options of `serveDev`. */
 export interface ServeDevOptions {
-  /** The command that starts the server, or the URL of a server that runs already. */
+  /** A module that exports its server, the command that starts it, or the URL of a server that runs already. */
   readonly target: string
+  /** The number of processes that serve a module in turns, from 1 to 8. Default: 2. Others have one. */
+  readonly instances?: number
   /** Parts that the program adds to the page. */
   readonly panels?: readonly Panel[]
   /** The port. 0 selects a free one. Default: 6280, or the next free one. */

@@ -23,7 +23,8 @@ export interface ServerState {
   readonly transport: 'http' | 'stdio' | undefined
   /** True for a server that this command starts, so that it can also restart and kill it. */
   readonly isOwn: boolean
-  readonly pid: number | undefined
+  /** The processes of the server, which answer in turns. */
+  readonly pids: readonly number[]
   /** The name and version that the server gives. */
   readonly name: string | undefined
   /** The revision that the page and the server speak. */

@@ -20,13 +20,23 @@ export interface DevSession {
 
 /** Starts a server, and watches its files. */
 export async function openSession(options: ServeDevOptions): Promise<DevSession> {
-  const { env = process.env, cwd = process.cwd(), http = {}, otherToken, panels = [] } = options
-  const devTarget = parseDevTarget(options.target)
+  const { env = process.env, cwd = process.cwd(), http = {}, otherToken, panels = [], instances = 2 } = options
+  const devTarget = parseDevTarget(options.target, cwd)
   const watched = watchedFolders(devTarget, options.watch ?? [], cwd)
   const log = new EventLog()
   const wire = new Wire(log, { hasUser: otherToken !== undefined })
-  wire.setServer({ hasProcess: devTarget.kind === 'command', isHttp: devTarget.kind === 'url' })
-  const target = new Target({ target: devTarget, watched, env: withStateKey(env), cwd, log, wire, http, otherToken })
+  wire.setServer({ hasProcess: devTarget.kind !== 'url', isHttp: devTarget.kind !== 'command' })
+  const target = new Target({
+    target: devTarget,
+    instanceCount: devTarget.kind === 'module' ? instances : 1,
+    watched,
+    env: withStateKey(env),
+    cwd,
+    log,
+    wire,
+    http,
+    otherToken,
+  })
   const calls = new Calls(log, wire)
   log.append({ type: 'panels', panels: panels.map(({ name, title }) => ({ name, title })) })
   const page = new PageClient(target, calls)

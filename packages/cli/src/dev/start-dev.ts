@@ -13,6 +13,7 @@ import type { DevServer, ServeDevOptions } from './dev-options.ts'
 export interface DevCommandOptions {
   readonly port?: number
   readonly watch?: readonly string[]
+  readonly instances?: number
   readonly token?: string
   readonly as?: string
   readonly hosts: boolean
@@ -38,13 +39,21 @@ export async function startDev(
   return 0
 }
 
-function toServeOptions({ port, watch, token, as: other, hosts }: DevCommandOptions): Omit<ServeDevOptions, 'target'> {
+function toServeOptions({
+  port,
+  watch,
+  instances,
+  token,
+  as: other,
+  hosts,
+}: DevCommandOptions): Omit<ServeDevOptions, 'target'> {
   return {
     hosts,
     http: token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } },
     otherToken: other === undefined ? undefined : tokenOf(other),
     ...(port !== undefined && { port }),
     ...(watch !== undefined && { watch }),
+    ...(instances !== undefined && { instances }),
   }
 }
 
@@ -62,10 +71,10 @@ function tokenOf(text: string): string {
 }
 
 /** Describes a state for the terminal. Undefined for a state that soon becomes another one. */
-function describeState({ status, name, pid, startMs = 0, reason, watched }: ServerState): string | undefined {
+function describeState({ status, name, pids, startMs = 0, reason, watched }: ServerState): string | undefined {
   if (status === 'ended' || status === 'silent') return `${status}: ${reason}`
   if (status !== 'ready') return undefined
-  const process = pid === undefined ? '' : ` in process ${pid}`
+  const process = pids.length === 0 ? '' : ` in ${pids.length === 1 ? 'process' : 'processes'} ${pids.join(', ')}`
   const watching =
     watched.length === 0 ? '' : `, watching ${watched.map((folder) => relative('', folder) || '.').join(', ')}`
   return `${name ?? 'The server'}${process}, ready after ${(startMs / 1000).toFixed(1)} s${watching}`

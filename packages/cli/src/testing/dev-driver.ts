@@ -90,6 +90,11 @@ export class DevDriver {
     return this.waitFor((event) => event.type === 'server' && event.server.status === 'ready' && event.seq, after)
   }
 
+  /** The processes of the server that is ready. */
+  pids(): Promise<readonly number[]> {
+    return this.waitFor((event) => event.type === 'server' && event.server.status === 'ready' && event.server.pids)
+  }
+
   async call(tool: string, args: object = {}): Promise<number> {
     const { id } = await this.post('call', { tool, args })
     return Number(id)

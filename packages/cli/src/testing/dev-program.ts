@@ -14,7 +14,7 @@ const act = (name: string): void => appendFileSync(process.env['EFFECTS'] ?? '/d
 const how = form(z.object({ how: z.string() }))
 const acts = { input: z.object({ id: z.number() }) }
 
-const server = createServer({
+export const server = createServer({
   name: 'shop',
   version: '1.0.0',
   extensions: [legacy()],
@@ -54,4 +54,4 @@ const server = createServer({
 if (process.argv.includes('http')) {
   const http = await serveHttp(server, { stopOnSignals: true })
   process.stdout.write(`listening at ${http.url}\n`)
-} else serveStdio(server)
+} else if (process.argv.includes('stdio')) serveStdio(server)

@@ -2,16 +2,27 @@ import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { CliError } from '../../cli-error.ts'
 import { parseTargetText } from '../../calls/target.ts'
+import { moduleProgram } from './module-program.ts'
 
 /** The server to develop: a program of this machine, or a server that runs elsewhere. */
 export type DevTarget =
   | { readonly kind: 'url'; readonly url: URL; readonly text: string }
-  | { readonly kind: 'command'; readonly command: string; readonly args: readonly string[]; readonly text: string }
+  | (Program & { readonly kind: 'command'; readonly text: string })
+  /** A module that exports its server. It is served over HTTP by several processes. */
+  | (Program & { readonly kind: 'module'; readonly path: string; readonly text: string })
 
-/** Parses the target of the command line: a URL, or a command. */
-export function parseDevTarget(text: string): DevTarget {
+interface Program {
+  readonly command: string
+  readonly args: readonly string[]
+}
+
+/** Parses the target of the command line: a URL, the path of a module, or a command. */
+export function parseDevTarget(text: string, cwd: string): DevTarget {
   const target = parseTargetText(text)
   if (target instanceof URL) return { kind: 'url', url: target, text: target.href }
+  const path = resolve(cwd, target.command)
+  const isModule = target.args.length === 0 && isSource(target.command) && existsSync(path)
+  if (isModule) return { kind: 'module', path, ...moduleProgram(path), text }
   return { kind: 'command', ...target, text }
 }
 
@@ -21,15 +32,20 @@ export function parseDevTarget(text: string): DevTarget {
  */
 export function watchedFolders(target: DevTarget, named: readonly string[], cwd: string): readonly string[] {
   if (target.kind === 'url') {
-    if (named.length > 0) throw new CliError('usage', '--watch is for a server that is a command, and not a URL')
+    if (named.length > 0) throw new CliError('usage', '--watch is for a server that is a program, and not a URL')
     return []
   }
   const missing = named.find((path) => !existsSync(resolve(cwd, path)))
   if (missing !== undefined) throw new CliError('usage', `--watch names ${missing}, which does not exist`)
   if (named.length > 0) return named.map((path) => resolve(cwd, path))
-  const files = target.args.filter((word) => !word.startsWith('-') && /\.[cm]?[jt]sx?$/.test(word))
+  const words = target.kind === 'module' ? [target.path] : target.args
+  const files = words.filter((word) => !word.startsWith('-') && isSource(word))
   const folders = files.map((file) => dirname(resolve(cwd, file))).filter((folder) => existsSync(folder))
   if (folders.length > 0) return [...new Set(folders)]
   const source = resolve(cwd, 'src')
   return existsSync(source) ? [source] : []
+}
+
+function isSource(word: string): boolean {
+  return /\.[cm]?[jt]sx?$/.test(word)
 }

@@ -3,12 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type AnyConnection, connectAny, type ConnectAnyOptions } from '@x/legacy/client'
 import type { EventLog } from '../event-log.ts'
 import type { ServerState } from '../events.ts'
-import { createWireFetch } from '../wire/fetch.ts'
+import { createWireFetch, type Instance } from '../wire/fetch.ts'
 import { wrapProcessStreams } from '../wire/streams.ts'
 import type { Wire } from '../wire/wire.ts'
-import { startAndDetect } from './detect-transport.ts'
 import type { DevTarget } from './dev-target.ts'
-import type { OwnProcess } from './own-process.ts'
+import { afterKillMs, Instances } from './instances.ts'
 import { RestartableConnection } from './restartable-connection.ts'
 
 /** The revision that a connection names. `probe` is the newest that the server speaks. */
@@ -17,6 +16,8 @@ export type WantedRevision = NonNullable<ConnectAnyOptions['revision']>
 /** What a target is made of. */
 export interface TargetOptions {
   readonly target: DevTarget
+  /** The number of processes over HTTP. */
+  readonly instanceCount: number
   readonly watched: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
@@ -31,8 +32,6 @@ export interface TargetOptions {
 /** Asks the server for its name over the connection of the page. Rejects if it does not answer. */
 export type Probe = () => Promise<{ readonly name: string | undefined; readonly revision: string | undefined }>
 
-/** Milliseconds between a kill and the next start, as a supervisor needs them in production. */
-const afterKillMs = 300
 /** Milliseconds after which a server that has not answered is called silent. It may still answer. */
 const silentMs = 10_000
 const maxOutputLines = 40
@@ -48,7 +47,7 @@ export class Target {
   /** The last lines that the server has written. */
   readonly #output: string[] = []
   #state: ServerState
-  #process: OwnProcess | undefined
+  #instances: Instances | undefined
   #url: URL | undefined
   #probe: Probe = () => Promise.reject(new Error('not started'))
   /** Counts the starts. A start ends early if another one has begun. */
@@ -70,8 +69,8 @@ export class Target {
       status: 'starting',
       target: target.text,
       transport: target.kind === 'url' ? 'http' : undefined,
-      isOwn: target.kind === 'command',
-      pid: undefined,
+      isOwn: target.kind !== 'url',
+      pids: [],
       name: undefined,
       revision: undefined,
       startMs: undefined,
@@ -117,7 +116,7 @@ export class Target {
     this.#ready.resolve()
     this.#ready = createResolvers()
     this.onRestart()
-    this.#set({ status, reason: undefined, pid: undefined })
+    this.#set({ status, reason: undefined, pids: [] })
     this.#work = this.#work
       .then(async () => {
         if (pauseMs > 0) await sleep(pauseMs)
@@ -127,14 +126,16 @@ export class Target {
       .catch((error: unknown) => this.#end(generation, error instanceof Error ? error.message : String(error)))
   }
 
-  /** Ends the process at once, as a crash would, and starts it again after a pause. */
-  kill(): void {
+  /** Ends a process at once, as a crash would, and starts it again after a pause. */
+  kill(killed?: Instance): void {
     if (!this.#state.isOwn) return
-    const pid = this.#state.pid
-    this.#process?.kill()
-    this.#primary?.process?.kill()
-    this.#report(`mcpx dev killed the process ${pid ?? ''}`.trimEnd(), pid)
-    this.restart(afterKillMs)
+    const process = killed ?? this.#instances?.last ?? this.#primary?.process
+    if (process !== undefined) {
+      process.kill()
+      this.#report(`mcpx dev killed the process ${process.pid ?? ''}`.trimEnd(), process.pid)
+    }
+    // With several instances, the others go on serving, and the killed one is replaced.
+    if (this.#options.instanceCount === 1) this.restart(afterKillMs)
   }
 
   async close(): Promise<void> {
@@ -143,7 +144,7 @@ export class Target {
     this.#ready.resolve()
     await Promise.all(Array.from(this.#connections, (connection) => connection.close()))
     await this.#work
-    await this.#process?.stop()
+    await this.#instances?.stop()
   }
 
   async #waitUntilReady(): Promise<void> {
@@ -159,8 +160,9 @@ export class Target {
     try {
       const { name, revision } = await this.#probing.run(true, this.#probe)
       if (generation !== this.#generation) return
-      const pid = this.#process?.pid ?? this.#primary?.process?.pid
-      this.#set({ status: 'ready', name, revision, pid, startMs: performance.now() - startedAt, reason: undefined })
+      const { pid } = this.#primary?.process ?? {}
+      const pids = this.#instances?.pids ?? (pid === undefined ? [] : [pid])
+      this.#set({ status: 'ready', name, revision, pids, startMs: performance.now() - startedAt, reason: undefined })
       this.onReady()
       this.#ready.resolve()
     } finally {
@@ -170,12 +172,19 @@ export class Target {
 
   /** Replaces the process of a command that is not over stdio. Returns false if the new one has ended, or is replaced. */
   async #replaceProcess(generation: number): Promise<boolean> {
-    const { target, env, cwd } = this.#options
+    const { target, env, cwd, instanceCount } = this.#options
     if (target.kind === 'url' || this.#state.transport === 'stdio') return true
-    await this.#process?.stop()
-    const { process, detected } = startAndDetect({ ...target, env, cwd }, ({ text }) => this.#report(text, process.pid))
-    this.#process = process
-    const result = await detected
+    await this.#instances?.stop()
+    const instances: Instances = new Instances(
+      { ...target, env, cwd },
+      {
+        onLine: (text, pid) => this.#report(text, pid),
+        onEnd: (reason) => this.#instances === instances && this.#end(generation, reason),
+        onChange: () => this.#state.status === 'ready' && this.#set({ pids: instances.pids }),
+      },
+    )
+    this.#instances = instances
+    const result = await instances.start(instanceCount)
     if (generation !== this.#generation) return false
     if (result.transport === undefined) {
       this.#end(generation, result.reason)
@@ -185,20 +194,23 @@ export class Target {
     this.#options.wire.setServer({ hasProcess: true, isHttp: result.transport === 'http' })
     if (result.transport === 'http') {
       this.#url = result.url
-      void process.exited.then((reason) => this.#process === process && this.#end(generation, reason))
       return true
     }
     // A connection starts the process of a server over stdio itself.
-    process.kill()
-    await process.exited
-    this.#process = undefined
+    await instances.stop()
+    this.#instances = undefined
     return true
+  }
+
+  #nextInstance(hasTurns: boolean): Instance | undefined {
+    const instance = this.#instances?.next(hasTurns)
+    return instance && { ...instance, kill: () => this.kill(instance) }
   }
 
   #open(revision: WantedRevision, owner: () => RestartableConnection): AnyConnection {
     const { wire, http, env, cwd, target, otherToken } = this.#options
     if (this.#url !== undefined) {
-      const server = { pid: this.#process?.pid, otherToken, kill: () => this.kill() }
+      const server = { otherToken, next: (hasTurns: boolean) => this.#nextInstance(hasTurns) }
       return connectAny(this.#url, { revision, http: { ...http, fetch: createWireFetch(wire, server) } })
     }
     if (target.kind === 'url') throw new Error('A target at a URL has one')
@@ -231,7 +243,7 @@ export class Target {
       this.#ready.resolve()
       this.#ready = createResolvers()
     }
-    this.#set({ status: 'ended', pid: undefined, reason: this.#withOutput(reason) })
+    this.#set({ status: 'ended', pids: [], reason: this.#withOutput(reason) })
   }
 
   #setSilent(generation: number): void {

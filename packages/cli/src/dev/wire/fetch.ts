@@ -3,20 +3,27 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type JsonObject, parseJsonObject } from '@x/core'
 import type { FetchFunction } from '@x/transport-http/client'
 import type { HttpHead } from '../events.ts'
+import { protocolVersion } from '@x/schema'
 import { type ArmedFault, alterRequest } from './fault.ts'
 import { readMessages } from './read-messages.ts'
 import { type HttpRequest, sendHttp } from './send-http.ts'
 import { noteOfRequest } from './streams.ts'
 import type { Wire } from './wire.ts'
 
+/** A process of the server that answers over HTTP. */
+export interface Instance {
+  readonly url: URL
+  readonly pid: number | undefined
+  /** Ends it at once, as a crash would. */
+  kill(): void
+}
+
 /** The server behind a {@link createWireFetch}. */
 export interface FetchServer {
-  /** The process that answers now. Undefined for a server that runs elsewhere. */
-  readonly pid: number | undefined
+  /** Returns the instance that answers the next request. Undefined for a server that runs elsewhere. */
+  next(hasTurns: boolean): Instance | undefined
   /** The token of the second user. */
   readonly otherToken: string | undefined
-  /** Ends the process at once. */
-  kill(): void
 }
 
 /** One request with what the wire knows of it. */
@@ -35,24 +42,29 @@ export function createWireFetch(wire: Wire, server: FetchServer): FetchFunction 
     const { callId } = wire
     const fault = message && wire.take(callId, message)
     const altered = message && alterRequest(message, fault?.kind)
+    // The question of an older revision is open in one process, so only requests of the current one take turns.
+    const given = Object.fromEntries(headers)
+    const instance = server.next(given['mcp-protocol-version'] === protocolVersion)
     const request: HttpRequest = {
-      url,
+      url: instance?.url.href ?? url,
       method,
-      headers: { ...Object.fromEntries(headers), 'accept-encoding': 'identity', ...headersOf(fault, server) },
+      headers: { ...given, 'accept-encoding': 'identity', ...headersOf(fault, server) },
       body: altered === message ? body : JSON.stringify(altered),
       signal,
     }
-    const wireRequest: WireRequest = { request, message, callId, fault, pid: server.pid }
+    const wireRequest: WireRequest = { request, message, callId, fault, pid: instance?.pid }
     recordRequest(wire, wireRequest, noteOfRequest(fault))
     const { response, written } = sendHttp(request)
-    if (fault?.kind === 'kill') {
-      await written
-      server.kill()
-      // A server that was faster than the signal has answered, and its response is lost all the same.
-      throw lostError('the process was killed')
-    }
+    if (fault?.kind === 'kill') await killDuring(written, instance)
     return toResponse(await response, (incoming) => passMessages(wire, wireRequest, incoming))
   }
+}
+
+async function killDuring(written: Promise<void>, instance: Instance | undefined): Promise<never> {
+  await written
+  instance?.kill()
+  // A server that was faster than the signal has answered, and its response is lost all the same.
+  throw lostError('the process was killed')
 }
 
 function headersOf(fault: ArmedFault | undefined, { otherToken }: FetchServer): Readonly<Record<string, string>> {

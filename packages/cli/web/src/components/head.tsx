@@ -87,7 +87,7 @@ function linkWords({ state }: Session): string {
   return state.link.value === 'connecting' ? 'Connecting …' : 'No connection to mcpx dev. Start it again.'
 }
 
-function statusWords({ status, pid, startMs, transport, watched }: ServerState): string {
+function statusWords({ status, pids, startMs, transport, watched }: ServerState): string {
   switch (status) {
     case 'starting':
       return 'Starting …'
@@ -98,7 +98,7 @@ function statusWords({ status, pid, startMs, transport, watched }: ServerState):
     case 'silent':
       return 'Does not answer its first request'
     case 'ready': {
-      const process = pid === undefined ? '' : ` · process ${pid}`
+      const process = pids.length === 0 ? '' : ` · ${pids.length === 1 ? 'process' : 'processes'} ${pids.join(', ')}`
       return `Ready over ${transport}${process}${startMs === undefined ? '' : ` · in ${showDuration(startMs)}`}`
     }
   }

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Instance } from '../wire/fetch.ts'
+import { type Detected, startAndDetect } from './detect-transport.ts'
+import type { OwnProcess, ProcessCommand } from './own-process.ts'
+
+/** What the owner of instances is told. */
+export interface InstancesListener {
+  onLine(text: string, pid: number | undefined): void
+  /** Called when an instance has ended by itself, and no other one is left. */
+  onEnd(reason: string): void
+  /** Called when an instance was killed, or has started again. */
+  onChange(): void
+}
+
+/** Milliseconds between a kill and the next start, as a supervisor needs them in production. */
+export const afterKillMs = 300
+
+/** The processes of one edition of the server. They answer in turns. */
+export class Instances {
+  readonly #command: ProcessCommand
+  readonly #listener: InstancesListener
+  readonly #processes = new Set<OwnProcess>()
+  readonly #answering = new Map<OwnProcess, Instance>()
+  #lastTurn: Instance | undefined
+  #count = 1
+  #isStopped = false
+
+  constructor(command: ProcessCommand, listener: InstancesListener) {
+    this.#command = command
+    this.#listener = listener
+  }
+
+  /** Starts the instances. Resolves with what the first of them said, or with the one that has failed. */
+  async start(count: number): Promise<Detected> {
+    this.#count = count
+    const results = await Promise.all(Array.from({ length: count }, () => this.#startOne()))
+    return results.find(({ transport }) => transport !== 'http') ?? results[0] ?? { transport: undefined, reason: '' }
+  }
+
+  get pids(): readonly number[] {
+    return Array.from(this.#answering.values(), ({ pid }) => pid).filter((pid) => pid !== undefined)
+  }
+
+  /** The instance that the last request of the current revision went to. */
+  get last(): Instance | undefined {
+    return this.#lastTurn ?? this.#answering.values().next().value
+  }
+
+  /** Returns the next instance for a request. Without turns it is always the first one. */
+  next(hasTurns: boolean): Instance | undefined {
+    const all = [...this.#answering.values()]
+    if (!hasTurns) return all[0]
+    const index = this.#lastTurn === undefined ? -1 : all.indexOf(this.#lastTurn)
+    this.#lastTurn = all[(index + 1) % all.length]
+    return this.#lastTurn
+  }
+
+  /** Stops all instances, and waits until they have ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await Promise.all(Array.from(this.#processes, (process) => process.stop()))
+  }
+
+  async #startOne(): Promise<Detected> {
+    const { process, detected } = startAndDetect(this.#command, ({ text }) => this.#listener.onLine(text, process.pid))
+    this.#processes.add(process)
+    const result = await detected
+    if (result.transport === 'http') {
+      const instance: Instance = { url: result.url, pid: process.pid, kill: () => void this.#kill(process) }
+      this.#answering.set(process, instance)
+    }
+    void process.exited.then((reason) => this.#forget(process, reason))
+    return result
+  }
+
+  #forget(process: OwnProcess, reason: string): void {
+    this.#processes.delete(process)
+    if (!this.#answering.delete(process) || this.#isStopped) return
+    if (this.#answering.size === 0) this.#listener.onEnd(reason)
+    else this.#listener.onChange()
+  }
+
+  /** Ends an instance. While others serve, it is replaced; the only one is started again by the owner. */
+  async #kill(process: OwnProcess): Promise<void> {
+    process.kill()
+    if (this.#count === 1) return
+    this.#answering.delete(process)
+    this.#listener.onChange()
+    await sleep(afterKillMs)
+    if (this.#isStopped) return
+    await this.#startOne()
+    this.#listener.onChange()
+  }
+}
