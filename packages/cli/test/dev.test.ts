@@ -2,7 +2,11 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { createClient } from '@x/client'
 import { connectAny } from '@x/legacy/client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { hostNames } from '../src/dev/calls/profiles.ts'
 import { type BuiltDevProgram, buildDevProgram, DevDriver } from '../src/testing/dev-driver.ts'
+import { runCopiedTest, runShell } from '../src/testing/run-copied.ts'
+import { toCurl } from '../web/src/texts/curl.ts'
+import { toTest } from '../web/src/texts/vitest.ts'
 
 let program: BuiltDevProgram
 beforeAll(async () => {
@@ -45,6 +49,28 @@ describe.each(['http', 'stdio'] as const)('a server over %s', (transport) => {
     expect([status, JSON.stringify(result)]).toEqual(['done', expect.stringContaining('#17 is Fixed in edition 2')])
     const pids = new Set(dev.messages(id).map(({ pid }) => pid))
     expect([pids.size, pids.has(undefined)]).toEqual([2, false])
+  })
+
+  test.runIf(transport === 'http')('prompts, templates, questions for a model and tasks are called', async () => {
+    const lists = await dev.waitFor((event) => event.type === 'lists' && event.lists)
+    expect([lists.prompts.items[0]?.name, lists.templates.items[0]?.uriTemplate]).toEqual(['review', 'item://{id}'])
+    const completion = { kind: 'prompt', target: 'review', name: 'language', value: 'r', args: {} }
+    expect(await dev.post('complete', completion)).toEqual({ values: ['rust'] })
+    const { seq } = dev
+    const prompt = dev.ended(await dev.callOf('prompt', 'review', { language: 'rust' }))
+    expect(JSON.stringify((await prompt).result)).toContain('Review this rust program.')
+    const read = await dev.ended(await dev.callOf('template', 'item://{id}', { id: '17' }))
+    expect(JSON.stringify(read.result)).toContain('Item 17')
+    const thinking = await dev.call('think')
+    const { id, sampling } = await dev.question(seq)
+    expect(JSON.stringify(sampling)).toContain('What is next?')
+    await dev.post('answer', { id, action: 'accept', content: { text: 'Rest', model: 'me', stopReason: 'endTurn' } })
+    expect(JSON.stringify((await dev.ended(thinking)).result)).toContain('Rest')
+    const built = await dev.ended(await dev.call('build'))
+    expect(built).toMatchObject({ status: 'done' })
+    const task = await dev.waitFor((event) => event.type === 'task' && event.task)
+    await dev.post('task', { id: task.id, action: 'status' })
+    await dev.waitFor((event) => event.type === 'task' && event.task.status === 'completed')
   })
 
   test('each message of a call is recorded with its size, its state and its process', async () => {
@@ -153,7 +179,7 @@ describe.each(['http', 'stdio'] as const)('a server over %s', (transport) => {
 
   test('a client of 2025-11-25 cannot take its question across a restart, and a fault of the answer says so', async () => {
     const { seq } = dev
-    await dev.post('revision', { revision: '2025-11-25' })
+    await dev.post('client', { revision: '2025-11-25' })
     await dev.ready(seq)
     await dev.post('fault', { kind: 'twice', at: 'answer' })
     const id = await dev.call('resolve', { id: 7 })
@@ -164,7 +190,7 @@ describe.each(['http', 'stdio'] as const)('a server over %s', (transport) => {
     expect(await dev.ended(id)).toMatchObject({ status: 'failed', error })
     await dev.waitFor((event) => event.type === 'question' && event.question.id === question.id && !event.isOpen, seq)
     const again = dev.seq
-    await dev.post('revision', { revision: 'probe' })
+    await dev.post('client', { revision: 'probe' })
     await dev.ready(again)
   })
 })
@@ -191,9 +217,59 @@ describe('a module', () => {
     expect([new Set(pids).size, pids[0] === pids[1], pids[2] === pids[3]]).toEqual([2, true, true])
   })
 
+  test('has its state opened with the key of the run', async () => {
+    const { seq } = dev
+    const id = await dev.call('resolve', { id: 9 })
+    await dev.question(seq)
+    const [, asked] = dev.messages(id)
+    const { result } = JSON.parse(asked?.text ?? '')
+    const report = await dev.post('state', { token: result.requestState })
+    expect(report).toMatchObject({ round: 1, questions: [{ key: 'how' }] })
+    await dev.post('stop', { id })
+  })
+
+  test('is asked as a host without questions', async () => {
+    const { seq } = dev
+    await dev.post('client', { host: 'opencode' })
+    await dev.ready(seq)
+    const call = await dev.ended(await dev.call('resolve', { id: 10 }))
+    expect(JSON.stringify(call)).toContain('elicitation.form')
+    const again = dev.seq
+    await dev.post('client', { revision: 'probe' })
+    await dev.ready(again)
+  })
+
+  test('is examined by the doctor, past the record of messages', async () => {
+    const { seq } = dev
+    await dev.post('doctor')
+    // This check sends 20 MB.
+    const isSize = ({ id }: { readonly id: string }): boolean => id === 'size'
+    const findings = await dev.waitFor(
+      (event) => event.type === 'doctor' && event.doctor.findings.some(isSize) && event.doctor.findings,
+      seq,
+    )
+    expect(findings.filter(({ status }) => status === 'wrong')).toEqual([])
+    const sizes = dev.events.map((event) => (event.type === 'message' ? event.message.bytes : 0))
+    expect(Math.max(...sizes)).toBeLessThan(100_000)
+  })
+
+  test('is repeated by the copied test and the copied command', async () => {
+    const { seq } = dev
+    const id = await dev.call('resolve', { id: 11 })
+    const question = await dev.question(seq)
+    await dev.post('answer', { id: question.id, action: 'accept', content: { how: "It's fixed" } })
+    const call = await dev.ended(id)
+    const messages = dev.messages(id)
+    const last = messages.findLast(({ direction }) => direction === 'sent')
+    const command = last && toCurl(last)
+    expect(await runShell(command ?? '')).toContain("#11 is It's fixed")
+    const copied = toTest({ call, messages, module: '../src/testing/dev-program.ts' })
+    await runCopiedTest(copied ?? '')
+  })
+
   test('goes on serving when one process is killed, which is then replaced', async () => {
     const { seq } = dev
-    const before = await dev.pids()
+    const before = dev.pids
     await dev.post('fault', { kind: 'kill' })
     const call = await dev.ended(await dev.call('put', { id: 1 }))
     expect(call).toMatchObject({ status: 'done' })
@@ -203,6 +279,14 @@ describe('a module', () => {
     )
     expect(after.filter((pid) => before.includes(pid))).toHaveLength(1)
   })
+})
+
+test('the page can act as the hosts of docs/hosts.json', () => {
+  const hosts: readonly { readonly host: string; readonly revision: string; readonly kind: string }[] = JSON.parse(
+    readFileSync(new URL('../../../docs/hosts.json', import.meta.url), 'utf8'),
+  )
+  const agents = hosts.filter(({ kind, host }) => kind === 'agent' || host === 'Inspector CLI')
+  expect(hostNames).toEqual(agents.map(({ host, revision }) => ({ host, revision })))
 })
 
 describe('the address of the page', () => {

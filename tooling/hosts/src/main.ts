@@ -6,6 +6,7 @@ import { hosts } from './hosts/hosts.ts'
 import { type HostResult, runHost } from './run-host.ts'
 
 const file = fileURLToPath(new URL('../../../docs/hosts.json', import.meta.url))
+const profiles = fileURLToPath(new URL('../../../packages/cli/src/dev/calls/host-profiles.json', import.meta.url))
 const names = process.argv.slice(2)
 const chosen = names.length === 0 ? hosts : hosts.filter(({ name }) => names.includes(slug(name)))
 if (chosen.length === 0 || chosen.length < names.length) {
@@ -37,6 +38,11 @@ async function store(result: HostResult): Promise<void> {
   const all = new Map([...stored, result].map((one) => [one.host, one]))
   const ordered = hosts.flatMap(({ name }) => all.get(name) ?? [])
   await writeFile(file, `${JSON.stringify(ordered, null, 2)}\n`)
+  // mcpx dev acts as these hosts, so its package has a copy of what they declare.
+  const declared = ordered
+    .filter(({ kind, host }) => kind === 'agent' || host === 'Inspector CLI')
+    .map(({ host, revision, clientInfo, capabilities }) => ({ host, revision, clientInfo, capabilities }))
+  await writeFile(profiles, `${JSON.stringify(declared, null, 2)}\n`)
 }
 
 function print({ host, version, revision, cells }: HostResult, ms: number): void {

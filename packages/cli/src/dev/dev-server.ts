@@ -6,6 +6,7 @@ import { nodeHandler } from '@x/transport-http/node'
 import { createApi } from './api/api.ts'
 import { listen } from './api/listen.ts'
 import { readPage } from './api/page.ts'
+import { hostNames } from './calls/profiles.ts'
 import type { EventLog } from './event-log.ts'
 import type { DevServer, ServeDevOptions } from './dev-options.ts'
 import { type DevSession, openSession } from './session.ts'
@@ -36,10 +37,12 @@ export async function openDevServer(options: DevServerOptions): Promise<OpenDevS
   const { log, commands } = session
   const { panels = [] } = options
   const hosts = options.hosts === false ? undefined : serveHosts(session)
+  const hostUrl = hosts && `http://127.0.0.1:${port}/mcp`
+  log.append({ type: 'setup', panels: panels.map(({ name, title }) => ({ name, title })), hosts: hostNames, hostUrl })
   httpServer.on('request', createApi({ port, token, log, commands, panels, page, serveHosts: hosts?.handler }))
   return {
     pageUrl: `http://127.0.0.1:${port}/#${token}`,
-    hostUrl: hosts && `http://127.0.0.1:${port}/mcp`,
+    hostUrl,
     token,
     port,
     log,

@@ -60,16 +60,20 @@ export class EventLog {
 
 /** The states that a page cannot do without. There are few of them. */
 function isState({ type }: DevEvent): boolean {
-  return type !== 'call' && type !== 'message' && type !== 'client' && type !== 'output'
+  return type !== 'call' && type !== 'task' && type !== 'message' && type !== 'client' && type !== 'output'
 }
 
 function keyOf(event: DevEvent): string | undefined {
   switch (event.type) {
     case 'server':
-    case 'tools':
+    case 'lists':
+    case 'login':
+    case 'doctor':
     case 'fault':
-    case 'panels':
+    case 'setup':
       return event.type
+    case 'task':
+      return `task ${event.task.id}`
     case 'call':
       return `call ${event.call.id}`
     case 'question':

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@x/core'
-import type { ElicitRequestFormParams, Tool } from '@x/schema'
+import type { ElicitRequestFormParams, Prompt, Resource, ResourceTemplate, Tool } from '@x/schema'
 import type { ArmedFault, FaultKind } from './wire/fault.ts'
 
 /** What the server is doing, as the command sees it. */
@@ -27,6 +27,8 @@ export interface ServerState {
   readonly pids: readonly number[]
   /** The name and version that the server gives. */
   readonly name: string | undefined
+  /** The host whose declarations the page uses. Undefined for a client that can do everything. */
+  readonly profile: string | undefined
   /** The revision that the page and the server speak. */
   readonly revision: string | undefined
   /** Milliseconds from the change, the kill or the start to the first answer. */
@@ -36,6 +38,12 @@ export interface ServerState {
   /** The folders whose changes restart the server. */
   readonly watched: readonly string[]
 }
+
+/** What the page can call. */
+export const callKinds = ['tool', 'prompt', 'resource', 'template', 'skill'] as const
+
+/** A kind of call. */
+export type CallKind = (typeof callKinds)[number]
 
 /** How a call ended, or that it still runs. */
 export type CallStatus = 'running' | 'done' | 'tool_error' | 'failed' | 'stopped'
@@ -57,16 +65,58 @@ export interface CallView {
   readonly lesson: string | undefined
 }
 
+/** A list of the server, and why it is empty if it could not be read. */
+export interface List<T> {
+  readonly items: readonly T[]
+  readonly problem: string | undefined
+}
+
+/** What the server offers. */
+export interface ServerLists {
+  readonly tools: List<Tool>
+  readonly prompts: List<Prompt>
+  readonly resources: List<Resource>
+  readonly templates: List<ResourceTemplate>
+  readonly skills: List<{ readonly uri: string; readonly name: string; readonly description: string }>
+  /** What hosts refuse. A warning without a tool is about all of them. */
+  readonly warnings: readonly { readonly tool: string | undefined; readonly message: string }[]
+}
+
+/** A task that a call of the page became. */
+export interface TaskView {
+  readonly id: string
+  readonly callId: number
+  readonly tool: string
+  readonly status: string
+}
+
+/** The result of one check of `mcpx doctor`. */
+export interface DoctorFinding {
+  readonly id: string
+  readonly status: 'ok' | 'wrong' | 'skipped'
+  readonly found: string
+  /** What to change. */
+  readonly change?: string
+}
+
+/** What `mcpx doctor` has found. */
+export interface DoctorView {
+  readonly isRunning: boolean
+  readonly findings: readonly DoctorFinding[]
+}
+
 /** A question that waits for an answer. */
 export interface QuestionView {
   readonly id: number
   readonly callId: number
   /** The key that the server gave the question. */
   readonly key: string
-  readonly kind: 'form' | 'url'
+  readonly kind: 'form' | 'url' | 'sampling'
   readonly message: string
   readonly schema: ElicitRequestFormParams['requestedSchema'] | undefined
   readonly url: string | undefined
+  /** The request of a model, for `sampling`. */
+  readonly sampling: JsonValue | undefined
 }
 
 /** A message between the client and the server, as it was on the wire. */
@@ -87,6 +137,7 @@ export interface MessageView {
 
 /** The head of an HTTP request or response. Secrets are left out. */
 export interface HttpHead {
+  readonly url: string | undefined
   readonly method: string | undefined
   readonly status: number | undefined
   readonly headers: Readonly<Record<string, string>>
@@ -98,11 +149,27 @@ export interface PanelView {
   readonly title: string
 }
 
+/** A host that the page can act as. */
+export interface HostView {
+  readonly host: string
+  readonly revision: string
+}
+
 /** One event of the command. */
 export type DevEvent =
-  | { readonly type: 'panels'; readonly panels: readonly PanelView[] }
+  /** What stays the same while the command runs. */
+  | {
+      readonly type: 'setup'
+      readonly panels: readonly PanelView[]
+      readonly hosts: readonly HostView[]
+      readonly hostUrl: string | undefined
+    }
   | { readonly type: 'server'; readonly server: ServerState }
-  | { readonly type: 'tools'; readonly tools: readonly Tool[]; readonly problem: string | undefined }
+  | { readonly type: 'lists'; readonly lists: ServerLists }
+  | { readonly type: 'task'; readonly task: TaskView }
+  /** A URL where the user logs in. Undefined when that is done. */
+  | { readonly type: 'login'; readonly url: string | undefined }
+  | { readonly type: 'doctor'; readonly doctor: DoctorView }
   | { readonly type: 'call'; readonly call: CallView }
   | { readonly type: 'question'; readonly question: QuestionView; readonly isOpen: boolean }
   | { readonly type: 'fault'; readonly armed: ArmedFault | undefined; readonly available: readonly FaultKind[] }

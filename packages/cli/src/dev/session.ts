@@ -1,12 +1,14 @@
-import { randomBytes } from 'node:crypto'
+import { type OAuth, oauth } from '@x/auth/client'
+import { loopbackRedirect } from '@x/auth/node'
 import type { Commands } from './api/commands.ts'
 import { Calls } from './calls/calls.ts'
 import { PageClient } from './calls/page-client.ts'
-import { EventLog } from './event-log.ts'
-import { parseDevTarget, watchedFolders } from './target/dev-target.ts'
+import { createCommands } from './create-commands.ts'
 import type { ServeDevOptions } from './dev-options.ts'
-import { Target, type TargetOptions } from './target/target.ts'
-import { watchFiles } from './target/watch-files.ts'
+import { EventLog } from './event-log.ts'
+import { addStateKey } from './state-keys.ts'
+import { openTarget } from './target/open-target.ts'
+import type { Target } from './target/target.ts'
 import { Wire } from './wire/wire.ts'
 
 /** A server under development, with its calls and their record. */
@@ -20,56 +22,36 @@ export interface DevSession {
 
 /** Starts a server, and watches its files. */
 export async function openSession(options: ServeDevOptions): Promise<DevSession> {
-  const { env = process.env, cwd = process.cwd(), http = {}, otherToken, panels = [], instances = 2 } = options
-  const devTarget = parseDevTarget(options.target, cwd)
-  const watched = watchedFolders(devTarget, options.watch ?? [], cwd)
+  const { otherToken } = options
+  const env = addStateKey(options.env ?? process.env)
   const log = new EventLog()
   const wire = new Wire(log, { hasUser: otherToken !== undefined })
-  wire.setServer({ hasProcess: devTarget.kind !== 'url', isHttp: devTarget.kind !== 'command' })
-  const target = new Target({
-    target: devTarget,
-    instanceCount: devTarget.kind === 'module' ? instances : 1,
-    watched,
-    env: withStateKey(env),
-    cwd,
-    log,
-    wire,
-    http,
-    otherToken,
-  })
+  const http = options.http ?? { auth: createLogin(log) }
+  const { target, watch } = openTarget({ ...options, env, http }, log, wire)
   const calls = new Calls(log, wire)
-  log.append({ type: 'panels', panels: panels.map(({ name, title }) => ({ name, title })) })
-  const page = new PageClient(target, calls)
+  const page = new PageClient(log, { target, calls, wire })
   target.onRestart = () => calls.endOlder(target.state.revision)
-  target.onReady = () => void page.listTools()
-  const stopWatching = watched.length === 0 ? undefined : await watchFiles(watched, () => target.restart())
-  page.use('probe')
+  target.onReady = () => void page.readLists()
+  const stopWatching = await watch()
+  page.use({ host: undefined, revision: 'probe' })
+  const closed = new AbortController()
   const close = async (): Promise<void> => {
-    await stopWatching?.()
+    closed.abort()
+    await stopWatching()
     calls.close()
     await target.close()
   }
-  return { log, target, calls, commands: createCommands(target, calls, page), close }
-}
-
-/** Adds the key of this run, so that what the server seals opens in its next process. */
-function withStateKey(env: TargetOptions['env']): TargetOptions['env'] {
-  const { STATE_KEYS, STATE_KEYS_FILE } = env
-  const hasKey = STATE_KEYS !== undefined || STATE_KEYS_FILE !== undefined
-  return hasKey ? env : { ...env, STATE_KEYS: randomBytes(32).toString('base64url') }
-}
-
-function createCommands(target: Target, calls: Calls, page: PageClient): Commands {
   return {
-    startCall: (tool, args) => {
-      calls.rejectAnswerFault(target.state.revision)
-      return calls.start(page.client, { tool, args })
-    },
-    stopCall: (id) => calls.stop(id),
-    answer: (id, answer) => calls.questions.answer(id, answer),
-    arm: (kind, options) => calls.arm(kind === undefined ? undefined : { kind, ...options }),
-    useRevision: (revision) => page.use(revision),
-    restart: () => target.restart(),
-    kill: () => target.kill(),
+    log,
+    target,
+    calls,
+    commands: createCommands({ log, target, calls, page, env, signal: closed.signal }),
+    close,
   }
+}
+
+/** Logs the user in at a server that requires it: the page shows the URL, which only a click opens. */
+function createLogin(log: EventLog): OAuth {
+  const redirect = loopbackRedirect({ open: ({ href }) => log.append({ type: 'login', url: href }) })
+  return oauth({ client: { name: 'mcpx-dev' }, redirect })
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import type { CallView, MessageView, QuestionView, StampedEvent } from '../dev/events.ts'
+import type { CallKind, CallView, MessageView, QuestionView, StampedEvent } from '../dev/events.ts'
 import { type DevServerOptions, type OpenDevServer, openDevServer } from '../dev/dev-server.ts'
 
 /** The program of `dev-program.ts`, in a folder of its own that is watched. */
@@ -90,13 +90,18 @@ export class DevDriver {
     return this.waitFor((event) => event.type === 'server' && event.server.status === 'ready' && event.seq, after)
   }
 
-  /** The processes of the server that is ready. */
-  pids(): Promise<readonly number[]> {
-    return this.waitFor((event) => event.type === 'server' && event.server.status === 'ready' && event.server.pids)
+  /** The processes of the server. */
+  get pids(): readonly number[] {
+    const states = this.#events.flatMap((event) => (event.type === 'server' ? [event.server] : []))
+    return states.at(-1)?.pids ?? []
   }
 
-  async call(tool: string, args: object = {}): Promise<number> {
-    const { id } = await this.post('call', { tool, args })
+  call(tool: string, args: object = {}): Promise<number> {
+    return this.callOf('tool', tool, args)
+  }
+
+  async callOf(kind: CallKind, target: string, args: object = {}): Promise<number> {
+    const { id } = await this.post('call', { kind, target, args })
     return Number(id)
   }
 

@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { legacy } from '@x/legacy'
-import { createServer, form, sealedState, tool } from '@x/server'
+import { createServer, form, prompt, resourceTemplate, randomKey, sealedState, tool } from '@x/server'
+import { tasks } from '@x/tasks/server'
 import { serveHttp } from '@x/transport-http/node'
 import { serveStdio } from '@x/transport-stdio'
 import { z } from 'zod'
@@ -17,8 +18,9 @@ const acts = { input: z.object({ id: z.number() }) }
 export const server = createServer({
   name: 'shop',
   version: '1.0.0',
-  extensions: [legacy()],
-  state: sealedState({ keys: (process.env['STATE_KEYS'] ?? '').split(',') }),
+  extensions: [legacy(), tasks()],
+  // A test imports this module without a key.
+  state: sealedState({ keys: process.env['STATE_KEYS']?.split(',') ?? [randomKey()] }),
   tools: [
     tool('resolve', {
       ...acts,
@@ -26,7 +28,7 @@ export const server = createServer({
       run: async ({ id }, ctx) => {
         const answer = await ctx.elicit('how', { message: `How was item ${id} resolved?`, schema: how })
         act('resolve')
-        return `#${id} is ${answer.how} in ${edition} of ${process.pid}`
+        return `#${id} is ${answer.how} in ${edition}`
       },
     }),
     tool('pay', {
@@ -47,7 +49,31 @@ export const server = createServer({
         return `put ${id} in ${process.pid}`
       },
     }),
+    tool('think', {
+      description: 'Asks a model',
+      run: async (_, ctx) => {
+        const question = { role: 'user', content: { type: 'text', text: 'What is next?' } } as const
+        const { content } = await ctx.sample('next', { messages: [question], maxTokens: 10 })
+        return JSON.stringify(content)
+      },
+    }),
+    tool('build', { description: 'Builds as a task', task: 'required', run: () => 'built' }),
     tool('crash', { description: 'Ends the process', run: () => process.exit(3) }),
+  ],
+  prompts: [
+    prompt('review', {
+      description: 'Reviews a program',
+      input: z.object({ language: z.string() }),
+      complete: { language: (typed) => ['go', 'rust'].filter((one) => one.startsWith(typed)) },
+      run: ({ language }) => `Review this ${language} program.`,
+    }),
+  ],
+  resourceTemplates: [
+    resourceTemplate('item://{id}', {
+      name: 'item',
+      complete: { id: () => ['17', '18'] },
+      read: ({ id }) => `Item ${id}`,
+    }),
   ],
 })
 

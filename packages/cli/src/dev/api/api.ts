@@ -52,11 +52,11 @@ async function serveCommand(
     const path = pathOf(request)
     const body = await readBody(request)
     const [, panel] = /^\/api\/panels\/([a-z\d-]+)$/.exec(path) ?? []
-    const result = panel === undefined ? runCommand(commands, path, body) : await runPanel(panels, panel, body)
-    writeJson(response, 200, result)
+    const result = panel === undefined ? runCommand(commands, path, body) : runPanel(panels, panel, body)
+    writeJson(response, 200, await result)
   } catch (error) {
-    const isKnown = error instanceof ApiError
-    writeJson(response, isKnown ? error.status : 500, { error: isKnown ? error.message : String(error) })
+    const status = error instanceof ApiError ? error.status : 409
+    writeJson(response, status, { error: error instanceof Error ? error.message : String(error) })
   }
 }
 

@@ -1,54 +1,95 @@
 import type { ElicitAnswer } from '@x/client'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 import { protocolVersions } from '@x/schema'
-import type { WantedRevision } from '../target/target.ts'
+import type { CallRequest } from '../calls/call-kinds.ts'
+import { callKinds } from '../events.ts'
+import { type Profile, profileOf } from '../calls/profiles.ts'
 import { type FaultKind, faultKinds } from '../wire/fault.ts'
 import { ApiError } from './read-body.ts'
 
-/** What the page can command. */
+/** What the page can command. A command that cannot be done throws. */
 export interface Commands {
-  startCall(tool: string, args: JsonObject): number
+  startCall(request: CallRequest): number
   stopCall(id: number): boolean
+  /** Calls for an App in a frame, and resolves with the result. */
+  callForApp(request: CallRequest): Promise<JsonValue>
   answer(id: number, answer: ElicitAnswer): boolean
   arm(kind: FaultKind | undefined, options: { readonly at: 'request' | 'answer'; readonly delayMs: number }): void
-  /** Speaks another revision, as a host of that revision does. */
-  useRevision(revision: WantedRevision): void
+  /** Acts as another client. */
+  useProfile(profile: Profile): void
   restart(): void
   kill(): void
+  complete(completion: PageCompletion): Promise<readonly string[]>
+  useTask(id: string, action: 'status' | 'cancel'): Promise<void>
+  /** Opens a `requestState` with the keys of this run. */
+  openState(token: string): Promise<JsonObject>
+  examine(): void
 }
 
+/** What the page asks to be completed: an argument of a prompt, or a variable of a URI template. */
+export interface PageCompletion {
+  readonly kind: 'prompt' | 'template'
+  readonly target: string
+  readonly name: string
+  readonly value: string
+  /** The other arguments. */
+  readonly args: Readonly<Record<string, string>>
+}
+
+type Run = (commands: Commands, body: JsonObject) => JsonObject | void | Promise<JsonObject | void>
+
+const runs: ReadonlyMap<string, Run> = new Map<string, Run>([
+  ['call', (commands, body) => ({ id: commands.startCall(parseCall(body)) })],
+  ['app', async (commands, body) => ({ result: await commands.callForApp(parseCall(body)) })],
+  ['stop', ({ stopCall }, body) => confirm(stopCall(numberIn(body, 'id')), 'The call does not run any more')],
+  [
+    'answer',
+    ({ answer }, body) => confirm(answer(numberIn(body, 'id'), parseAnswer(body)), 'The question is not open any more'),
+  ],
+  [
+    'fault',
+    ({ arm }, body) => {
+      const at = body['at'] === 'answer' ? 'answer' : 'request'
+      arm(parseKind(body['kind']), { at, delayMs: parseDelay(body['delayMs']) })
+    },
+  ],
+  ['client', ({ useProfile }, body) => useProfile(parseProfile(body))],
+  ['restart', ({ restart }) => restart()],
+  ['kill', ({ kill }) => kill()],
+  ['complete', async ({ complete }, body) => ({ values: [...(await complete(parseCompletion(body)))] })],
+  ['task', ({ useTask }, body) => useTask(textIn(body, 'id'), body['action'] === 'cancel' ? 'cancel' : 'status')],
+  ['state', ({ openState }, body) => openState(textIn(body, 'token'))],
+  ['doctor', ({ examine }) => examine()],
+])
+
 /** Runs one command. Throws an {@link ApiError} for a command that does not exist, or whose body is wrong. */
-export function runCommand(commands: Commands, path: string, body: JsonObject): JsonObject {
-  switch (path) {
-    case '/api/call':
-      return { id: commands.startCall(textIn(body, 'tool'), objectIn(body, 'args')) }
-    case '/api/stop':
-      return confirm(commands.stopCall(numberIn(body, 'id')), 'The call does not run any more')
-    case '/api/answer':
-      return confirm(commands.answer(numberIn(body, 'id'), parseAnswer(body)), 'The question is not open any more')
-    case '/api/fault':
-      commands.arm(parseKind(body['kind']), {
-        at: body['at'] === 'answer' ? 'answer' : 'request',
-        delayMs: parseDelay(body['delayMs']),
-      })
-      return {}
-    case '/api/revision':
-      commands.useRevision(parseRevision(body['revision']))
-      return {}
-    case '/api/restart':
-      commands.restart()
-      return {}
-    case '/api/kill':
-      commands.kill()
-      return {}
-    default:
-      throw new ApiError(404, `There is no command ${path}`)
+export async function runCommand(commands: Commands, path: string, body: JsonObject): Promise<JsonObject> {
+  const run = runs.get(path.replace('/api/', ''))
+  if (run === undefined) throw new ApiError(404, `There is no command ${path}`)
+  return (await run(commands, body)) ?? {}
+}
+
+function parseCall(body: JsonObject): CallRequest {
+  const kind = callKinds.find((known) => known === (body['kind'] ?? 'tool'))
+  if (kind === undefined) throw new ApiError(400, `kind must be one of ${callKinds.join(', ')}`)
+  return { kind, target: textIn(body, 'target'), args: objectIn(body, 'args') }
+}
+
+function parseCompletion(body: JsonObject): PageCompletion {
+  const args = Object.entries(objectIn(body, 'args')).filter((entry): entry is [string, string] => {
+    return typeof entry[1] === 'string'
+  })
+  return {
+    kind: body['kind'] === 'prompt' ? 'prompt' : 'template',
+    target: textIn(body, 'target'),
+    name: textIn(body, 'name'),
+    value: textIn(body, 'value'),
+    args: Object.fromEntries(args),
   }
 }
 
-function confirm(isDone: boolean, problem: string): JsonObject {
+function confirm(isDone: boolean, problem: string): void {
   if (!isDone) throw new ApiError(409, problem)
-  return {}
 }
 
 const maxDelayMs = 600_000
@@ -69,10 +110,13 @@ function parseKind(value: JsonValue | undefined): FaultKind | undefined {
 
 const revisions = ['probe', ...protocolVersions] as const
 
-function parseRevision(value: JsonValue | undefined): WantedRevision {
-  const revision = revisions.find((known) => known === value)
-  if (revision === undefined) throw new ApiError(400, `revision must be one of ${revisions.join(', ')}`)
-  return revision
+function parseProfile({ host, revision: wanted }: JsonObject): Profile {
+  const profile = typeof host === 'string' ? profileOf(host) : undefined
+  if (profile !== undefined) return profile
+  const revision = revisions.find((known) => known === wanted)
+  if (revision === undefined)
+    throw new ApiError(400, `revision must be one of ${revisions.join(', ')}, or host the name of a host`)
+  return { host: undefined, revision }
 }
 
 const actions = ['accept', 'decline', 'cancel'] as const

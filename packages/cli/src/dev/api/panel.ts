@@ -24,11 +24,14 @@ import { ApiError } from './read-body.ts'
  * ```
  */
 export interface Panel {
-  /** The name that the script gives to `definePanel`: lower-case letters, digits and hyphens. */
+  /** The name under which the script declares itself: lower-case letters, digits and hyphens. */
   readonly name: string
   /** The heading. */
   readonly title: string
-  /** A file with one JavaScript module that imports nothing. It calls `definePanel` of `@x/cli/web/panel.ts`. */
+  /**
+   * A file with one JavaScript module that imports nothing. It declares the panel with the function of
+   * `@x/cli/web/panel.ts`, which draws it with Preact.
+   */
   readonly script: URL
   /** A file of CSS. The variables, cards and buttons of the page are already there. */
   readonly style?: URL
@@ -84,11 +87,7 @@ function writeEvent(response: ServerResponse, name: string, content: JsonObject)
 export async function runPanel(panels: readonly Panel[], name: string, command: JsonObject): Promise<JsonObject> {
   const panel = panels.find((one) => one.name === name)
   if (panel?.run === undefined) throw new ApiError(404, `The panel ${name} has no commands`)
-  try {
-    return (await panel.run(command)) ?? {}
-  } catch (error) {
-    throw new ApiError(409, messageOf(error))
-  }
+  return (await panel.run(command)) ?? {}
 }
 
 function messageOf(error: unknown): string {

@@ -1,17 +1,14 @@
-import { type Client, type ClientEvent, type ClientExtension, createClient, isClientError } from '@x/client'
-import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
-import type { Connection, Middleware } from '@x/exchange'
+import { type ClientEvent, isClientError } from '@x/client'
+import { isJsonObject } from '@x/core'
+import type { Middleware } from '@x/exchange'
 import { projectMetaKeys, protocolVersion, type RpcResponse, type Tool } from '@x/schema'
-import { tasksClient } from '@x/tasks/client'
 import type { EventLog } from '../event-log.ts'
 import type { CallView } from '../events.ts'
 import { type ArmedFault, type FaultKind, isAnswer } from '../wire/fault.ts'
 import type { Wire } from '../wire/wire.ts'
 import { explainFault, type FaultyCall } from './explain-fault.ts'
-import { Questions } from './questions.ts'
-
-/** The name of the client at servers. */
-const clientInfo = { name: 'mcpx-dev', version: '1.0.0' }
+import { type CallRequest, callRows, type DevClient } from './call-kinds.ts'
+import { toJson } from './to-json.ts'
 
 /** A fault that a call has met. */
 interface MetFault {
@@ -28,7 +25,7 @@ interface CallEntry {
 }
 
 /** How a call has ended. */
-type CallEnd = Pick<CallView, 'status' | 'result' | 'error'>
+export type CallEnd = Pick<CallView, 'status' | 'result' | 'error'>
 
 /** Calls whose entries are kept. The oldest ended ones are forgotten. */
 const maxCalls = 200
@@ -37,7 +34,6 @@ const maxHostStates = 1000
 
 /** The calls of the page and those of hosts. They run in the command, so that the page can be loaded again. */
 export class Calls {
-  readonly questions: Questions
   readonly #log: EventLog
   readonly #wire: Wire
   readonly #entries = new Map<number, CallEntry>()
@@ -49,46 +45,33 @@ export class Calls {
   constructor(log: EventLog, wire: Wire) {
     this.#log = log
     this.#wire = wire
-    this.questions = new Questions(log, () => wire.callId)
     wire.onFault = (callId, kind, { params }) => this.#meet(callId, kind, isAnswer(params))
   }
 
-  /** The client of the page over a connection. */
-  openClient(connection: Connection): Client {
-    return createClient(connection, {
-      ...clientInfo,
-      ...this.questions.handlers,
-      cache: false,
-      log: ({ level, message }) => this.#note(`${level}: ${message}`),
-      extensions: [tasksClient(), this.#observer()],
-    })
-  }
-
-  setTools(tools: readonly Tool[], problem: string | undefined): void {
+  setTools(tools: readonly Tool[]): void {
     this.#tools = tools
-    this.#log.append({ type: 'tools', tools, problem })
   }
 
-  /** Starts a call of a tool, and returns its id. */
-  start(client: Client, { tool, args }: { readonly tool: string; readonly args: JsonObject }): number {
-    const entry = this.#open('page', { method: 'tools/call', target: tool, args })
+  /** Starts a call of the page, and returns its id, and its result for a page that waits for it. */
+  start(client: DevClient, request: CallRequest): { readonly id: number; readonly ended: Promise<CallEnd> } {
+    const { target, args, kind } = request
+    const { method, run } = callRows[kind]
+    const entry = this.#open('page', { method, target, args })
     const { id } = entry.view
     const { signal } = entry.controller
     const options = { signal, onProgress: () => {}, onLog: () => {} }
-    void this.#wire.run(id, async () => {
+    const ended = this.#wire.run(id, async (): Promise<CallEnd> => {
       try {
-        const result = await client.callTool(tool, args, options)
-        this.#end(id, {
-          status: result.isError === true ? 'tool_error' : 'done',
-          result: toJson(result),
-          error: undefined,
-        })
+        const result = toJson(await run(client, request, options))
+        const isError = isJsonObject(result) && result['isError'] === true
+        return { status: isError ? 'tool_error' : 'done', result, error: undefined }
       } catch (error) {
         const isStopped = signal.aborted && signal.reason === stopReason
-        this.#end(id, { status: isStopped ? 'stopped' : 'failed', result: undefined, error: messageOf(error) })
+        return { status: isStopped ? 'stopped' : 'failed', result: undefined, error: messageOf(error) }
       }
     })
-    return id
+    void ended.then((end) => this.#end(id, end))
+    return { id, ended }
   }
 
   /** Stops a call. Returns false if it does not run. */
@@ -136,7 +119,7 @@ export class Calls {
     const { armed } = this.#wire
     if (armed?.at !== 'answer' || !isOlder(revision)) return
     this.#wire.arm(undefined)
-    this.#note(`A call of ${revision} has no second request, so a fault of the answer cannot meet it. It is disarmed.`)
+    this.note(`A call of ${revision} has no second request, so a fault of the answer cannot meet it. It is disarmed.`)
   }
 
   close(): void {
@@ -205,26 +188,20 @@ export class Calls {
     if (entry !== undefined) entry.fault = { kind, isAnswer: isOfAnswer, laterCount: 0 }
   }
 
-  #observer(): ClientExtension {
-    return {
-      extends: 'client',
-      name: 'recorder',
-      start: () => ({ observe: (event) => this.#observe(event) }),
-    }
-  }
-
-  #observe(event: ClientEvent): void {
+  /** Records what the client of the page decides. */
+  observe(event: ClientEvent): void {
     const { callId } = this.#wire
     if (event.type === 'resend') {
       const fault = callId === undefined ? undefined : this.#entries.get(callId)?.fault
       if (fault !== undefined) fault.laterCount += 1
-      this.#note(`sends again in ${Math.round(event.pauseMs)} ms, after ${event.reason}`)
+      this.note(`sends again in ${Math.round(event.pauseMs)} ms, after ${event.reason}`)
     }
-    if (event.type === 'answer') this.#note(`answers "${event.key}": ${event.action}`)
-    if (event.type === 'round' && event.isRestarted) this.#note('starts the call again, because its state was rejected')
+    if (event.type === 'answer') this.note(`answers "${event.key}": ${event.action}`)
+    if (event.type === 'round' && event.isRestarted) this.note('starts the call again, because its state was rejected')
   }
 
-  #note(text: string): void {
+  /** Adds a note to the call that runs. */
+  note(text: string): void {
     this.#log.append({ type: 'client', callId: this.#wire.callId, text })
   }
 }
@@ -239,11 +216,6 @@ function repeatHintOf({ annotations, _meta }: Tool): FaultyCall['hint'] {
 
 function isOlder(revision: string | undefined): boolean {
   return revision !== undefined && revision !== protocolVersion
-}
-
-/** A copy by way of JSON has the type of JSON: the interface of results has no index signature. */
-function toJson(value: object): JsonValue {
-  return JSON.parse(JSON.stringify(value))
 }
 
 function messageOf(error: unknown): string {

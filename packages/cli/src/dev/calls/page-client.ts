@@ -1,49 +1,75 @@
-import type { Client } from '@x/client'
 import type { RestartableConnection } from '../target/restartable-connection.ts'
-import type { Probe, Target, WantedRevision } from '../target/target.ts'
+import type { Probe, Target } from '../target/target.ts'
+import type { DevClient } from './call-kinds.ts'
 import type { Calls } from './calls.ts'
+import { readLists } from './lists.ts'
+import { createProfileClient, type Profile } from './profiles.ts'
+import { Questions } from './questions.ts'
+import { Tasks } from './tasks.ts'
+import type { Wire } from '../wire/wire.ts'
+import type { EventLog } from '../event-log.ts'
+import type { ServerLists } from '../events.ts'
 
 /** `connectAny` waits a minute for a program that is downloaded first, and then starts it once more. */
 const probeTimeoutMs = 150_000
 
 /** The client of the page. Another revision needs another connection, and so another client. */
 export class PageClient {
+  readonly questions: Questions
+  readonly tasks: Tasks
+  readonly #log: EventLog
   readonly #target: Target
   readonly #calls: Calls
-  #client: Client | undefined
+  #client: DevClient | undefined
   #connection: RestartableConnection | undefined
 
-  constructor(target: Target, calls: Calls) {
+  constructor(
+    log: EventLog,
+    { target, calls, wire }: { readonly target: Target; readonly calls: Calls; readonly wire: Wire },
+  ) {
+    this.#log = log
+    this.questions = new Questions(log, () => wire.callId)
+    this.tasks = new Tasks(log, wire)
     this.#target = target
     this.#calls = calls
   }
 
-  get client(): Client {
+  get client(): DevClient {
     if (this.#client === undefined) throw new Error('The page has no client yet')
     return this.#client
   }
 
-  /** Reads the tools of the server again. */
-  async listTools(): Promise<void> {
-    try {
-      this.#calls.setTools(await this.client.listTools(), undefined)
-    } catch (error) {
-      this.#calls.setTools([], error instanceof Error ? error.message : String(error))
-    }
+  /** Reads what the server offers again. */
+  async readLists(): Promise<void> {
+    const lists = await readLists(this.client).catch(failedLists)
+    this.#calls.setTools(lists.tools.items)
+    this.#log.append({ type: 'lists', lists })
   }
 
-  use(revision: WantedRevision): void {
+  /** Acts as another client. */
+  use(profile: Profile): void {
     const replaced = this.#connection
-    const connection = this.#target.connect(revision)
-    const client = this.#calls.openClient(connection)
+    const connection = this.#target.connect(profile.revision)
+    const client = createProfileClient(connection, profile, {
+      questions: this.questions,
+      onTask: (task) => this.tasks.add(task),
+      log: ({ level, message }) => this.#calls.note(`${level}: ${message}`),
+      observe: (event) => this.#calls.observe(event),
+    })
     this.#connection = connection
     this.#client = client
-    this.#target.usePrimary(connection, () => probe(client, connection))
+    this.#target.usePrimary(connection, { profile: profile.host, probe: () => probe(client, connection) })
     void replaced?.close()
   }
 }
 
-async function probe(client: Client, connection: RestartableConnection): ReturnType<Probe> {
+function failedLists(error: unknown): ServerLists {
+  const empty = { items: [], problem: undefined }
+  const tools = { items: [], problem: error instanceof Error ? error.message : String(error) }
+  return { tools, prompts: empty, resources: empty, templates: empty, skills: empty, warnings: [] }
+}
+
+async function probe(client: DevClient, connection: RestartableConnection): ReturnType<Probe> {
   await client.discover({ timeoutMs: probeTimeoutMs, maxResendMs: 0 })
   const { name, version = '' } = client.serverInfo ?? {}
   const { revision } = connection.peer ?? {}

@@ -1,7 +1,9 @@
+import { pathToFileURL } from 'node:url'
 import type { ElicitAnswer, InputContext, InputHandlers } from '@x/client'
-import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@x/schema'
+import type { CreateMessageRequestParams, ElicitRequestFormParams, ElicitRequestURLParams } from '@x/schema'
 import type { EventLog } from '../event-log.ts'
 import type { QuestionView } from '../events.ts'
+import { toJson } from './to-json.ts'
 
 interface OpenQuestion {
   readonly view: QuestionView
@@ -21,11 +23,25 @@ export class Questions {
   }
 
   /** The handlers of the client that the page uses. */
-  readonly handlers: Required<Pick<InputHandlers, 'elicit' | 'openUrl'>> = {
+  readonly handlers: Required<InputHandlers> = {
     elicit: (question: ElicitRequestFormParams, context: InputContext) =>
-      this.#ask({ kind: 'form', message: question.message, schema: question.requestedSchema, url: undefined }, context),
+      this.#ask({ kind: 'form', message: question.message, schema: question.requestedSchema }, context),
     openUrl: ({ message, url }: ElicitRequestURLParams, context: InputContext) =>
-      this.#ask({ kind: 'url', message, schema: undefined, url }, context),
+      this.#ask({ kind: 'url', message, url }, context),
+    // The user is the model: writes what it would answer.
+    sample: async (params: CreateMessageRequestParams, context: InputContext) => {
+      const message = 'The server asks a model. Write what it answers.'
+      const { action, content = {} } = await this.#ask({ kind: 'sampling', message, sampling: toJson(params) }, context)
+      if (action !== 'accept') throw new Error('The user rejected the request of a model')
+      const { text = '', model = 'by-hand', stopReason = 'endTurn' } = content
+      return {
+        role: 'assistant',
+        content: { type: 'text', text: String(text) },
+        model: String(model),
+        stopReason: String(stopReason),
+      }
+    },
+    roots: () => [{ uri: pathToFileURL(process.cwd()).href }],
   }
 
   /** Answers a question. Returns false if it is not open any more. */
@@ -36,11 +52,19 @@ export class Questions {
   }
 
   #ask(
-    question: Pick<QuestionView, 'kind' | 'message' | 'schema' | 'url'>,
+    question: Pick<QuestionView, 'kind' | 'message'> & Partial<QuestionView>,
     { key, signal }: InputContext,
   ): Promise<ElicitAnswer> {
     this.#lastId += 1
-    const view: QuestionView = { id: this.#lastId, callId: this.#getCallId() ?? 0, key, ...question }
+    const view: QuestionView = {
+      schema: undefined,
+      url: undefined,
+      sampling: undefined,
+      ...question,
+      id: this.#lastId,
+      callId: this.#getCallId() ?? 0,
+      key,
+    }
     return new Promise((resolve, reject) => {
       const close = (): void => {
         signal.removeEventListener('abort', abandon)

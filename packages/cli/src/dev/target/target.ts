@@ -72,6 +72,7 @@ export class Target {
       isOwn: target.kind !== 'url',
       pids: [],
       name: undefined,
+      profile: undefined,
       revision: undefined,
       startMs: undefined,
       reason: undefined,
@@ -82,6 +83,17 @@ export class Target {
 
   get state(): ServerState {
     return this.#state
+  }
+
+  /** The URL that the server has now. Undefined for one over stdio. */
+  get url(): URL | undefined {
+    return this.#instances?.last?.url ?? this.#url
+  }
+
+  /** The command of the server. Undefined for a server that runs elsewhere. */
+  get program(): { readonly command: string; readonly args: readonly string[] } | undefined {
+    const { target } = this.#options
+    return target.kind === 'url' ? undefined : target
   }
 
   /** Opens a connection that outlives the processes of the server. */
@@ -100,8 +112,12 @@ export class Target {
    * Makes a connection that of the page, and starts the server, again if it runs. `probe` asks the server over that
    * connection.
    */
-  usePrimary(primary: RestartableConnection, probe: Probe): void {
+  usePrimary(
+    primary: RestartableConnection,
+    { profile, probe }: { readonly profile: string | undefined; readonly probe: Probe },
+  ): void {
     const isFirst = this.#primary === undefined
+    this.#state = { ...this.#state, profile }
     this.#primary = primary
     this.#probe = probe
     this.restart(0, isFirst ? 'starting' : 'restarting')

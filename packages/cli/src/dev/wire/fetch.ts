@@ -40,8 +40,7 @@ export function createWireFetch(wire: Wire, server: FetchServer): FetchFunction 
   return async (url, { method, headers, body, signal }) => {
     const message = body === undefined ? undefined : parseJsonObject(body)
     const { callId } = wire
-    const fault = message && wire.take(callId, message)
-    const altered = message && alterRequest(message, fault?.kind)
+    const { fault, altered } = takeFault(wire, message)
     // The question of an older revision is open in one process, so only requests of the current one take turns.
     const given = Object.fromEntries(headers)
     const instance = server.next(given['mcp-protocol-version'] === protocolVersion)
@@ -58,6 +57,14 @@ export function createWireFetch(wire: Wire, server: FetchServer): FetchFunction 
     if (fault?.kind === 'kill') await killDuring(written, instance)
     return toResponse(await response, (incoming) => passMessages(wire, wireRequest, incoming))
   }
+}
+
+function takeFault(
+  wire: Wire,
+  message: JsonObject | undefined,
+): { readonly fault: ArmedFault | undefined; readonly altered: JsonObject | undefined } {
+  const fault = message && wire.take(wire.callId, message)
+  return { fault, altered: message && alterRequest(message, fault?.kind) }
 }
 
 async function killDuring(written: Promise<void>, instance: Instance | undefined): Promise<never> {
@@ -154,11 +161,11 @@ function withoutSecrets(headers: Readonly<Record<string, unknown>>): Readonly<Re
 }
 
 function headOf({ statusCode, headers }: IncomingMessage): HttpHead {
-  return { method: undefined, status: statusCode, headers: withoutSecrets(headers) }
+  return { url: undefined, method: undefined, status: statusCode, headers: withoutSecrets(headers) }
 }
 
 function recordRequest(wire: Wire, { request, callId, pid }: WireRequest, note: string | undefined): void {
-  const http = { method: request.method, status: undefined, headers: withoutSecrets(request.headers) }
+  const http = { url: request.url, method: request.method, status: undefined, headers: withoutSecrets(request.headers) }
   wire.record({ callId, direction: 'sent', transport: 'http', pid, text: request.body ?? '', http, note })
 }
 

@@ -4,6 +4,7 @@ import type { CallView } from '../../../src/dev/events.ts'
 import type { TimelineEntry } from '../state/dev-state.ts'
 import type { Session } from '../state/session.ts'
 import { showDuration } from '../units.ts'
+import { CopyButtons } from './copy-buttons.tsx'
 import { MessageRow } from './message-row.tsx'
 
 /** Shows a call: its messages in their order, what the client decided, and the result. */
@@ -42,7 +43,7 @@ function CallDetails({ session, call }: { readonly session: Session; readonly ca
             </button>
           )}
           {status !== 'running' && call.method === 'tools/call' && (
-            <button type="button" class="quiet" onClick={() => void session.call(target, args)}>
+            <button type="button" class="quiet" onClick={() => void session.call({ kind: 'tool', target, args })}>
               Call again
             </button>
           )}
@@ -53,10 +54,11 @@ function CallDetails({ session, call }: { readonly session: Session; readonly ca
       </p>
       <ol class="messages">
         {session.state.timelineOf(id).map((entry) => (
-          <TimelineRow key={entry.seq} entry={entry} startedAt={call.startedAt} />
+          <TimelineRow key={entry.seq} session={session} entry={entry} startedAt={call.startedAt} />
         ))}
       </ol>
       <Outcome call={call} />
+      {status !== 'running' && <CopyButtons session={session} call={call} />}
       {call.lesson !== undefined && (
         <p class="notice lesson">
           <strong>What the fault has shown</strong> {call.lesson}
@@ -66,8 +68,15 @@ function CallDetails({ session, call }: { readonly session: Session; readonly ca
   )
 }
 
-function TimelineRow({ entry, startedAt }: { readonly entry: TimelineEntry; readonly startedAt: number }): VNode {
-  if (entry.type === 'message') return <MessageRow message={entry.message} afterMs={entry.at - startedAt} />
+interface TimelineRowProps {
+  readonly session: Session
+  readonly entry: TimelineEntry
+  readonly startedAt: number
+}
+
+function TimelineRow({ session, entry, startedAt }: TimelineRowProps): VNode {
+  if (entry.type === 'message')
+    return <MessageRow session={session} message={entry.message} afterMs={entry.at - startedAt} />
   return <li class="note">The client {entry.text}</li>
 }
 
@@ -91,7 +100,11 @@ function Outcome({ call }: { readonly call: CallView }): VNode | null {
 
 /** Returns the texts of a result, and a word for each other part. */
 function resultText(result: CallView['result']): string {
-  const content = isJsonObject(result) ? result['content'] : undefined
+  const { content, contents, messages } = isJsonObject(result) ? result : {}
+  if (Array.isArray(contents))
+    return contents.map((part) => (isJsonObject(part) ? String(part['text'] ?? '(binary)') : '')).join('\n')
+  if (Array.isArray(messages))
+    return resultText({ content: messages.map((one) => (isJsonObject(one) ? one['content'] : one) ?? null) })
   if (!Array.isArray(content)) return ''
   return content
     .map((block) =>

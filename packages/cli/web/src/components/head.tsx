@@ -2,8 +2,7 @@ import type { VNode } from 'preact'
 import type { ServerState } from '../../../src/dev/events.ts'
 import type { Session } from '../state/session.ts'
 import { showDuration } from '../units.ts'
-
-const revisions = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
+import { DoctorCard } from './doctor-card.tsx'
 
 /** Shows the server and its state, and what can be done with it. */
 export function Head({ session }: { readonly session: Session }): VNode {
@@ -16,7 +15,7 @@ export function Head({ session }: { readonly session: Session }): VNode {
         {isLost ? linkWords(session) : server && statusWords(server)}
       </p>
       {server && !isLost && <HeadActions session={session} server={server} />}
-      <Problems problem={session.problem.value} reason={isLost ? undefined : server?.reason} />
+      <Problems session={session} reason={isLost ? undefined : server?.reason} />
     </header>
   )
 }
@@ -33,15 +32,23 @@ function Title({ server }: { readonly server: ServerState | undefined }): VNode 
 }
 
 interface ProblemsProps {
-  /** Why the last command was refused. */
-  readonly problem: string | undefined
+  readonly session: Session
   /** Why the server is not ready. */
   readonly reason: string | undefined
 }
 
-function Problems({ problem, reason }: ProblemsProps): VNode {
+function Problems({ session, reason }: ProblemsProps): VNode {
+  const { loginUrl, doctor, warnings } = session.state
+  const problem = session.problem.value
   return (
     <>
+      {loginUrl.value !== undefined && <LoginNotice url={loginUrl.value} />}
+      {doctor.value && <DoctorCard doctor={doctor.value} />}
+      {warnings.value.map((warning) => (
+        <p key={warning} class="notice warned">
+          {warning}
+        </p>
+      ))}
       {problem !== undefined && (
         <p class="notice bad" role="alert">
           {problem}
@@ -55,20 +62,16 @@ function Problems({ problem, reason }: ProblemsProps): VNode {
 function HeadActions({ session, server }: { readonly session: Session; readonly server: ServerState }): VNode {
   return (
     <div class="head-actions">
-      <label class="revision">
-        as
-        <select
-          value={server.revision ?? 'probe'}
-          onChange={(event) => void session.command('revision', { revision: event.currentTarget.value })}
+      <ProfilePicker session={session} server={server} />
+      {server.status === 'ready' && (
+        <button
+          type="button"
+          aria-disabled={session.state.doctor.value?.isRunning === true}
+          onClick={() => void session.command('doctor')}
         >
-          {server.revision === undefined && <option value="probe">newest revision</option>}
-          {revisions.map((revision) => (
-            <option key={revision} value={revision}>
-              {revision}
-            </option>
-          ))}
-        </select>
-      </label>
+          Doctor
+        </button>
+      )}
       {server.isOwn && (
         <button type="button" onClick={() => void session.command('restart')}>
           Restart
@@ -80,6 +83,52 @@ function HeadActions({ session, server }: { readonly session: Session; readonly 
         </button>
       )}
     </div>
+  )
+}
+
+const revisions = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
+
+/** Picks the client that the page acts as: one that can do everything, or what a real host declares. */
+function ProfilePicker({ session, server }: { readonly session: Session; readonly server: ServerState }): VNode {
+  const { profile, revision = 'probe' } = server
+  return (
+    <label class="revision">
+      as
+      <select
+        value={profile === undefined ? revision : `host ${profile}`}
+        onChange={({ currentTarget: { value } }) => {
+          const host = value.startsWith('host ') ? { host: value.slice(5) } : { revision: value }
+          void session.command('client', host)
+        }}
+      >
+        {profile === undefined && revision === 'probe' && <option value="probe">newest revision</option>}
+        <optgroup label="A client with everything">
+          {revisions.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </optgroup>
+        <optgroup label="What a host declares">
+          {session.state.setup.value.hosts.map(({ host, revision: spoken }) => (
+            <option key={host} value={`host ${host}`}>
+              {host}, {spoken}
+            </option>
+          ))}
+        </optgroup>
+      </select>
+    </label>
+  )
+}
+
+function LoginNotice({ url }: { readonly url: string }): VNode {
+  return (
+    <p class="notice">
+      The server requires a login.{' '}
+      <a href={url} target="_blank" rel="noreferrer noopener">
+        Log in at {new URL(url).host}
+      </a>
+    </p>
   )
 }
 

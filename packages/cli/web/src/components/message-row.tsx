@@ -1,22 +1,27 @@
 import { isJsonObject, type JsonValue } from '@x/schema'
 import type { VNode } from 'preact'
 import { type MessageView, maxTextLength } from '../../../src/dev/events.ts'
+import type { Session } from '../state/session.ts'
 import { showBytes } from '../units.ts'
+import { StateView } from './state-view.tsx'
 
 interface MessageRowProps {
+  readonly session: Session
   readonly message: MessageView
   /** Milliseconds from the start of the call. */
   readonly afterMs: number
 }
 
 /** Shows a message in one line, and as JSON when it is opened. */
-export function MessageRow({ message, afterMs }: MessageRowProps): VNode {
+export function MessageRow({ session, message, afterMs }: MessageRowProps): VNode {
   const { pid, http, note, text } = message
   const json = parse(text)
+  const token = stateIn(json)
   return (
     <li class={`message hue-${(pid ?? 0) % 6}`}>
       <details>
         <MessageSummary message={message} json={json} afterMs={afterMs} />
+        {token !== undefined && <StateView session={session} token={token} />}
         {http !== undefined && <pre>{headText(http)}</pre>}
         {text !== '' && <pre>{json === undefined ? text : JSON.stringify(json, undefined, 2)}</pre>}
       </details>
@@ -25,7 +30,11 @@ export function MessageRow({ message, afterMs }: MessageRowProps): VNode {
   )
 }
 
-function MessageSummary({ message, json, afterMs }: MessageRowProps & { readonly json: JsonValue | undefined }): VNode {
+function MessageSummary({
+  message,
+  json,
+  afterMs,
+}: Omit<MessageRowProps, 'session'> & { readonly json: JsonValue | undefined }): VNode {
   const { direction, pid, bytes, stateBytes, http } = message
   return (
     <summary>
@@ -49,6 +58,14 @@ function titleOf(json: JsonValue | undefined, { http, text }: MessageView): stri
   }
   if (text.length >= maxTextLength) return 'a message that is too large to show'
   return http?.method ?? 'no message'
+}
+
+/** The state that a question hands out, or that its answer brings back. */
+function stateIn(json: JsonValue | undefined): string | undefined {
+  if (!isJsonObject(json)) return undefined
+  const holder = json['params'] ?? json['result']
+  const state = isJsonObject(holder) ? holder['requestState'] : undefined
+  return typeof state === 'string' ? state : undefined
 }
 
 function headText({ method, status, headers }: NonNullable<MessageView['http']>): string {

@@ -6,6 +6,7 @@ import type { Session } from '../state/session.ts'
 /** Shows what the server writes, and the endpoint for hosts. */
 export function OutputPanel({ session }: { readonly session: Session }): VNode {
   const pid = useMemo(() => signal<number | undefined>(undefined), [])
+  const { hostUrl } = session.state.setup.value
   const list = useRef<HTMLOListElement>(null)
   const entries = session.state.output.value
   const pids = [...new Set(entries.flatMap((entry) => entry.pid ?? []))]
@@ -32,6 +33,11 @@ export function OutputPanel({ session }: { readonly session: Session }): VNode {
           </select>
         )}
       </div>
+      {hostUrl !== undefined && (
+        <p class="hint">
+          Hosts connect to <code>{hostUrl}</code>
+        </p>
+      )}
       {shown.length === 0 && <p class="hint">What the server writes appears here.</p>}
       <ol ref={list} class="lines" tabIndex={0} aria-label="Lines of the server">
         {shown.map((entry) => (

@@ -6,7 +6,7 @@ import { NavigationPanel } from './navigation-panel.tsx'
 import { OutputPanel } from './output-panel.tsx'
 import { PanelCard } from './panel-card.tsx'
 import { QuestionPanel } from './question-panel.tsx'
-import { ToolPanel } from './tool-panel.tsx'
+import { ItemPanel } from './item-panel.tsx'
 
 /** Shows the whole page. */
 export function Page({ session }: { readonly session: Session }): VNode {
@@ -31,7 +31,7 @@ export function Page({ session }: { readonly session: Session }): VNode {
       <main class="columns">
         <NavigationPanel session={session} />
         <div class="work">
-          <ToolPanel session={session} />
+          <ItemPanel session={session} />
           {question && <QuestionPanel key={question.id} question={question} session={session} />}
           <CallPanel session={session} />
         </div>

@@ -2,6 +2,7 @@ import type { JsonValue } from '@x/schema'
 import type { VNode } from 'preact'
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { QuestionView } from '../../../src/dev/events.ts'
+import type { Field } from '../forms/field.ts'
 import { openForm } from '../forms/form.ts'
 import { questionFields } from '../forms/question-fields.ts'
 import { toContent } from '../forms/to-content.ts'
@@ -19,9 +20,9 @@ interface QuestionPanelProps {
  * fault while it is open.
  */
 export function QuestionPanel({ question, session }: QuestionPanelProps): VNode {
-  const { id, key, callId, kind, message, schema, url } = question
+  const { id, key, callId, kind, message, schema, url, sampling } = question
   const panel = useRef<HTMLFormElement>(null)
-  const form = useMemo(() => openForm(schema === undefined ? [] : questionFields(schema)), [schema])
+  const form = useMemo(() => openForm(fieldsOf(question)), [schema])
   const others = session.state.questions.value.length - 1
   useLayoutEffect(() => {
     const returnTo = document.activeElement
@@ -50,6 +51,7 @@ export function QuestionPanel({ question, session }: QuestionPanelProps): VNode 
         {others > 0 && <span> · {showCount(others, 'more question')}</span>}
       </p>
       <h2 id="question">{message}</h2>
+      {sampling !== undefined && <pre>{JSON.stringify(sampling, undefined, 2)}</pre>}
       {kind === 'url' && url !== undefined && <QuestionUrl url={url} />}
       <FormFields form={form} prefix={`question-${id}`} />
       <div class="actions">
@@ -59,12 +61,26 @@ export function QuestionPanel({ question, session }: QuestionPanelProps): VNode 
         <button type="button" onClick={() => answer('decline')}>
           Decline
         </button>
-        <button type="button" class="quiet" onClick={() => answer('cancel')}>
-          Cancel
-        </button>
+        {kind !== 'sampling' && (
+          <button type="button" class="quiet" onClick={() => answer('cancel')}>
+            Cancel
+          </button>
+        )}
       </div>
     </form>
   )
+}
+
+/** The answer of a model has the same fields for every request. */
+const samplingFields: readonly Field[] = [
+  { name: 'text', label: 'Text', required: true, kind: { type: 'text' }, initial: '' },
+  { name: 'model', label: 'Model', required: true, kind: { type: 'text' }, initial: 'by-hand' },
+  { name: 'stopReason', label: 'Stop reason', required: true, kind: { type: 'text' }, initial: 'endTurn' },
+]
+
+function fieldsOf({ kind, schema }: QuestionView): readonly Field[] {
+  if (kind === 'sampling') return samplingFields
+  return schema === undefined ? [] : questionFields(schema)
 }
 
 /** Shows the whole URL, which only a click opens (client/elicitation, safe URL handling). */

@@ -4,7 +4,7 @@ import type { Form } from '../forms/form.ts'
 import { limitsOf } from '../forms/limits.ts'
 import { ChoiceInput, ChoicesInput } from './choice-input.tsx'
 import { EntriesInput, type Suggestions } from './entries-input.tsx'
-import type { InputProps } from './input-props.ts'
+import type { Completions, InputProps } from './input-props.ts'
 import { FlagInput, JsonInput, NumberInput, TextInput } from './plain-input.tsx'
 
 interface FormFieldsProps {
@@ -12,25 +12,33 @@ interface FormFieldsProps {
   /** The prefix of each id, so that a page can contain two forms. */
   readonly prefix: string
   readonly suggestions?: Suggestions | undefined
+  readonly completions?: Completions | undefined
 }
 
 /** Shows the fields of a form, each with its label, limits and error. */
-export function FormFields({ form, prefix, suggestions }: FormFieldsProps): VNode {
+export function FormFields({ form, prefix, suggestions, completions }: FormFieldsProps): VNode {
   return (
     <div class="fields">
       {form.fields.map((field, index) => (
-        <FieldView key={field.name} form={form} field={field} id={`${prefix}-${index}`} suggestions={suggestions} />
+        <FieldView
+          key={field.name}
+          form={form}
+          field={field}
+          id={`${prefix}-${index}`}
+          suggestions={suggestions}
+          completions={completions}
+        />
       ))}
     </div>
   )
 }
 
-interface FieldViewProps extends Pick<FormFieldsProps, 'form' | 'suggestions'> {
+interface FieldViewProps extends Pick<FormFieldsProps, 'form' | 'suggestions' | 'completions'> {
   readonly field: Field
   readonly id: string
 }
 
-function FieldView({ form, field, id, suggestions }: FieldViewProps): VNode {
+function FieldView({ form, field, id, suggestions, completions }: FieldViewProps): VNode {
   const issue = form.issues.value.get(field.name)
   const hint = [field.description, limitsOf(field.kind)].filter((text) => text !== undefined && text !== '').join('. ')
   const describedBy = [hint && `${id}-hint`, issue && `${id}-issue`].filter(Boolean).join(' ') || undefined
@@ -40,6 +48,7 @@ function FieldView({ form, field, id, suggestions }: FieldViewProps): VNode {
     draft: form.drafts.value.get(field.name) ?? field.initial,
     describedBy,
     isInvalid: issue !== undefined,
+    completions,
     onDraft: (draft) => form.set(field.name, draft),
   }
   const texts = (

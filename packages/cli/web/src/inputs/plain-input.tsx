@@ -1,10 +1,10 @@
 import type { TargetedInputEvent, VNode } from 'preact'
 import { type NumberKind, type TextKind, textOf } from '../forms/field.ts'
-import type { InputProps } from './input-props.ts'
+import type { Completions, InputProps } from './input-props.ts'
 
 /** Shows an input for a line of text, a date, a time or an address. */
 export function TextInput({ kind, ...props }: InputProps & { readonly kind: TextKind }): VNode {
-  const { id, field, draft, describedBy, isInvalid, onDraft } = props
+  const { id, field, draft, describedBy, isInvalid, completions, onDraft } = props
   const attributes = {
     id,
     value: textOf(draft),
@@ -23,8 +23,41 @@ export function TextInput({ kind, ...props }: InputProps & { readonly kind: Text
     case 'uri':
       return <input type="url" {...attributes} />
     default:
-      return <input type="text" autocomplete="off" {...attributes} />
+      return completions === undefined ? (
+        <input type="text" autocomplete="off" {...attributes} />
+      ) : (
+        <CompletedInput {...props} attributes={attributes} completions={completions} />
+      )
   }
+}
+
+interface CompletedInputProps extends InputProps {
+  readonly attributes: object
+  readonly completions: Completions
+}
+
+/** Shows an input with the values that the server suggests for what is typed. */
+function CompletedInput({ id, field, draft, attributes, completions, onDraft }: CompletedInputProps): VNode {
+  return (
+    <>
+      <input
+        type="text"
+        autocomplete="off"
+        {...attributes}
+        list={`${id}-values`}
+        onFocus={() => completions.request(field.name, textOf(draft))}
+        onInput={({ currentTarget: { value } }) => {
+          onDraft(value)
+          completions.request(field.name, value)
+        }}
+      />
+      <datalist id={`${id}-values`}>
+        {completions.values.value.get(field.name)?.map((value) => (
+          <option key={value} value={value} />
+        ))}
+      </datalist>
+    </>
+  )
 }
 
 /** Shows an input for a number. It is a text input, because number inputs hide text that is not a number. */

@@ -1,15 +1,22 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
-import type { JsonValue, Tool } from '@x/schema'
+import type { JsonValue } from '@x/schema'
 import type {
   CallView,
+  DoctorView,
   MessageView,
   PanelEvent,
   PanelView,
   QuestionView,
+  ServerLists,
   ServerState,
+  StampedEvent,
+  TaskView,
 } from '../../../src/dev/events.ts'
 import type { ArmedFault, FaultKind } from '../../../src/dev/wire/fault.ts'
 import type { PageEvent } from './api.ts'
+
+/** What stays the same while the command runs. */
+export type Setup = Pick<Extract<StampedEvent, { readonly type: 'setup' }>, 'hosts' | 'hostUrl'>
 
 /** The page's connection to the command. */
 export type Link = 'connecting' | 'live' | 'lost' | 'refused'
@@ -37,8 +44,14 @@ export interface PanelState extends PanelView {
 export interface DevState {
   readonly link: Signal<Link>
   readonly server: ReadonlySignal<ServerState | undefined>
-  readonly tools: ReadonlySignal<readonly Tool[] | undefined>
-  readonly toolsProblem: ReadonlySignal<string | undefined>
+  readonly setup: ReadonlySignal<Setup>
+  readonly lists: ReadonlySignal<ServerLists | undefined>
+  readonly tasks: ReadonlySignal<readonly TaskView[]>
+  /** Warnings about the server as a whole. */
+  readonly warnings: ReadonlySignal<readonly string[]>
+  /** The URL where the user logs in at the server. */
+  readonly loginUrl: ReadonlySignal<string | undefined>
+  readonly doctor: ReadonlySignal<DoctorView | undefined>
   readonly armed: ReadonlySignal<ArmedFault | undefined>
   readonly faultKinds: ReadonlySignal<readonly FaultKind[]>
   /** The calls, the latest first. */
@@ -57,10 +70,12 @@ const maxLines = 2000
 /** Creates the state of a page that has received nothing. */
 export function createDevState(): DevState {
   const signals = createSignals()
-  const { callById, questionById, timeline, output, tools, ...others } = signals
+  const { callById, questionById, taskById, timeline, output, lists, ...others } = signals
   return {
     ...others,
-    tools,
+    lists,
+    warnings: computed(() => warningsIn(lists.value)),
+    tasks: computed(() => [...taskById.value.values()].toReversed()),
     output,
     calls: computed(() => [...callById.value.values()].toSorted((one, other) => other.id - one.id)),
     questions: computed(() => [...questionById.value.values()]),
@@ -71,7 +86,8 @@ export function createDevState(): DevState {
       }),
     clear: () =>
       batch(() => {
-        tools.value = undefined
+        lists.value = undefined
+        taskById.value = new Map()
         callById.value = new Map()
         questionById.value = new Map()
         timeline.value = []
@@ -86,8 +102,11 @@ function createSignals() {
   return {
     link: signal<Link>('connecting'),
     server: signal<ServerState | undefined>(undefined),
-    tools: signal<readonly Tool[] | undefined>(undefined),
-    toolsProblem: signal<string | undefined>(undefined),
+    setup: signal<Setup>({ hosts: [], hostUrl: undefined }),
+    lists: signal<ServerLists | undefined>(undefined),
+    taskById: signal<ReadonlyMap<string, TaskView>>(new Map()),
+    loginUrl: signal<string | undefined>(undefined),
+    doctor: signal<DoctorView | undefined>(undefined),
     armed: signal<ArmedFault | undefined>(undefined),
     faultKinds: signal<readonly FaultKind[]>([]),
     callById: signal<ReadonlyMap<number, CallView>>(new Map()),
@@ -103,11 +122,14 @@ type Takers = {
 }
 
 const takers: Takers = {
-  server: (signals, { server }) => void (signals.server.value = server),
-  tools: (signals, { tools, problem }) => {
-    signals.tools.value = tools
-    signals.toolsProblem.value = problem
+  server: (signals, { server }) => {
+    signals.server.value = server
+    if (server.status === 'ready') signals.loginUrl.value = undefined
   },
+  lists: (signals, event) => void (signals.lists.value = event.lists),
+  task: ({ taskById }, { task }) => void (taskById.value = new Map([...taskById.value, [task.id, task]])),
+  login: ({ loginUrl }, { url }) => void (loginUrl.value = url),
+  doctor: (signals, event) => void (signals.doctor.value = event.doctor),
   fault: (signals, { armed, available }) => {
     signals.armed.value = armed
     signals.faultKinds.value = available
@@ -122,8 +144,10 @@ const takers: Takers = {
     else timeline.value = append(timeline.value, { type: 'note', seq, at, text, callId })
   },
   output: ({ output }, { seq, pid, text }) => void (output.value = append(output.value, { seq, pid, text })),
-  panels: (signals, { panels }) =>
-    void (signals.panels.value = panels.map((panel) => ({ ...panel, data: undefined, problem: undefined }))),
+  setup: (signals, { panels, hosts, hostUrl }) => {
+    signals.setup.value = { hosts, hostUrl }
+    signals.panels.value = panels.map((panel) => ({ ...panel, data: undefined, problem: undefined }))
+  },
   panel: takePanel,
 }
 
@@ -133,6 +157,10 @@ function takeEvent<Type extends PageEvent['type']>(
 ): void {
   const take: Takers[Type] = takers[event.type]
   take(signals, event)
+}
+
+function warningsIn(lists: ServerLists | undefined): readonly string[] {
+  return (lists?.warnings ?? []).flatMap(({ tool, message }) => (tool === undefined ? [message] : []))
 }
 
 function takePanel({ panels }: Signals, { name, value, problem }: PanelEvent): void {

@@ -1,27 +1,38 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals'
-import { isJsonObject, type JsonObject, type Tool } from '@x/schema'
+import type { JsonObject } from '@x/schema'
 import { type Form, openForm } from '../forms/form.ts'
-import { draftOf, toolFields } from '../forms/tool-fields.ts'
+import { draftOf } from '../forms/tool-fields.ts'
 import type { Api } from './api.ts'
 import { createDevState, type DevState } from './dev-state.ts'
+import { groupItems, type Item, type ItemGroup } from './items.ts'
 
-/** A tool with its form. */
-export interface ToolForm {
-  readonly tool: Tool
+/** An item with its form. */
+export interface ItemForm {
+  readonly item: Item
   readonly form: Form
+}
+
+type PickedItem = Pick<Item, 'kind' | 'target'>
+
+/** A call, as the command takes it. */
+export interface PageCall extends PickedItem {
+  readonly args: JsonObject
 }
 
 /** What the page shows, and what it can do. */
 export interface Session {
   readonly state: DevState
-  readonly picked: ReadonlySignal<ToolForm | undefined>
+  readonly groups: ReadonlySignal<readonly ItemGroup[]>
+  readonly picked: ReadonlySignal<ItemForm | undefined>
   /** The call that is shown: the one that the user has picked, or the latest. */
   readonly shownCallId: ReadonlySignal<number | undefined>
   /** The refusal of the last command. */
   readonly problem: Signal<string | undefined>
-  pickTool(name: string): void
+  pick(item: PickedItem): void
   showCall(id: number): void
-  call(tool: string, args: JsonObject): Promise<void>
+  call(call: PageCall): Promise<void>
+  /** Sends a command, and resolves with its result. */
+  readonly ask: Api['post']
   /** Shows a tool with these arguments in its form. */
   fill(tool: string, args: object): void
   sendToPanel(name: string, command: object): Promise<unknown>
@@ -36,10 +47,11 @@ const reconnectMs = 1000
 /** Creates the session of a page. */
 export function createSession(api: Api): Session {
   const state = createDevState()
-  const pickedName = signal<string | undefined>(undefined)
+  const pickedItem = signal<PickedItem | undefined>(undefined)
+  const groups = computed(() => (state.lists.value === undefined ? [] : groupItems(state.lists.value)))
   const shownCallId = signal<number | undefined>(undefined)
   const problem = signal<string | undefined>(undefined)
-  const picked = createPicked(state, pickedName)
+  const picked = createPicked(groups, pickedItem)
   effect(() => {
     const latest = state.calls.value.find(({ source }) => source === 'page') ?? state.calls.value[0]
     if (shownCallId.peek() === undefined && latest !== undefined) shownCallId.value = latest.id
@@ -55,13 +67,15 @@ export function createSession(api: Api): Session {
   }
   return {
     state,
+    groups,
     picked,
     shownCallId,
     problem,
-    pickTool: (name) => void (pickedName.value = name),
+    pick: ({ kind, target }) => void (pickedItem.value = { kind, target }),
     showCall: (id) => void (shownCallId.value = id),
-    call: async (tool, args) => {
-      await api.post('call', { tool, args }).then(
+    ask: api.post,
+    call: async (call) => {
+      await api.post('call', call).then(
         (result) => {
           shownCallId.value = Number(Object(result).id)
           problem.value = undefined
@@ -70,8 +84,8 @@ export function createSession(api: Api): Session {
       )
     },
     fill: (tool, args) => {
-      pickedName.value = tool
-      const form = picked.value?.tool.name === tool ? picked.value.form : undefined
+      pickedItem.value = { kind: 'tool', target: tool }
+      const form = picked.value?.item.target === tool ? picked.value.form : undefined
       for (const field of form?.fields ?? [])
         if (Object.hasOwn(args, field.name)) form?.set(field.name, draftOf(Object(args)[field.name], field.kind))
     },
@@ -81,23 +95,24 @@ export function createSession(api: Api): Session {
   }
 }
 
-/** A form keeps its input when the server is started again, unless the schema of its tool has changed. */
-function createPicked(state: DevState, name: Signal<string | undefined>): ReadonlySignal<ToolForm | undefined> {
-  const forms = new Map<string, ToolForm & { readonly schema: string }>()
+/** A form keeps its input when the server is started again, unless the fields of its item have changed. */
+function createPicked(
+  groups: ReadonlySignal<readonly ItemGroup[]>,
+  picked: Signal<PickedItem | undefined>,
+): ReadonlySignal<ItemForm | undefined> {
+  const forms = new Map<string, { readonly form: Form; readonly fields: string }>()
   return computed(() => {
-    const tools = state.tools.value ?? []
-    const tool = tools.find((one) => one.name === name.value) ?? tools[0]
-    if (tool === undefined) return undefined
-    const schema = JSON.stringify(tool.inputSchema)
-    const known = forms.get(tool.name)
-    const form = known?.schema === schema ? known.form : openForm(fieldsOf(tool))
-    forms.set(tool.name, { tool, form, schema })
-    return { tool, form }
+    const items = groups.value.flatMap((group) => group.items)
+    const isPicked = ({ kind, target }: Item): boolean => kind === picked.value?.kind && target === picked.value.target
+    const item = items.find(isPicked) ?? items[0]
+    if (item === undefined) return undefined
+    const key = `${item.kind} ${item.target}`
+    const fields = JSON.stringify(item.fields)
+    const known = forms.get(key)
+    const form = known?.fields === fields ? known.form : openForm(item.fields)
+    forms.set(key, { form, fields })
+    return { item, form }
   })
-}
-
-function fieldsOf({ inputSchema }: Tool): ReturnType<typeof toolFields> {
-  return isJsonObject(inputSchema) ? toolFields(inputSchema) : []
 }
 
 async function connect(api: Api, state: DevState): Promise<void> {

@@ -1,0 +1,90 @@
+import { type ClientEvent, type ClientExtension, type ClientOptions, createClient, type InputHandlers } from '@x/client'
+import { isJsonObject, type JsonObject } from '@x/core'
+import type { Connection } from '@x/exchange'
+import { protocolVersions } from '@x/schema'
+import { skillsClient } from '@x/skills/client'
+import { type TaskHandle, tasksClient } from '@x/tasks/client'
+import type { WantedRevision } from '../target/target.ts'
+import hostProfiles from './host-profiles.json' with { type: 'json' }
+import type { DevClient } from './call-kinds.ts'
+import type { Questions } from './questions.ts'
+
+/** A client that the page acts as. */
+export interface Profile {
+  /** The name of a real host. Undefined for a client that can do everything. */
+  readonly host: string | undefined
+  readonly revision: WantedRevision
+}
+
+/** The names of the hosts whose declarations are known, with their revisions. */
+export const hostNames: readonly { readonly host: string; readonly revision: string }[] = hostProfiles.map(
+  ({ host, revision }) => ({ host, revision }),
+)
+
+/** Returns the profile of a host. Undefined for a name that is not known. */
+export function profileOf(name: string): Profile | undefined {
+  const found = hostProfiles.find(({ host }) => host === name)
+  const revision = protocolVersions.find((one) => one === found?.revision)
+  return found && revision && { host: name, revision }
+}
+
+/** What a client of a profile reports to. */
+export interface ProfileClientOptions {
+  readonly questions: Questions
+  readonly onTask: (task: TaskHandle) => void
+  readonly log: NonNullable<ClientOptions['log']>
+  readonly observe: (event: ClientEvent) => void
+}
+
+/** Creates a client that declares what a host declares, and answers what that host answers. */
+export function createProfileClient(
+  connection: Connection,
+  { host }: Profile,
+  { questions, onTask, log, observe }: ProfileClientOptions,
+): DevClient {
+  const found = hostProfiles.find((one) => one.host === host)
+  const recorder: ClientExtension = { extends: 'client', name: 'recorder', start: () => ({ observe }) }
+  const tasks = tasksClient({ onTask })
+  const options = { cache: false, log } as const
+  if (found === undefined) {
+    const extensions = [tasks, skillsClient(), recorder] as const
+    return createClient(connection, {
+      name: 'mcpx-dev',
+      version: '1.0.0',
+      ...questions.handlers,
+      ...options,
+      extensions,
+    })
+  }
+  const { name, version, ...clientInfo } = found.clientInfo
+  const capabilities: JsonObject = found.capabilities
+  const hasTasks = Object.hasOwn(objectIn(capabilities, 'extensions') ?? {}, 'io.modelcontextprotocol/tasks')
+  return createClient(connection, {
+    ...options,
+    ...handlersOf(capabilities, questions),
+    name,
+    version,
+    clientInfo,
+    capabilities,
+    extensions: hasTasks ? [tasks, recorder] : [recorder],
+  })
+}
+
+/** A client declares what it has handlers for, so it gets those of the host only. */
+function handlersOf(capabilities: JsonObject, { handlers }: Questions): InputHandlers {
+  const { elicit, openUrl, sample, roots } = handlers
+  const elicitation = objectIn(capabilities, 'elicitation')
+  const hasUrls = elicitation?.['url'] !== undefined
+  const hasForms = elicitation !== undefined && (elicitation['form'] !== undefined || !hasUrls)
+  return {
+    ...(hasForms && { elicit }),
+    ...(hasUrls && { openUrl }),
+    ...(capabilities['sampling'] !== undefined && { sample }),
+    ...(capabilities['roots'] !== undefined && { roots }),
+  }
+}
+
+function objectIn(object: JsonObject, name: string): JsonObject | undefined {
+  const value = object[name]
+  return isJsonObject(value) ? value : undefined
+}

@@ -1,0 +1,43 @@
+import type { TaskHandle } from '@x/tasks/client'
+import type { EventLog } from '../event-log.ts'
+import type { Wire } from '../wire/wire.ts'
+
+/** Tasks that are kept. The oldest are forgotten here; the server keeps them for as long as it does. */
+const maxTasks = 100
+
+/** The tasks that calls of the page became. */
+export class Tasks {
+  readonly #log: EventLog
+  readonly #wire: Wire
+  readonly #handles = new Map<string, { readonly task: TaskHandle; readonly callId: number }>()
+
+  constructor(log: EventLog, wire: Wire) {
+    this.#log = log
+    this.#wire = wire
+  }
+
+  /** Keeps a task of the call that runs. */
+  add(task: TaskHandle): void {
+    const { callId = 0 } = this.#wire
+    this.#handles.set(task.taskId, { task, callId })
+    const [oldest] = this.#handles.keys()
+    if (this.#handles.size > maxTasks && oldest !== undefined) this.#handles.delete(oldest)
+    this.#report(task, callId, 'working')
+  }
+
+  /** Asks the server for the state of a task, or cancels it first. Throws for a task that is not known. */
+  async use(taskId: string, action: 'status' | 'cancel'): Promise<void> {
+    const handle = this.#handles.get(taskId)
+    if (handle === undefined) throw new Error('The task is not known any more')
+    const { task, callId } = handle
+    await this.#wire.run(callId, async () => {
+      if (action === 'cancel') await task.cancel()
+      const { status } = await task.status()
+      this.#report(task, callId, status)
+    })
+  }
+
+  #report({ taskId, tool }: TaskHandle, callId: number, status: string): void {
+    this.#log.append({ type: 'task', task: { id: taskId, callId, tool, status } })
+  }
+}

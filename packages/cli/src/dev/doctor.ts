@@ -1,0 +1,54 @@
+import type { Finding } from '../doctor/check.ts'
+import { startCommandServer } from '../doctor/command-probe.ts'
+import { runChecks } from '../doctor/run-checks.ts'
+import type { EventLog } from './event-log.ts'
+import type { DoctorFinding } from './events.ts'
+import type { Target } from './target/target.ts'
+
+/** Runs the checks of `mcpx doctor`, past the record of messages: some send 20 MB. */
+export class Doctor {
+  readonly #log: EventLog
+  readonly #target: Target
+  readonly #signal: AbortSignal
+  #isRunning = false
+
+  constructor(log: EventLog, target: Target, signal: AbortSignal) {
+    this.#log = log
+    this.#target = target
+    this.#signal = signal
+  }
+
+  /** Starts the checks, unless they run. */
+  start(): void {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    const findings: DoctorFinding[] = []
+    const report = (): void => this.#log.append({ type: 'doctor', doctor: { isRunning: this.#isRunning, findings } })
+    const onFinding = (id: string, finding: Finding): void => {
+      findings.push({ id, ...finding })
+      report()
+    }
+    report()
+    void this.#run(onFinding)
+      .catch((error: unknown) => onFinding('doctor', { status: 'skipped', found: String(error) }))
+      .finally(() => {
+        this.#isRunning = false
+        report()
+      })
+  }
+
+  /** A server over stdio is started once more for the checks, because they close its streams. */
+  async #run(onFinding: Parameters<typeof runChecks>[1]): Promise<void> {
+    const { url, program } = this.#target
+    const signal = this.#signal
+    if (url !== undefined || program === undefined) {
+      if (url !== undefined) await runChecks({ url, signal }, onFinding)
+      return
+    }
+    await using process = startCommandServer(program, { signal, onLine: () => {} })
+    await runChecks(
+      { url: new URL(`stdio:${encodeURIComponent(program.command)}`), send: process.send, signal },
+      onFinding,
+    )
+  }
+}

@@ -1,0 +1,39 @@
+import type { EventLog } from '../event-log.ts'
+import type { Wire } from '../wire/wire.ts'
+import { parseDevTarget, watchedFolders } from './dev-target.ts'
+import { Target, type TargetOptions } from './target.ts'
+import { watchFiles } from './watch-files.ts'
+
+/** What a target is opened with. */
+export interface OpenTargetOptions extends Pick<TargetOptions, 'env' | 'http'> {
+  readonly target: string
+  readonly watch?: readonly string[]
+  readonly cwd?: string
+  readonly instances?: number
+  readonly otherToken?: string | undefined
+}
+
+/** A target whose files are not watched yet. */
+export interface OpenedTarget {
+  readonly target: Target
+  /** Watches the files. Resolves with a function that ends it. */
+  watch(): Promise<() => Promise<void>>
+}
+
+/** Creates the target of the options. Throws for a target that cannot be one. */
+export function openTarget(
+  options: OpenTargetOptions,
+  log: EventLog,
+  wire: Wire,
+): OpenedTarget {
+  const { cwd = process.cwd(), instances = 2, otherToken, env, http } = options
+  const target = parseDevTarget(options.target, cwd)
+  const watched = watchedFolders(target, options.watch ?? [], cwd)
+  const instanceCount = target.kind === 'module' ? instances : 1
+  wire.setServer({ hasProcess: target.kind !== 'url', isHttp: target.kind !== 'command' })
+  const opened = new Target({ target, instanceCount, watched, env, cwd, log, wire, http, otherToken })
+  return {
+    target: opened,
+    watch: async () => (watched.length === 0 ? async () => {} : watchFiles(watched, () => opened.restart())),
+  }
+}

@@ -1,0 +1,23 @@
+import { execFile } from 'node:child_process'
+import { rm, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+
+/** Runs a command of a shell, and resolves with what it wrote. */
+export function runShell(command: string): Promise<string> {
+  return new Promise((resolve) => {
+    execFile('/bin/sh', ['-c', command], (_, out, err) => resolve(out + err))
+  })
+}
+
+/** Runs a copied test in this run of Vitest, where no other test can be declared. Rejects as the test fails. */
+export async function runCopiedTest(text: string): Promise<void> {
+  const path = fileURLToPath(new URL('../../.results/copied.ts', import.meta.url))
+  const declared = 'export let run\nconst test = (_, body) => void (run = body)\n'
+  await writeFile(path, declared + text.replace(/, test } from 'vitest'/, " } from 'vitest'"))
+  try {
+    const { run } = await import(/* @vite-ignore */ path)
+    await run()
+  } finally {
+    await rm(path)
+  }
+}

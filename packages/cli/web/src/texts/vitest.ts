@@ -1,0 +1,83 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import type { CallView, MessageView } from '../../../src/dev/events.ts'
+
+/** What a test is written from. */
+export interface RecordedCall {
+  readonly call: CallView
+  /** The messages of the call, in their order. */
+  readonly messages: readonly MessageView[]
+  /** The import of the module that exports the server. */
+  readonly module: string
+}
+
+/**
+ * Returns a test for Vitest that repeats a call with the answers that were given. Undefined for a call that is no tool
+ * call or has not ended, and for one whose questions have no keys, as in older revisions.
+ */
+export function toTest({ call, messages, module }: RecordedCall): string | undefined {
+  const { target, args, status, result, error } = call
+  const answers = answersIn(messages)
+  if (call.method !== 'tools/call' || status === 'running' || status === 'stopped' || answers === undefined)
+    return undefined
+  const options = Object.keys(answers).length === 0 ? '' : `, { answers: ${print(answers)} }`
+  const request = `client.callTool(${print(target)}, ${print(args)})`
+  const expectation =
+    status === 'failed'
+      ? `await expect(${request}).rejects.toThrow(${print((error ?? '').replace(/ \(-?\d+\)$/, ''))})`
+      : `expect(await ${request}).toMatchObject(${print(expected(result))})`
+  return `import { testClient } from '@x/testing'
+import { expect, test } from 'vitest'
+import { server } from ${print(module)}
+
+test(${print(target)}, async () => {
+  await using client = testClient(server${options})
+  ${expectation}
+})
+`
+}
+
+/** The answers by the keys of the server. Declining and cancelling are words, and a form is its content. */
+function answersIn(messages: readonly MessageView[]): JsonObject | undefined {
+  let answers: JsonObject = {}
+  for (const { direction, text } of messages) {
+    const message = parse(text)
+    const params = isJsonObject(message) ? message['params'] : undefined
+    const isOlder = isJsonObject(message) && message['method'] === 'elicitation/create'
+    if (isOlder) return undefined
+    const responses = isJsonObject(params) ? params['inputResponses'] : undefined
+    if (direction === 'sent' && isJsonObject(responses))
+      answers = {
+        ...answers,
+        ...Object.fromEntries(Object.entries(responses).map(([key, one]) => [key, answerOf(one)])),
+      }
+  }
+  return answers
+}
+
+function answerOf(response: JsonValue = null): JsonValue {
+  if (!isJsonObject(response)) return response
+  const { action, content } = response
+  if (action === undefined) return response
+  return action === 'accept' && content !== undefined ? content : action
+}
+
+/** The members of a result that the author wrote. */
+function expected(result: JsonValue | undefined): JsonValue {
+  if (!isJsonObject(result)) return {}
+  const { content, structuredContent, isError } = result
+  return structuredContent === undefined
+    ? { content: content ?? [], ...(isError === true && { isError }) }
+    : { structuredContent }
+}
+
+function print(value: JsonValue): string {
+  return JSON.stringify(value, undefined, 2).replaceAll('\n', '\n  ')
+}
+
+function parse(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
