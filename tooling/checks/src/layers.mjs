@@ -42,7 +42,7 @@ export const heavyModules = {
   'eventsource-parser': '@x/cli/dev @x/gateway/node @x/legacy/client @x/transport-http/client',
   pg: '@x/core/postgres @x/server/postgres @x/state-codec/postgres @x/tasks/admin @x/tasks/pglite @x/tasks/postgres @x/tasks/server',
   undici: '',
-  yaml: '@x/gateway/node @x/openapi/node @x/skills/client @x/skills/server',
+  yaml: '@x/cli/dev @x/gateway/node @x/openapi/node @x/skills/client @x/skills/server',
   zod: '@x/gateway/node @x/schema/zod @x/tasks/zod',
 }
 

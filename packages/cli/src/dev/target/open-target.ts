@@ -21,11 +21,7 @@ export interface OpenedTarget {
 }
 
 /** Creates the target of the options. Throws for a target that cannot be one. */
-export function openTarget(
-  options: OpenTargetOptions,
-  log: EventLog,
-  wire: Wire,
-): OpenedTarget {
+export function openTarget(options: OpenTargetOptions, log: EventLog, wire: Wire): OpenedTarget {
   const { cwd = process.cwd(), instances = 2, otherToken, env, http } = options
   const target = parseDevTarget(options.target, cwd)
   const watched = watchedFolders(target, options.watch ?? [], cwd)
