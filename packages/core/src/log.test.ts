@@ -11,6 +11,10 @@ const linesOfError = (error: unknown, context?: LogContext): string[] => linesOf
 
 test.each<[unknown, RegExp]>([
   [new TypeError('x is not a function'), /^@x\/demo: TypeError: x is not a function at .*log\.test\.ts:\d+:\d+/],
+  [
+    new Error('it wrote: no key\n    at theirs (/their/server.mjs:1:1)'),
+    /^@x\/demo: Error: it wrote: no key at theirs \(\S+ at .*log\.test\.ts:\d+:\d+/,
+  ],
   [new RangeError(''), /^@x\/demo: RangeError at /],
   [
     new Error('outer', { cause: new Error('inner', { cause: 'rope' }) }),

@@ -120,8 +120,12 @@ function describeThrown(error: unknown): string {
 }
 
 /** Returns the first line of the stack in the author's own code, if the engine formats stacks as V8 does. */
-function frameOf({ stack = '' }: Error): string {
-  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
+function frameOf({ message, stack = '' }: Error): string {
+  // A message may have frames of another process.
+  const frames = stack
+    .replace(message, '')
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
   const ownFrame = frames.find((line) => !/node:|node_modules|<anonymous>/.test(line))
   return ownFrame === undefined ? '' : ` ${ownFrame.trim()}`
 }

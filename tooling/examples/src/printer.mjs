@@ -27,6 +27,6 @@ const server = createServer({
   extensions: [tasks({ store: 'pglite:./printer' })],
 })
 // Continues the tasks of the process before.
-if (!(await server.ready())) console.error('The store of the tasks is not open yet')
+await server.ready()
 const { url } = await serveHttp(server, { port: Number(process.env.PORT ?? 3000), stopOnSignals: true })
 console.log(`Serving ${url}`)

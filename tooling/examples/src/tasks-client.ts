@@ -26,7 +26,13 @@ export async function shipAll(
 
 // #region start
 export async function startShipping(target: ClientTarget, notes: Notebook): Promise<string> {
-  const client = createClient(target, { name: 'host', version: '1.0.0', extensions: [tasksClient({ user: 'ada' })] })
+  const client = createClient(target, {
+    name: 'host',
+    version: '1.0.0',
+    // The process that resumes the task answers its questions.
+    capabilities: { elicitation: { form: {} } },
+    extensions: [tasksClient({ user: 'ada' })],
+  })
   const started = await client.tasks.start('ship_orders', { day: 'monday' })
   if (started.status === 'complete') return 'the orders are shipped'
   await notes.write(JSON.stringify(started.task.serialize()))
@@ -38,12 +44,12 @@ export async function startShipping(target: ClientTarget, notes: Notebook): Prom
 export async function resumeShipping(
   target: ClientTarget,
   notes: Notebook,
-  show: (line: string) => void,
+  elicit: InputHandlers['elicit'],
 ): Promise<CallToolResult | 'nothing'> {
-  const client = createClient(target, { name: 'host', version: '1.0.0', extensions: [tasksClient({ user: 'ada' })] })
+  const extensions = [tasksClient({ user: 'ada' })]
+  const client = createClient(target, { name: 'host', version: '1.0.0', elicit, extensions })
   const task = client.tasks.resume(JSON.parse(await notes.read()))
   try {
-    for await (const { status, statusMessage = '' } of task) show(`${status} ${statusMessage}`.trim())
     return await task.result()
   } catch (error) {
     if (isTaskError(error) && (error.code === 'cancelled' || error.code === 'expired')) return 'nothing'

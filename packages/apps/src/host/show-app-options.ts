@@ -29,7 +29,7 @@ export interface ShowAppOptions {
    * Takes what the model should know of the page in later turns, in place of what the page said before. Default:
    * refused.
    */
-  readonly updateModelContext?: ((context: ModelContext) => void | Promise<void>) | undefined
+  readonly updateModelContext?: ((context: ModelContext) => unknown) | undefined
 }
 
 /** What a model should know of a page. */

@@ -15,7 +15,7 @@ export interface LoopbackRedirectOptions {
   /** The path of the redirect URI. Default `/callback`. */
   readonly path?: string | undefined
   /** Opens the login URL in a browser. Default: {@link openBrowser}. */
-  readonly open?: ((url: URL) => void | Promise<void>) | undefined
+  readonly open?: ((url: URL) => unknown) | undefined
   /** Shows the login URL, for a machine without a browser. By default it is printed to standard error. */
   readonly showLoginUrl?: ((url: URL) => void) | undefined
 }

@@ -87,7 +87,11 @@ test('gateway check names each upstream with its tools, or with what is wrong', 
       upstreams: [
         { upstream: 'crm', tools: 1, problem: null },
         { upstream: 'hr', tools: 0, problem: expect.stringContaining('ECONNREFUSED') },
-        { upstream: 'misspelt', tools: 1, problem: 'These rules match no tool of misspelt: deny "ad"' },
+        {
+          upstream: 'misspelt',
+          tools: 1,
+          problem: 'These rules match no tool of misspelt, and have no effect: deny "ad"',
+        },
       ],
     },
   ])

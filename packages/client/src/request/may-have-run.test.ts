@@ -17,6 +17,7 @@ test.each<[string, ClientErrorCode, object, boolean]>([
   ['that failed', 'rpc', rpcOf(errorCodes.internal), true],
   ['whose params are not valid', 'rpc', rpcOf(errorCodes.invalidParams), true],
   ['of a method that the server does not have', 'rpc', rpcOf(errorCodes.methodNotFound), false],
+  ['whose question the client cannot answer', 'rpc', rpcOf(errorCodes.missingRequiredClientCapability), true],
   ['that met a quota', 'rpc', rpcOf(errorCodes.internal, { reason: 'quota', limit: 'calls' }), false],
   ['that a stopping server ended', 'rpc', rpcOf(errorCodes.internal, { reason: 'stopping', begun: true }), true],
   ['that a gateway did not send', 'rpc', rpcOf(errorCodes.internal, { upstream: 'crm', begun: false }), false],

@@ -9,12 +9,14 @@ const unsentCodes: ReadonlySet<string> = new Set([
   'schema_refused',
 ])
 
-/** The errors with which a server refuses a request whose params it has not read. */
+/**
+ * The errors with which a server refuses a request whose params it has not read. A missing capability is not among them:
+ * a handler meets it with its first question, when steps may have run.
+ */
 const refusedCodes: ReadonlySet<number> = new Set([
   errorCodes.invalidRequest,
   errorCodes.methodNotFound,
   errorCodes.headerMismatch,
-  errorCodes.missingRequiredClientCapability,
   errorCodes.unsupportedProtocolVersion,
 ])
 

@@ -83,7 +83,7 @@ describe('the tools of an upstream', () => {
     const server = createGateway({ crm: { ...crm, tools } }, { log: (record) => void records.push(record) })
     for (let count = 0; count < 2; count += 1) await resultOf(server, 'tools/list')
     expect(records.map(({ code, message }) => [code, message])).toEqual([
-      ['tool_rule_unmatched', `These rules match no tool of crm: ${rule}`],
+      ['tool_rule_unmatched', `These rules match no tool of crm, and have no effect: ${rule}`],
     ])
     await server.close()
   })

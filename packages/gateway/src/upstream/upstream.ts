@@ -134,7 +134,7 @@ export class Upstream {
   reportUnmatchedRules(): void {
     const rules = this.toolNames.takeUnmatched()
     if (rules.length === 0) return
-    const message = `These rules match no tool of ${this.name}: ${rules.join(', ')}`
+    const message = `These rules match no tool of ${this.name}, and have no effect: ${rules.join(', ')}`
     this.#deps.log({ level: 'warn', code: 'tool_rule_unmatched', name: this.name, message })
   }
 

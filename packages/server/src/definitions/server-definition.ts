@@ -60,7 +60,7 @@ export interface ServerDefinition<
    * Closes what the author opened for the server, such as the client of a store, whose open connection would keep the
    * process alive. Called once, after the server and its extensions have ended. An error of this function is logged.
    */
-  readonly close?: (() => void | Promise<void>) | undefined
+  readonly close?: (() => unknown) | undefined
   /**
    * The caching of lists and of `server/discover`. Default: 5 minutes, in shared caches too. A list is always private
    * if one of its entries has a `visibleTo`.

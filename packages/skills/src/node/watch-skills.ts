@@ -16,7 +16,7 @@ const quietMs = 200
  */
 export function watchSkills(
   folder: string,
-  onChange: (files: readonly SkillFile[]) => void | Promise<void>,
+  onChange: (files: readonly SkillFile[]) => unknown,
   { log }: { /** Default: a log that writes lines to the standard error. */ readonly log?: Log | undefined } = {},
 ): () => void {
   const watchLog = createLog(log, '@x/skills')

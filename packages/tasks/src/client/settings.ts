@@ -63,7 +63,7 @@ export interface TasksClientOptions {
    * Called with each task that a call becomes. The call waits for the returned promise. The function can serialize the
    * task, so that another process can resume it.
    */
-  readonly onTask?: ((task: TaskHandle) => void | Promise<void>) | undefined
+  readonly onTask?: ((task: TaskHandle) => unknown) | undefined
   /** The clock, for tests. Default: the platform's. */
   readonly runtime?: Clock | undefined
   /** Returns a random number from 0 to below 1. Default: the platform's. */

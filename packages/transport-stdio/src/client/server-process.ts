@@ -20,7 +20,7 @@ const maxFirstOutputLength = 600
 interface StderrLines {
   /** Returns the last lines, at most 2,000 characters. */
   getLastLines(): string
-  /** Returns the first lines, at most 600 characters. */
+  /** Returns the first lines but those of stacks, at most 600 characters. */
   getFirstLines(): string
 }
 
@@ -35,7 +35,7 @@ function readStderr(
   let firstLines = ''
   const addLine = (line: string): void => {
     lastLines.push(line)
-    if (firstLines.length < maxFirstOutputLength) firstLines += `${line}\n`
+    if (firstLines.length < maxFirstOutputLength && !/^\s+at /.test(line)) firstLines += `${line}\n`
     if (lastLines.length > maxStderrLineCount) lastLines.shift()
     if (typeof onLine === 'function') callListener(onLine, line, reportFailure)
   }
