@@ -39,8 +39,8 @@ export function createInstance({ state, database }, options = {}) {
 }
 
 /** Tasks, changes and the questions of older clients reach every instance through the database. */
-function shareThrough({ url, store, bus, close }, { subscriptions }) {
-  const withTasks = tasks({ store: url })
+function shareThrough({ engine, store, bus, close }, { subscriptions }) {
+  const withTasks = tasks({ store: engine })
   // Without a bus, the answer of an older client has to reach the instance that asked.
   if (subscriptions === false) return { extensions: [legacy(), withTasks], close }
   return { subscriptions: { bus }, extensions: [legacy({ store }), withTasks], close }

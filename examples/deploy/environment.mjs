@@ -17,6 +17,8 @@ const variables = {
   STATE_KEYS_FILE: z.string().optional(),
   // The PostgreSQL that all instances share: for tasks, changes, and the questions of older clients.
   DATABASE_URL: database.optional(),
+  // The same database without a pooler in between, if DATABASE_URL is that of PgBouncer with transaction pooling.
+  DATABASE_LISTEN_URL: database.optional(),
   // The header in which a proxy in front reports the address of its client, such as x-forwarded-for.
   CLIENT_ADDRESS_HEADER: z.string().toLowerCase().optional(),
 }
@@ -37,7 +39,7 @@ export function readEnvironment(environment = process.env) {
   if (problems.length > 0) throw new Error(`The environment cannot be used:\n${problems.join('\n')}`)
   return {
     state: sealedState({ keys }),
-    database: openDatabase(data.DATABASE_URL),
+    database: openDatabase(data.DATABASE_URL, data.DATABASE_LISTEN_URL),
     http: {
       port: data.PORT,
       host: data.HOST,

