@@ -12,6 +12,7 @@ function monitorOf(take?: () => Partial<Load>) {
   let time = 0
   const timers: { readonly due: number; readonly run: () => void }[] = []
   const failures: unknown[] = []
+  const unready: Load[] = []
   const source = {
     now: () => time,
     wallClock: () => 1_800_000_000_000 + time,
@@ -19,6 +20,7 @@ function monitorOf(take?: () => Partial<Load>) {
     setTimer: (run: () => void, ms: number) => void timers.push({ due: time + ms, run }),
     measureLoad: take,
     onFailure: (error: unknown) => void failures.push(error),
+    onUnready: (load: Load) => void unready.push(load),
   }
   const monitor = new LoadMonitor(sheddingRulesOf({}, false), source)
   const tick = (lateMs = 0) => {
@@ -30,7 +32,7 @@ function monitorOf(take?: () => Partial<Load>) {
   const pass = (ms: number) => {
     time += ms
   }
-  return { monitor, timers, failures, tick, pass }
+  return { monitor, timers, failures, unready, tick, pass }
 }
 
 test.each([
@@ -134,12 +136,23 @@ test('a server that is overloaded is ready for five seconds more, and again as s
   expect(monitor.readServerLoad().ready).toBe(true)
 })
 
-test('what was measured under load says nothing of a server that has nothing to do', () => {
-  const { monitor, tick } = monitorOf()
+test('what was measured under load says nothing of a server that has had nothing to do for half a second', () => {
+  const { monitor, timers, tick } = monitorOf()
   monitor.beginWork()
   for (let count = 0; count < 60; count++) tick(300)
   expect(monitor.readServerLoad().ready).toBe(false)
   monitor.endWork()
-  tick(300)
+  for (let count = 0; count < 4; count++) tick()
+  expect(timers).toEqual([])
   expect(monitor.readServerLoad()).toMatchObject({ ready: true, eventLoopDelayMs: 0 })
+})
+
+test('a server whose handlers block and leave nothing running becomes not ready, and its log says so once', () => {
+  const { monitor, unready, tick } = monitorOf()
+  monitor.beginWork()
+  monitor.endWork()
+  // Each handler blocks before the timer can fire, and has ended when it does.
+  for (let count = 0; count < 60; count++) tick(300)
+  expect([monitor.readServerLoad().ready, monitor.readServerLoad().ready]).toEqual([false, false])
+  expect(unready).toEqual([{ running: 0, eventLoopDelayMs: expect.closeTo(300), heapShare: undefined }])
 })

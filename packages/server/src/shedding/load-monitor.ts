@@ -21,6 +21,8 @@ interface LoadSource extends FleetViewSource {
   readonly measureLoad: SheddingOptions['load']
   /** Receives the error of a failed measurement. */
   readonly onFailure: (error: unknown) => void
+  /** Receives the load with which a server becomes not ready. */
+  readonly onUnready: (load: Load) => void
 }
 
 /** The part of a request that the load monitor uses. */
@@ -96,6 +98,7 @@ export class LoadMonitor {
   #readinessOverload = noOverload
   /** The time at which a value first exceeded its readiness limit. Undefined while no value exceeds its limit. */
   #unreadySince: number | undefined
+  #isUnreadyReported = false
   /** The number of calls that may be handed off until the allowance is renewed. */
   #shedAllowance = 0
   #allowanceRenewedAt = Number.NEGATIVE_INFINITY
@@ -246,8 +249,11 @@ export class LoadMonitor {
   readServerLoad(): Omit<McpServerLoad, 'unavailable'> {
     this.sampleLoad()
     const draining = this.drains.isDraining
+    const isUnready = this.#isUnreadyForLong()
+    if (isUnready && !this.#isUnreadyReported) this.#source.onUnready(this.readLoad())
+    this.#isUnreadyReported = isUnready
     return {
-      ready: !draining && !this.#isAtHardLimit() && !this.#isUnreadyForLong(),
+      ready: !draining && !this.#isAtHardLimit() && !isUnready,
       draining,
       ...this.readLoad(),
       counters: {
@@ -302,7 +308,8 @@ export class LoadMonitor {
 
   #handleTick(): void {
     this.sampleLoad()
-    if (this.#runningCount > 0) return this.#scheduleTick()
+    // A handler that blocks leaves nothing running when the timer fires, and the next one may block again.
+    if (this.#runningCount > 0 || isOverloaded(this.#overload)) return this.#scheduleTick()
     this.#isTicking = false
     // The last measurement does not apply to later calls.
     this.#tickDelayMs = 0
@@ -393,6 +400,11 @@ export function createPlatformLoadMonitor(
       message: `shedding.load failed, so only what the server measures itself is known: ${String(error)}`,
     })
   }
+  const onUnready = ({ running, eventLoopDelayMs, heapShare }: Load): void => {
+    const heap = heapShare === undefined ? '' : `, ${Math.round(heapShare * 100)} % of the heap is used`
+    const load = `the event loop is ${Math.round(eventLoopDelayMs)} ms late${heap}, and ${running} calls run`
+    warn({ code: 'load', message: `The server is not ready, because its load has been too high for 5 s: ${load}` })
+  }
   return new LoadMonitor(sheddingRulesOf(shedding, state), {
     now,
     wallClock,
@@ -400,6 +412,7 @@ export function createPlatformLoadMonitor(
     setTimer: isWorkerd() ? undefined : (callback, ms) => unref(setTimeout(callback, ms)),
     measureLoad: typeof shedding === 'object' ? shedding.load : undefined,
     onFailure,
+    onUnready,
     randomId: randomInstanceId,
   })
 }
