@@ -15,7 +15,7 @@ function checkRules(file: string): string {
 const hasPromtool = spawnSync('promtool', ['--version']).error === undefined
 
 test.runIf(hasPromtool)('promtool accepts the alert rules and the queries of the dashboard', async () => {
-  expect(checkRules(fileURLToPath(new URL('telemetry-alerts.yml', guides)))).toContain('4 rules found')
+  expect(checkRules(fileURLToPath(new URL('telemetry-alerts.yml', guides)))).toContain('7 rules found')
   const { panels } = JSON.parse(await readFile(new URL('telemetry-dashboard.json', guides), 'utf8'))
   const rules = panels.map(({ id, targets: [{ expr }] }: { id: number; targets: [{ expr: string }] }) => ({
     record: `panel:${id}`,
