@@ -1,4 +1,4 @@
-import { Agent, type buildConnector, Client, type Dispatcher } from 'undici'
+import { Agent, type buildConnector, Client, type Dispatcher, EnvHttpProxyAgent } from 'undici'
 import { isCancelled, onCancel, type OptionTable, resolveOptions } from '@x/core'
 import { createConnection, type HttpConnection } from './connect.ts'
 import { createPlatformClient, type HttpClient } from './http-client.ts'
@@ -10,7 +10,8 @@ import { createFetchSender, type IncomingResponse, type OutgoingRequest, type Se
 export interface UndiciOptions {
   /**
    * Sends requests through this dispatcher of undici 7 or later, such as a `ProxyAgent`. By default the connection
-   * creates its own. The dispatcher must not follow redirects. Closing the connection does not close it. Not used if
+   * creates its own, which uses `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` if `NODE_USE_ENV_PROXY` is 1, as the `fetch`
+   * of Node does. The dispatcher must not follow redirects. Closing the connection does not close it. Not used if
    * `fetch` is given.
    */
   readonly dispatcher?: Dispatcher | undefined
@@ -100,6 +101,10 @@ interface OwnDispatcher {
  */
 function createOwnDispatcher(options: UndiciOptions): OwnDispatcher {
   const connect = { timeout: 10_000, ...options.connect }
+  if (process.env['NODE_USE_ENV_PROXY'] === '1') {
+    const proxyAgent = new EnvHttpProxyAgent({ connections: null, connect, requestTls: connect })
+    return { dispatcherFor: () => proxyAgent, destroy: () => proxyAgent.destroy() }
+  }
   let firstConnection: { readonly origin: string; readonly client: Client } | undefined
   let agent: Agent | undefined
   return {

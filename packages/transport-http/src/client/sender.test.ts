@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { createServer } from 'node:http'
+import { connect as openSocket, type Socket } from 'node:net'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { Agent } from 'undici'
 import { callWith, createJsonAnswer, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
 import { connectHttp } from './connect-node.ts'
@@ -17,6 +19,38 @@ test('the dispatcher of the options sends the requests, and is not closed', asyn
   }
   expect(carried).toBe(2)
   await dispatcher.close()
+})
+
+/** A forward proxy, as companies have one. Resolves to its URL, and the hosts to which it has opened tunnels. */
+async function startForwardProxy(): Promise<{ readonly url: string; readonly tunnels: readonly string[] }> {
+  const tunnels: string[] = []
+  const http = createServer().on('connect', ({ url = '' }, socket: Socket) => {
+    tunnels.push(url)
+    const { hostname, port } = new URL(`http://${url}`)
+    const upstream = openSocket(Number(port), hostname, () => socket.write('HTTP/1.1 200 OK\r\n\r\n'))
+    upstream.on('error', () => socket.destroy()).pipe(socket)
+    socket.on('error', () => upstream.destroy()).pipe(upstream)
+  })
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void http.close())
+  const address = http.address()
+  return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, tunnels }
+}
+
+test.each([
+  ['1', '', 1],
+  ['1', '127.0.0.1', 0],
+  ['', '', 0],
+])('with NODE_USE_ENV_PROXY "%s" and NO_PROXY "%s", %i requests use the proxy', async (use, except, count) => {
+  await using server = await scriptedServer(createJsonAnswer(rpcResult()))
+  const proxy = await startForwardProxy()
+  vi.stubEnv('NODE_USE_ENV_PROXY', use)
+  vi.stubEnv('HTTP_PROXY', proxy.url)
+  vi.stubEnv('NO_PROXY', except)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  await using connection = connectHttp(server.url)
+  expect(await connection.exchange(rpcRequest(), callWith())).toEqual(rpcResult())
+  expect(proxy.tunnels).toHaveLength(count)
 })
 
 test('a given fetch sends the requests and does not follow redirects', async () => {
