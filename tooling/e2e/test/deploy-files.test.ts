@@ -59,7 +59,11 @@ describe('examples/deploy', () => {
   })
 
   test('every platform gives an instance a processor and the memory of its limits', () => {
-    const memory = { 'compose.yaml': /mem_limit: 768m/, 'fly.toml': /memory = '768mb'/, 'render.yaml': /plan: standard/ }
+    const memory = {
+      'compose.yaml': /mem_limit: 768m/,
+      'fly.toml': /memory = '768mb'/,
+      'render.yaml': /plan: standard/,
+    }
     for (const [name, pattern] of Object.entries(memory)) expect(textOf(name)).toMatch(pattern)
     expect(textOf('gateway/compose.yaml')).toMatch(memory['compose.yaml'])
     for (const name of ['kubernetes.yaml', 'gateway/kubernetes.yaml', 'cloud-run.yaml'])
@@ -123,7 +127,9 @@ describeNeeding('systemd', 'the unit', (program) => {
 
 test('every file that the README names exists', () => {
   const names = [
-    ...textOf('README.md').matchAll(/`([\w/@-]+\.(?:mjs|json|yaml|cfg|conf|toml|jsonc|service)|Caddyfile|Dockerfile)`/g),
+    ...textOf('README.md').matchAll(
+      /`([\w/@-]+\.(?:mjs|json|yaml|cfg|conf|toml|jsonc|service)|Caddyfile|Dockerfile)`/g,
+    ),
   ]
   expect(names.length).toBeGreaterThan(15)
   for (const [, name = ''] of names) expect(textOf(name)).not.toBe('')
