@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { promises, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -13,6 +12,7 @@ import { Service } from 'kubernetes-models/v1'
 import { deployFolder } from './bundle-example.ts'
 
 const run = promisify(execFile)
+const { mkdtemp, rm, writeFile } = promises
 
 /** Returns the text of an example file. */
 export function textOf(name: string): string {
