@@ -1,19 +1,15 @@
-import { createLog, type JsonObject } from '@x/core'
+import { createLog, type JsonObject, type Log } from '@x/core'
 import type { ToolAnnotations } from '@x/schema'
 import { findHostProblems, type Tool, tool } from '@x/server'
 import type { SchemaCut } from './document/assemble-schema.ts'
 import { callOperation } from './call/call-operation.ts'
 import { nameTool, withDigest } from './plan/name-tool.ts'
 import { OpenApiError } from './document/open-api-error.ts'
-import {
-  type OpenApiOperation,
-  type OpenApiOptions,
-  type OpenApiSettings,
-  parseApiUrl,
-  resolveApiOptions,
-} from './plan/options.ts'
+import type { OpenApiOperation, OpenApiOptions, OpenApiSettings } from './plan/options.ts'
+import { parseApiUrl, resolveApiOptions } from './plan/options.ts'
 import { type OperationPlan, planDocument, type PlanOutcome } from './plan/plan-operation.ts'
-import { type Api, isReading } from './call/send-request.ts'
+import type { Api } from './call/send-request.ts'
+import { isReading } from './document/open-document.ts'
 
 /** An operation of a document, with the tool that it becomes or the reason why it becomes none. */
 export type PlannedOperation = OpenApiOperation &
@@ -52,12 +48,10 @@ export function openApiTools(document: JsonObject, options: OpenApiOptions): Too
   const log = createLog(settings.log, '@x/openapi')
   const api: Api = { settings, log, url: parseApiUrl(options.url) }
   const outcomes = planSelected(document, settings)
-  const refused = outcomes.filter((outcome) => 'refused' in outcome && !outcome.operation.isDeprecated)
-  if (refused.length > 0) log({ level: 'warn', code: 'operation_refused', message: describeRefused(refused) })
-  return toDefinitions(outcomes, settings).map(({ name, plan }) => {
-    const { definition } = describeDefinition(plan, settings)
-    return tool(name, { ...definition, run: (args, ctx) => callOperation(plan, { api, args, ctx }) })
-  })
+  logRefused(outcomes, log)
+  return nameTools(outcomes, settings).map(([name, plan]) =>
+    tool(name, { ...defineTool(plan, settings), run: (args, ctx) => callOperation(plan, { api, args, ctx }) }),
+  )
 }
 
 /**
@@ -72,39 +66,35 @@ export function describeOpenApi(
 ): readonly PlannedOperation[] {
   const settings = resolveApiOptions({ url: '', ...options }, 'describeOpenApi')
   const outcomes = planSelected(document, settings)
-  const described = new Map(
-    toDefinitions(outcomes, settings).map(({ name, plan }) => {
-      const { definition, listed } = describeDefinition(plan, settings)
-      const warnings = findHostProblems([{ name, inputSchema: definition.input }]).map(({ message }) => message)
+  const planned = new Map(
+    nameTools(outcomes, settings).map(([name, plan]) => {
+      const { input: inputSchema, output: outputSchema, title, description, annotations } = defineTool(plan, settings)
+      const warnings = findHostProblems([{ name, inputSchema }]).map(({ message }) => message)
       const { operation, input, security } = plan
+      const size = JSON.stringify({ name, title, description, annotations, inputSchema, outputSchema }).length
       const asks = settings.confirm(operation)
-      const size = JSON.stringify({ name, ...listed }).length
       return [operation, { ...operation, name, size, cut: input.cut, asks, warnings, security }]
     }),
   )
-  return outcomes.flatMap((outcome): PlannedOperation[] => {
-    const planned = described.get(outcome.operation)
-    if (planned !== undefined) return [planned]
-    return 'refused' in outcome ? [{ ...outcome.operation, refused: outcome.refused }] : []
-  })
+  return outcomes.flatMap(({ operation, refused }): PlannedOperation | [] =>
+    refused === undefined ? (planned.get(operation) ?? []) : { ...operation, refused },
+  )
 }
 
 const maxShownOperations = 5
 
-function describeRefused(refused: readonly PlanOutcome[]): string {
-  const shown = refused
-    .slice(0, maxShownOperations)
-    .map((outcome) => `${describePlace(outcome.operation)} ${reasonOf(outcome)}`)
-  const more = refused.length > shown.length ? `; and ${refused.length - shown.length} more` : ''
-  return `Operations that are no tools: ${shown.join('; ')}${more}`
+function logRefused(outcomes: readonly PlanOutcome[], log: Log): void {
+  const lines = outcomes.flatMap(({ operation, refused }) =>
+    refused === undefined || operation.isDeprecated ? [] : [`${placeOf(operation)} ${refused}`],
+  )
+  if (lines.length === 0) return
+  const more = lines.length > maxShownOperations ? `; and ${lines.length - maxShownOperations} more` : ''
+  const message = `Operations that are no tools: ${lines.slice(0, maxShownOperations).join('; ')}${more}`
+  log({ level: 'warn', code: 'operation_refused', message })
 }
 
-function describePlace({ method, path }: OpenApiOperation): string {
+function placeOf({ method, path }: OpenApiOperation): string {
   return `${method} ${path}`
-}
-
-function reasonOf(outcome: PlanOutcome): string {
-  return 'refused' in outcome ? outcome.refused : ''
 }
 
 /** Plans the operations that the option `operations` selects, and throws for a listed one that cannot be a tool. */
@@ -115,7 +105,7 @@ function planSelected(document: JsonObject, settings: OpenApiSettings): readonly
   if (typeof operations === 'function') return planDocument(document, settings, operations)
   const missing = new Set(operations)
   const outcomes = planDocument(document, settings, (operation) => {
-    const names = [operation.operationId, describePlace(operation)].filter((name) => name !== undefined)
+    const names = [operation.operationId, placeOf(operation)].filter((name) => name !== undefined)
     const found = names.filter((name) => operations.includes(name))
     for (const name of found) missing.delete(name)
     return found.length > 0
@@ -126,52 +116,40 @@ function planSelected(document: JsonObject, settings: OpenApiSettings): readonly
       'operation',
       `operations has ${JSON.stringify(unknown)}, and the document has no such operation`,
     )
-  const refused = outcomes.find((outcome) => 'refused' in outcome)
-  if (refused === undefined) return outcomes
-  throw new OpenApiError('operation', `${describePlace(refused.operation)} cannot be a tool: ${reasonOf(refused)}`)
-}
-
-interface NamedPlan {
-  readonly name: string
-  readonly plan: OperationPlan
+  const failed = outcomes.find(({ refused }) => refused !== undefined)
+  if (failed === undefined) return outcomes
+  throw new OpenApiError('operation', `${placeOf(failed.operation)} cannot be a tool: ${failed.refused}`)
 }
 
 /** Names the tools. Of two with the same name both get the digest, so that no name depends on the order. */
-function toDefinitions(
+function nameTools(
   outcomes: readonly PlanOutcome[],
   { name: nameOf = nameTool }: OpenApiSettings,
-): readonly NamedPlan[] {
-  const plans = outcomes.flatMap((outcome) => ('plan' in outcome ? [outcome.plan] : []))
-  const wanted = plans.map((plan): NamedPlan => ({ plan, name: nameOf(plan.operation) }))
-  const counts = new Map<string, number>()
-  for (const { name } of wanted) counts.set(name, (counts.get(name) ?? 0) + 1)
-  const named = wanted.map(({ name, plan }) => ({
-    plan,
-    name: counts.get(name) === 1 ? name : withDigest(name, plan.operation),
-  }))
-  const owners = new Map(named.map(({ name, plan }) => [name, plan]))
-  const hidden = named.find(({ name, plan }) => owners.get(name) !== plan)
-  if (hidden === undefined) return named
-  throw new OpenApiError('operation', `Two tools have the name ${hidden.name}: give one another with the option name`)
+): readonly (readonly [name: string, plan: OperationPlan])[] {
+  const plans = outcomes.flatMap(({ plan }) => plan ?? [])
+  const wanted = plans.map(({ operation }) => nameOf(operation))
+  const repeated = new Set(wanted.filter((name, index) => wanted.indexOf(name) !== index))
+  const names = plans.map(({ operation }, index) => {
+    const name = wanted[index] ?? ''
+    return repeated.has(name) ? withDigest(name, operation) : name
+  })
+  const hidden = names.find((name, index) => names.indexOf(name) !== index)
+  if (hidden === undefined) return plans.map((plan, index) => [names[index] ?? '', plan])
+  throw new OpenApiError('operation', `Two tools have the name ${hidden}: give one another with the option name`)
 }
 
-/** Returns the definition of a tool without its handler, and its members as `tools/list` has them. */
-function describeDefinition(plan: OperationPlan, settings: OpenApiSettings) {
-  const { operation, description, input, output } = plan
-  const { task, visibleTo, annotations, idempotencyHeader } = settings
-  const title = operation.summary === '' ? {} : { title: operation.summary }
-  const hints = annotations?.(operation) ?? annotationsOf(operation)
-  const shown = { ...title, description, annotations: hints }
+/** Returns the definition of a tool without its handler. */
+function defineTool({ operation, description, input, output }: OperationPlan, settings: OpenApiSettings) {
+  const { task, visibleTo, annotations = annotationsOf, idempotencyHeader } = settings
   return {
-    definition: {
-      ...shown,
-      input: input.schema,
-      ...(output !== undefined && { output }),
-      ...(task !== undefined && { task: task(operation) }),
-      ...(visibleTo !== undefined && { visibleTo: visibleTo(operation) }),
-      ...(idempotencyHeader !== undefined && !isReading(operation) && { keyedEffects: true }),
-    },
-    listed: { ...shown, inputSchema: input.schema, outputSchema: output },
+    ...(operation.summary !== '' && { title: operation.summary }),
+    description,
+    annotations: annotations(operation),
+    input: input.schema,
+    ...(output !== undefined && { output }),
+    ...(task !== undefined && { task: task(operation) }),
+    ...(visibleTo !== undefined && { visibleTo: visibleTo(operation) }),
+    ...(idempotencyHeader !== undefined && !isReading(operation) && { keyedEffects: true }),
   }
 }
 

@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import { OpenApiError } from './document/open-api-error.ts'
 
 /** The maximum number of arrays and objects inside each other in a document. */
+// limit: document depth | count | levels of a document in a file | the document is rejected
 const maxDepth = 200
 
 /**

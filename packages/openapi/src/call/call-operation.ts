@@ -3,9 +3,10 @@ import type { HttpAuthorizer } from '@x/exchange'
 import type { SchemaIssue } from '@x/schema'
 import { type Context, type FullToolResult, ToolError, toolResult } from '@x/server'
 import { cleanText } from '../document/clean-text.ts'
+import { isReading } from '../document/open-document.ts'
 import type { OperationPlan } from '../plan/plan-operation.ts'
 import { type ApiResult, readResponse } from './read-response.ts'
-import { type Api, isReading, sendRequest } from './send-request.ts'
+import { type Api, sendRequest } from './send-request.ts'
 import { type ApiRequest, writeRequest } from './write-request.ts'
 
 /** One call of a tool. */
@@ -50,6 +51,7 @@ async function findCredential({ api, ctx }: OperationCall): Promise<HttpAuthoriz
   return undefined
 }
 
+// limit: questions before requests | characters | the body in the question to the user | cut
 const maxShownBody = 300
 
 const confirmation = {

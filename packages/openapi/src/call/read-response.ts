@@ -2,6 +2,7 @@ import { encodeBase64, findJsonProblem, type JsonObject, type JsonValue, parseJs
 import type { ContentBlock } from '@x/schema'
 import { ToolError } from '@x/server'
 import { cleanText } from '../document/clean-text.ts'
+import { baseTypeOf, isJsonType } from '../document/open-document.ts'
 import type { OperationPlan } from '../plan/plan-operation.ts'
 
 /** The status, the headers and the first bytes of a response. */
@@ -28,9 +29,11 @@ export interface ResponseContext {
 }
 
 /** The depth of JSON in a message, with room for the message around it. */
+// limit: response depth | count | levels of the JSON of a response | the model gets an error
 const maxDepth = 200
 
 /** The maximum number of characters of an error that a model reads. */
+// limit: errors of an API | characters | the text of a response with 4xx | cut
 const maxErrorLength = 2000
 
 /** Converts a response of the API. @throws ToolError for one that is no success or cannot be shown. */
@@ -63,11 +66,7 @@ function textBlock(text: string): ContentBlock {
 }
 
 function mediaTypeOf(headers: Headers): string {
-  return (headers.get('content-type') ?? '').split(';', 1).join().trim().toLowerCase()
-}
-
-function isJsonType(mediaType: string): boolean {
-  return /[/+]json$/.test(mediaType)
+  return baseTypeOf(headers.get('content-type') ?? '')
 }
 
 function readJson(text: string, { transform }: ResponseContext): JsonValue {

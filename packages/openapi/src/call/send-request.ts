@@ -2,6 +2,7 @@ import { errorRecord, type Log, platformRuntime, withTimeout } from '@x/core'
 import type { HttpAuthorizer, HttpTarget } from '@x/exchange'
 import { isToolError, ToolError } from '@x/server'
 import { cleanText } from '../document/clean-text.ts'
+import { isReading } from '../document/open-document.ts'
 import type { OpenApiOperation, OpenApiSettings } from '../plan/options.ts'
 import type { ApiResponse } from './read-response.ts'
 import type { ApiRequest } from './write-request.ts'
@@ -23,12 +24,8 @@ export interface SendOptions {
 }
 
 /** The number of times that one request is sent, when its authorizer asks for another attempt. */
+// limit: requests with new credentials | count | requests of one call that the API answers with 401 | the model gets the 401
 const maxAttempts = 4
-
-/** Returns true for an operation that has no effect, so that it may be repeated. */
-export function isReading({ method }: OpenApiOperation): boolean {
-  return method === 'GET' || method === 'HEAD'
-}
 
 /** Sends a request, and reads the response up to the limit. @throws ToolError if there is no response. */
 export async function sendRequest(api: Api, request: ApiRequest, options: SendOptions): Promise<ApiResponse> {
@@ -64,28 +61,19 @@ function addressOf({ url, settings: { query = {} } }: Api, { target }: ApiReques
   throw new ToolError('The arguments lead to another address than that of the API')
 }
 
-interface Attempt {
-  readonly address: URL
-  readonly request: ApiRequest
-  readonly limit: AbortSignal
-}
-
 async function attemptRequest(
   { url, settings, log }: Api,
-  { address, request, limit }: Attempt,
+  { address, request, limit }: { readonly address: URL; readonly request: ApiRequest; readonly limit: AbortSignal },
   { operation, auth, idempotencyKey }: SendOptions,
 ): Promise<ApiResponse> {
   const { fetch = globalThis.fetch, maxResponseBytes, idempotencyHeader } = settings
-  const hasKey = idempotencyHeader !== undefined && idempotencyKey !== undefined
-  const keyHeader = hasKey ? { [idempotencyHeader]: idempotencyKey } : {}
+  const keyHeader = idempotencyHeader === undefined || !idempotencyKey ? {} : { [idempotencyHeader]: idempotencyKey }
   const { method, body = null } = request
   const name = `${method} ${operation.path}`
   const target: HttpTarget = { url: new URL(url), requestUrl: address, method, operation: name, signal: limit }
   for (let attempt = 1; ; attempt += 1) {
-    const headers = new Headers(request.headers)
-    setHeaders(headers, settings.headers)
-    setHeaders(headers, keyHeader)
-    setHeaders(headers, await authorize(() => auth?.headers(target), log))
+    const credential = await authorize(() => auth?.headers(target), log)
+    const headers = joinHeaders(request.headers, settings.headers, keyHeader, credential)
     // A credential must not follow a redirect to another server.
     const response = await fetch(address.href, { method, headers, body, redirect: 'manual', signal: limit })
     const head = { status: response.status, header: (each: string) => response.headers.get(each) ?? undefined }
@@ -95,8 +83,11 @@ async function attemptRequest(
   }
 }
 
-function setHeaders(headers: Headers, added: Readonly<Record<string, string>> = {}): void {
-  for (const [name, value] of Object.entries(added)) headers.set(name, value)
+/** Later headers win. */
+function joinHeaders(...parts: readonly (Readonly<Record<string, string>> | undefined)[]): Headers {
+  const headers = new Headers()
+  for (const [name, value] of parts.flatMap((part = {}) => Object.entries(part))) headers.set(name, value)
+  return headers
 }
 
 /** The text of an authorizer's error may name addresses that a model need not know. */
@@ -120,12 +111,7 @@ async function readBody(response: Response, maxBytes: number): Promise<ApiRespon
     chunks.push(value)
     length += value.length
   }
-  const bytes = new Uint8Array(length)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.length
-  }
+  const bytes = new Uint8Array(await new Blob(chunks).arrayBuffer())
   const text = new TextDecoder().decode(bytes.subarray(0, maxBytes))
   if (length <= maxBytes) return { status, headers, bytes, text }
   await reader?.cancel()

@@ -34,24 +34,12 @@ export function writePairs({ name, style, explode }: WrittenValue, value: JsonVa
   const pair = (key: string, text: string): string => `${encodePart(key)}=${text}`
   if (style === 'json' || typeof value !== 'object') return [pair(name, encodePart(textOf(value)))]
   if (style === 'deepObject') return writeDeep(name, value)
-  if (isJsonArray(value)) {
-    if (explode) return value.map((item) => pair(name, encodePart(textOf(item))))
-    return value.length === 0 ? [] : [pair(name, joinItems(value.map(textOf), name, style))]
-  }
-  const members = membersOf(value)
-  if (explode) return members.map(([key, member]) => pair(key, encodePart(textOf(member))))
-  return members.length === 0
-    ? []
-    : [
-        pair(
-          name,
-          joinItems(
-            members.flatMap(([key, member]) => [key, textOf(member)]),
-            name,
-            style,
-          ),
-        ),
-      ]
+  const items = itemsOf(value, explode)
+  if (explode)
+    return items.map(([key = '', text]) =>
+      text === undefined ? pair(name, encodePart(key)) : pair(key, encodePart(text)),
+    )
+  return items.length === 0 ? [] : [pair(name, joinItems(items.flat(), name, style))]
 }
 
 function membersOf(value: JsonValue): readonly (readonly [string, JsonValue])[] {

@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 import { findSchemaProblem } from '@x/schema'
-import { convertSchema, type SchemaSource } from './convert-schema.ts'
+import { checkDepth, convertSchema, mapChildren, type SchemaSource } from './convert-schema.ts'
 import { refuseOperation } from './open-api-error.ts'
 import { resolvePointer } from './open-document.ts'
 
@@ -48,7 +48,8 @@ export function createAssembler(source: SchemaSource, maxCharacters: number): Sc
 function toDefinition(schema: JsonValue, source: SchemaSource): Definition {
   const converted = toObject(convertSchema(schema, source))
   const references: string[] = []
-  const collect = (each: JsonObject): JsonObject => {
+  const collect = (each: JsonValue): JsonValue => {
+    if (!isJsonObject(each)) return each
     if (typeof each['$ref'] === 'string') references.push(each['$ref'])
     return mapChildren(each, collect)
   }
@@ -70,10 +71,11 @@ function joinDefinitions(root: Definition, findDefinition: (reference: string) =
   const names = nameShared(uses)
   const replace = (schema: JsonObject, depth: number): JsonObject => {
     const { $ref, ...siblings } = schema
-    if (depth > maxNesting) refuseOperation(`has a schema that is more than ${maxNesting} levels deep`)
-    if (typeof $ref !== 'string') return mapChildren(schema, (child) => replace(child, depth + 1))
+    const replaceChild = (child: JsonValue): JsonValue => (isJsonObject(child) ? replace(child, depth + 1) : child)
+    checkDepth(depth)
+    if (typeof $ref !== 'string') return mapChildren(schema, replaceChild)
     const name = names.get($ref)
-    const others = mapChildren(siblings, (child) => replace(child, depth + 1))
+    const others = mapChildren(siblings, replaceChild)
     if (name !== undefined) return { $ref: `#/$defs/${name}`, ...others }
     const inlined = replace(findDefinition($ref).schema, depth + 1)
     const hasRules = Object.keys(others).some((keyword) => !['title', 'description', 'default'].includes(keyword))
@@ -86,9 +88,6 @@ function joinDefinitions(root: Definition, findDefinition: (reference: string) =
   const shared = Array.from(names, ([reference, name]) => [name, replace(findDefinition(reference).schema, 0)])
   return { ...joined, $defs: Object.fromEntries(shared) }
 }
-
-/** Less than the depth that `findSchemaProblem` accepts. */
-const maxNesting = 60
 
 function countUses(root: Definition, findDefinition: (reference: string) => Definition): ReadonlyMap<string, number> {
   const uses = new Map<string, number>()
@@ -120,31 +119,6 @@ function nameShared(uses: ReadonlyMap<string, number>): ReadonlyMap<string, stri
   return names
 }
 
-const oneSchema = ['items', 'contains', 'propertyNames', 'additionalProperties']
-const schemaLists = ['allOf', 'anyOf', 'prefixItems']
-const schemaMaps = ['properties', 'dependentSchemas', '$defs']
-
-/** Returns a copy of a converted schema with other subschemas. */
-function mapChildren(schema: JsonObject, change: (child: JsonObject) => JsonObject): JsonObject {
-  const changed: Record<string, JsonValue | undefined> = { ...schema }
-  const changeOne = (child: JsonValue): JsonValue => (isJsonObject(child) ? change(child) : child)
-  for (const keyword of oneSchema) {
-    const child = changed[keyword]
-    if (isJsonObject(child)) changed[keyword] = change(child)
-  }
-  for (const keyword of schemaLists) {
-    const children = changed[keyword]
-    if (isJsonArray(children)) changed[keyword] = children.map(changeOne)
-  }
-  for (const keyword of schemaMaps) {
-    const children = changed[keyword]
-    if (!isJsonObject(children)) continue
-    const entries = Object.entries(children).map(([name, child = {}]) => [name, changeOne(child)])
-    changed[keyword] = Object.fromEntries(entries)
-  }
-  return changed
-}
-
 function lengthOf(schema: JsonObject): number {
   return JSON.stringify(schema).length
 }
@@ -168,7 +142,7 @@ function cutSchema({ $defs, ...root }: JsonObject, cut: SchemaCut): JsonObject {
       levels.set(name, Math.min(level, levels.get(name) ?? level))
     }
     const kept = level > describedLevels ? rules : { title, description, ...rules }
-    return mapChildren(kept, (child) => shorten(child, level + 1))
+    return mapChildren(kept, (child) => (isJsonObject(child) ? shorten(child, level + 1) : child))
   }
   const shortened = shorten(root, 1)
   const shared: [string, JsonObject][] = []

@@ -12,41 +12,55 @@ export interface SchemaSource {
   readonly side: SchemaSide
 }
 
-type Convert = (value: JsonValue, source: SchemaSource, depth: number) => JsonValue | undefined
-
+// limit: API schema depth | count | levels of a schema of a document | the operation is no tool
 const maxDepth = 60
 
-const copy: Convert = (value) => value
-const convertList: Convert = (value, source, depth) =>
-  isJsonArray(value) ? value.map((member) => convertSchema(member, source, depth + 1)) : value
-
-const convertMembers: Convert = (value, source, depth) => {
-  if (!isJsonObject(value)) return value
-  const members = Object.entries(value).filter(([, member]) => !isHidden(member, source))
-  return Object.fromEntries(members.map(([name, member]) => [name, convertSchema(member, source, depth + 1)]))
+/** The bound is less than the depth that `findSchemaProblem` accepts. */
+export function checkDepth(depth: number): void {
+  if (depth > maxDepth) refuseOperation(`has a schema that is more than ${maxDepth} levels deep`)
 }
+
+type Convert = (value: JsonValue, side: SchemaSide) => JsonValue | undefined
+const copy: Convert = (value) => value
 
 /**
  * The keywords that remain. Any other is dropped: those of OpenAPI and extensions, negations, conditions, and those about
  * what no other keyword has read. A change below one of the latter could make it reject what it accepted.
  */
-const keywords: ReadonlyMap<string, Convert> = new Map<string, Convert>([
+const keywords: ReadonlyMap<string, Convert> = new Map([
   ...namesOf('type enum const default multipleOf minimum maximum exclusiveMinimum exclusiveMaximum', copy),
   ...namesOf('minLength maxLength minItems maxItems uniqueItems minContains minProperties maxProperties', copy),
-  ...namesOf('required dependentRequired $ref nullable x-nullable', copy),
-  ['title', (value) => cleanText(value, textLimits.title) || undefined],
-  ['description', (value) => cleanText(value, textLimits.parameter) || undefined],
-  ['format', (value) => (typeof value === 'string' && isModelFormat(value) ? value : undefined)],
-  ['pattern', (value, { side }) => (side === 'input' && isPlainPattern(value) ? value : undefined)],
-  ...namesOf('properties dependentSchemas', convertMembers),
-  ...namesOf('allOf anyOf oneOf prefixItems', convertList),
-  ...namesOf('items contains propertyNames additionalProperties', (value, source, depth) =>
-    convertSchema(value, source, depth + 1),
-  ),
+  ...namesOf('dependentRequired $ref nullable x-nullable properties dependentSchemas', copy),
+  ...namesOf('allOf anyOf oneOf prefixItems items contains propertyNames additionalProperties', copy),
+  ...namesOf('required', (value) => (isJsonArray(value) ? value : undefined)),
+  ...namesOf('title', (value) => cleanText(value, textLimits.title) || undefined),
+  ...namesOf('description', (value) => cleanText(value, textLimits.parameter) || undefined),
+  ...namesOf('format', (value) => (typeof value === 'string' && isModelFormat(value) ? value : undefined)),
+  ...namesOf('pattern', (value, side) => (side === 'input' && isPlainPattern(value) ? value : undefined)),
 ])
 
 function namesOf(names: string, convert: Convert): readonly (readonly [string, Convert])[] {
   return names.split(' ').map((name) => [name, convert])
+}
+
+const childLists: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'])
+const childMaps: ReadonlySet<string> = new Set(['properties', 'dependentSchemas', '$defs'])
+const children: ReadonlySet<string> = new Set(['items', 'contains', 'propertyNames', 'additionalProperties'])
+
+/** Returns a copy of a schema with other subschemas. */
+export function mapChildren(schema: JsonObject, change: (child: JsonValue) => JsonValue): JsonObject {
+  const changed: Record<string, JsonValue> = {}
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (value === undefined) continue
+    if (isJsonArray(value) && childLists.has(keyword)) changed[keyword] = value.map(change)
+    else if (isJsonObject(value) && childMaps.has(keyword)) changed[keyword] = mapMembers(value, change)
+    else changed[keyword] = children.has(keyword) ? change(value) : value
+  }
+  return changed
+}
+
+function mapMembers(members: JsonObject, change: (member: JsonValue) => JsonValue): JsonObject {
+  return Object.fromEntries(Object.entries(members).map(([name, member = {}]) => [name, change(member)]))
 }
 
 /**
@@ -56,13 +70,18 @@ function namesOf(names: string, convert: Convert): readonly (readonly [string, C
 export function convertSchema(schema: JsonValue | undefined, source: SchemaSource, depth = 0): JsonValue {
   if (typeof schema === 'boolean') return schema
   if (!isJsonObject(schema)) refuseOperation('has a schema that is no object')
-  if (depth > maxDepth) refuseOperation(`has a schema that is more than ${maxDepth} levels deep`)
-  const converted: Record<string, JsonValue | undefined> = {}
-  for (const [keyword, value] of Object.entries(withoutSiblings(schema, source))) {
-    const result = value === undefined ? undefined : keywords.get(keyword)?.(value, source, depth)
-    if (result !== undefined) converted[keyword] = result
+  checkDepth(depth)
+  const kept: Record<string, JsonValue | undefined> = {}
+  for (const [keyword, value] of Object.entries(withoutHidden(withoutSiblings(schema, source), source, depth))) {
+    const result = value === undefined ? undefined : keywords.get(keyword)?.(value, source.side)
+    if (result !== undefined) kept[keyword] = result
   }
-  return allowNull(finishKeywords(converted, schema, source))
+  return allowNull(
+    finishKeywords(
+      mapChildren(kept, (child) => convertSchema(child, source, depth + 1)),
+      schema,
+    ),
+  )
 }
 
 /** Before 3.1, a reference has no siblings. Texts beside it do no harm, and documents have them. */
@@ -71,19 +90,13 @@ function withoutSiblings(schema: JsonObject, { document }: SchemaSource): JsonOb
   return typeof $ref !== 'string' || document.version === '3.1' ? schema : { $ref, title, description }
 }
 
-function finishKeywords(
-  { oneOf, ...converted }: Record<string, JsonValue | undefined>,
-  schema: JsonObject,
-  source: SchemaSource,
-): JsonObject {
+function finishKeywords({ oneOf, ...kept }: JsonObject, schema: JsonObject): JsonObject {
+  const converted: Record<string, JsonValue | undefined> = kept
   // Alternatives of real documents overlap, and a value that matches two would be rejected.
   if (oneOf !== undefined && converted['anyOf'] === undefined) converted['anyOf'] = oneOf
   else if (oneOf !== undefined) converted['allOf'] = [...listOf(converted['allOf']), { anyOf: oneOf }]
-  const { required, items } = converted
-  if (required !== undefined)
-    converted['required'] = isJsonArray(required) ? visibleNames(required, schema, source) : undefined
   // The array form of `items` is that of older drafts.
-  if (isJsonArray(schema['items'])) Object.assign(converted, { items: undefined, prefixItems: items })
+  if (isJsonArray(schema['items'])) Object.assign(converted, { items: undefined, prefixItems: converted['items'] })
   if (schema['patternProperties'] !== undefined) delete converted['additionalProperties']
   if (converted['type'] === 'file') converted['type'] = 'string'
   setExclusive(converted, 'minimum', 'exclusiveMinimum')
@@ -91,14 +104,20 @@ function finishKeywords(
   return converted
 }
 
-function visibleNames(names: readonly JsonValue[], { properties }: JsonObject, source: SchemaSource): JsonValue {
-  return names.filter((name) => {
-    if (!isJsonObject(properties) || typeof name !== 'string' || !Object.hasOwn(properties, name)) return true
-    return !isHidden(properties[name], source)
-  })
+/** Leaves out the members that belong to the other side alone. Arguments, which are the first level, belong to the input. */
+function withoutHidden(schema: JsonObject, source: SchemaSource, depth: number): JsonObject {
+  const { properties, required } = schema
+  if (!isJsonObject(properties) || (depth === 0 && source.side === 'input')) return schema
+  const hidden = new Set<JsonValue>(Object.keys(properties).filter((name) => isHidden(properties[name], source)))
+  if (hidden.size === 0) return schema
+  const visible = Object.entries(properties).filter(([name]) => !hidden.has(name))
+  return {
+    ...schema,
+    properties: Object.fromEntries(visible),
+    required: listOf(required).filter((name) => !hidden.has(name)),
+  }
 }
 
-/** Returns true for a member that belongs to the other side alone. */
 function isHidden(schema: JsonValue | undefined, { document, side }: SchemaSource): boolean {
   if (!isJsonObject(schema)) return false
   const flag = side === 'input' ? 'readOnly' : 'writeOnly'

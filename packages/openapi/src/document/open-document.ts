@@ -10,6 +10,7 @@ export interface OpenApiDocument {
 
 /** One entry below `paths`. */
 export interface DocumentOperation {
+  readonly document: OpenApiDocument
   /** In upper case. `*` for a path whose entry cannot be read. */
   readonly method: string
   readonly path: string
@@ -44,16 +45,17 @@ export function listOperations(document: OpenApiDocument): readonly DocumentOper
       const pathItem = followReferences(document, value)
       return methods.flatMap((method) => {
         const operation = Object.hasOwn(pathItem, method) ? pathItem[method] : undefined
-        return isJsonObject(operation) ? [{ method: method.toUpperCase(), path, pathItem, operation }] : []
+        return isJsonObject(operation) ? [{ document, method: method.toUpperCase(), path, pathItem, operation }] : []
       })
     } catch (error) {
       const problem = error instanceof OpenApiError ? error.message : 'cannot be read'
-      return [{ method: '*', path, pathItem: {}, operation: {}, problem }]
+      return [{ document, method: '*', path, pathItem: {}, operation: {}, problem }]
     }
   })
 }
 
 /** The maximum number of references that lead from one to the next. */
+// limit: references | count | references from one to the next | the operation is no tool
 const maxSteps = 20
 
 /** Returns an object, or the one to which its `$ref` leads. Ends the planning of the operation if there is none. */
@@ -102,4 +104,18 @@ export function objectOf(value: JsonValue | undefined): JsonObject {
 /** Returns a value if it is an array, or else an empty one. */
 export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : []
+}
+
+/** Returns true for an operation that has no effect, so that it may be repeated. Its request has no body. */
+export function isReading({ method }: { readonly method: string }): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+/** Returns a media type without parameters. */
+export function baseTypeOf(mediaType: string): string {
+  return mediaType.split(';', 1).join().trim().toLowerCase()
+}
+
+export function isJsonType(baseType: string): boolean {
+  return /[/+]json$/.test(baseType)
 }

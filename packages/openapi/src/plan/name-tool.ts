@@ -1,6 +1,7 @@
 import type { DocumentOperation } from '../document/open-document.ts'
 
 /** Hosts put the name of the server before that of a tool, and cut longer ones. */
+// limit: names of operations | characters | the name of a tool of an API | cut, with a digest at the end
 const maxLength = 50
 
 /** What a name is made of. */

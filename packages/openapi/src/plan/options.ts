@@ -101,8 +101,11 @@ const optionTable = {
   annotations: undefined,
   visibleTo: undefined,
   transform: undefined,
+  // limit: ms | a response of an API | the model gets an error
   timeoutMs: { default: 30_000, max: maxTimerMs },
+  // limit: bytes | a response of an API | the model gets an error. The rest is not read
   maxResponseBytes: 200_000,
+  // limit: characters | the schema of the arguments of a tool | descriptions, and what is deepest, are left out
   maxSchemaCharacters: 16_000,
   fetch: undefined,
   log: undefined,

@@ -2,13 +2,15 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 import { cleanText, textLimits } from '../document/clean-text.ts'
 import { refuseOperation } from '../document/open-api-error.ts'
 import {
+  baseTypeOf,
   type DocumentOperation,
   followReferences,
+  isReading,
   listOf,
   objectOf,
-  type OpenApiDocument,
 } from '../document/open-document.ts'
-import { listParameters, type ParameterPlan, planCollection, planStyle } from './plan-parameter.ts'
+import type { OpenApiDocument } from '../document/open-document.ts'
+import { listParameters, type ParameterPlan, planStyle } from './plan-parameter.ts'
 
 /** How a property of a form is written. */
 export type FieldPlan = Pick<ParameterPlan, 'style' | 'explode'> | 'binary'
@@ -35,27 +37,24 @@ const kinds: readonly (readonly [pattern: RegExp, kind: BodyPlan['kind'], mediaT
 ]
 
 /** Plans the body of an operation. Ends the planning of one that requires a body that cannot be sent. */
-export function planBody(document: OpenApiDocument, source: DocumentOperation): BodyPlan | undefined {
-  const body = document.version === '2.0' ? planOlderBody(document, source) : planRequestBody(document, source)
-  if (body === undefined || !['GET', 'HEAD'].includes(source.method)) return body
-  return body.isRequired ? refuseOperation(`requires a body, and a ${source.method} request has none`) : undefined
-}
-
-function planRequestBody(document: OpenApiDocument, { operation }: DocumentOperation): BodyPlan | undefined {
-  if (operation['requestBody'] === undefined) return undefined
-  const { content, required, description } = followReferences(document, operation['requestBody'])
+export function planBody(source: DocumentOperation): BodyPlan | undefined {
+  const { document, operation } = source
+  const declared = document.version === '2.0' ? upgradeBody(source) : operation['requestBody']
+  if (declared === undefined) return undefined
+  const { content, required, description } = followReferences(document, declared)
   const media = new Map(Object.entries(objectOf(content)).map(([type, value]) => [baseTypeOf(type), value]))
-  if (media.size === 0) return undefined
+  const types = [...media.keys()]
+  const chosen = isReading(source) ? undefined : chooseKind(types)
   const isRequired = required === true
-  const chosen = chooseKind([...media.keys()])
-  if (chosen === undefined) return leaveOut(isRequired, [...media.keys()])
+  if (chosen === undefined) return isRequired ? refuseBody(source, types) : undefined
   const { schema = {}, encoding } = followReferences(document, media.get(chosen.key))
   const fields = findFields(document, schema, objectOf(encoding))
   return { ...chosen, isRequired, schema: describeBody(schema, description), fields }
 }
 
-function baseTypeOf(mediaType: string): string {
-  return mediaType.split(';', 1).join().trim().toLowerCase()
+function refuseBody({ method }: DocumentOperation, types: readonly string[]): undefined {
+  if (isReading({ method })) refuseOperation(`requires a body, and a ${method} request has none`)
+  if (types.length > 0) refuseOperation(`its body has the type ${types.slice(0, 5).join(', ')}`)
 }
 
 function chooseKind(types: readonly string[]): (Pick<BodyPlan, 'kind' | 'mediaType'> & { key: string }) | undefined {
@@ -64,10 +63,6 @@ function chooseKind(types: readonly string[]): (Pick<BodyPlan, 'kind' | 'mediaTy
     if (key !== undefined) return { kind, key, mediaType: mediaType ?? key }
   }
   return undefined
-}
-
-function leaveOut(isRequired: boolean, types: readonly string[]): undefined {
-  return isRequired ? refuseOperation(`its body has the type ${types.slice(0, 5).join(', ')}`) : undefined
 }
 
 function describeBody(schema: JsonValue, description: JsonValue | undefined): JsonValue {
@@ -96,42 +91,22 @@ function isBinary({ type, format, contentMediaType }: JsonObject): boolean {
   return format === 'binary' || type === 'file' || (type === undefined && typeof contentMediaType === 'string')
 }
 
-/** Plans the body of 2.0: a parameter in `body`, or those in `formData`. */
-function planOlderBody(document: OpenApiDocument, source: DocumentOperation): BodyPlan | undefined {
-  const parameters = listParameters(document, source)
-  const types = listOf(source.operation['consumes'] ?? document.root['consumes']).map((type) =>
-    baseTypeOf(String(type)),
-  )
-  const body = parameters.find(({ parameter }) => parameter['in'] === 'body')
-  if (body !== undefined) return planOlderJson(body.parameter, types)
-  const fields = parameters.filter(({ parameter }) => parameter['in'] === 'formData')
-  return fields.length === 0 ? undefined : planForm(fields, types)
-}
-
-function planOlderJson(
-  { schema = {}, required, description }: JsonObject,
-  types: readonly string[],
-): BodyPlan | undefined {
-  const isRequired = required === true
-  const chosen = chooseKind(types.length === 0 ? ['application/json'] : types)
-  if (chosen === undefined) return leaveOut(isRequired, types)
-  return { ...chosen, isRequired, schema: describeBody(schema, description), fields: new Map() }
-}
-
-function planForm(parameters: ReturnType<typeof listParameters>, types: readonly string[]): BodyPlan {
-  const isMultipart =
-    types.includes('multipart/form-data') || parameters.some(({ parameter }) => parameter['type'] === 'file')
-  const fields = parameters.map(({ name, parameter }): [string, FieldPlan] => [
-    name,
-    parameter['type'] === 'file' ? 'binary' : planCollection(parameter, 'query'),
-  ])
-  const required = parameters.filter(({ parameter }) => parameter['required'] === true).map(({ name }) => name)
-  const properties = parameters.map(({ name, parameter }) => [name, { ...parameter, required: undefined }])
-  return {
-    kind: isMultipart ? 'multipart' : 'urlencoded',
-    mediaType: isMultipart ? 'multipart/form-data' : 'application/x-www-form-urlencoded',
-    isRequired: required.length > 0,
-    schema: { type: 'object', properties: Object.fromEntries(properties), required },
-    fields: new Map(fields),
+/** Writes the parameters of 2.0 that are a body, or fields of one, as the body of 3.0. */
+function upgradeBody(source: DocumentOperation): JsonObject | undefined {
+  const parameters = listParameters(source)
+  const types = listOf(source.operation['consumes'] ?? source.document.root['consumes']).map(String)
+  const body = parameters.find(({ in: place }) => place === 'body')
+  if (body !== undefined) {
+    const content = (types.length === 0 ? ['application/json'] : types).map((type) => [type, body])
+    return { ...body, content: Object.fromEntries(content) }
   }
+  const fields = parameters.filter(({ in: place }) => place === 'formData')
+  if (fields.length === 0) return undefined
+  const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, schema]))
+  const required = fields.filter((field) => field['required'] === true).map(({ name }) => name)
+  const isMultipart = types.includes('multipart/form-data') || fields.some(({ type }) => type === 'file')
+  const encoding = Object.fromEntries(fields.map((field) => [field.name, field]))
+  const media = { schema: { type: 'object', properties, required }, encoding }
+  const mediaType = isMultipart ? 'multipart/form-data' : 'application/x-www-form-urlencoded'
+  return { required: required.length > 0, content: { [mediaType]: media } }
 }

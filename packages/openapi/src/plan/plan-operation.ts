@@ -1,19 +1,20 @@
 import type { JsonObject, JsonValue } from '@x/core'
-import { type AssembledSchema, createAssembler, type SchemaAssembler } from '../document/assemble-schema.ts'
+import { type AssembledSchema, createAssembler } from '../document/assemble-schema.ts'
 import { cleanText, textLimits } from '../document/clean-text.ts'
 import { isOpenApiError, refuseOperation } from '../document/open-api-error.ts'
 import {
+  baseTypeOf,
   type DocumentOperation,
   followReferences,
+  isJsonType,
   listOf,
   listOperations,
   objectOf,
   openDocument,
 } from '../document/open-document.ts'
-import type { OpenApiDocument } from '../document/open-document.ts'
 import type { OpenApiOperation, OpenApiSettings } from './options.ts'
 import { type BodyPlan, planBody } from './plan-body.ts'
-import { type FixedNames, type ParameterPlan, planParameters } from './plan-parameter.ts'
+import { listFixedNames, type ParameterPlan, planParameters } from './plan-parameter.ts'
 
 /** How a call of a tool becomes a request. */
 export interface OperationPlan {
@@ -29,17 +30,9 @@ export interface OperationPlan {
 
 /** The plan of an operation, or the reason why it cannot be a tool. */
 export type PlanOutcome = { readonly operation: OpenApiOperation } & (
-  | { readonly plan: OperationPlan }
-  | { readonly refused: string }
+  | { readonly plan: OperationPlan; readonly refused?: undefined }
+  | { readonly plan?: undefined; readonly refused: string }
 )
-
-interface Planner {
-  readonly document: OpenApiDocument
-  readonly settings: Pick<OpenApiSettings, 'output'>
-  readonly fixed: FixedNames
-  readonly assembleInput: SchemaAssembler
-  readonly assembleOutput: SchemaAssembler
-}
 
 /** Plans the operations of a document that a function selects, in the order of the document. */
 export function planDocument(
@@ -48,33 +41,19 @@ export function planDocument(
   isSelected: (operation: OpenApiOperation) => boolean | string,
 ): readonly PlanOutcome[] {
   const document = openDocument(root)
-  const { headers = {}, query = {}, idempotencyHeader, maxSchemaCharacters } = settings
-  const planner: Planner = {
-    document,
-    settings,
-    fixed: {
-      headers: lowerCase([...Object.keys(headers), idempotencyHeader ?? '']),
-      query: lowerCase(Object.keys(query)),
-    },
-    assembleInput: createAssembler({ document, side: 'input' }, maxSchemaCharacters),
-    assembleOutput: createAssembler({ document, side: 'output' }, maxSchemaCharacters),
-  }
+  const plan = createPlanner(document, settings)
   return listOperations(document).flatMap((source): readonly PlanOutcome[] => {
     const operation = describeOperation(source)
     const selected = isSelected(operation)
     if (selected === false) return []
     if (typeof selected === 'string') return [{ operation, refused: selected }]
     try {
-      return [{ operation, plan: planOperation(source, operation, planner) }]
+      return [{ operation, plan: plan(source, operation) }]
     } catch (error) {
       if (!isOpenApiError(error)) throw error
       return [{ operation, refused: error.message }]
     }
   })
-}
-
-function lowerCase(names: readonly string[]): ReadonlySet<string> {
-  return new Set(names.map((name) => name.toLowerCase()))
 }
 
 function describeOperation({ method, path, operation }: DocumentOperation): OpenApiOperation {
@@ -91,27 +70,34 @@ function describeOperation({ method, path, operation }: DocumentOperation): Open
 
 const allowedMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE'])
 
-function planOperation(source: DocumentOperation, operation: OpenApiOperation, planner: Planner): OperationPlan {
-  const { document, settings, fixed } = planner
-  if (source.problem !== undefined) refuseOperation(source.problem)
-  if (!allowedMethods.has(source.method)) refuseOperation(`has the method ${source.method}`)
-  if (/[#?\\]|\/\.{1,2}(?:\/|$)/.test(source.path))
-    refuseOperation('its path has a segment "." or "..", or one of "#", "?" and "\\"')
-  const hasServers = listOf(source.operation['servers'] ?? source.pathItem['servers']).length > 0
-  if (hasServers) refuseOperation('has servers of its own, and every request goes to the address of the option url')
-  const body = planBody(document, source)
-  const parameters = planParameters(document, source, { fixed, reserved: body && 'body' })
-  const isOutput = settings.output?.(operation) === true
-  const output = isOutput ? findResponseSchema(document, source) : undefined
-  return {
-    operation,
-    description: describeTool(source, operation),
-    parameters,
-    body,
-    input: planner.assembleInput(createInput(parameters, body)),
-    output: output && planner.assembleOutput(output).schema,
-    security: describeSecurity(document, source),
+function createPlanner(document: DocumentOperation['document'], settings: OpenApiSettings) {
+  const fixed = listFixedNames(document, settings)
+  const assembleInput = createAssembler({ document, side: 'input' }, settings.maxSchemaCharacters)
+  const assembleOutput = createAssembler({ document, side: 'output' }, settings.maxSchemaCharacters)
+  return (source: DocumentOperation, operation: OpenApiOperation): OperationPlan => {
+    checkOperation(source)
+    const body = planBody(source)
+    const parameters = planParameters(source, fixed, body && 'body')
+    const output = settings.output?.(operation) === true ? findResponseSchema(source) : undefined
+    return {
+      operation,
+      description: describeTool(source, operation),
+      parameters,
+      body,
+      input: assembleInput(createInput(parameters, body)),
+      output: output && assembleOutput(output).schema,
+      security: describeSecurity(source),
+    }
   }
+}
+
+function checkOperation({ problem, method, path, pathItem, operation }: DocumentOperation): void {
+  if (problem !== undefined) refuseOperation(problem)
+  if (!allowedMethods.has(method)) refuseOperation(`has the method ${method}`)
+  if (/[#?\\]|\/\.{1,2}(?:\/|$)/.test(path))
+    refuseOperation('its path has a segment "." or "..", or one of "#", "?" and "\\"')
+  if (listOf(operation['servers'] ?? pathItem['servers']).length > 0)
+    refuseOperation('has servers of its own, and every request goes to the address of the option url')
 }
 
 function createInput(parameters: readonly ParameterPlan[], body: BodyPlan | undefined): JsonObject {
@@ -125,27 +111,24 @@ function createInput(parameters: readonly ParameterPlan[], body: BodyPlan | unde
 /** Models choose tools by their descriptions, so that there must be one. */
 function describeTool({ operation }: DocumentOperation, { method, path, summary }: OpenApiOperation): string {
   const description = cleanText(operation['description'], textLimits.description)
-  const texts = [
-    summary,
-    description.startsWith(summary) && summary !== '' ? description.slice(summary.length) : description,
-  ]
-  return texts.join('\n\n').trim() || `${method} ${cleanText(path, textLimits.title)}`
+  const rest = summary !== '' && description.startsWith(summary) ? description.slice(summary.length) : description
+  return `${summary}\n\n${rest}`.trim() || `${method} ${cleanText(path, textLimits.title)}`
 }
 
 /** Returns the schema of the JSON that the API answers in the usual case. */
-function findResponseSchema(document: OpenApiDocument, { operation }: DocumentOperation): JsonObject | undefined {
+function findResponseSchema({ document, operation }: DocumentOperation): JsonObject | undefined {
   const responses = new Map(Object.entries(objectOf(operation['responses'])))
   const status = ['200', '201', '202', '203', '2XX'].find((each) => responses.has(each))
   if (status === undefined) return undefined
   const { schema, content } = followReferences(document, responses.get(status))
   if (document.version === '2.0') return schema === undefined ? undefined : objectOf(schema)
-  const json = Object.entries(objectOf(content)).find(([type]) => /^application\/(?:[\w.-]+\+)?json\b/i.test(type))
-  const ofMedia = json && objectOf(json[1])['schema']
+  const [, json] = Object.entries(objectOf(content)).find(([type]) => isJsonType(baseTypeOf(type))) ?? []
+  const { schema: ofMedia } = objectOf(json)
   return ofMedia === undefined ? undefined : objectOf(ofMedia)
 }
 
-function describeSecurity({ root }: OpenApiDocument, { operation }: DocumentOperation): readonly string[] {
-  return listOf(operation['security'] ?? root['security']).flatMap((requirement) =>
+function describeSecurity({ document, operation }: DocumentOperation): readonly string[] {
+  return listOf(operation['security'] ?? document.root['security']).flatMap((requirement) =>
     Object.entries(objectOf(requirement)).map(([scheme, scopes]) => [scheme, ...listOf(scopes).map(String)].join(' ')),
   )
 }

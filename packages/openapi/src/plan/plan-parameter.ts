@@ -2,13 +2,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 import { isModelPropertyName } from '@x/schema/internal'
 import { cleanText, textLimits } from '../document/clean-text.ts'
 import { refuseOperation } from '../document/open-api-error.ts'
-import {
-  type DocumentOperation,
-  followReferences,
-  listOf,
-  objectOf,
-  type OpenApiDocument,
-} from '../document/open-document.ts'
+import { type DocumentOperation, followReferences, listOf, objectOf } from '../document/open-document.ts'
+import type { OpenApiDocument } from '../document/open-document.ts'
+import type { OpenApiSettings } from './options.ts'
 
 /** How the value of a parameter is written: a style of OpenAPI, or JSON. */
 export type ParameterStyle =
@@ -32,37 +28,43 @@ export interface ParameterPlan {
   readonly schema: JsonValue
 }
 
-/** The names that the author sends with each request, in lower case, so that they are no arguments. */
-export interface FixedNames {
-  readonly headers: ReadonlySet<string>
-  readonly query: ReadonlySet<string>
-}
-
 /** Headers of the connection, and those by which servers and proxies decide where a request is from. */
 const forbiddenHeaders =
   /^(?:host|cookie|forwarded|x-forwarded-.*|connection|keep-alive|content-length|expect|te|trailer|transfer-encoding|upgrade|via|proxy-.*|mcp-.*|sec-.*)$/
 
-/** Headers that the credential or the client of the API writes. */
-const ownHeaders: ReadonlySet<string> = new Set(['authorization', 'accept', 'content-type'])
+/**
+ * Lists what is sent and never an argument, such as `header authorization`: what the author fixes, what the credential or
+ * the client of the API writes, and the keys of the document. All in lower case.
+ */
+export function listFixedNames({ root }: OpenApiDocument, settings: OpenApiSettings): ReadonlySet<string> {
+  const { headers = {}, query = {}, idempotencyHeader = '' } = settings
+  const sent = ['authorization', 'accept', 'content-type', idempotencyHeader, ...Object.keys(headers)]
+  const schemes = Object.values({
+    ...objectOf(root['securityDefinitions']),
+    ...objectOf(objectOf(root['components'])['securitySchemes']),
+  }).map(objectOf)
+  const keys = schemes.filter(({ type }) => type === 'apiKey').map(({ in: place, name }) => `${place} ${name}`)
+  const names = [...sent.map((name) => `header ${name}`), ...Object.keys(query).map((name) => `query ${name}`), ...keys]
+  return new Set(names.map((name) => name.toLowerCase()))
+}
 
 /** Plans the arguments of an operation that are parameters. `reserved` is the argument of the body, if there is one. */
 export function planParameters(
-  document: OpenApiDocument,
   source: DocumentOperation,
-  { fixed, reserved }: { readonly fixed: FixedNames; readonly reserved: string | undefined },
+  fixed: ReadonlySet<string>,
+  reserved: string | undefined,
 ): readonly ParameterPlan[] {
   const pathNames = new Set(Array.from(source.path.matchAll(/\{([^{}]*)\}/g), ([, name = '']) => name))
   const taken = new Set(reserved === undefined ? [] : [reserved])
-  const keys = apiKeyNames(document)
-  const plans = listParameters(document, source).flatMap(({ name, parameter }): ParameterPlan[] => {
-    if (keys.has(`${String(parameter['in'])} ${name.toLowerCase()}`)) return []
+  const plans = listParameters(source).flatMap((parameter): ParameterPlan[] => {
+    const { name } = parameter
+    if (fixed.has(`${String(parameter['in'])} ${name}`.toLowerCase())) return []
     const place = findPlace(parameter, name)
-    if (place === undefined || isFixed(place, name, fixed)) return []
-    if (place === 'path' && !pathNames.delete(name)) return []
+    if (place === undefined || (place === 'path' && !pathNames.delete(name))) return []
     const argument = nameArgument(name, place, taken)
     taken.add(argument)
     const isRequired = place === 'path' || parameter['required'] === true
-    return [{ argument, name, place, isRequired, ...planValue(document, parameter, place) }]
+    return [{ argument, name, place, isRequired, ...planValue(source, parameter, place) }]
   })
   for (const name of pathNames) refuseOperation(`its path has {${name}}, and no parameter of this name`)
   return plans
@@ -78,38 +80,32 @@ function findPlace({ in: place, required }: JsonObject, name: string): Parameter
   return refuseOperation(`the parameter ${JSON.stringify(name)} is in ${JSON.stringify(place ?? null)}`)
 }
 
-function isFixed(place: ParameterPlan['place'], name: string, fixed: FixedNames): boolean {
-  const lowerCase = name.toLowerCase()
-  if (place === 'query') return fixed.query.has(lowerCase)
-  return place === 'header' && (ownHeaders.has(lowerCase) || fixed.headers.has(lowerCase))
-}
-
-/** Lists the parameters of the path that the operation does not override, and its own. */
-export function listParameters(
-  document: OpenApiDocument,
-  { pathItem, operation }: DocumentOperation,
-): readonly { readonly name: string; readonly parameter: JsonObject }[] {
-  const declared = new Map<string, { readonly name: string; readonly parameter: JsonObject }>()
+/** Lists the parameters of the path that the operation does not override, and its own, as 3.0 writes them. */
+export function listParameters({ document, pathItem, operation }: DocumentOperation): readonly NamedParameter[] {
+  const declared = new Map<string, NamedParameter>()
   for (const value of [...listOf(pathItem['parameters']), ...listOf(operation['parameters'])]) {
     const parameter = followReferences(document, value)
     const { name, in: place } = parameter
     if (typeof name !== 'string' || name === '') refuseOperation('has a parameter without a name')
-    declared.set(`${String(place)} ${place === 'body' ? '' : name}`, { name, parameter })
+    const current = document.version === '2.0' ? upgradeParameter(parameter) : parameter
+    declared.set(`${String(place)} ${place === 'body' ? '' : name}`, { ...current, name })
   }
   return [...declared.values()]
 }
 
-function apiKeyNames({ root }: OpenApiDocument): ReadonlySet<string> {
-  const schemes = {
-    ...objectOf(root['securityDefinitions']),
-    ...objectOf(objectOf(root['components'])['securitySchemes']),
-  }
-  return new Set(
-    Object.values(schemes).flatMap((scheme) => {
-      const { type, in: place, name } = objectOf(scheme)
-      return type === 'apiKey' && typeof name === 'string' ? [`${String(place)} ${name.toLowerCase()}`] : []
-    }),
-  )
+type NamedParameter = JsonObject & { readonly name: string }
+
+const collectionStyles: ReadonlyMap<JsonValue, ParameterStyle> = new Map([
+  ['ssv', 'spaceDelimited'],
+  ['tsv', 'tabDelimited'],
+  ['pipes', 'pipeDelimited'],
+])
+
+/** A parameter of 2.0 is its own schema, and arrays are its only collections. */
+function upgradeParameter(parameter: JsonObject): JsonObject {
+  const { collectionFormat = 'csv', schema = { ...parameter, required: undefined } } = parameter
+  const style = collectionStyles.get(collectionFormat)
+  return { ...parameter, schema, style, explode: collectionFormat === 'multi' }
 }
 
 function nameArgument(name: string, place: string, taken: ReadonlySet<string>): string {
@@ -125,22 +121,22 @@ function nameArgument(name: string, place: string, taken: ReadonlySet<string>): 
 
 type ValuePlan = Pick<ParameterPlan, 'style' | 'explode' | 'schema'>
 
-function planValue(document: OpenApiDocument, parameter: JsonObject, place: ParameterPlan['place']): ValuePlan {
+function planValue({ document }: DocumentOperation, parameter: JsonObject, place: ParameterPlan['place']): ValuePlan {
   const description = cleanText(parameter['description'], textLimits.parameter)
   const describe = (schema: JsonValue = {}): JsonValue =>
-    isJsonObject(schema) ? { ...schema, readOnly: undefined, ...(description !== '' && { description }) } : schema
-  if (document.version === '2.0')
-    return { ...planCollection(parameter, place), schema: describe({ ...parameter, required: undefined }) }
-  const { content, schema } = parameter
-  const [media] = Object.entries(objectOf(content))
-  if (media !== undefined) {
-    const { schema: ofMedia } = followReferences(document, media[1])
-    return { style: 'json', explode: false, schema: describe(ofMedia) }
-  }
-  return { ...planStyle(parameter, place), schema: describe(schema) }
+    isJsonObject(schema) && description !== '' ? { ...schema, description } : schema
+  const [media] = Object.values(objectOf(parameter['content']))
+  if (media === undefined) return { ...planStyle(parameter, place), schema: describe(parameter['schema']) }
+  return { style: 'json', explode: false, schema: describe(followReferences(document, media)['schema']) }
 }
 
-const queryStyles: ReadonlySet<JsonValue> = new Set(['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'])
+const queryStyles: ReadonlySet<JsonValue> = new Set([
+  'form',
+  'spaceDelimited',
+  'pipeDelimited',
+  'deepObject',
+  'tabDelimited',
+])
 
 /** Returns the style of a parameter, or of a property of a form (3.0, style values). */
 export function planStyle(
@@ -153,21 +149,4 @@ export function planStyle(
   if (!styles.has(chosen)) refuseOperation(`the parameter ${JSON.stringify(name)} has the style ${String(chosen)}`)
   // The cast is safe: the sets have nothing but styles.
   return { style: chosen as ParameterStyle, explode: typeof explode === 'boolean' ? explode : chosen === 'form' }
-}
-
-const collectionStyles: ReadonlyMap<JsonValue, ParameterStyle> = new Map([
-  ['csv', 'form'],
-  ['multi', 'form'],
-  ['ssv', 'spaceDelimited'],
-  ['tsv', 'tabDelimited'],
-  ['pipes', 'pipeDelimited'],
-])
-
-/** Returns the style of a parameter of 2.0, where arrays are the only collections. */
-export function planCollection(
-  { collectionFormat = 'csv' }: JsonObject,
-  place: ParameterPlan['place'],
-): Omit<ValuePlan, 'schema'> {
-  const style = collectionStyles.get(collectionFormat) ?? 'form'
-  return { style: style === 'form' && place !== 'query' ? 'simple' : style, explode: collectionFormat === 'multi' }
 }
