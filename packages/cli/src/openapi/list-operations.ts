@@ -1,7 +1,7 @@
 import { legacy } from '@x/legacy'
 import { describeOpenApi, type OpenApiOptions, openApiTools, type PlannedOperation } from '@x/openapi'
 import { readOpenApi } from '@x/openapi/node'
-import { createServer } from '@x/server'
+import { createServer, type Tool } from '@x/server'
 import { serveStdio } from '@x/transport-stdio'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
@@ -31,14 +31,11 @@ export async function runOpenApi(
   { operations: names, serve = false, url }: OpenApiCommandOptions,
   [file = '']: readonly string[],
 ): Promise<ExitCode> {
-  if (serve && url === undefined) throw new CliError('usage', '--serve needs --url, the address of the API')
+  if (serve !== (url !== undefined))
+    throw new CliError('usage', serve ? '--serve needs --url, the address of the API' : '--url needs --serve')
   const document = await readOpenApi(file)
   const operations = names === undefined ? undefined : createFilter(names.split(',').map((name) => name.trim()))
-  if (url !== undefined && serve) {
-    const tools = openApiTools(document, { url, operations })
-    serveStdio(createServer({ name: 'openapi', version: '1.0.0', tools, extensions: [legacy()] }))
-    return 0
-  }
+  if (url !== undefined) return serveTools(openApiTools(document, { url, operations }), file)
   const planned = describeOpenApi(document, { operations })
   const made = planned.flatMap((each) => (each.refused === undefined ? [each] : []))
   const characters = made.reduce((sum, { size }) => sum + size + 1, 0)
@@ -50,6 +47,12 @@ export async function runOpenApi(
     )
   }
   return made.length === 0 ? 1 : 0
+}
+
+function serveTools(tools: readonly Tool[], file: string): ExitCode {
+  if (tools.length === 0) throw new CliError('failure', `${file} has no operation that becomes a tool`)
+  serveStdio(createServer({ name: 'openapi', version: '1.0.0', tools, extensions: [legacy()] }))
+  return 0
 }
 
 function createFilter(names: readonly string[]): NonNullable<OpenApiOptions['operations']> {
