@@ -12,6 +12,16 @@ test('the program of the README reads an order, asks, and deletes it', async () 
   ])
 })
 
+test('the program of the guide sends the token of each user, and asks one without a token to log in', async () => {
+  const printed = vi.spyOn(console, 'log').mockImplementation(() => {})
+  await import('../examples/user-rights.ts')
+  expect(printed.mock.calls).toEqual([
+    ['Delete an order\nDELETE /orders/7'],
+    [{ request: 'DELETE /orders/7', token: 'Bearer token-of-ada' }],
+    [[{ type: 'text', text: 'Log in to localhost:8080 first: https://login.example.com/orders' }]],
+  ])
+})
+
 test.each([
   ['YAML', 'orders.yaml', { openapi: '3.1.0' }],
   ['JSON', '../package.json', { name: '@x/openapi' }],

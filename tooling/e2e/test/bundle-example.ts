@@ -13,12 +13,12 @@ export interface BundledExample extends AsyncDisposable {
   readonly folder: string
 }
 
-/** Bundles an example file as an ES module for Node. */
-export async function bundleExample(name: string): Promise<BundledExample> {
+/** Bundles an example file as an ES module for Node. `from` is the folder of the examples, with a slash at its end. */
+export async function bundleExample(name: string, from = deployFolder): Promise<BundledExample> {
   const folder = await mkdtemp(join(tmpdir(), 'deploy-'))
   const path = join(folder, 'bundle.mjs')
   await build({
-    entryPoints: [`${deployFolder}${name}`],
+    entryPoints: [`${from}${name}`],
     bundle: true,
     outfile: path,
     format: 'esm',

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys, textOf } from './asking.ts'
 import { everything, serveOurs } from './examined-servers.ts'
 import { buildMcpx, type Mcpx } from './mcpx.ts'
+import { ordersDocument, startOrdersApi } from './orders-api.ts'
 import { everything as everythingProgram } from './older-server-peers.ts'
 
 let mcpx: Mcpx
@@ -33,6 +34,25 @@ describe.each([
     const failed = await mcpx.run('call', served.url, 'echo', '--args', '{"message":7}')
     expect([failed.code, failed.json]).toMatchObject([5, { isError: true }])
   })
+})
+
+test('mcpx openapi --serve calls an API over stdio, asks before a delete, and ends with the host', async () => {
+  await using api = await startOrdersApi()
+  const args = [mcpx.path, 'openapi', ordersDocument, '--serve', '--url', `${api.url}/v2`]
+  const connection = connectStdio({ command: process.execPath, args })
+  const asked: string[] = []
+  const client = createClient(connection, {
+    name: 'host',
+    version: '1.0.0',
+    elicit: ({ message }) => ({ action: 'accept', content: { confirm: asked.push(message) > 0 } }),
+  })
+  expect(textOf(await client.callTool('getOrder', { id: 7 }))).toBe('{"id":"7","dish":"ramen"}')
+  await client.callTool('deleteOrder', { id: 7 })
+  expect([asked, api.requests]).toEqual([
+    ['Delete an order\nDELETE /orders/7'],
+    ['GET /v2/orders/7', 'DELETE /v2/orders/7'],
+  ])
+  await connection.close()
 })
 
 describe('mcpx bridge', () => {

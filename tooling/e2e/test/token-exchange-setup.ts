@@ -25,7 +25,9 @@ const createAuthClient = (id: string, clientSecret: string, grantType = 'client_
 export const hostSecretOf = (user: string): string => `canary-secret-of-${user}`
 export const createHostClient = (user: string): ReturnType<typeof createAuthClient> =>
   createAuthClient(user, hostSecretOf(user))
-export const gatewayClient = createAuthClient('gateway', secret, 'urn:ietf:params:oauth:grant-type:token-exchange')
+export const createExchangeClient = (id: string, clientSecret: string): ReturnType<typeof createAuthClient> =>
+  createAuthClient(id, clientSecret, 'urn:ietf:params:oauth:grant-type:token-exchange')
+export const gatewayClient = createExchangeClient('gateway', secret)
 
 type Server = Parameters<typeof nodeHandler>[0]
 
