@@ -1,6 +1,6 @@
 import type { JsonValue } from '@x/schema'
 import type { SessionMetadata } from '../session-metadata.ts'
-import { type OpenedSession, createOpenedSession, sealSessionState, type SessionRequest } from './opened-session.ts'
+import { type OpenedSession, createOpenedSession, type SessionRequest } from './opened-session.ts'
 
 /**
  * Creates a session and its first state. If the creation fails or is cancelled, the session is ended again, because no
@@ -16,7 +16,7 @@ export async function createSealedSession(request: SessionRequest, signal: Abort
   try {
     state = await begin({ id, expiresAt, principal, signal })
     hasBegun = true
-    const sealedState = state === undefined ? undefined : await sealSessionState(session, state, 0)
+    const sealedState = state === undefined ? undefined : await session.seal(state, 0)
     signal.throwIfAborted()
     return {
       sessionId: id,

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, findMethodRow, type RpcResponse } from '@x/schema'
 import { sessionKey, type SessionMetadata } from '../session-metadata.ts'
 import { toIsoDateTime } from './create-session.ts'
-import { findLastDraft, type OpenedSession, sealSessionState } from './opened-session.ts'
+import type { OpenedSession } from './opened-session.ts'
 
 /**
  * Ends the use of a session by a request, and returns the response with the session in its `_meta`. A complete result
@@ -9,9 +9,9 @@ import { findLastDraft, type OpenedSession, sealSessionState } from './opened-se
  * state.
  */
 export async function finishSessionRequest(session: OpenedSession, response: RpcResponse): Promise<RpcResponse> {
-  session.isOpen = false
+  session.close()
   if ('error' in response) {
-    await abandonSession(session)
+    await session.abandon()
     return response
   }
   const { result } = response
@@ -24,26 +24,11 @@ export async function finishSessionRequest(session: OpenedSession, response: Rpc
   return { ...response, result: addSessionMeta(result, { [sessionKey]: metadata }, session.method) }
 }
 
-/**
- * Ends the use of a session by a call that failed, and releases its claim. If the store fails, the claim expires later.
- */
-export async function abandonSession(session: OpenedSession): Promise<void> {
-  session.isOpen = false
-  const { claimKey, sessionOptions, report } = session
-  session.claimKey = undefined
-  if (claimKey === undefined) return
-  try {
-    await sessionOptions.store?.delete(claimKey)
-  } catch (error) {
-    report(error)
-  }
-}
-
 async function sealNewState(session: OpenedSession, { resultType, isError }: JsonObject): Promise<string | undefined> {
-  if (isError === true) await abandonSession(session)
+  if (isError === true) await session.abandon()
   const isComplete = (resultType === undefined || resultType === 'complete') && isError !== true
-  const draft = isComplete ? findLastDraft(session) : undefined
-  return draft && sealSessionState(session, draft.value, session.revision + 1)
+  const draft = isComplete ? session.lastDraft : undefined
+  return draft && session.seal(draft.value, session.revision + 1)
 }
 
 /** Adds the session to a result, and makes the result private for caches. */

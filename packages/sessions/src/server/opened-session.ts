@@ -19,8 +19,15 @@ export interface SessionRequest {
   readonly sessionOptions: ResolvedSessionOptions
 }
 
+type SessionContent = Pick<OpenedSession, 'id' | 'createdAt' | 'expiresAt' | 'state' | 'stateToken' | 'revision'>
+
 /** A session as opened for one request. */
-export interface OpenedSession extends SessionRequest {
+export class OpenedSession implements SessionRequest {
+  readonly method: string
+  readonly report: (error: unknown) => void
+  readonly principal: Principal | undefined
+  readonly callerKey: string
+  readonly sessionOptions: ResolvedSessionOptions
   readonly id: string
   /** Milliseconds since 1970. */
   readonly createdAt: number
@@ -33,18 +40,114 @@ export interface OpenedSession extends SessionRequest {
   /** The number of times that the state was replaced. */
   readonly revision: number
   /** The runs of the handler in their order. The state that the last run set is kept. */
-  readonly runs: SessionRun[]
-  /** False after the request was answered. Later changes of the state are rejected. */
-  isOpen: boolean
-  /** The key in the store under which this call has claimed the next revision. */
-  claimKey: string | undefined
-  /** The object that `visibleTo` receives for the session. */
-  sessionView: object | undefined
+  readonly #runs: SessionRun[] = []
   /** True in a run of a task, which uses the session as it was recorded when the task was created. */
-  readonly isRecorded?: boolean
+  readonly #isRecorded: boolean
+  /** False after the request was answered. Later changes of the state are rejected. */
+  #isOpen: boolean
+  /** The key in the store under which this call has claimed the next revision. */
+  #claimKey: string | undefined
+  /** The object that `visibleTo` receives for the session. */
+  #view: object | undefined
+
+  constructor(request: SessionRequest, content: SessionContent, isRecorded = false) {
+    this.method = request.method
+    this.report = request.report
+    this.principal = request.principal
+    this.callerKey = request.callerKey
+    this.sessionOptions = request.sessionOptions
+    this.id = content.id
+    this.createdAt = content.createdAt
+    this.expiresAt = content.expiresAt
+    this.state = content.state
+    this.stateToken = content.stateToken
+    this.revision = content.revision
+    this.#isRecorded = isRecorded
+    this.#isOpen = !isRecorded
+  }
+
+  /** The state that the last run has set. Undefined if the last run was suspended. */
+  get lastDraft(): SessionRun['draft'] {
+    const lastRun = this.#runs.at(-1)
+    return lastRun?.draft === undefined || lastRun.ctx.signal?.aborted === true ? undefined : lastRun.draft
+  }
+
+  /** Returns the run of a handler within the session. The first call for a run creates it. */
+  getOrCreateRun(ctx: CallView): SessionRun {
+    // Signals are compared last. A signal is created when it is first read, which takes a tenth of the time of a call.
+    const knownRun = this.#runs.find((other) => other.ctx === ctx || other.ctx.signal === ctx.signal)
+    if (knownRun !== undefined) return knownRun
+    const run: SessionRun = { session: this, ctx, draft: undefined, handlerSession: undefined }
+    this.#runs.push(run)
+    return run
+  }
+
+  /** Returns the view of the session. The first call creates it. */
+  getOrCreateView(create: () => object): object {
+    this.#view ??= create()
+    return this.#view
+  }
+
+  /** @throws SessionError after the request was answered, and in a task. */
+  rejectIfEnded(methodName: string): void {
+    if (this.#isOpen) return
+    const problem = this.#isRecorded
+      ? 'in a task: a task has its session as it was at its creation, and no answer that could change it'
+      : 'after the call had ended: await everything that the handler starts'
+    throw new SessionError('usage', `${methodName} was called ${problem}`)
+  }
+
+  /** Claims the next revision under a key of the store, by a function that adds the key. */
+  async claim(key: string, add: () => Promise<boolean>): Promise<boolean> {
+    if (this.#claimKey !== undefined) return true
+    if (!(await add())) return false
+    this.#claimKey = key
+    return true
+  }
+
+  /** Rejects later changes of the state. */
+  close(): void {
+    this.#isOpen = false
+  }
+
+  /** Closes the session for a call that failed, and releases its claim. If the store fails, the claim expires later. */
+  async abandon(): Promise<void> {
+    this.close()
+    const claimKey = this.#claimKey
+    this.#claimKey = undefined
+    if (claimKey === undefined) return
+    try {
+      await this.sessionOptions.store?.delete(claimKey)
+    } catch (error) {
+      this.report(error)
+    }
+  }
+
+  /**
+   * Returns the part of the session that is recorded for a task. The id is in the member `secret`, because it works like
+   * a credential.
+   */
+  record(): RecordedPart {
+    const { id, createdAt, expiresAt, revision } = this
+    const value = this.lastDraft?.value ?? this.state
+    return { value: { createdAt, expiresAt, revision, ...(value !== undefined && { value }) }, secret: { id } }
+  }
+
+  /** Seals a state for the client. The token is valid until the end of the session. */
+  seal(value: JsonValue, revision: number): Promise<string> {
+    const { id, principal, callerKey, createdAt, expiresAt, sessionOptions } = this
+    return sessionOptions.stateCodec.seal([revision, value], {
+      purpose: sessionPurposes.state,
+      owner: callerKey,
+      binding: [id, principalIdentityOf(principal)],
+      since: createdAt,
+      replaces: this.stateToken,
+      ttlMs: Math.max(1, expiresAt - sessionOptions.now()),
+    })
+  }
 }
 
-/** One run of a handler within a session, and the state that it has set. */
+/** One run of a handler within a session, and the state that it has set. Its handler's session writes both. */
 export interface SessionRun {
   readonly session: OpenedSession
   /** The context of the handler, or a copy of it. */
@@ -96,16 +199,6 @@ export function findOpenedSession({ context }: CallView, definition: SessionDefi
   return recordedPart && sessionOptions && restoreSession(recordedPart, sessionOptions)
 }
 
-/**
- * Returns the part of a session that is recorded for a task. The id is in the member `secret`, because it works like a
- * credential.
- */
-export function recordSession(session: OpenedSession): RecordedPart {
-  const { id, createdAt, expiresAt, revision } = session
-  const value = findLastDraft(session)?.value ?? session.state
-  return { value: { createdAt, expiresAt, revision, ...(value !== undefined && { value }) }, secret: { id } }
-}
-
 const restoredSessions = new WeakMap<JsonObject, OpenedSession>()
 
 // The record was written by `recordSession` of this version of the package or another one.
@@ -115,42 +208,14 @@ function restoreSession(recordedPart: JsonObject, sessionOptions: ResolvedSessio
   const { id, createdAt, expiresAt, revision, value } = recordedPart
   if (typeof createdAt !== 'number' || typeof expiresAt !== 'number' || typeof revision !== 'number') return undefined
   const method = 'tools/call'
-  const session: OpenedSession = {
-    method,
-    principal: undefined,
-    callerKey: '',
-    sessionOptions,
-    createdAt,
-    expiresAt,
-    revision,
-    state: value,
-    report: (error) => sessionOptions.log(errorRecord(error, { method })),
-    id: typeof id === 'string' ? id : '',
-    stateToken: undefined,
-    runs: [],
-    isOpen: false,
-    claimKey: undefined,
-    sessionView: undefined,
-    isRecorded: true,
-  }
+  const report = (error: unknown): void => sessionOptions.log(errorRecord(error, { method }))
+  const session = new OpenedSession(
+    { method, report, principal: undefined, callerKey: '', sessionOptions },
+    { id: typeof id === 'string' ? id : '', createdAt, expiresAt, state: value, stateToken: undefined, revision },
+    true,
+  )
   restoredSessions.set(recordedPart, session)
   return session
-}
-
-/** Returns the run of a handler within a session. The first call for a run creates it. */
-export function getOrCreateRun(session: OpenedSession, ctx: CallView): SessionRun {
-  // Signals are compared last. A signal is created when it is first read, which takes a tenth of the time of a call.
-  const knownRun = session.runs.find((other) => other.ctx === ctx || other.ctx.signal === ctx.signal)
-  if (knownRun !== undefined) return knownRun
-  const run: SessionRun = { session, ctx, draft: undefined, handlerSession: undefined }
-  session.runs.push(run)
-  return run
-}
-
-/** Returns the state that the last run has set. Returns undefined if the last run was suspended. */
-export function findLastDraft({ runs }: OpenedSession): SessionRun['draft'] {
-  const lastRun = runs.at(-1)
-  return lastRun?.draft === undefined || lastRun.ctx.signal?.aborted === true ? undefined : lastRun.draft
 }
 
 /**
@@ -167,7 +232,7 @@ export async function createOpenedSession(request: SessionRequest): Promise<Open
     owner: callerKey,
     ttlMs: sessionOptions.ttlMs,
   })
-  return createSessionOfRequest(request, { id, createdAt, expiresAt, ...initialState })
+  return new OpenedSession(request, { id, createdAt, expiresAt, ...initialState })
 }
 
 /**
@@ -197,34 +262,10 @@ export async function openSession(
     // Without this check, a client could reset the session to its first state by omitting the state.
     if (state === undefined && sessionOptions.hasState && request.needsState)
       throw new Error('The request has no state of its session')
-    return createSessionOfRequest(request, { id: sessionId, createdAt, expiresAt, ...content })
+    return new OpenedSession(request, { id: sessionId, createdAt, expiresAt, ...content })
   } catch (cause) {
     if (isRetryable(cause)) throw cause
     throw new SessionError('not_found', 'Session not found', { cause, sessionId })
-  }
-}
-
-type SessionContent = Pick<OpenedSession, 'id' | 'createdAt' | 'expiresAt' | 'state' | 'stateToken' | 'revision'>
-
-function createSessionOfRequest(request: SessionRequest, content: SessionContent): OpenedSession {
-  const { method, report, principal, callerKey, sessionOptions } = request
-  const { id, createdAt, expiresAt, state, stateToken, revision } = content
-  return {
-    method,
-    report,
-    principal,
-    callerKey,
-    sessionOptions,
-    id,
-    createdAt,
-    expiresAt,
-    state,
-    stateToken,
-    revision,
-    runs: [],
-    isOpen: true,
-    claimKey: undefined,
-    sessionView: undefined,
   }
 }
 
@@ -233,19 +274,6 @@ function createSessionOfRequest(request: SessionRequest, content: SessionContent
  */
 function isRetryable(cause: unknown): boolean {
   return isTransient(cause) || (isStateError(cause) && cause.code === 'quota')
-}
-
-/** Seals a state for the client. The token is valid until the end of the session. */
-export function sealSessionState(session: OpenedSession, value: JsonValue, revision: number): Promise<string> {
-  const { id, principal, callerKey, createdAt, expiresAt, sessionOptions } = session
-  return sessionOptions.stateCodec.seal([revision, value], {
-    purpose: sessionPurposes.state,
-    owner: callerKey,
-    binding: [id, principalIdentityOf(principal)],
-    since: createdAt,
-    replaces: session.stateToken,
-    ttlMs: Math.max(1, expiresAt - sessionOptions.now()),
-  })
 }
 
 const initialState = { state: undefined, stateToken: undefined, revision: 0 }

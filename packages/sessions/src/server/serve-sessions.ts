@@ -19,14 +19,12 @@ import {
   sessionMethods,
 } from '../session-metadata.ts'
 import { createSealedSession } from './create-session.ts'
-import { abandonSession, finishSessionRequest } from './end-session.ts'
+import { finishSessionRequest } from './end-session.ts'
 import {
   type OpenedSession,
-  findLastDraft,
   openSession,
   openedSessionKey,
   recordedPartName,
-  recordSession,
   type SessionRequest,
 } from './opened-session.ts'
 import type { ResolvedSessionOptions } from './resolved-session-options.ts'
@@ -124,7 +122,7 @@ async function serveInSession(
     const response = await next(request, toSessionCall(call, session))
     return await finishSessionRequest(session, response)
   } catch (error) {
-    if (session !== undefined) await abandonSession(session)
+    if (session !== undefined) await session.abandon()
     if (isCancelled(call)) throw call.signal.reason
     return errorResponse(request.id, toPeerError(error, { ...sessionRequest, hasBegun: session !== undefined }))
   }
@@ -134,10 +132,10 @@ async function serveInSession(
 function toSessionCall(call: Call, session: OpenedSession): Call {
   const recordedParts = {
     ...call.context.get(recordedPartsKey),
-    [recordedPartName]: () => recordSession(session),
+    [recordedPartName]: () => session.record(),
   }
   const extendsResult = call.context.get(extendsResultKey)
-  const hasNewState = (): boolean => extendsResult?.() === true || findLastDraft(session) !== undefined
+  const hasNewState = (): boolean => extendsResult?.() === true || session.lastDraft !== undefined
   const sessionCall = withContext(withContext(call, openedSessionKey, session), recordedPartsKey, recordedParts)
   return withContext(sessionCall, extendsResultKey, hasNewState)
 }

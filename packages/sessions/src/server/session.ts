@@ -42,9 +42,8 @@ const defaultClaimTtlMs = 600_000
 
 /** Returns the view of an opened session. It is created once. */
 export function getSessionView<State>(session: OpenedSession, parser: StateParser<State>): SessionView<State> {
-  session.sessionView ??= createSessionView(session, parser)
   // The cast is safe, because the view was created with this parser.
-  return session.sessionView as SessionView<State>
+  return session.getOrCreateView(() => createSessionView(session, parser)) as SessionView<State>
 }
 
 function createSessionView<State>(session: OpenedSession, parser: StateParser<State>): SessionView<State> {
@@ -92,7 +91,7 @@ class RunSession<State> implements Session<State> {
   }
 
   setState(next: State): void {
-    rejectEndedCall(this.#run.session, 'setState')
+    this.#run.session.rejectIfEnded('setState')
     this.#state = this.#parser.validate(next)
     this.#run.draft = { value: this.#parser.serialize(this.#state) }
   }
@@ -114,12 +113,9 @@ async function claimRevision(session: OpenedSession, ttlMs: number): Promise<boo
   if (store === undefined) {
     throw new SessionError('usage', 'claim() needs a store that all instances share: give sessions() one')
   }
-  rejectEndedCall(session, 'claim')
-  if (session.claimKey !== undefined) return true
+  session.rejectIfEnded('claim')
   const key = await toStoreKey('session-claim', `${session.revision} ${session.id}`)
-  if (!(await addClaim(key, ttlMs, session))) return false
-  session.claimKey = key
-  return true
+  return session.claim(key, () => addClaim(key, ttlMs, session))
 }
 
 async function addClaim(
@@ -137,16 +133,4 @@ async function addClaim(
 function requireSessionId({ id }: OpenedSession): string {
   if (id !== '') return id
   throw new SessionError('usage', 'A task keeps the id of its session sealed alone: give tasks() `state`')
-}
-
-function rejectEndedCall({ isOpen, isRecorded }: OpenedSession, methodName: string): void {
-  if (isOpen) return
-  if (isRecorded === true) {
-    const advice = 'a task has its session as it was at its creation, and no answer that could change it'
-    throw new SessionError('usage', `${methodName} was called in a task: ${advice}`)
-  }
-  throw new SessionError(
-    'usage',
-    `${methodName} was called after the call had ended: await everything that the handler starts`,
-  )
 }

@@ -2,7 +2,7 @@ import { type MustBeJson, type OptionTable, type ResolvedOptions, resolveOptions
 import type { Principal, ServerExtension } from '@x/exchange'
 import { errorCodes, McpError } from '@x/schema'
 import { sessionMethods, sessionsIdentifier } from '../session-metadata.ts'
-import { type CallView, findOpenedSession, getOrCreateRun, type OpenedSession, recordStart } from './opened-session.ts'
+import { type CallView, findOpenedSession, type OpenedSession, recordStart } from './opened-session.ts'
 import { serveSessions } from './serve-sessions.ts'
 import { getRunSession, type Session, type SessionView, getSessionView } from './session.ts'
 import type { SessionEvents, SessionOptions, SessionState } from './session-options.ts'
@@ -143,7 +143,7 @@ function createAccessors<State>(
 
   function findSession(ctx: CallView): Session<State> | undefined {
     const openedSession = findCallSession(ctx)
-    return openedSession && getRunSession(getOrCreateRun(openedSession, ctx), parser)
+    return openedSession && getRunSession(openedSession.getOrCreateRun(ctx), parser)
   }
 
   return {
