@@ -4,7 +4,7 @@ import type { Call, Connection, Exchange, ObservableState } from '@x/exchange'
 import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
 import { resolveConnectionSettings, stdioOptionTable, type StdioConnectOptions } from './options.ts'
-import { type ProcessView, type Supervisor, createSupervisor } from './supervisor.ts'
+import { type ProcessView, Supervisor } from './supervisor.ts'
 
 /** A connection to a server in a child process. The process runs until the connection is closed. */
 export interface StdioConnection extends Connection, ObservableState {
@@ -46,13 +46,13 @@ export function connectStdio(options: StdioConnectOptions): StdioConnection {
   const settings = resolveConnectionSettings(options, stdioOptionTable, 'connectStdio')
   if (typeof options.command !== 'string' || !Array.isArray(options.args ?? []))
     throw new TypeError("connectStdio takes a command and a list, as in { command: 'node', args: ['server.mjs'] }")
-  const supervisor = createSupervisor(options, settings)
+  const supervisor = new Supervisor(options, settings)
   const exchange: Exchange = (request, call) => {
-    const connection = supervisor.getConnection()
+    const connection = supervisor.readyConnection
     return connection === undefined ? sendWhenOpen(supervisor, request, call) : connection.send(request, call)
   }
   const notify = async (notification: RpcNotification): Promise<void> => {
-    const connection = supervisor.getConnection() ?? (await supervisor.open())
+    const connection = supervisor.readyConnection ?? (await supervisor.open())
     connection.notify(notification)
   }
   const start = async (): Promise<void> => {

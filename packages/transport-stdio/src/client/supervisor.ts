@@ -15,18 +15,6 @@ import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './opt
 import { createRestartPolicy, type RestartPolicy } from './restart-policy.ts'
 import { type EndedProcess, type ServerProcess, startProcess } from './server-process.ts'
 
-/** Keeps a server process available. */
-export interface Supervisor {
-  /** Returns the connection to the running process. Returns undefined if no process is ready. */
-  getConnection(): ClientConnection | undefined
-  /** Starts a process if none is running, and returns the connection to it. Rejects with {@link StdioError}. */
-  open(): Promise<ClientConnection>
-  /** Ends the process permanently, and rejects all callers that wait for a process. */
-  close(reason: StdioError): Promise<void>
-  readonly process: ProcessView
-  readonly states: ConnectionStateSource
-}
-
 /** The state of a connection's process that users can read. */
 export interface ProcessView {
   /** The id of the running process. `undefined` if none is running. */
@@ -41,20 +29,6 @@ export interface ProcessView {
   kill(): void
 }
 
-interface SupervisorState {
-  readonly options: StdioConnectOptions
-  readonly settings: ConnectionSettings
-  readonly restartPolicy: RestartPolicy
-  /** Aborts when the connection is closed. */
-  readonly closeController: AbortController
-  readonly runningProcesses: Set<RunningProcess>
-  readonly states: ConnectionStateSource
-  startCount: number
-  /** True once a process has answered. Until then, a process that ends is not started again. */
-  hasAnswered: boolean
-  readyConnection: ClientConnection | undefined
-}
-
 interface RunningProcess {
   readonly process: ServerProcess
   readonly clientConnection: ClientConnection
@@ -66,113 +40,153 @@ interface RunningProcess {
 }
 
 /**
- * Creates a supervisor, which starts a process on demand and again after an exit (basic/transports/stdio, unexpected
+ * Keeps a server process available: starts it on demand, and again after an exit (basic/transports/stdio, unexpected
  * termination).
  */
-export function createSupervisor(options: StdioConnectOptions, settings: ConnectionSettings): Supervisor {
-  const restartPolicy = createRestartPolicy(options.restart, settings.clock)
-  const closeController = new AbortController()
-  const state: SupervisorState = {
-    options,
-    settings,
-    restartPolicy,
-    closeController,
-    runningProcesses: new Set(),
-    states: new ConnectionStateSource(),
-    startCount: 0,
-    hasAnswered: false,
-    readyConnection: undefined,
-  }
-  let openPromise: Promise<ClientConnection> | undefined
-  return {
-    states: state.states,
-    getConnection: () => state.readyConnection,
-    open: () => {
-      openPromise ??= startConnection(state).finally(() => {
-        openPromise = undefined
-      })
-      return openPromise
-    },
-    close: async (reason) => {
-      state.states.close(reason)
-      closeController.abort(reason)
-      for (const { clientConnection } of state.runningProcesses) clientConnection.fail(reason)
-      await openPromise?.catch(() => {})
-      await Promise.all(
-        [...state.runningProcesses].map((processToStop) => stopRunningProcess(state, processToStop, reason)),
-      )
-    },
-    process: {
+export class Supervisor {
+  readonly states = new ConnectionStateSource()
+  readonly process: ProcessView
+  readonly #options: StdioConnectOptions
+  readonly #settings: ConnectionSettings
+  readonly #restartPolicy: RestartPolicy
+  /** Aborts when the connection is closed. */
+  readonly #closeController = new AbortController()
+  readonly #runningProcesses = new Set<RunningProcess>()
+  #startCount = 0
+  /** True once a process has answered. Until then, a process that ends is not started again. */
+  #hasAnswered = false
+  #readyConnection: ClientConnection | undefined
+  #openPromise: Promise<ClientConnection> | undefined
+
+  constructor(options: StdioConnectOptions, settings: ConnectionSettings) {
+    this.#options = options
+    this.#settings = settings
+    this.#restartPolicy = createRestartPolicy(options.restart, settings.clock)
+    const lastPid = (): number | undefined => [...this.#runningProcesses].at(-1)?.process.pid
+    const countRestarts = (): number => Math.max(0, this.#startCount - 1)
+    this.process = {
       get pid() {
-        return [...state.runningProcesses].at(-1)?.process.pid
+        return lastPid()
       },
       get restartCount() {
-        return Math.max(0, state.startCount - 1)
+        return countRestarts()
       },
-      kill: () => {
-        for (const runningProcess of state.runningProcesses) {
-          runningProcess.isKilled = true
-          state.readyConnection = undefined
-          runningProcess.process.kill()
-        }
-      },
-    },
+      kill: () => this.#kill(),
+    }
   }
-}
 
-async function startConnection(state: SupervisorState): Promise<ClientConnection> {
-  const { options, settings, closeController } = state
-  if (state.readyConnection !== undefined) return state.readyConnection
-  closeController.signal.throwIfAborted()
-  await waitForKilled(state)
-  const pauseMs = state.restartPolicy.computePauseMs()
-  if (pauseMs > 0) await sleep(pauseMs, { clock: settings.clock, signal: closeController.signal })
-  const process = await startProcess(options, settings).catch((error: unknown) => {
-    if (error instanceof Error) state.states.lose(error)
-    throw error
-  })
-  const runningProcess = registerProcess(state, process, await wrapStreams(process, options, settings))
-  try {
-    closeController.signal.throwIfAborted()
-    await initializeProcess(state, runningProcess.clientConnection)
-    state.hasAnswered = true
-  } catch (error) {
-    await stopRunningProcess(state, runningProcess, toStdioError(error))
-    throw error
+  /** The connection to the running process. Undefined if no process is ready. */
+  get readyConnection(): ClientConnection | undefined {
+    return this.#readyConnection
   }
-  // The process may have exited directly after its first response.
-  if (state.runningProcesses.has(runningProcess)) {
-    state.readyConnection = runningProcess.clientConnection
-    state.states.open()
+
+  /** Starts a process if none is running, and returns the connection to it. Rejects with {@link StdioError}. */
+  open(): Promise<ClientConnection> {
+    this.#openPromise ??= this.#start().finally(() => {
+      this.#openPromise = undefined
+    })
+    return this.#openPromise
   }
-  return runningProcess.clientConnection
+
+  /** Ends the process permanently, and rejects all callers that wait for a process. */
+  async close(reason: StdioError): Promise<void> {
+    this.states.close(reason)
+    this.#closeController.abort(reason)
+    for (const { clientConnection } of this.#runningProcesses) clientConnection.fail(reason)
+    await this.#openPromise?.catch(() => {})
+    await Promise.all([...this.#runningProcesses].map((runningProcess) => this.#stop(runningProcess, reason)))
+  }
+
+  #kill(): void {
+    for (const runningProcess of this.#runningProcesses) {
+      runningProcess.isKilled = true
+      this.#readyConnection = undefined
+      runningProcess.process.kill()
+    }
+  }
+
+  async #start(): Promise<ClientConnection> {
+    const { signal } = this.#closeController
+    if (this.#readyConnection !== undefined) return this.#readyConnection
+    signal.throwIfAborted()
+    await this.#waitForKilled()
+    const pauseMs = this.#restartPolicy.computePauseMs()
+    if (pauseMs > 0) await sleep(pauseMs, { clock: this.#settings.clock, signal })
+    const process = await startProcess(this.#options, this.#settings).catch((error: unknown) => {
+      if (error instanceof Error) this.states.lose(error)
+      throw error
+    })
+    const runningProcess = this.#register(process, await wrapStreams(process, this.#options, this.#settings))
+    try {
+      signal.throwIfAborted()
+      await initializeProcess(runningProcess.clientConnection, this.#options, { clock: this.#settings.clock, signal })
+      this.#hasAnswered = true
+    } catch (error) {
+      await this.#stop(runningProcess, toStdioError(error))
+      throw error
+    }
+    // The process may have exited directly after its first response.
+    if (this.#runningProcesses.has(runningProcess)) {
+      this.#readyConnection = runningProcess.clientConnection
+      this.states.open()
+    }
+    return runningProcess.clientConnection
+  }
+
+  /** Waits for the exits of processes that were killed, because `onExit` of one must precede `onStart` of the next. */
+  async #waitForKilled(): Promise<void> {
+    const killed = [...this.#runningProcesses].filter(({ isKilled }) => isKilled)
+    await Promise.all(killed.map(({ process }) => process.exitPromise))
+  }
+
+  #register(process: ServerProcess, streams: StreamPair): RunningProcess {
+    const settings = this.#settings
+    const onEnd = (): void => void process.stop(settings.graceMs)
+    const clientConnection = new ClientConnection({ streams, settings, onEnd })
+    const startedAt = settings.clock.monotonicNow()
+    const runningProcess = { process, clientConnection, startedAt, stopError: undefined, isKilled: false }
+    this.#runningProcesses.add(runningProcess)
+    this.#startCount += 1
+    void process.exitPromise.then((exit) => this.#handleExit(runningProcess, exit))
+    return runningProcess
+  }
+
+  #handleExit(runningProcess: RunningProcess, exit: EndedProcess): void {
+    const { clientConnection, stopError, isKilled } = runningProcess
+    this.#runningProcesses.delete(runningProcess)
+    if (this.#readyConnection === clientConnection) this.#readyConnection = undefined
+    const isExpected = this.#closeController.signal.aborted
+    const { command, onExit } = this.#options
+    const error = stopError ?? createEndError(command, exit, this.#hasAnswered || isKilled)
+    // An exit with code 0 while no call is pending does not count as a failure. An idle process may exit in this way.
+    const isOrderly = isKilled || (exit.exitCode === 0 && !clientConnection.isBusy() && stopError === undefined)
+    if (!isExpected && !isOrderly) this.#restartPolicy.recordExit(error, runningProcess.startedAt)
+    this.#reportExit(error)
+    clientConnection.fail(error)
+    const { firstOutput: _, ...publicExit } = exit
+    const reportFailure = (cause: unknown): void =>
+      this.#settings.onError(new StdioError('exited', 'onExit failed', { cause }))
+    if (onExit !== undefined) callListener(onExit, { ...publicExit, expected: isExpected }, reportFailure)
+  }
+
+  /** The next call starts the process again, if the policy allows that. */
+  #reportExit(error: StdioError): void {
+    try {
+      this.#restartPolicy.computePauseMs()
+      this.states.lose(error)
+    } catch (reason) {
+      this.states.fail(toStdioError(reason))
+    }
+  }
+
+  #stop(runningProcess: RunningProcess, stopError: StdioError): Promise<void> {
+    runningProcess.stopError ??= stopError
+    return runningProcess.process.stop(this.#settings.graceMs)
+  }
 }
 
 function toStdioError(error: unknown): StdioError {
   return error instanceof StdioError ? error : new StdioError('probe', 'The process was ended', { cause: error })
-}
-
-/** Waits for the exits of processes that were killed, because `onExit` of one must precede `onStart` of the next. */
-async function waitForKilled({ runningProcesses }: SupervisorState): Promise<void> {
-  const killed = [...runningProcesses].filter(({ isKilled }) => isKilled)
-  await Promise.all(killed.map(({ process }) => process.exitPromise))
-}
-
-function registerProcess(state: SupervisorState, process: ServerProcess, streams: StreamPair): RunningProcess {
-  const { settings } = state
-  const onEnd = (): void => void process.stop(settings.graceMs)
-  const connection = new ClientConnection({ streams, settings, onEnd })
-  const runningProcess: RunningProcess = {
-    process,
-    clientConnection: connection,
-    startedAt: settings.clock.monotonicNow(),
-    stopError: undefined,
-    isKilled: false,
-  }
-  state.runningProcesses.add(runningProcess)
-  state.startCount += 1
-  void process.exitPromise.then((exit) => handleExit(state, runningProcess, exit))
-  return runningProcess
 }
 
 /** Returns the streams of a new process as the program wants them. Ends the process if the program fails to wrap them. */
@@ -187,37 +201,6 @@ async function wrapStreams(
     await stop(graceMs)
     throw error
   }
-}
-
-function handleExit(state: SupervisorState, runningProcess: RunningProcess, exit: EndedProcess): void {
-  const { clientConnection, stopError, isKilled } = runningProcess
-  state.runningProcesses.delete(runningProcess)
-  if (state.readyConnection === clientConnection) state.readyConnection = undefined
-  const isExpected = state.closeController.signal.aborted
-  const { options, hasAnswered } = state
-  const error = stopError ?? createEndError(options.command, exit, hasAnswered || isKilled)
-  // An exit with code 0 while no call is pending does not count as a failure. An idle process may exit in this way.
-  const isOrderly = isKilled || (exit.exitCode === 0 && !clientConnection.isBusy() && stopError === undefined)
-  if (!isExpected && !isOrderly) state.restartPolicy.recordExit(error, runningProcess.startedAt)
-  reportExit(state, error)
-  clientConnection.fail(error)
-  const { onExit } = state.options
-  const { firstOutput: _, ...publicExit } = exit
-  if (onExit !== undefined) callListener(onExit, { ...publicExit, expected: isExpected }, reportExitFailure(state))
-}
-
-/** The next call starts the process again, if the policy allows that. */
-function reportExit({ restartPolicy, states }: SupervisorState, error: StdioError): void {
-  try {
-    restartPolicy.computePauseMs()
-    states.lose(error)
-  } catch (reason) {
-    states.fail(toStdioError(reason))
-  }
-}
-
-function reportExitFailure({ settings }: SupervisorState): (error: unknown) => void {
-  return (cause) => settings.onError(new StdioError('exited', 'onExit failed', { cause }))
 }
 
 function createEndError(command: string, exit: EndedProcess, canStartAgain: boolean): StdioError {
@@ -242,30 +225,22 @@ function createExitError(command: string, { exitCode, signal, stderr }: EndedPro
   return new StdioError('exited', message, { exitCode, signal, stderr })
 }
 
-function stopRunningProcess(
-  { settings }: SupervisorState,
-  runningProcess: RunningProcess,
-  stopError: StdioError,
-): Promise<void> {
-  runningProcess.stopError ??= stopError
-  return runningProcess.process.stop(settings.graceMs)
-}
-
 /** The time limit of the first request to a new process. A package runner may download the program first. */
 const probeTimeoutMs = 60_000
 
 /** Sends the first requests to a new process, before any call. */
 async function initializeProcess(
-  { options, settings, closeController }: SupervisorState,
   connection: ClientConnection,
+  options: StdioConnectOptions,
+  { clock, signal: closeSignal }: { readonly clock: ConnectionSettings['clock']; readonly signal: AbortSignal },
 ): Promise<void> {
   if (options.onStart !== undefined) {
     const exchange: Exchange = (request, call) => connection.send(request, call)
-    return options.onStart({ exchange, notify: (message) => connection.notify(message) }, closeController.signal)
+    return options.onStart({ exchange, notify: (message) => connection.notify(message) }, closeSignal)
   }
   const message = `${options.command} did not answer server/discover within ${probeTimeoutMs} ms: is it an MCP server?`
   const createTimeoutError = (): StdioError => new StdioError('probe', message)
-  await withTimeout({ timeoutMs: probeTimeoutMs, clock: settings.clock, createTimeoutError }, (signal) =>
+  await withTimeout({ timeoutMs: probeTimeoutMs, clock, createTimeoutError }, (signal) =>
     probeServer(connection, options.command, signal),
   )
 }
