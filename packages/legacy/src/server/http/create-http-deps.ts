@@ -1,5 +1,5 @@
 import type { CallDeps } from '../call/call-deps.ts'
-import { createSessionStates } from '../session/session-state.ts'
+import { SessionStates } from '../session/session-state.ts'
 import { createSessions, type Sessions } from '../session/session.ts'
 import { createFinishedStreams } from './finished-streams.ts'
 import type { HttpDeps, InstanceLink } from './http-deps.ts'
@@ -13,7 +13,7 @@ export function createHttpDeps(deps: CallDeps): HttpDeps {
     callDeps: deps,
     link,
     sessions: linkSessions(createSessions(settings, deps), link),
-    sessionStates: createSessionStates(settings, deps.ledger),
+    sessionStates: new SessionStates(settings, deps.ledger),
     finishedStreams: createFinishedStreams(deps),
   }
   return httpDeps

@@ -27,7 +27,7 @@ export function createHttpAdapter(deps: CallDeps): LegacyHttpAdapter {
   const httpDeps = createHttpDeps(deps)
   const { link } = httpDeps
   const endListening = (): void => {
-    for (const { listeningStream } of httpDeps.sessionStates.listStates()) listeningStream?.end()
+    for (const { listeningStream } of httpDeps.sessionStates.list()) listeningStream?.end()
   }
   return {
     adapter: {
@@ -57,8 +57,7 @@ export function createHttpAdapter(deps: CallDeps): LegacyHttpAdapter {
     close() {
       endListening()
       link?.close()
-      for (const { streams } of httpDeps.sessionStates.listStates())
-        for (const stream of streams.values()) stream.abandon()
+      for (const { streams } of httpDeps.sessionStates.list()) for (const stream of streams.values()) stream.abandon()
       httpDeps.finishedStreams.close()
     },
   }

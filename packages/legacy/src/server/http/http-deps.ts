@@ -111,7 +111,7 @@ export function createClientSettings(
     subscribe: (uri) =>
       changeState(
         (state) => {
-          sessionStates.addUri(uri, state)
+          state.addUri(uri)
           // The client may cause an update as soon as it has the answer.
           return updateListenedUris(state)
         },
@@ -120,7 +120,7 @@ export function createClientSettings(
     unsubscribe: (uri) =>
       changeState(
         (state) => {
-          if (sessionStates.removeUri(uri, state)) void updateListenedUris(state)
+          if (state.removeUri(uri)) void updateListenedUris(state)
         },
         (storedSession) => ({
           ...storedSession,

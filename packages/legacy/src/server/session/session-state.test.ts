@@ -2,7 +2,7 @@ import { createLedger, type EpochMs, type LogRecord } from '@x/core'
 import { expect, test } from 'vitest'
 import { resolveLegacySettings } from './options.ts'
 import type { Session } from './session.ts'
-import { createSessionStates, type LegacySessionState } from './session-state.ts'
+import { SessionStates, type LegacySessionState } from './session-state.ts'
 
 const createSession = (key: string): Session => ({
   key,
@@ -20,7 +20,7 @@ function createBrokenStreams() {
     {},
     { bus: undefined, state: undefined, runtime: { now: () => 0 as EpochMs }, log: (record) => warnings.push(record) },
   )
-  const states = createSessionStates(settings, createLedger())
+  const states = new SessionStates(settings, createLedger())
   const abandoned: string[] = []
   const breakStream = (callerKey: string, sessionKey: string, id: string): LegacySessionState => {
     const state = states.getOrCreate(createSession(sessionKey), callerKey)

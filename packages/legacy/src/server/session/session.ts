@@ -41,17 +41,14 @@ const maxIdLength = 4096
 const largeIdLength = 2048
 const maxRememberedSessions = 1000
 
-/** Dependencies of {@link createSessions}. */
-export interface SessionsDeps {
-  readonly now: () => number
-  readonly ledger: Ledger
-}
-
 /**
  * Creates {@link Sessions}. The id of a session contains the session, so nothing is stored, and any instance with the
  * same keys can open the id.
  */
-export function createSessions(settings: LegacySettings, { now, ledger }: SessionsDeps): Sessions {
+export function createSessions(
+  settings: LegacySettings,
+  { now, ledger }: { readonly now: () => number; readonly ledger: Ledger },
+): Sessions {
   const openedSessions = createBoundedMap<Session>(maxRememberedSessions)
   const endedSessions = createEndedSessions(ledger, now)
   const isLive = ({ key, expiresAt }: Session): boolean => now() < expiresAt && !endedSessions.has(key)

@@ -265,7 +265,7 @@ class StoredRounds implements LinkedRounds {
 
   async catchUp(): Promise<void> {
     const { store, getHttpDeps } = this.#context
-    for (const { streams } of getHttpDeps().sessionStates.listStates()) {
+    for (const { streams } of getHttpDeps().sessionStates.list()) {
       for (const stream of Array.from(streams.values())) {
         const claim = this.#claimsHere.get(stream)
         if (claim !== undefined) await store.claim(claim.roundId, claim)

@@ -46,7 +46,7 @@ export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkCont
     if (state === undefined) return
     const storedSession = await store.getSession(key)
     if (storedSession.isEnded) sessionStates.end({ key })
-    else sessionStates.applyStoredSettings(state, storedSession)
+    else state.applySettings(storedSession)
   }
   const remember = ({ key, expiresAt }: Session, owner: string, record: StoredSession): void =>
     knownSessions.set(key, { key, expiresAt, owner, record })
@@ -75,8 +75,7 @@ export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkCont
       if (storedSession.isEnded) return false
       const hasNoSettings = storedSession.level === undefined && storedSession.uris.length === 0
       const isNew = knownSession === undefined || sessionStates.find(session) === undefined
-      if (isNew && !hasNoSettings)
-        sessionStates.applyStoredSettings(sessionStates.getOrCreate(session, callerKey), storedSession)
+      if (isNew && !hasNoSettings) sessionStates.getOrCreate(session, callerKey).applySettings(storedSession)
       return true
     },
     async change(session, owner, change) {
@@ -91,7 +90,7 @@ export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkCont
       }
       changeCount += 1
       knownSessions = createBoundedMap(maxSessions)
-      for (const key of Array.from(getHttpDeps().sessionStates.listStates(), (state) => state.key)) await reload(key)
+      for (const key of Array.from(getHttpDeps().sessionStates.list(), (state) => state.key)) await reload(key)
     },
   }
 }
