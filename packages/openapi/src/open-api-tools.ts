@@ -3,7 +3,7 @@ import type { ToolAnnotations } from '@x/schema'
 import { findHostProblems, type Tool, tool } from '@x/server'
 import type { SchemaCut } from './document/assemble-schema.ts'
 import { callOperation } from './call/call-operation.ts'
-import { nameTool, withDigest } from './plan/name-tool.ts'
+import { nameTool, addDigest } from './plan/name-tool.ts'
 import { OpenApiError } from './document/open-api-error.ts'
 import type { OpenApiOperation, OpenApiOptions, OpenApiSettings } from './plan/options.ts'
 import { parseApiUrl, resolveApiOptions } from './plan/options.ts'
@@ -85,7 +85,7 @@ const maxShownOperations = 5
 
 function logRefused(outcomes: readonly PlanOutcome[], log: Log): void {
   const lines = outcomes.flatMap(({ operation, refused }) =>
-    refused === undefined || operation.isDeprecated ? [] : [`${placeOf(operation)} ${refused}`],
+    refused === undefined || operation.isDeprecated ? [] : [`${describePlace(operation)} ${refused}`],
   )
   if (lines.length === 0) return
   const more = lines.length > maxShownOperations ? `; and ${lines.length - maxShownOperations} more` : ''
@@ -93,7 +93,7 @@ function logRefused(outcomes: readonly PlanOutcome[], log: Log): void {
   log({ level: 'warn', code: 'operation_refused', message })
 }
 
-function placeOf({ method, path }: OpenApiOperation): string {
+function describePlace({ method, path }: OpenApiOperation): string {
   return `${method} ${path}`
 }
 
@@ -105,7 +105,7 @@ function planSelected(document: JsonObject, settings: OpenApiSettings): readonly
   if (typeof operations === 'function') return planDocument(document, settings, operations)
   const missing = new Set(operations)
   const outcomes = planDocument(document, settings, (operation) => {
-    const names = [operation.operationId, placeOf(operation)].filter((name) => name !== undefined)
+    const names = [operation.operationId, describePlace(operation)].filter((name) => name !== undefined)
     const found = names.filter((name) => operations.includes(name))
     for (const name of found) missing.delete(name)
     return found.length > 0
@@ -118,7 +118,7 @@ function planSelected(document: JsonObject, settings: OpenApiSettings): readonly
     )
   const failed = outcomes.find(({ refused }) => refused !== undefined)
   if (failed === undefined) return outcomes
-  throw new OpenApiError('operation', `${placeOf(failed.operation)} cannot be a tool: ${failed.refused}`)
+  throw new OpenApiError('operation', `${describePlace(failed.operation)} cannot be a tool: ${failed.refused}`)
 }
 
 /** Names the tools. Of two with the same name both get the digest, so that no name depends on the order. */
@@ -131,7 +131,7 @@ function nameTools(
   const repeated = new Set(wanted.filter((name, index) => wanted.indexOf(name) !== index))
   const names = plans.map(({ operation }, index) => {
     const name = wanted[index] ?? ''
-    return repeated.has(name) ? withDigest(name, operation) : name
+    return repeated.has(name) ? addDigest(name, operation) : name
   })
   const hidden = names.find((name, index) => names.indexOf(name) !== index)
   if (hidden === undefined) return plans.map((plan, index) => [names[index] ?? '', plan])
@@ -140,7 +140,7 @@ function nameTools(
 
 /** Returns the definition of a tool without its handler. */
 function defineTool({ operation, description, input, output }: OperationPlan, settings: OpenApiSettings) {
-  const { task, visibleTo, annotations = annotationsOf, idempotencyHeader } = settings
+  const { task, visibleTo, annotations = hintsOf, idempotencyHeader } = settings
   return {
     ...(operation.summary !== '' && { title: operation.summary }),
     description,
@@ -154,7 +154,7 @@ function defineTool({ operation, description, input, output }: OperationPlan, se
 }
 
 /** RFC 9110, section 9.2. Hosts assume the worst of what is not said, which is right for POST. */
-function annotationsOf(operation: OpenApiOperation): ToolAnnotations {
+function hintsOf(operation: OpenApiOperation): ToolAnnotations {
   if (isReading(operation)) return { readOnlyHint: true }
   const { method } = operation
   const isIdempotent = method === 'PUT' || method === 'DELETE'

@@ -6,7 +6,7 @@ import { cleanText } from '../document/clean-text.ts'
 import { isReading } from '../document/open-document.ts'
 import type { OperationPlan } from '../plan/plan-operation.ts'
 import { type ApiResult, readResponse } from './read-response.ts'
-import { type Api, sendRequest } from './send-request.ts'
+import { type Api, callApi } from './send-request.ts'
 import { type ApiRequest, writeRequest } from './write-request.ts'
 
 /** One call of a tool. */
@@ -27,7 +27,7 @@ export async function callOperation(plan: OperationPlan, call: OperationCall): P
   if (settings.confirm(operation)) await confirmRequest(call, request, operation.summary)
   const transform = (value: JsonValue): JsonValue => settings.transform?.(value, operation) ?? value
   const send = async (signal: AbortSignal, idempotencyKey?: string): Promise<ApiResult> => {
-    const response = await sendRequest(api, request, { operation, auth, signal, idempotencyKey })
+    const response = await callApi(api, request, { operation, auth, signal, idempotencyKey })
     return readResponse(response, { plan, args, maxBytes: settings.maxResponseBytes, transform })
   }
   // A handler that runs again, after a form or at another instance, must not send a second time.

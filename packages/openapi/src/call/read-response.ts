@@ -39,33 +39,33 @@ const maxErrorLength = 2000
 /** Converts a response of the API. @throws ToolError for one that is no success or cannot be shown. */
 export function readResponse(response: ApiResponse, context: ResponseContext): ApiResult {
   const { status, bytes, headers } = response
-  if (status < 200 || status > 299) throw new ToolError(describeFailure(response, context.plan))
+  if (status < 200 || status > 299) throw new ToolError(describeStatus(response, context.plan))
   if (bytes === undefined) throw new ToolError(describeLong(context))
-  if (bytes.length === 0) return { content: [textBlock(`Done (status ${status}, no content)`)] }
-  const result = readContent(response, bytes, context)
+  if (bytes.length === 0) return { content: [blockOf(`Done (status ${status}, no content)`)] }
+  const result = toResult(response, bytes, context)
   const next = describeNextPage(headers.get('link'), context)
-  return next === undefined ? result : { ...result, content: [...result.content, textBlock(next)] }
+  return next === undefined ? result : { ...result, content: [...result.content, blockOf(next)] }
 }
 
-function readContent({ headers, text }: ApiResponse, bytes: Uint8Array, context: ResponseContext): ApiResult {
-  const mediaType = mediaTypeOf(headers)
+function toResult({ headers, text }: ApiResponse, bytes: Uint8Array, context: ResponseContext): ApiResult {
+  const mediaType = typeOfContent(headers)
   const [kind] = mediaType.split('/', 1)
   if (isJsonType(mediaType)) {
     const value = readJson(text, context)
-    return { content: [textBlock(stringifyWellFormed(value))], structuredContent: value }
+    return { content: [blockOf(stringifyWellFormed(value))], structuredContent: value }
   }
-  if (kind === 'text' || /[/+](?:xml|yaml)$/.test(mediaType)) return { content: [textBlock(text)] }
+  if (kind === 'text' || /[/+](?:xml|yaml)$/.test(mediaType)) return { content: [blockOf(text)] }
   const isShown = /^[\w/.+-]{1,100}$/.test(mediaType)
   if (isShown && (kind === 'image' || kind === 'audio'))
     return { content: [{ type: kind, data: encodeBase64(bytes), mimeType: mediaType }] }
   throw new ToolError(`The API answered with ${bytes.length} bytes of the type ${isShown ? mediaType : 'unknown'}`)
 }
 
-function textBlock(text: string): ContentBlock {
+function blockOf(text: string): ContentBlock {
   return { type: 'text', text }
 }
 
-function mediaTypeOf(headers: Headers): string {
+function typeOfContent(headers: Headers): string {
   return baseTypeOf(headers.get('content-type') ?? '')
 }
 
@@ -78,13 +78,13 @@ function readJson(text: string, { transform }: ResponseContext): JsonValue {
   return parseJson(stringifyWellFormed(transform(value))) ?? null
 }
 
-function describeFailure({ status, headers, text }: ApiResponse, { operation }: OperationPlan): string {
+function describeStatus({ status, headers, text }: ApiResponse, { operation }: OperationPlan): string {
   if (status < 400) return `The API answered with a redirect (status ${status}), which is not followed`
   const retryAfter = headers.get('retry-after')
   const failure = `${operation.method} ${operation.path} failed with status ${status}`
   const wait = retryAfter === null ? '' : `, retry after ${cleanText(retryAfter, 50)}`
   // The text of a 5xx may have addresses and passwords, so that it is logged alone.
-  const mediaType = mediaTypeOf(headers)
+  const mediaType = typeOfContent(headers)
   const isShown = status < 500 && (isJsonType(mediaType) || mediaType.startsWith('text/plain'))
   const shown = isShown ? cleanText(text, maxErrorLength) : ''
   return `${failure}${wait}${shown === '' ? '' : `:\n${shown}`}`

@@ -28,10 +28,10 @@ export interface SendOptions {
 const maxAttempts = 4
 
 /** Sends a request, and reads the response up to the limit. @throws ToolError if there is no response. */
-export async function sendRequest(api: Api, request: ApiRequest, options: SendOptions): Promise<ApiResponse> {
+export async function callApi(api: Api, request: ApiRequest, options: SendOptions): Promise<ApiResponse> {
   const { settings, log } = api
   const { operation, signal } = options
-  const address = addressOf(api, request)
+  const address = joinAddress(api, request)
   const effect = isReading(operation) ? '' : '. The request may have had its effect'
   const limits = {
     timeoutMs: settings.timeoutMs,
@@ -54,7 +54,7 @@ export async function sendRequest(api: Api, request: ApiRequest, options: SendOp
 }
 
 /** Returns the URL of a request. No argument may lead it to another place than below the address of the API. */
-function addressOf({ url, settings: { query = {} } }: Api, { target }: ApiRequest): URL {
+function joinAddress({ url, settings: { query = {} } }: Api, { target }: ApiRequest): URL {
   const address = new URL(url + target)
   for (const [name, value] of Object.entries(query)) address.searchParams.append(name, value)
   if (address.href.startsWith(`${url}/`)) return address
@@ -72,13 +72,13 @@ async function attemptRequest(
   const name = `${method} ${operation.path}`
   const target: HttpTarget = { url: new URL(url), requestUrl: address, method, operation: name, signal: limit }
   for (let attempt = 1; ; attempt += 1) {
-    const credential = await authorize(() => auth?.headers(target), log)
+    const credential = await askAuthorizer(() => auth?.headers(target), log)
     const headers = joinHeaders(request.headers, settings.headers, keyHeader, credential)
     // A credential must not follow a redirect to another server.
     const response = await fetch(address.href, { method, headers, body, redirect: 'manual', signal: limit })
     const head = { status: response.status, header: (each: string) => response.headers.get(each) ?? undefined }
-    const decision = await authorize(() => auth?.onResponse(head, target), log)
-    if (decision !== 'retry' || attempt === maxAttempts) return readBody(response, maxResponseBytes)
+    const decision = await askAuthorizer(() => auth?.onResponse(head, target), log)
+    if (decision !== 'retry' || attempt === maxAttempts) return readBytes(response, maxResponseBytes)
     await response.body?.cancel()
   }
 }
@@ -91,7 +91,7 @@ function joinHeaders(...parts: readonly (Readonly<Record<string, string>> | unde
 }
 
 /** The text of an authorizer's error may name addresses that a model need not know. */
-async function authorize<T>(run: () => T | Promise<T>, log: Log): Promise<T> {
+async function askAuthorizer<T>(run: () => T | Promise<T>, log: Log): Promise<T> {
   try {
     return await run()
   } catch (error) {
@@ -100,7 +100,7 @@ async function authorize<T>(run: () => T | Promise<T>, log: Log): Promise<T> {
   }
 }
 
-async function readBody(response: Response, maxBytes: number): Promise<ApiResponse> {
+async function readBytes(response: Response, maxBytes: number): Promise<ApiResponse> {
   const { status, headers, body } = response
   const chunks: Uint8Array[] = []
   let length = 0

@@ -2,7 +2,7 @@ import { decodeBase64, isJsonArray, isJsonObject, type JsonObject, type JsonValu
 import { ToolError } from '@x/server'
 import type { BodyPlan, FieldPlan } from '../plan/plan-body.ts'
 import type { OperationPlan } from '../plan/plan-operation.ts'
-import { textOf, writeHeaderValue, writePairs, writePathValue } from './write-value.ts'
+import { writeText, writeHeaderValue, writePairs, writePathValue } from './write-value.ts'
 
 /** A request without what the author adds to each: the address, fixed headers and parameters, and the credential. */
 export interface ApiRequest {
@@ -18,7 +18,7 @@ export function writeRequest({ operation, parameters, body }: OperationPlan, arg
   const { method } = operation
   const headers: Record<string, string> = { accept: 'application/json, */*;q=0.5' }
   for (const parameter of parameters) {
-    const value = valueOf(args, parameter.argument)
+    const value = argumentOf(args, parameter.argument)
     if (parameter.place === 'header' && value !== null)
       headers[parameter.name.toLowerCase()] = writeHeaderValue(parameter, value)
   }
@@ -26,11 +26,11 @@ export function writeRequest({ operation, parameters, body }: OperationPlan, arg
   if (body === undefined || !Object.hasOwn(args, 'body')) return { method, target, headers, body: undefined }
   // The platform writes the type of a form with files, because it chooses the boundary.
   if (body.kind !== 'multipart') headers['content-type'] = body.mediaType
-  return { method, target, headers, body: writeBody(body, valueOf(args, 'body')) }
+  return { method, target, headers, body: writeBody(body, argumentOf(args, 'body')) }
 }
 
 /** An argument that is null is left out, unless it is the body. */
-function valueOf(args: JsonObject, name: string): JsonValue {
+function argumentOf(args: JsonObject, name: string): JsonValue {
   return (Object.hasOwn(args, name) ? args[name] : undefined) ?? null
 }
 
@@ -38,7 +38,7 @@ function writeTarget(path: string, parameters: OperationPlan['parameters'], args
   const pathValues = new Map<string, string>()
   const pairs: string[] = []
   for (const parameter of parameters) {
-    const value = valueOf(args, parameter.argument)
+    const value = argumentOf(args, parameter.argument)
     if (parameter.place === 'path') pathValues.set(parameter.name, writePathValue(parameter, value))
     else if (parameter.place === 'query') pairs.push(...writePairs(parameter, value))
   }
@@ -48,7 +48,7 @@ function writeTarget(path: string, parameters: OperationPlan['parameters'], args
 
 function writeBody({ kind, fields }: BodyPlan, value: JsonValue): string | FormData {
   if (kind === 'json') return stringifyWellFormed(value)
-  if (kind === 'text') return textOf(value)
+  if (kind === 'text') return writeText(value)
   if (!isJsonObject(value)) throw new ToolError('body must be an object')
   return kind === 'multipart' ? writeMultipart(value, fields) : writeForm(value, fields)
 }
@@ -81,7 +81,7 @@ function appendField(
   { name, item, field }: { readonly name: string; readonly item: JsonValue; readonly field: FieldPlan | undefined },
 ): void {
   if (item === null) return
-  if (field !== 'binary') return form.append(name, textOf(item))
+  if (field !== 'binary') return form.append(name, writeText(item))
   const bytes = typeof item === 'string' ? decodeBase64(item) : undefined
   if (bytes === undefined) throw new ToolError(`body.${name} must be a file as Base64`)
   form.append(name, new Blob([new Uint8Array(bytes)]), name)

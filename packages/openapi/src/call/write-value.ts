@@ -6,14 +6,14 @@ import type { ParameterPlan } from '../plan/plan-parameter.ts'
 export type WrittenValue = Pick<ParameterPlan, 'name' | 'style' | 'explode'>
 
 /** Encodes a text so that no character of it has a meaning in a URL. */
-function encodePart(text: string): string {
+function encodeText(text: string): string {
   return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, '\uFFFD')).replaceAll(/[!'()*]/g, (character) => {
     return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
   })
 }
 
 /** Writes a value below arrays and objects. OpenAPI defines no form for deeper ones, so they are JSON. */
-export function textOf(value: JsonValue): string {
+export function writeText(value: JsonValue): string {
   return typeof value === 'object' && value !== null ? stringifyWellFormed(value) : String(value)
 }
 
@@ -31,13 +31,13 @@ const delimiters: Readonly<Record<string, string>> = {
  */
 export function writePairs({ name, style, explode }: WrittenValue, value: JsonValue): readonly string[] {
   if (value === null) return []
-  const pair = (key: string, text: string): string => `${encodePart(key)}=${text}`
-  if (style === 'json' || typeof value !== 'object') return [pair(name, encodePart(textOf(value)))]
+  const pair = (key: string, text: string): string => `${encodeText(key)}=${text}`
+  if (style === 'json' || typeof value !== 'object') return [pair(name, encodeText(writeText(value)))]
   if (style === 'deepObject') return writeDeep(name, value)
   const items = itemsOf(value, explode)
   if (explode)
     return items.map(([key = '', text]) =>
-      text === undefined ? pair(name, encodePart(key)) : pair(key, encodePart(text)),
+      text === undefined ? pair(name, encodeText(key)) : pair(key, encodeText(text)),
     )
   return items.length === 0 ? [] : [pair(name, joinItems(items.flat(), name, style))]
 }
@@ -55,19 +55,19 @@ function joinItems(items: readonly string[], name: string, style: string): strin
   const plain = decodeURIComponent(delimiter)
   if (plain !== ',' && items.some((item) => item.includes(plain)))
     throw new ToolError(`An item of ${name} must not contain ${JSON.stringify(plain)}, which separates the items`)
-  return items.map(encodePart).join(delimiter)
+  return items.map(encodeText).join(delimiter)
 }
 
 /** Writes `filter[state]=open`. OpenAPI leaves open what is deeper: names go on, and arrays repeat their name. */
 function writeDeep(name: string, value: JsonValue): readonly string[] {
   if (isJsonObject(value)) return membersOf(value).flatMap(([key, member]) => writeDeep(`${name}[${key}]`, member))
-  if (!isJsonArray(value)) return [`${encodePart(name)}=${encodePart(textOf(value))}`]
+  if (!isJsonArray(value)) return [`${encodeText(name)}=${encodeText(writeText(value))}`]
   return value.flatMap((item, index) => writeDeep(isJsonObject(item) ? `${name}[${index}]` : name, item))
 }
 
 /** Writes a value into a path, in the style `simple`. An empty text would be another path. */
 export function writePathValue({ name, explode, style }: WrittenValue, value: JsonValue): string {
-  const items = style === 'json' ? [[textOf(value)]] : itemsOf(value, explode)
+  const items = style === 'json' ? [[writeText(value)]] : itemsOf(value, explode)
   const text = items.flat().join('/')
   // Some proxies decode a path before they resolve its segments.
   const segments = text
@@ -76,12 +76,12 @@ export function writePathValue({ name, explode, style }: WrittenValue, value: Js
     .split(/[/\\]/)
   if (value === null || text === '' || segments.some((segment) => segment === '.' || segment === '..'))
     throw new ToolError(`${name} must be a part of a path: neither empty nor with a segment "." or ".."`)
-  return items.map((item) => item.map(encodePart).join('=')).join(',')
+  return items.map((item) => item.map(encodeText).join('=')).join(',')
 }
 
 /** Writes a value into a header, in the style `simple`. Nothing in a header is encoded. */
 export function writeHeaderValue({ name, style, explode }: WrittenValue, value: JsonValue): string {
-  const texts = style === 'json' ? [textOf(value)] : itemsOf(value, explode).map((item) => item.join('='))
+  const texts = style === 'json' ? [writeText(value)] : itemsOf(value, explode).map((item) => item.join('='))
   const isList = typeof value === 'object' && style !== 'json'
   const text = texts.join(',')
   if (!/^[\u0020-\u007e]*$/.test(text)) throw new ToolError(`${name} must have printable ASCII characters alone`)
@@ -92,7 +92,9 @@ export function writeHeaderValue({ name, style, explode }: WrittenValue, value: 
 
 /** Returns the items of a value, and for an object with `explode` the name and the value of each member. */
 function itemsOf(value: JsonValue, explode: boolean): readonly (readonly string[])[] {
-  if (isJsonArray(value)) return value.map((item) => [textOf(item)])
-  if (!isJsonObject(value)) return [[textOf(value)]]
-  return membersOf(value).flatMap(([key, member]) => (explode ? [[key, textOf(member)]] : [[key], [textOf(member)]]))
+  if (isJsonArray(value)) return value.map((item) => [writeText(item)])
+  if (!isJsonObject(value)) return [[writeText(value)]]
+  return membersOf(value).flatMap(([key, member]) =>
+    explode ? [[key, writeText(member)]] : [[key], [writeText(member)]],
+  )
 }

@@ -1,8 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 import { findSchemaProblem } from '@x/schema'
-import { checkDepth, convertSchema, mapChildren, type SchemaSource } from './convert-schema.ts'
+import { checkSchemaDepth, convertSchema, mapChildren, type SchemaSource } from './convert-schema.ts'
 import { refuseOperation } from './open-api-error.ts'
-import { resolvePointer } from './open-document.ts'
+import { followPointer } from './open-document.ts'
 
 /** What was left out of a schema that is too long: texts, or everything below a level. */
 export type SchemaCut = 'descriptions' | 2 | 3 | 4 | 5 | 6
@@ -27,7 +27,7 @@ interface Definition {
 export function createAssembler(source: SchemaSource, maxCharacters: number): SchemaAssembler {
   const definitions = new Map<string, Definition>()
   const findDefinition = (reference: string): Definition => {
-    const definition = definitions.get(reference) ?? toDefinition(resolvePointer(source.document, reference), source)
+    const definition = definitions.get(reference) ?? toDefinition(followPointer(source.document, reference), source)
     definitions.set(reference, definition)
     return definition
   }
@@ -36,17 +36,17 @@ export function createAssembler(source: SchemaSource, maxCharacters: number): Sc
     const complete = joinDefinitions(root, findDefinition)
     const problem = findSchemaProblem(complete)
     if (problem !== undefined) refuseOperation(`its schema cannot be used: ${problem}`)
-    if (lengthOf(complete) <= maxCharacters) return { schema: complete, cut: undefined }
+    if (countCharacters(complete) <= maxCharacters) return { schema: complete, cut: undefined }
     for (const cut of ['descriptions', 6, 5, 4, 3, 2] as const) {
       const shorter = cutSchema(complete, cut)
-      if (lengthOf(shorter) <= maxCharacters) return { schema: shorter, cut }
+      if (countCharacters(shorter) <= maxCharacters) return { schema: shorter, cut }
     }
     return refuseOperation(`its schema has more than ${maxCharacters} characters on its first two levels`)
   }
 }
 
 function toDefinition(schema: JsonValue, source: SchemaSource): Definition {
-  const converted = toObject(convertSchema(schema, source))
+  const converted = toSchemaObject(convertSchema(schema, source))
   const references: string[] = []
   const collect = (each: JsonValue): JsonValue => {
     if (!isJsonObject(each)) return each
@@ -57,7 +57,7 @@ function toDefinition(schema: JsonValue, source: SchemaSource): Definition {
   return { schema: converted, references }
 }
 
-function toObject(schema: JsonValue): JsonObject {
+function toSchemaObject(schema: JsonValue): JsonObject {
   if (isJsonObject(schema)) return schema
   return schema === false ? { not: {} } : {}
 }
@@ -72,7 +72,7 @@ function joinDefinitions(root: Definition, findDefinition: (reference: string) =
   const replace = (schema: JsonObject, depth: number): JsonObject => {
     const { $ref, ...siblings } = schema
     const replaceChild = (child: JsonValue): JsonValue => (isJsonObject(child) ? replace(child, depth + 1) : child)
-    checkDepth(depth)
+    checkSchemaDepth(depth)
     if (typeof $ref !== 'string') return mapChildren(schema, replaceChild)
     const name = names.get($ref)
     const others = mapChildren(siblings, replaceChild)
@@ -119,7 +119,7 @@ function nameShared(uses: ReadonlyMap<string, number>): ReadonlyMap<string, stri
   return names
 }
 
-function lengthOf(schema: JsonObject): number {
+function countCharacters(schema: JsonObject): number {
   return JSON.stringify(schema).length
 }
 
@@ -148,7 +148,7 @@ function cutSchema({ $defs, ...root }: JsonObject, cut: SchemaCut): JsonObject {
   const shared: [string, JsonObject][] = []
   for (const name of pending) {
     const { [name]: definition } = definitions
-    shared.push([name, shorten(toObject(definition ?? {}), levels.get(name) ?? 1)])
+    shared.push([name, shorten(toSchemaObject(definition ?? {}), levels.get(name) ?? 1)])
   }
   return shared.length === 0 ? shortened : { ...shortened, $defs: Object.fromEntries(shared) }
 }

@@ -16,7 +16,7 @@ export interface SchemaSource {
 const maxDepth = 60
 
 /** The bound is less than the depth that `findSchemaProblem` accepts. */
-export function checkDepth(depth: number): void {
+export function checkSchemaDepth(depth: number): void {
   if (depth > maxDepth) refuseOperation(`has a schema that is more than ${maxDepth} levels deep`)
 }
 
@@ -70,7 +70,7 @@ function mapMembers(members: JsonObject, change: (member: JsonValue) => JsonValu
 export function convertSchema(schema: JsonValue | undefined, source: SchemaSource, depth = 0): JsonValue {
   if (typeof schema === 'boolean') return schema
   if (!isJsonObject(schema)) refuseOperation('has a schema that is no object')
-  checkDepth(depth)
+  checkSchemaDepth(depth)
   const kept: Record<string, JsonValue | undefined> = {}
   for (const [keyword, value] of Object.entries(withoutHidden(withoutSiblings(schema, source), source, depth))) {
     const result = value === undefined ? undefined : keywords.get(keyword)?.(value, source.side)

@@ -65,19 +65,19 @@ export function followReferences(document: OpenApiDocument, value: JsonValue | u
     if (!isJsonObject(found)) refuseOperation('has a part that is no object')
     const { $ref } = found
     if (typeof $ref !== 'string') return found
-    found = resolvePointer(document, $ref)
+    found = followPointer(document, $ref)
   }
   return refuseOperation('has references that lead in a circle')
 }
 
 /** Returns the value at a local reference. Ends the planning of the operation if there is none. */
-export function resolvePointer({ root }: OpenApiDocument, reference: string): JsonValue {
+export function followPointer({ root }: OpenApiDocument, reference: string): JsonValue {
   const shown = quoteText(reference)
   if (!reference.startsWith('#'))
     refuseOperation(`its reference ${shown} leaves the document; bundle the document first`)
   let found: JsonValue | undefined = root
   for (const segment of reference.split('/').slice(1)) {
-    const key = decodeSegment(segment)
+    const key = decodePointer(segment)
     const isMember: boolean = typeof found === 'object' && found !== null && Object.hasOwn(found, key)
     // The cast is safe: arrays and objects are read by their own keys alone.
     found = isMember ? (found as JsonObject)[key] : undefined
@@ -87,7 +87,7 @@ export function resolvePointer({ root }: OpenApiDocument, reference: string): Js
   return found
 }
 
-function decodeSegment(segment: string): string {
+function decodePointer(segment: string): string {
   const unescaped = segment.replaceAll('~1', '/').replaceAll('~0', '~')
   try {
     return decodeURIComponent(unescaped)

@@ -13,12 +13,12 @@ export function nameTool(operation: NamedOperation): string {
   const parts = path.replaceAll(/\{([^{}]*)\}/g, 'by_$1')
   const text = operationId ?? `${method.toLowerCase()}${parts}`
   const name = text.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_|_$/g, '')
-  return name === '' || name.length > maxLength ? withDigest(name, operation) : name
+  return name === '' || name.length > maxLength ? addDigest(name, operation) : name
 }
 
 /** Adds a digest of the method and path to a name that is too long, or that another operation has too. */
-export function withDigest(name: string, { method, path }: NamedOperation): string {
-  return `${name.slice(0, maxLength - digestDigits - 1)}_${digestOf(`${method} ${path}`)}`
+export function addDigest(name: string, { method, path }: NamedOperation): string {
+  return `${name.slice(0, maxLength - digestDigits - 1)}_${hashText(`${method} ${path}`)}`
 }
 
 const digestDigits = 6
@@ -27,7 +27,7 @@ const digestDigits = 6
  * Returns six digits that depend on the whole text, by the function FNV-1a. It is the same on every platform, some of
  * which have no synchronous SHA-256. Nothing depends on it but the name.
  */
-function digestOf(text: string): string {
+function hashText(text: string): string {
   let hash = 0x81_1c_9d_c5
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01_00_01_93)
   return (hash >>> 0).toString(16).padStart(8, '0').slice(-digestDigits)

@@ -43,7 +43,7 @@ export function planDocument(
   const document = openDocument(root)
   const plan = createPlanner(document, settings)
   return listOperations(document).flatMap((source): readonly PlanOutcome[] => {
-    const operation = describeOperation(source)
+    const operation = readOperation(source)
     const selected = isSelected(operation)
     if (selected === false) return []
     if (typeof selected === 'string') return [{ operation, refused: selected }]
@@ -56,7 +56,7 @@ export function planDocument(
   })
 }
 
-function describeOperation({ method, path, operation }: DocumentOperation): OpenApiOperation {
+function readOperation({ method, path, operation }: DocumentOperation): OpenApiOperation {
   const { operationId, summary, tags, deprecated } = operation
   return {
     method,
