@@ -32,7 +32,8 @@ export function storeOfOwner<Store>(
   return requireSync('forOwner', store.forOwner?.(owner)) ?? store
 }
 
-/** Returns true for a promise, also of another realm or library. */
-export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+/** Returns true for a promise, also of another realm or library. This is never true for JSON, which has no functions. */
+export function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
+  return 'then' in value && typeof value.then === 'function'
 }

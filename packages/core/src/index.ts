@@ -44,6 +44,7 @@ export {
   parseJson,
   parseJsonObject,
   setOwnMember,
+  sortMembers,
 } from './json.ts'
 export {
   createLedger,
@@ -90,7 +91,7 @@ export {
   sha256HexSync,
   unref,
 } from './runtime.ts'
-export { quoteText } from './quote-text.ts'
+export { escapeCharacter, formatCount, quoteText } from './quote-text.ts'
 export { isThisMachine } from './this-machine.ts'
 export { isUnavailable } from './unavailable.ts'
 export {

@@ -215,3 +215,12 @@ export function setOwnMember(object: Record<string, JsonValue>, key: string, val
 }
 
 const ownMemberDescriptor: PropertyDescriptor = { enumerable: true, writable: true, configurable: true }
+
+/** Returns a copy whose objects have their members in the order of their names, so that equal values are equal texts. */
+export function sortMembers(value: JsonValue | undefined): JsonValue | undefined {
+  if (isJsonArray(value)) return value.map((item) => sortMembers(item) ?? null)
+  if (!isJsonObject(value)) return value
+  const names = Object.keys(value).toSorted()
+  // `fromEntries` defines the members, so that a member named `__proto__` is one as well.
+  return Object.fromEntries(names.map((name) => [name, sortMembers(value[name])]))
+}

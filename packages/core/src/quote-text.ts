@@ -14,9 +14,13 @@ function shorten(text: string): string {
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
 }
 
-function escapeCharacter(character: string): string {
-  return Array.from({ length: character.length }, (_, index) => {
-    const unit = character.charCodeAt(index)
-    return `\\u${unit.toString(16).padStart(4, '0')}`
-  }).join('')
+/** Returns a character as the escapes that JSON has for it. */
+export function escapeCharacter(character: string): string {
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+}
+
+/** Returns a number with its noun, such as `1 tool` or `2 tools`. */
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -18,6 +18,7 @@ export {
 export { checkServer } from './server/server.ts'
 export { createEventSource, type EventSource, type Observer } from './composition/event-source.ts'
 export { type Composition, composeServer } from './composition/compose.ts'
+export { isReady } from './composition/readiness.ts'
 export type { ReadinessCheck } from './composition/readiness.ts'
 export { invalidStateError, notSentReason, overloadedReason } from './errors/rejections.ts'
 export { quotaError, quotaReason } from './errors/quota.ts'
@@ -26,6 +27,7 @@ export {
   extensionMethods,
   formatTraceparent,
   isCallerError,
+  outcomeAttributesOf,
   type SpanIdentity,
   withTraceContext,
 } from './telemetry/conventions.ts'

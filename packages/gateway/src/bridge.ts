@@ -1,6 +1,4 @@
 import { checkArgument, resolveOptions, type OptionTable, type Log } from '@x/core'
-import { oauth } from '@x/auth/client'
-import { fileStore, loopbackRedirect } from '@x/auth/node'
 import { legacy } from '@x/legacy'
 import { type CommandEntry, connectAny } from '@x/legacy/client'
 import type { AsyncResource } from '@x/exchange'
@@ -9,6 +7,7 @@ import { serveHttp } from '@x/transport-http/node'
 import { serveStdio } from '@x/transport-stdio'
 import { proxy } from './gateway/proxy.ts'
 import { findAddressProblem } from './hop/address.ts'
+import { createPersonLogin } from './hop/person-login.ts'
 
 /** A bridge from a host over stdio to a server at a URL. */
 export interface BridgeToStdio {
@@ -82,15 +81,11 @@ function bridgeToStdio(options: BridgeToStdio): Bridge {
   const problem = findAddressProblem(url)
   if (problem !== undefined) throw new TypeError(problem)
   const hasAuthorization = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
-  const auth = options.auth ?? (hasAuthorization ? undefined : createLogin())
+  const auth = options.auth ?? (hasAuthorization ? undefined : createPersonLogin(clientName))
   const upstream = { connect: () => connectAny(url, { log, http: { headers, auth } }) }
   const server = proxy(upstream, { name: url.hostname, version, log, extensions: [legacy()] })
   const service = serveStdio(server)
   return { url: undefined, close: () => service.close(), [Symbol.asyncDispose]: () => service.close() }
-}
-
-function createLogin(): HttpAuthorizer {
-  return oauth({ client: { name: clientName }, redirect: loopbackRedirect(), store: fileStore(clientName) })
 }
 
 async function bridgeToHttp(options: BridgeToHttp): Promise<Bridge> {

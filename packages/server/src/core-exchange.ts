@@ -1,4 +1,4 @@
-import { isLimitError, isUnavailable, quoteText, isCancelled, offCancel } from '@x/core'
+import { isLimitError, isUnavailable, quoteText, isCancelled, offCancel, isPromiseLike } from '@x/core'
 import {
   type Call,
   callerKeyOf,
@@ -26,7 +26,6 @@ import {
   type RpcError,
 } from '@x/schema'
 import { findRevisionError, type Composition, overloadedReason, quotaReason } from '@x/exchange/internal'
-import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'
 import { logContextOf, type LoggedRequest, reportServerError } from './request/report.ts'

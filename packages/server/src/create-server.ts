@@ -1,5 +1,5 @@
 import { createAttachHost, type ListKind, type ServerApis, type ServerExtension } from '@x/exchange'
-import { type Composition, composeServer } from '@x/exchange/internal'
+import { type Composition, composeServer, isReady } from '@x/exchange/internal'
 import { compileDefinition, requireServerInfo } from './compile/compile-definition.ts'
 import { createCoreExchange, findOfferedTarget, type ServerState } from './core-exchange.ts'
 import { randomKeyReason, type ServerSettings, compileServerSettings } from './compile/settings.ts'
@@ -105,7 +105,7 @@ function createServerMembers(
   const emitDrain: EmitDrain = (type) => settings.events.emit?.({ type, runningCount: loadMonitor.runningCount })
 
   let closePromise: Promise<void> | undefined
-  const { exchange, adapters, localOnly, singleProcess, needsPrincipal, receive, readiness } = composition
+  const { exchange, adapters, localOnly, singleProcess, needsPrincipal, receive } = composition
   return {
     exchange,
     ledger: settings.ledger,
@@ -119,7 +119,7 @@ function createServerMembers(
     update: updateOffers,
     notifyListChanged: (kind) => subscriptions.publish(kind),
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),
-    ready: async () => (await Promise.all([readiness.ready(), isReady(definition, settings)])).every(Boolean),
+    ready: () => isReady(composition, definition, (error) => reportServerError(error, { method: 'ready' }, settings)),
     drain: (options) => {
       const undrainFunctions = [loadMonitor.beginDrain(options, emitDrain), composition.drain()]
       return () => {
@@ -135,15 +135,6 @@ function createServerMembers(
         .then(() => closeResources(definition, settings))
       return closePromise
     },
-  }
-}
-
-async function isReady({ ready }: ServerDefinition, settings: ServerSettings): Promise<boolean> {
-  try {
-    return (await ready?.()) ?? true
-  } catch (error) {
-    reportServerError(error, { method: 'ready' }, settings)
-    return false
   }
 }
 

@@ -64,14 +64,6 @@ export interface AuthCapabilities {
   readonly extensions: Readonly<Record<string, Readonly<Record<string, never>>>>
 }
 
-/** The grant with which a machine requests tokens. */
-export interface MachineGrant {
-  /** The identifier of the extension that defines this grant. Undefined if clients do not declare it. */
-  readonly extension?: string | undefined
-  readonly clientId: string
-  request(requirements: TokenRequirements): Promise<TokenGrant>
-}
-
 /** Options of {@link clientCredentials}. */
 export interface ClientCredentialsOptions extends MachineOptions {
   readonly client: MachineClient
@@ -160,7 +152,15 @@ function createGrantFields({ serverContext, resource, scopes }: TokenRequirement
 }
 
 /** Creates an authorizer that uses a grant for machines. */
-export function createMachineAuth(options: MachineOptions, grant: MachineGrant): MachineAuth {
+export function createMachineAuth(
+  options: MachineOptions,
+  grant: {
+    /** The identifier of the extension that defines this grant. Undefined if clients do not declare it. */
+    readonly extension?: string | undefined
+    readonly clientId: string
+    request(requirements: TokenRequirements): Promise<TokenGrant>
+  },
+): MachineAuth {
   const { issuer, alias, resource, endpoints, metadata } = options
   const deps = resolveAuthorizerDeps(options)
   const { clientId } = grant

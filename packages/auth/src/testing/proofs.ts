@@ -2,20 +2,20 @@ import { createHash } from 'node:crypto'
 import { calculateJwkThumbprint, EmbeddedJWK, type JWK, jwtVerify } from 'jose'
 import type { ReceivedRequest } from './http-script.ts'
 
-/** The values that a proof must match. */
-export interface ProofCheck {
-  readonly url: string
-  readonly accessToken?: string | undefined
-  readonly nonce?: string | undefined
-  /** The ids of the proofs that were used before. */
-  readonly usedProofIds: Set<string>
-}
-
 /** The thumbprint of the proven key, or the error code of RFC 9449. */
 export type CheckedProof = { readonly thumbprint: string } | { readonly error: string }
 
 /** Checks the proof in a request (RFC 9449, section 4.3). */
-export async function checkProof({ headers, method }: ReceivedRequest, check: ProofCheck): Promise<CheckedProof> {
+export async function checkProof(
+  { headers, method }: ReceivedRequest,
+  check: {
+    readonly url: string
+    readonly accessToken?: string | undefined
+    readonly nonce?: string | undefined
+    /** The ids of the proofs that were used before. */
+    readonly usedProofIds: Set<string>
+  },
+): Promise<CheckedProof> {
   const invalid = { error: 'invalid_dpop_proof' }
   const { dpop } = headers
   if (typeof dpop !== 'string') return invalid

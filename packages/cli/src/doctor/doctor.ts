@@ -49,14 +49,9 @@ export async function examineServer(
   return printTotals(printer, target, findings)
 }
 
-interface CommandCheck {
-  readonly server: Exclude<ServerTarget, URL>
-  readonly output: ServerOutput
-}
-
 /** Examines the server that a command starts, and ends it. */
 async function checkCommand(
-  { server, output }: CommandCheck,
+  { server, output }: { readonly server: Exclude<ServerTarget, URL>; readonly output: ServerOutput },
   options: Omit<DoctorOptions, 'url' | 'send'>,
   onFinding: (id: CheckId, finding: Finding) => void,
 ): Promise<void> {

@@ -1,9 +1,10 @@
+import { formatCount } from '@x/core'
 import { createClient } from '@x/client'
 import { gateway, type GatewayOptions } from '@x/gateway'
 import type { JsonObject } from '@x/schema'
 import type { ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
-import { type Column, formatCount, printTable } from '../output/printer.ts'
+import { type Column, printTable } from '../output/printer.ts'
 import { readSettings } from './read-settings.ts'
 
 /** The outcome for one upstream. */

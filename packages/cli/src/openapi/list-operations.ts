@@ -1,3 +1,4 @@
+import { formatCount } from '@x/core'
 import { legacy } from '@x/legacy'
 import { describeOpenApi, type OpenApiOptions, openApiTools, type PlannedOperation } from '@x/openapi'
 import { readOpenApi } from '@x/openapi/node'
@@ -5,7 +6,7 @@ import { createServer, type Tool } from '@x/server'
 import { serveStdio } from '@x/transport-stdio'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
-import { type Column, formatCount, printTable } from '../output/printer.ts'
+import { type Column, printTable } from '../output/printer.ts'
 
 export interface OpenApiCommandOptions {
   readonly operations?: string

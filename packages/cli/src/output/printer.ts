@@ -64,11 +64,6 @@ function shorten(line: string, width: number | undefined): string {
   return width === undefined || line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`
 }
 
-/** Returns a number with its noun, such as `1 tool` or `2 tools`. */
-export function formatCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
 /** Returns a time span in its largest unit, such as `5m`, for a number of milliseconds. */
 export function formatDuration(ms: number): string {
   const seconds = Math.round(Math.abs(ms) / 1000)

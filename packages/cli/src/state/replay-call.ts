@@ -1,20 +1,11 @@
+import { formatCount, isJsonObject, type JsonObject } from '@x/core'
 import { createClient } from '@x/client'
 import { createCall, journalKey, type JournalStore, type Principal, type Server, withContext } from '@x/exchange'
-import {
-  type CallToolResult,
-  errorCodes,
-  isJsonObject,
-  type JsonObject,
-  McpError,
-  metaKeys,
-  protocolVersion,
-  type RpcResponse,
-} from '@x/schema'
+import { type CallToolResult, errorCodes, McpError, metaKeys, protocolVersion, type RpcResponse } from '@x/schema'
 import type { StateReport } from '@x/server/inspect'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { readJsonOption } from '../json-option.ts'
-import { formatCount, type Printer } from '../output/printer.ts'
 import { printToolResult } from '../output/tool-result.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
 import { loadServer } from './load-server.ts'
@@ -122,7 +113,11 @@ function exitCodeFor(replayEnd: ReplayEnd): ExitCode {
   return replayEnd.end === 'result' && replayEnd.result['isError'] === true ? 5 : 0
 }
 
-function printReplay(printer: Printer, { callId, startedAt, round, steps }: StateReport, replayEnd: ReplayEnd): void {
+function printReplay(
+  printer: CommandContext['printer'],
+  { callId, startedAt, round, steps }: StateReport,
+  replayEnd: ReplayEnd,
+): void {
   printer.line(
     `Call ${callId}, which began at ${new Date(startedAt).toISOString()}, after ${formatCount(round, 'round')} of questions.`,
   )

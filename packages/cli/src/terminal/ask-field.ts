@@ -65,20 +65,21 @@ async function askChoice(field: ChoiceField, terminal: Terminal): Promise<FieldA
   return typeof selection === 'number' ? choices[selection]?.value : selection
 }
 
-interface ChoicePrompt {
-  readonly message: string
-  readonly terminal: Terminal
-  readonly initialIndex?: number
-  readonly canBeEmpty: boolean
-}
-
 const emptyChoiceIndex = -1
 
 /**
  * Asks the user to choose one of the labels. Returns the index of the label. Values are not used, because a value could
  * be equal to the marker for an empty choice.
  */
-async function chooseIndex(labels: readonly string[], prompt: ChoicePrompt): Promise<FieldAnswer<number>> {
+async function chooseIndex(
+  labels: readonly string[],
+  prompt: {
+    readonly message: string
+    readonly terminal: Terminal
+    readonly initialIndex?: number
+    readonly canBeEmpty: boolean
+  },
+): Promise<FieldAnswer<number>> {
   const { message, terminal, initialIndex = emptyChoiceIndex, canBeEmpty } = prompt
   const choiceOptions = labels.map((label, value) => ({ value, label }))
   const options = canBeEmpty ? [...choiceOptions, { value: emptyChoiceIndex, label: '(leave empty)' }] : choiceOptions

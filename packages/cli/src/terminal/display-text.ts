@@ -1,4 +1,4 @@
-import type { JsonObject } from '@x/core'
+import { type JsonObject, escapeCharacter } from '@x/core'
 
 /** The longest text of a server that is shown at once, in UTF-16 code units. */
 const maxShownLength = 4_000
@@ -28,9 +28,4 @@ export function toDisplayLine(text: string): string {
 export function toDisplayJson(value: JsonObject, output: { readonly isTTY?: boolean | undefined }): string {
   const json = JSON.stringify(value)
   return output.isTTY === true ? json.replaceAll(/\p{C}|\p{Zl}|\p{Zp}/gu, escapeCharacter) : json
-}
-
-function escapeCharacter(character: string): string {
-  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
 }

@@ -1,4 +1,4 @@
-import { quoteText } from '@x/core'
+import { quoteText, formatCount } from '@x/core'
 import { isJsonObject, type PrimitiveSchemaDefinition, type RequestedSchema, type StringSchema } from '@x/schema'
 
 /** A value that a form field may have. */
@@ -127,10 +127,6 @@ function describePlainTextMismatch(field: StringSchema, value: string): string |
   if (minLength !== undefined && length < minLength) return `at least ${formatCount(minLength, 'character')}`
   if (maxLength !== undefined && length > maxLength) return `at most ${formatCount(maxLength, 'character')}`
   return format === undefined || formats[format].test(value) ? undefined : formats[format].description
-}
-
-function formatCount(quantity: number, noun: string): string {
-  return `${quantity} ${noun}${quantity === 1 ? '' : 's'}`
 }
 
 const datePattern = /^\d{4}-\d{2}-\d{2}$/

@@ -19,13 +19,6 @@ export interface RoundsContext {
   readonly abandonRound: (requestState: string | undefined, reason: unknown) => void
 }
 
-/** The params and the number of one request of a call. */
-export interface RoundStart {
-  readonly params: JsonObject
-  readonly round: number
-  readonly isRestarted: boolean
-}
-
 /** Returns the clock of a client. */
 export function roundsClockOf({ options }: RoundsContext): Clock {
   return options.runtime ?? platformRuntime
@@ -34,7 +27,7 @@ export function roundsClockOf({ options }: RoundsContext): Clock {
 /** Sends one request of a call, and emits its response as an event. */
 export async function sendRound<M extends MultiRoundMethod>(
   call: MultiRoundCall<M>,
-  start: RoundStart,
+  start: { readonly params: JsonObject; readonly round: number; readonly isRestarted: boolean },
   context: RoundsContext,
 ): Promise<CompleteResults[M] | InputRequired> {
   const { emit } = context.events

@@ -13,7 +13,14 @@ import {
 import { isCancelled } from '@x/core'
 import type { Call, Exchange } from '@x/exchange'
 import { protocolVersion, type RpcRequest, type RpcResponse } from '@x/schema'
-import { conventions, createKnownNames, isCallerError, type KnownNames, withTraceContext } from '@x/exchange/internal'
+import {
+  conventions,
+  createKnownNames,
+  isCallerError,
+  type KnownNames,
+  outcomeAttributesOf,
+  withTraceContext,
+} from '@x/exchange/internal'
 import type { ClientExtension, ClientExtensionHost, ClientExtensionInstance } from '../extensions/client-extension.ts'
 import { isClientError } from '../request/client-error.ts'
 import type { SendCall } from '../rounds/wrapped-calls.ts'
@@ -89,13 +96,13 @@ async function recordCall(state: TelemetryState, next: SendCall, call: Parameter
       ? context.with(trace.setSpan(context.active(), span), send)
       : send())
     const isError = outcome.resultType === 'complete' && 'isError' in outcome.result && outcome.result.isError === true
-    endSpan(span, isError ? { errorType: 'tool_error' } : {}, {
+    endCallSpan(span, isError ? { errorType: 'tool_error' } : {}, {
       name: spanNameOf('call', target, knownNames),
       attributes: { ...nameAttributesOf(target, knownNames), ...getRevision() },
     })
     return outcome
   } catch (error) {
-    endSpan(
+    endCallSpan(
       span,
       { errorType: errorTypeOf(error, call.options.signal?.aborted === true) },
       {
@@ -119,7 +126,7 @@ function recordRequest(state: TelemetryState, next: Exchange, request: RpcReques
   const startedAt = now()
   const end = (outcome: Outcome): void => {
     const attributes = { ...nameAttributesOf(target, knownNames), ...getRevision(), ...outcomeAttributesOf(outcome) }
-    endSpan(span, outcome, { name: spanNameOf(method, target, knownNames), attributes })
+    endCallSpan(span, outcome, { name: spanNameOf(method, target, knownNames), attributes })
     // A stream stays open for as long as its client wants.
     if (!target.isStreaming)
       state.getDuration().record((now() - startedAt) / 1000, { ...target.attributes, ...attributes })
@@ -131,7 +138,7 @@ function recordRequest(state: TelemetryState, next: Exchange, request: RpcReques
   return response.then(
     (value) => {
       if (!('error' in value)) knownNames.learn(method, target, value.result)
-      end(outcomeOf(value))
+      end(callOutcomeOf(value))
       return value
     },
     (error: unknown) => {
@@ -151,19 +158,12 @@ interface Outcome {
   readonly description?: string | undefined
 }
 
-function outcomeOf(response: RpcResponse): Outcome {
+function callOutcomeOf(response: RpcResponse): Outcome {
   if (!('error' in response)) return response.result['isError'] === true ? { errorType: 'tool_error' } : {}
   const { code, message } = response.error
   const statusCode = String(code)
   // The message of a caller's mistake is about its params, which are not recorded.
   return { statusCode, errorType: statusCode, description: isCallerError(code) ? undefined : message }
-}
-
-function outcomeAttributesOf({ statusCode, errorType }: Outcome): Attributes {
-  return {
-    ...(statusCode !== undefined && { [conventions.attributes.statusCode]: statusCode }),
-    ...(errorType !== undefined && { [conventions.attributes.errorType]: errorType }),
-  }
 }
 
 /** Returns the type of the error of a request or call without a response: the code of a time limit or transport. */
@@ -178,7 +178,7 @@ function errorTypeOf(error: unknown, isCancelled: boolean): string {
 }
 
 /** Ends a span. The name of its tool may have become known since its beginning. */
-function endSpan(
+function endCallSpan(
   span: Span,
   { errorType, description }: Outcome,
   known: { readonly name: string; readonly attributes: Attributes },

@@ -89,3 +89,20 @@ async function checkReachable(
     return { isReachable: false, isTimeout: cause === timeoutError, cause }
   }
 }
+
+/**
+ * Resolves with true if the required parts of a composition can be reached, and its author says so too. A function of an
+ * author that fails is reported, and says no.
+ */
+export async function isReady(
+  { readiness }: { readonly readiness: Readiness },
+  { ready }: { readonly ready?: (() => boolean | Promise<boolean>) | undefined },
+  report: (error: unknown) => void,
+): Promise<boolean> {
+  const asked = Promise.resolve().then(() => ready?.() ?? true)
+  const said = asked.catch((error: unknown) => {
+    report(error)
+    return false
+  })
+  return (await Promise.all([readiness.ready(), said])).every(Boolean)
+}

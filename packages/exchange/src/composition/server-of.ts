@@ -3,6 +3,7 @@ import type { Exchange, Middleware } from '../call/exchange.ts'
 import type { Implementation } from '@x/schema'
 import { composeServer, type Composition } from './compose.ts'
 import { createEventSource } from './event-source.ts'
+import { isReady } from './readiness.ts'
 import { createRelay, findOfferedMethod } from './relay.ts'
 import { type CloseOptions, createAttachHost, type Server, type Undrain } from '../server/server.ts'
 import type { ExtensionHost, HostStateCodec, ServerExtension } from '../server/server-extension.ts'
@@ -88,7 +89,7 @@ export function serverOf(exchange: Exchange, serverOptions: ServerOfOptions): Se
     localOnly: localOnly ?? composition.localOnly,
     singleProcess: serverOptions.singleProcess ?? composition.singleProcess,
     needsPrincipal: needsPrincipal || composition.needsPrincipal,
-    ready: async () => (await Promise.all([composition.readiness.ready(), isReady(serverOptions, log)])).every(Boolean),
+    ready: () => isReady(composition, serverOptions, (error) => log(errorRecord(error, { method: 'ready' }))),
     notifyListChanged: () => Promise.resolve(),
     notifyResourceUpdated: () => Promise.resolve(),
     receive: (notification, call) => {
@@ -138,14 +139,5 @@ function createWorkCounter() {
         isRunning = false
       }
     },
-  }
-}
-
-async function isReady({ ready }: ServerOfOptions, log: Log): Promise<boolean> {
-  try {
-    return (await ready?.()) ?? true
-  } catch (error) {
-    log(errorRecord(error, { method: 'ready' }))
-    return false
   }
 }

@@ -112,3 +112,15 @@ export function withTraceContext(request: RpcRequest, span: SpanIdentity): RpcRe
   const traceContext = { traceparent: formatTraceparent(span), ...(tracestate && { tracestate }) }
   return { ...request, params: { ...params, _meta: { ...meta, ...traceContext } } }
 }
+
+/** Returns the attributes of the outcome of a request or call. */
+export function outcomeAttributesOf(outcome: {
+  readonly statusCode?: string | undefined
+  readonly errorType?: string | undefined
+}): Record<string, string> {
+  const { statusCode, errorType } = outcome
+  return {
+    ...(statusCode !== undefined && { [conventions.attributes.statusCode]: statusCode }),
+    ...(errorType !== undefined && { [conventions.attributes.errorType]: errorType }),
+  }
+}

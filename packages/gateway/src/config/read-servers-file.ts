@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { oauth } from '@x/auth/client'
-import { fileStore, loopbackRedirect } from '@x/auth/node'
 import { checkArgument, parseJsonObject } from '@x/core'
 import type { HttpAuthorizer } from '@x/exchange'
 import { type CommandEntry, connectAny } from '@x/legacy/client'
+import { createPersonLogin } from '../hop/person-login.ts'
 import type { GatewayUpstreamOptions } from '../upstream/upstream.ts'
 import type { PinFile } from './file-pins.ts'
 import { expandPlaceholders, type Placeholders, readEnvFile, type ServersFileInput } from './placeholders.ts'
@@ -66,7 +65,8 @@ export async function readServersFile(
   const workspaceFolder = resolve(options.workspaceFolder ?? dirname(path))
   const { environment = process.env, input } = options
   const placeholders: Placeholders = { environment, workspaceFolder, input, inputs, problems, answers: new Map() }
-  const source: Source = { options, placeholders, login: createLogin(options) }
+  let login: HttpAuthorizer | undefined
+  const source: Source = { options, placeholders, login: () => (login ??= createPersonLogin(options.name)) }
   const upstreams: Record<string, GatewayUpstreamOptions> = {}
   for (const { name, upstream, server } of servers) {
     const connect =
@@ -82,11 +82,6 @@ interface Source {
   readonly placeholders: Placeholders
   /** Creates the login that all servers of the file share. */
   readonly login: () => HttpAuthorizer
-}
-
-function createLogin({ name }: ServersFileOptions): () => HttpAuthorizer {
-  let login: HttpAuthorizer | undefined
-  return () => (login ??= oauth({ client: { name }, redirect: loopbackRedirect(), store: fileStore(name) }))
 }
 
 async function createUrlConnect(

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, isJsonArray, isJsonObject, sha256Hex } from '@x/core'
+import { type JsonObject, sha256Hex, sortMembers } from '@x/core'
 import { isToolName, ReplacedNames } from '../names/names.ts'
 
 /** The digests of the tools of an upstream that were accepted. Every instance needs the same store. */
@@ -94,12 +94,4 @@ function rulesByTool({ allow = [], deny = [], rename = {} }: ToolRules): Map<str
  */
 export function digestTool(tool: JsonObject): string | Promise<string> {
   return sha256Hex(JSON.stringify(sortMembers(tool)))
-}
-
-function sortMembers(value: JsonValue | undefined): JsonValue | undefined {
-  if (isJsonArray(value)) return value.map((item) => sortMembers(item) ?? null)
-  if (!isJsonObject(value)) return value
-  const names = Object.keys(value).toSorted()
-  // `fromEntries` defines the members, so that a member named `__proto__` is one as well.
-  return Object.fromEntries(names.map((name) => [name, sortMembers(value[name])]))
 }

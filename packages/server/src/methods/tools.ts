@@ -1,4 +1,4 @@
-import { quoteText } from '@x/core'
+import { quoteText, isPromiseLike } from '@x/core'
 import { headerParamsKey } from '@x/exchange'
 import {
   type CallToolRequestParams,
@@ -8,7 +8,7 @@ import {
   McpError,
   type PaginatedRequestParams,
 } from '@x/schema'
-import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledTool, findVisibleEntry, readPage } from '../compile/catalog.ts'
 import type { Context, TaskChoice } from '../definitions/context.ts'
 import { openRequestContext } from '../replay/open-context.ts'

@@ -1,4 +1,4 @@
-import { cloneJson, quoteText } from '@x/core'
+import { cloneJson, quoteText, isPromiseLike } from '@x/core'
 import { DefinitionError, type ServerEvents } from '@x/exchange'
 import {
   type ClientCapabilities,
@@ -8,7 +8,7 @@ import {
   type JsonObject,
   McpError,
 } from '@x/schema'
-import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { requireCapabilities } from './served-request.ts'
 import { questionFingerprintOf } from './call-identity.ts'
 import { HandlerError } from './handler-error.ts'

@@ -46,17 +46,14 @@ export function isHandlerError(error: unknown): error is HandlerError {
 /** The reason why a server without state cannot ask its clients. */
 export const stateDisabledMessage = 'createServer was given state: false, so nothing can wait for an answer'
 
-/** A run whose call fails outside of its handler. */
-interface FailingRun {
-  readonly request: ServedRequest
-  readonly report: (error: unknown) => void
-}
-
 /**
  * Returns the error that the client receives for a failure outside the handler. An `McpError` is returned unchanged,
  * and a limit error is converted. Any other error is logged, and the client receives no details.
  */
-export function toInternalError(error: unknown, run: FailingRun): McpError {
+export function toInternalError(
+  error: unknown,
+  run: { readonly request: ServedRequest; readonly report: (error: unknown) => void },
+): McpError {
   if (isMcpError(error)) return error
   if (isLimitError(error)) return limitErrorToMcp(error)
   // A cancelled call is not logged, because it has not failed.

@@ -1,6 +1,6 @@
-import { cloneJson, type JsonLeaf, quoteText } from '@x/core'
+import { cloneJson, type JsonLeaf, quoteText, isPromiseLike } from '@x/core'
 import type { JsonValue } from '@x/schema'
-import { allowUnawaited, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import { allowUnawaited, type Awaitable } from '../request/awaitable.ts'
 import type { Checkpoint, StepContext, StepResult, WidenedValue } from '../definitions/context.ts'
 import { handleStepBoundary } from './hand-off-call.ts'
 import { deriveUuid } from './call-identity.ts'

@@ -1,7 +1,7 @@
-import { isCancelled } from '@x/core'
+import { isCancelled, isPromiseLike } from '@x/core'
 import type { RunEndKind, ServerEvents } from '@x/exchange'
 import type { InputRequest, JsonObject } from '@x/schema'
-import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import type { Awaitable } from '../request/awaitable.ts'
 import type { HandOffReason } from '../shedding/shedding-options.ts'
 import type { Run } from './run.ts'
 

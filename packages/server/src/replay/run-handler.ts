@@ -1,6 +1,7 @@
+import { isPromiseLike } from '@x/core'
 import type { JsonObject } from '@x/schema'
 import { explicitRoundBrand, type InputRequiredReturn } from '../definitions/context.ts'
-import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import type { Awaitable } from '../request/awaitable.ts'
 import { createTask } from './become-task.ts'
 import { handOffCall } from './hand-off-call.ts'
 import type { Handler, RunOutcome } from './handler.ts'

@@ -1,15 +1,10 @@
+import { isPromiseLike } from '@x/core'
 /**
  * A value, or a promise of the value. Handlers may be synchronous or asynchronous. `Promise` adds no value to
  * `PromiseLike`: the compiler compares an asynchronous handler with it directly, so that its error names the value and
  * not the parameters of `then`.
  */
 export type Awaitable<T> = T | Promise<T> | PromiseLike<T>
-
-/** Returns true if a value has to be awaited. This is never true for JSON, which cannot contain a `then` function. */
-export function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
-  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
-  return 'then' in value && typeof value.then === 'function'
-}
 
 /**
  * Applies a function to a value, or to the value of a promise. A value that is no promise is used at once, so that a

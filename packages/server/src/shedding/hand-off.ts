@@ -75,14 +75,11 @@ export class InstanceWork {
   }
 }
 
-/** The part of a request that its work belongs to. */
-interface WorkingRequest {
+/** Returns the work of a request on this instance. Its first step or checkpoint begins the work. */
+export function ensureInstanceWork(request: {
   readonly settings: { readonly loadMonitor: LoadMonitor; readonly now: () => number }
   work: InstanceWork | undefined
-}
-
-/** Returns the work of a request on this instance. Its first step or checkpoint begins the work. */
-export function ensureInstanceWork(request: WorkingRequest): InstanceWork {
+}): InstanceWork {
   request.work ??= new InstanceWork(request.settings.loadMonitor, request.settings.now)
   return request.work
 }

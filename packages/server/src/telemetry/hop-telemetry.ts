@@ -1,17 +1,10 @@
 import { context, isSpanContextValid, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { isCancelled } from '@x/core'
 import { type Call, type Exchange, type ExtensionHost, withNotify } from '@x/exchange'
-import { type HopObserver, withTraceContext } from '@x/exchange/internal'
+import { type HopObserver, withTraceContext, outcomeAttributesOf } from '@x/exchange/internal'
 import type { RpcRequest, RpcResponse } from '@x/schema'
 import { type Instruments, scopeName } from './instruments.ts'
-import {
-  completedOutcome,
-  outcomeAttributesOf,
-  outcomeOf,
-  type Outcome,
-  rejectedOutcome,
-  type RequestRecord,
-} from './request-record.ts'
+import { completedOutcome, outcomeOf, type Outcome, rejectedOutcome, type RequestRecord } from './request-record.ts'
 import { createTargets, type RequestTargets } from './request-target.ts'
 
 /**
@@ -43,7 +36,7 @@ export function createHopTelemetry(
       hasEnded = true
       const target = targets.find(request, undefined, upstream)
       span.updateName(target.spanName).setAttributes(target.attributes)
-      endSpan(span, outcome)
+      endHopSpan(span, outcome)
       const added = outcomeAttributesOf(outcome)
       if (!isStreaming)
         getInstruments().hopDuration.record((host.runtime.monotonicNow() - startedAt) / 1000, {
@@ -95,7 +88,7 @@ interface Hop {
   readonly upstream: string
 }
 
-function endSpan(span: Span, outcome: Outcome): void {
+function endHopSpan(span: Span, outcome: Outcome): void {
   span.setAttributes(outcomeAttributesOf(outcome))
   const { errorType, description } = outcome
   if (errorType !== undefined)

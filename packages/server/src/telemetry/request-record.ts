@@ -1,7 +1,7 @@
-import { type Attributes, type Context, type Span, SpanStatusCode } from '@opentelemetry/api'
+import { type Context, type Span, SpanStatusCode } from '@opentelemetry/api'
 import { contextKey, type ServerEvents } from '@x/exchange'
 import type { RpcResponse } from '@x/schema'
-import { conventions, isCallerError } from '@x/exchange/internal'
+import { conventions, isCallerError, outcomeAttributesOf } from '@x/exchange/internal'
 import type { OutcomeAttributes, RequestTarget } from './request-target.ts'
 
 /** The telemetry of one request. */
@@ -74,14 +74,6 @@ export function outcomeAttributes(
   const attributes = { all: Object.freeze({ ...target.attributes, ...added }), added }
   if (target.outcomes.size < maxStoredOutcomes) target.outcomes.set(key, attributes)
   return attributes
-}
-
-/** Returns the attributes of an outcome alone. */
-export function outcomeAttributesOf({ statusCode, errorType }: Outcome): Attributes {
-  return {
-    ...(statusCode !== undefined && { [conventions.attributes.statusCode]: statusCode }),
-    ...(errorType !== undefined && { [conventions.attributes.errorType]: errorType }),
-  }
 }
 
 /** Ends the span of a request. */

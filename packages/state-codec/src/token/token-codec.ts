@@ -1,4 +1,4 @@
-import { encodeBase64url, type JsonValue, type OptionTable, quoteText } from '@x/core'
+import { encodeBase64url, type JsonValue, type OptionTable, quoteText, isPromiseLike } from '@x/core'
 import {
   codecOptionTable,
   resolveCodecOptions,
@@ -58,26 +58,26 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
     lifetimeMs: maxLifetimeOf(codecOptions),
     async seal(value, context) {
       const digestOrPromise = digestBinding(context, provider.digest)
-      const bindingDigest = isPromise(digestOrPromise) ? await digestOrPromise : digestOrPromise
+      const bindingDigest = isPromiseLike(digestOrPromise) ? await digestOrPromise : digestOrPromise
       const content = type.writeContent(
         createEnvelope(value, context, { codecOptions, bindingDigest }),
         context.memberNames ?? [],
       )
       const purposeCiphers = keyRing.ciphersFor(context.purpose)
-      const { primaryCipher } = isPromise(purposeCiphers) ? await purposeCiphers : purposeCiphers
+      const { primaryCipher } = isPromiseLike(purposeCiphers) ? await purposeCiphers : purposeCiphers
       const token = primaryCipher.seal(content, provider.random)
-      return checkTokenSize(isPromise(token) ? await token : token, value)
+      return checkTokenSize(isPromiseLike(token) ? await token : token, value)
     },
     async open(token, context) {
       const { purpose, cacheContent = false } = context
       checkPurpose(purpose)
       const contentOrPromise =
         (cacheContent ? contentCache.get(token, purpose) : undefined) ?? decryptToken(token, purpose)
-      const content = isPromise(contentOrPromise) ? await contentOrPromise : contentOrPromise
+      const content = isPromiseLike(contentOrPromise) ? await contentOrPromise : contentOrPromise
       if (cacheContent) contentCache.set(token, purpose, content)
       const envelope = type.readContent(content, context.memberNames ?? [])
       const digestOrPromise = digestBinding(context, provider.digest)
-      const bindingDigest = isPromise(digestOrPromise) ? await digestOrPromise : digestOrPromise
+      const bindingDigest = isPromiseLike(digestOrPromise) ? await digestOrPromise : digestOrPromise
       return openEnvelope(envelope, context, { codecOptions, bindingDigest })
     },
   }
@@ -103,12 +103,12 @@ export function createTokenReader(type: TokenType, keys: KeyedOptions['keys'], p
       const segments = splitSegments(token, type, provider)
       const [header = ''] = segments
       const purposeCiphers = keyRing.ciphersFor(purpose)
-      const { primaryCipher, cipherByHeader } = isPromise(purposeCiphers) ? await purposeCiphers : purposeCiphers
+      const { primaryCipher, cipherByHeader } = isPromiseLike(purposeCiphers) ? await purposeCiphers : purposeCiphers
       const cipher = cipherByHeader.get(header)
       // A token with an unknown header is opened with the first key, so that it takes as much time as any other token.
       // Otherwise the time would reveal which keys are in the ring.
       const contentOrPromise = (cipher ?? primaryCipher).open(segments)
-      const content = isPromise(contentOrPromise) ? await contentOrPromise : contentOrPromise
+      const content = isPromiseLike(contentOrPromise) ? await contentOrPromise : contentOrPromise
       if (cipher === undefined) throw await explainUnknownHeader(header, purpose, keyRing)
       if (content === undefined) throw new StateError('forged', type.forgedDetail)
       return content
@@ -295,12 +295,4 @@ async function deriveCiphers(
   const [primaryCipher] = cipherByHeader.values()
   if (primaryCipher === undefined) throw new StateUsageError('key', 'keys is empty: give at least one')
   return { primaryCipher, cipherByHeader }
-}
-
-/**
- * Returns true if a result is a promise. The results of `nodeCrypto` are not promises. Awaiting them would cost a
- * microtask, which is a tenth of the cost to seal and open a small state.
- */
-function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
-  return value instanceof Promise
 }

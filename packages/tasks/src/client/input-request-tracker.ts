@@ -1,3 +1,4 @@
+import { sortMembers } from '@x/core'
 import type { InputRequest, InputRequests, InputResponse, InputResponses, JsonValue } from '@x/schema'
 
 /**
@@ -108,12 +109,4 @@ export function createInputRequestTracker(earlierAnsweredKeys: readonly string[]
 function canonicalizeRequest(request: InputRequest): string {
   // A request is JSON, but its readonly type is not assignable to `JsonValue`.
   return JSON.stringify(sortMembers(request as unknown as JsonValue))
-}
-
-function sortMembers(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(sortMembers)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => [key, sortMembers(member ?? null)])
 }

@@ -3,13 +3,6 @@ import type { Call } from '@x/exchange'
 import type { TaskRow } from '../engines/engine.ts'
 import type { TaskContext } from './options.ts'
 
-/** The task that a request awaits, and the request's call. */
-export interface AwaitedTask {
-  readonly id: string
-  readonly call: Call
-  readonly context: TaskContext
-}
-
 /**
  * Reads a task repeatedly until its status is not `working`, and returns it. Between two reads it waits for a change,
  * at most for the poll interval. Rejects with the abort reason when the call is cancelled, and with the error of a
@@ -17,7 +10,7 @@ export interface AwaitedTask {
  */
 export async function awaitTaskNotWorking(
   read: () => Promise<TaskRow>,
-  { id, call, context }: AwaitedTask,
+  { id, call, context }: { readonly id: string; readonly call: Call; readonly context: TaskContext },
 ): Promise<TaskRow> {
   const { taskChanges, settings } = context
   const row = await read()

@@ -80,14 +80,14 @@ async function sendBody(body: ReadableStream<Uint8Array> | null, stream: BodyStr
   const reader = body?.getReader()
   for (let chunk = await reader?.read(); chunk !== undefined && !chunk.done; chunk = await reader?.read()) {
     if (isClosed) return reader?.cancel()
-    if (!stream.write(chunk.value)) await waitForDrain(stream)
+    if (!stream.write(chunk.value)) await waitForRoom(stream)
   }
   // The runtime sends the head with the first write, so that a response without a body needs one too.
   if (body === null) stream.write(new Uint8Array())
   stream.end()
 }
 
-function waitForDrain(stream: BodyStream): Promise<void> {
+function waitForRoom(stream: BodyStream): Promise<void> {
   return new Promise((resolve) => {
     stream.once('drain', resolve)
     stream.once('close', resolve)

@@ -26,18 +26,16 @@ export function compileOrigins(origins: readonly string[] | '*' | undefined): Or
   return new Set(origins)
 }
 
-/** The rules that {@link isOriginAllowed} applies. */
-export interface OriginCheckRules {
-  readonly origins: OriginRule
-  readonly hosts: HostRule
-}
-
 /**
  * Returns true if pages of an origin may send requests (basic/transports/streamable-http, security). Without a list, a
  * page may call the host from which it was loaded. A page from a loopback host may also call any other loopback host,
  * such as an inspector on another port.
  */
-export function isOriginAllowed(origin: string, host: HostName, rules: OriginCheckRules): boolean {
+export function isOriginAllowed(
+  origin: string,
+  host: HostName,
+  rules: { readonly origins: OriginRule; readonly hosts: HostRule },
+): boolean {
   if (!isWellFormed(origin)) return false
   if (rules.origins === '*') return true
   if (rules.origins !== undefined) return rules.origins.has(origin)

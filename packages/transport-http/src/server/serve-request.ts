@@ -1,3 +1,4 @@
+import { isPromiseLike } from '@x/core'
 import {
   createCall,
   type HttpErrorHead,
@@ -29,7 +30,6 @@ import { checkHeadersMatchBody, checkRequest, methodNotAllowedResponse } from '.
 import type { BodyBounds, HttpErrorResponse, RequestView } from './http-adapter.ts'
 import { createErrorAnswer, isHttpErrorResponse, statusOf } from './reply.ts'
 import { type HandlerContext, runHttpCall } from './run-call.ts'
-import type { AuthenticationResult } from './auth.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 
 /**
@@ -55,7 +55,7 @@ export async function serveRequest<Source, Target>(
     answerState.headers = headers
     const authentication = settings.authenticate?.(view, createAuthenticationContext(view, context))
     // If the principal is known synchronously, there is no `await`, which saves a turn of the microtask queue.
-    const principal = isPromise(authentication) ? await authentication : authentication
+    const principal = isPromiseLike(authentication) ? await authentication : authentication
     if (isHttpErrorResponse(principal)) {
       emitHttpRefusal(context, 'authentication', principal.status)
       return httpAdapter.send(target, createErrorAnswer(principal, headers))
@@ -73,12 +73,6 @@ function emitHttpRefusal(
   status: number,
 ): void {
   server.emit?.({ type: 'request_refused', transport: 'http', status, reason })
-}
-
-function isPromise(
-  identity: AuthenticationResult | Promise<AuthenticationResult>,
-): identity is Promise<AuthenticationResult> {
-  return identity !== undefined && 'then' in identity
 }
 
 function findMatchingAdapter(

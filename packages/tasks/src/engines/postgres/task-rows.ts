@@ -45,14 +45,11 @@ export function claimedTaskId(row: SqlRow): string {
   return textFromColumn(row['id'])
 }
 
-/** The rows with the journal entries and the answers of a task. */
-export interface StoredEntries {
-  readonly entries: readonly SqlRow[]
-  readonly answers: readonly SqlRow[]
-}
-
 /** Converts a row with {@link claimColumns}, and the stored entries of the task, to a claimed task. */
-export function claimedTaskOf(row: SqlRow, { entries, answers }: StoredEntries): ClaimedTask {
+export function claimedTaskOf(
+  row: SqlRow,
+  { entries, answers }: { readonly entries: readonly SqlRow[]; readonly answers: readonly SqlRow[] },
+): ClaimedTask {
   return {
     id: fromStoredText(claimedTaskId(row)),
     attempt: Number(row['attempt']),
