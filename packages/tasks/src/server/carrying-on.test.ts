@@ -2,6 +2,7 @@ import { errorCodes, type JsonObject } from '@x/schema'
 import { inputRequired, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import type { TaskEngine } from '../engines/engine.ts'
 import {
   accept,
   sendTaskAnswer,
@@ -40,6 +41,29 @@ describe.each(replayModes)(
       expect(textOf((await one.reach(taskId, 'completed')).result)).toBe('plan, save for Ada')
       expect(done).toEqual(['plan', 'save for Ada'])
       expect([seen.size, one.errors, two.errors]).toEqual([1, [], []])
+    })
+
+    test('a step that the store lost is stored again with the question after it, and has one idempotency key', async () => {
+      const keys: string[] = []
+      const order = tool('order', {
+        description: 'Orders',
+        task: 'required',
+        run: async (_, ctx) => {
+          await ctx.elicit('where', { message: 'To where?', schema: named })
+          await ctx.step('pay', ({ idempotencyKey }) => void keys.push(idempotencyKey))
+          return (await ctx.elicit('who', { message: 'For whom?', schema: named })).name
+        },
+      })
+      // What is recorded is lost, as in a fail-over, and the claim is not.
+      const around = (engine: TaskEngine): TaskEngine => ({ ...engine, record: async () => 'owned' })
+      const instance = createFleet(around).add([order], {}, definition)
+      const taskId = await instance.start('order')
+      for (const key of ['where', 'who']) {
+        await instance.reach(taskId, ({ inputRequests }) => Object.keys(inputRequests ?? {}).includes(key))
+        await sendTaskAnswer(instance, taskId, { [key]: accept({ name: 'Ada' }) })
+      }
+      expect(textOf((await instance.reach(taskId, 'completed')).result)).toBe('Ada')
+      expect(keys).toHaveLength(1)
     })
 
     test('a question asked again has a new key each time, and no key is used twice [TSK-031 TSK-032 TSK-033]', async () => {

@@ -6,7 +6,7 @@ import type { TaskContext } from '../options.ts'
 import type { RunOutcome } from '../task-runner.ts'
 import type { WorkerEngine } from './bounded-engine.ts'
 import { createResetEntries } from './requeue.ts'
-import { addToJournalSize, type JournalSize, measureJournalSize } from './size-limits.ts'
+import { addToJournalSize, entryNameOf, type JournalSize, measureJournalSize } from './size-limits.ts'
 
 /** The context of a worker. The calls of its `engine` have a time limit. */
 export interface WorkerContext extends TaskContext {
@@ -67,6 +67,8 @@ export class Attempt {
   readonly #controller = new AbortController()
   readonly #journalSize: JournalSize
   #unrecordedEntries: JournalEntry[] = []
+  /** What this attempt has stored. A store that came back with less may have lost it, while the claim is in it. */
+  readonly #takenEntries = new Map<string, JournalEntry>()
   #lastStatusMessage: string | undefined
   /** The numbers of the last report of progress that is not stored yet. */
   #lastProgress: ProgressNumbers | undefined
@@ -191,9 +193,15 @@ export class Attempt {
     return error
   }
 
-  /** Returns the progress that is not stored yet, and removes it from the attempt. */
-  takeProgress(): TaskProgress {
-    const entries = lastEntryOfEachKey(this.#unrecordedEntries)
+  /**
+   * Returns the progress that is not stored yet, and removes it from the attempt. With `isWhole`, it has all entries of
+   * the attempt: the answers to a question must never meet a journal that has the question and not the step before it.
+   * The step would run again, with other answers and so with another idempotency key.
+   */
+  takeProgress(isWhole = false): TaskProgress {
+    const newEntries = new Map(this.#unrecordedEntries.map((entry) => [entryNameOf(entry), entry]))
+    for (const [name, entry] of newEntries) this.#takenEntries.set(name, entry)
+    const entries = [...(isWhole ? this.#takenEntries : newEntries).values()]
     const hasProgressed = this.#hasProgressed
     const statusMessage = this.#lastStatusMessage
     const progress = this.#lastProgress
@@ -281,8 +289,4 @@ export class Attempt {
       }
     }
   }
-}
-
-function lastEntryOfEachKey(entries: readonly JournalEntry[]): readonly JournalEntry[] {
-  return [...new Map(entries.map((entry) => [JSON.stringify([entry.member, entry.key]), entry])).values()]
 }

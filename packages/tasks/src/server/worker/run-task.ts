@@ -209,7 +209,7 @@ async function endClaimAs(
   write: (progress: TaskProgress) => Promise<LeaseState>,
 ): Promise<void> {
   await attempt.waitForWrites()
-  const progress = attempt.takeProgress()
+  const progress = attempt.takeProgress(end === 'suspended')
   const sizeError = attempt.stopIfTooLarge(progress)
   if (sizeError !== undefined) return finishTooLargeTask(attempt, sizeError)
   const notifyChange = (): void => attempt.context.taskChanges.notifyChange(attempt.task.id)

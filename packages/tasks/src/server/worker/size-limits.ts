@@ -94,7 +94,7 @@ function tooLargeError(description: string, maxBytes: number, advice: string): W
   return { code: errorCodes.internal, message: `${description}, and may have ${maxBytes}: ${advice}` }
 }
 
-function entryNameOf({ member, key }: JournalEntry): string {
+export function entryNameOf({ member, key }: JournalEntry): string {
   return JSON.stringify([member, key])
 }
 
