@@ -7,3 +7,4 @@
 export { serveDev } from './dev/serve-dev.ts'
 export type { DevServer, ServeDevOptions } from './dev/dev-options.ts'
 export type { Panel } from './dev/api/panel.ts'
+export type { Instance } from './dev/wire/fetch.ts'

@@ -1,5 +1,6 @@
 import type { HttpConnectOptions } from '@x/transport-http/client'
 import type { Panel } from './api/panel.ts'
+import type { Instance } from './wire/fetch.ts'
 
 /** The options of `serveDev`. */
 export interface ServeDevOptions {
@@ -7,6 +8,11 @@ export interface ServeDevOptions {
   readonly target: string
   /** The number of processes that serve a module in turns, from 1 to 8. Default: 2. Others have one. */
   readonly instances?: number
+  /**
+   * Returns the running processes of a server at a URL, if the program starts them itself. The page sends its requests to
+   * them in turns, names them, and can kill them. Default: the URL alone.
+   */
+  readonly fleet?: () => readonly Instance[]
   /** Parts that the program adds to the page. */
   readonly panels?: readonly Panel[]
   /** The port. 0 selects a free one. Default: 6280, or the next free one. */

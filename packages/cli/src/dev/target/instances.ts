@@ -50,8 +50,7 @@ export class Instances {
   next(hasTurns: boolean): Instance | undefined {
     const all = [...this.#answering.values()]
     if (!hasTurns) return all[0]
-    const index = this.#lastTurn === undefined ? -1 : all.indexOf(this.#lastTurn)
-    this.#lastTurn = all[(index + 1) % all.length]
+    this.#lastTurn = takeTurn(all, this.#lastTurn)
     return this.#lastTurn
   }
 
@@ -91,4 +90,34 @@ export class Instances {
     await this.#startOne()
     this.#listener.onChange()
   }
+}
+
+/** The processes of a program that starts its server itself. They answer in turns. */
+export class ProgramInstances implements Pick<Instances, 'pids' | 'last' | 'next'> {
+  readonly #list: () => readonly Instance[]
+  #last: Instance | undefined
+
+  constructor(list: () => readonly Instance[]) {
+    this.#list = list
+  }
+
+  get pids(): readonly number[] {
+    return this.#list().flatMap(({ pid }) => pid ?? [])
+  }
+
+  get last(): Instance | undefined {
+    return this.#last ?? this.#list()[0]
+  }
+
+  next(hasTurns: boolean): Instance | undefined {
+    const all = this.#list()
+    const last = all.find(({ url }) => url.href === this.#last?.url.href)
+    this.#last = hasTurns ? takeTurn(all, last) : all[0]
+    return this.#last
+  }
+}
+
+function takeTurn(all: readonly Instance[], last: Instance | undefined): Instance | undefined {
+  const index = last === undefined ? -1 : all.indexOf(last)
+  return all[(index + 1) % all.length]
 }

@@ -5,7 +5,7 @@ import { Target, type TargetOptions } from './target.ts'
 import { watchFiles } from './watch-files.ts'
 
 /** What a target is opened with. */
-export interface OpenTargetOptions extends Pick<TargetOptions, 'env' | 'http'> {
+export interface OpenTargetOptions extends Pick<TargetOptions, 'env' | 'http'>, Partial<Pick<TargetOptions, 'fleet'>> {
   readonly target: string
   readonly watch?: readonly string[]
   readonly cwd?: string
@@ -22,12 +22,12 @@ export interface OpenedTarget {
 
 /** Creates the target of the options. Throws for a target that cannot be one. */
 export function openTarget(options: OpenTargetOptions, log: EventLog, wire: Wire): OpenedTarget {
-  const { cwd = process.cwd(), instances = 2, otherToken, env, http } = options
+  const { cwd = process.cwd(), instances = 2, otherToken, env, http, fleet } = options
   const target = parseDevTarget(options.target, cwd)
   const watched = watchedFolders(target, options.watch ?? [], cwd)
   const instanceCount = target.kind === 'module' ? instances : 1
-  wire.setServer({ hasProcess: target.kind !== 'url', isHttp: target.kind !== 'command' })
-  const opened = new Target({ target, instanceCount, watched, env, cwd, log, wire, http, otherToken })
+  wire.setServer({ hasProcess: target.kind !== 'url' || fleet !== undefined, isHttp: target.kind !== 'command' })
+  const opened = new Target({ target, fleet, instanceCount, watched, env, cwd, log, wire, http, otherToken })
   return {
     target: opened,
     watch: async () => (watched.length === 0 ? async () => {} : watchFiles(watched, () => opened.restart())),

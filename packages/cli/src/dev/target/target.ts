@@ -7,7 +7,7 @@ import { createWireFetch, type Instance } from '../wire/fetch.ts'
 import { wrapProcessStreams } from '../wire/streams.ts'
 import type { Wire } from '../wire/wire.ts'
 import type { DevTarget } from './dev-target.ts'
-import { afterKillMs, Instances } from './instances.ts'
+import { afterKillMs, Instances, ProgramInstances } from './instances.ts'
 import { RestartableConnection } from './restartable-connection.ts'
 
 /** The revision that a connection names. `probe` is the newest that the server speaks. */
@@ -16,6 +16,8 @@ export type WantedRevision = NonNullable<ConnectAnyOptions['revision']>
 /** What a target is made of. */
 export interface TargetOptions {
   readonly target: DevTarget
+  /** Returns the processes of a program that starts its server itself. */
+  readonly fleet: (() => readonly Instance[]) | undefined
   /** The number of processes over HTTP. */
   readonly instanceCount: number
   readonly watched: readonly string[]
@@ -47,6 +49,7 @@ export class Target {
   /** The last lines that the server has written. */
   readonly #output: string[] = []
   #state: ServerState
+  readonly #program: ProgramInstances | undefined
   #instances: Instances | undefined
   #url: URL | undefined
   #probe: Probe = () => Promise.reject(new Error('not started'))
@@ -62,8 +65,9 @@ export class Target {
   onRestart: () => void = () => {}
 
   constructor(options: TargetOptions) {
-    const { target, watched } = options
+    const { target, watched, fleet } = options
     this.#options = options
+    this.#program = fleet && new ProgramInstances(fleet)
     this.#url = target.kind === 'url' ? target.url : undefined
     this.#state = {
       status: 'starting',
@@ -142,16 +146,24 @@ export class Target {
       .catch((error: unknown) => this.#end(generation, error instanceof Error ? error.message : String(error)))
   }
 
+  get #turns(): ProgramInstances | Instances | undefined {
+    return this.#program ?? this.#instances
+  }
+
+  get #pids(): readonly number[] {
+    const pid = this.#primary?.process?.pid
+    return this.#turns?.pids ?? (pid === undefined ? [] : [pid])
+  }
+
   /** Ends a process at once, as a crash would, and starts it again after a pause. */
   kill(killed?: Instance): void {
-    if (!this.#state.isOwn) return
-    const process = killed ?? this.#instances?.last ?? this.#primary?.process
+    const process = killed ?? this.#turns?.last ?? this.#primary?.process
     if (process !== undefined) {
       process.kill()
       this.#report(`mcpx dev killed the process ${process.pid ?? ''}`.trimEnd(), process.pid)
     }
     // With several instances, the others go on serving, and the killed one is replaced.
-    if (this.#options.instanceCount === 1) this.restart(afterKillMs)
+    if (this.#state.isOwn && this.#options.instanceCount === 1) this.restart(afterKillMs)
   }
 
   async close(): Promise<void> {
@@ -176,9 +188,14 @@ export class Target {
     try {
       const { name, revision } = await this.#probing.run(true, this.#probe)
       if (generation !== this.#generation) return
-      const { pid } = this.#primary?.process ?? {}
-      const pids = this.#instances?.pids ?? (pid === undefined ? [] : [pid])
-      this.#set({ status: 'ready', name, revision, pids, startMs: performance.now() - startedAt, reason: undefined })
+      this.#set({
+        status: 'ready',
+        name,
+        revision,
+        pids: this.#pids,
+        startMs: performance.now() - startedAt,
+        reason: undefined,
+      })
       this.onReady()
       this.#ready.resolve()
     } finally {
@@ -219,7 +236,10 @@ export class Target {
   }
 
   #nextInstance(hasTurns: boolean): Instance | undefined {
-    const instance = this.#instances?.next(hasTurns)
+    const instance = this.#turns?.next(hasTurns)
+    const { pids = [] } = this.#program ?? {}
+    // The program replaces its processes without a notice.
+    if (pids.some((pid) => !this.#state.pids.includes(pid))) this.#set({ pids })
     return instance && { ...instance, kill: () => this.kill(instance) }
   }
 

@@ -77,7 +77,7 @@ function HeadActions({ session, server }: { readonly session: Session; readonly 
           Restart
         </button>
       )}
-      {server.isOwn && server.status === 'ready' && (
+      {server.pids.length > 0 && server.status === 'ready' && (
         <button type="button" onClick={() => void session.command('kill')}>
           Kill
         </button>
