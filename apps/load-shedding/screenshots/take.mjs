@@ -18,7 +18,7 @@ const child = spawn(process.execPath, ['--conditions=dist', main, '--port', '0',
 const url = await addressIn(child.stdout)
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 try {
-  const page = await browser.newPage({ viewport: { width: 1240, height: 945 } })
+  const page = await browser.newPage({ viewport: { width: 1280, height: 945 } })
   await page.goto(url)
   const button = (/** @type {string} */ name) => page.getByRole('button', { name, exact: true })
   await button('Overload 1').waitFor()
@@ -37,16 +37,6 @@ try {
   await page.mouse.move(0, 0)
   await setTimeout(900)
   await page.screenshot({ path: join(folder, 'draining.png') })
-
-  await page.emulateMedia({ colorScheme: 'light' })
-  await button('Overload 1').click()
-  for (let burst = 0; burst < 8; burst += 1) {
-    await button('Burst of heavy calls').click()
-    await setTimeout(1500)
-  }
-  await page.goto(new URL('/trace.html', url).href)
-  await page.locator('[data-trace] [data-process="1"]').first().waitFor()
-  await page.screenshot({ path: join(folder, 'trace.png') })
 } finally {
   await browser.close()
   child.kill('SIGTERM')

@@ -6,7 +6,7 @@ import type { BalancerName } from './fleet/balancer.ts'
 export interface Options {
   /** Runs one trial without a page, and exits. */
   readonly once: boolean
-  /** The port of the page; 0 picks a free one. */
+  /** The port of the page, or the next free one; 0 picks a free one. */
   readonly port: number
   /** The port of the endpoint; 0 picks a free one. */
   readonly mcpPort: number
@@ -27,7 +27,7 @@ overloaded and stopping instances hand running calls off to other instances.
   --balancer <name>  cluster (Node's own, the default), nginx or haproxy
   --no-shedding      start with shedding switched off
   --instances <n>    the number of instances, 2 to 8 (3)
-  --port <number>    the port of the page (4530); 0 picks a free one
+  --port <number>    the port of the page (4530, or the next free one); 0 picks a free one
   --mcp-port <n>     the port of the MCP endpoint (4531); 0 picks a free one
   --help             print this text
 `

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import pc from 'picocolors'
+import { serveDev } from '@x/cli/dev'
 import { formatMs } from './board/format-ms.ts'
 import type { Options } from './options.ts'
-import { serveControl } from './control/serve-control.ts'
+import { fleetPanel } from './control/fleet-panel.ts'
 import type { LiveView } from './terminal/live-table.ts'
 import { openStage } from './trial/open-stage.ts'
 import { runTrial, type Trial } from './trial/run-trial.ts'
@@ -33,11 +34,19 @@ export async function run(options: Options, context: RunContext): Promise<number
 async function serveUntilStopped(options: Options, { stop, view }: RunContext): Promise<number> {
   const { balancer, instances: size, mcpPort: port, sheds } = options
   const stage = await openStage({ balancer, size, port, sheds, onFailure: (error) => stop.abort(error) })
+  let closePage = async (): Promise<void> => {}
   try {
-    await using control = await serveControl(stage, options.port)
+    const page = await serveDev({
+      target: stage.fleet.url,
+      panels: [fleetPanel(stage)],
+      port: options.port,
+      // Hosts connect to the fleet itself.
+      hosts: false,
+    })
+    closePage = page.close
     view.print(
       `\n${pc.bold('Load shedding over MCP')}\n${size} instances share ${stage.fleet.url} behind ${balancer}.\n` +
-        `Control page: ${pc.bold(control.url)}\nCtrl-C stops the application.\n`,
+        `Control page: ${pc.bold(page.pageUrl)}\nCtrl-C stops the application.\n`,
     )
     stage.setLevel('steady')
     view.watch(stage.snapshot)
@@ -45,6 +54,7 @@ async function serveUntilStopped(options: Options, { stop, view }: RunContext): 
     throw stop.signal.reason
   } finally {
     view.stop()
+    await closePage()
     await stage.stop()
   }
 }

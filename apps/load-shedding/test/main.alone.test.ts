@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { builtProgram } from '@tooling/vitest/built-program'
@@ -26,8 +28,9 @@ test('a trial overloads an instance, restarts every one, loses no call, and exit
 test('a signal stops the application and all of its processes', async () => {
   const run = start(['--port', '0', '--mcp-port', '0', '--instances', '2'])
   const [, page = ''] = await run.greeting
-  expect(await (await fetch(page)).text()).toContain('<title>Load shedding over MCP</title>')
-  const events = await fetch(new URL('api/events', page))
+  const { hash } = new URL(page)
+  const headers = { authorization: `Bearer ${hash.slice(1)}` }
+  const events = await fetch(new URL('/api/events', page), { headers })
   let text = ''
   for await (const bytes of events.body ?? []) {
     text += Buffer.from(bytes).toString('utf8')
@@ -49,10 +52,10 @@ test.each([
 })
 
 test('a port in use is rejected with a remedy', async () => {
-  const run = start(['--port', '0', '--mcp-port', '0', '--instances', '2'])
-  const [, page = ''] = await run.greeting
-  const { port } = new URL(page)
-  const { code, output } = await start(['--port', port, '--mcp-port', '0', '--instances', '2']).ended
+  await using server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = Object(server.address())
+  const { code, output } = await start(['--port', '0', '--mcp-port', `${port}`, '--instances', '2']).ended
   expect(output).toContain(`Cannot start: port ${port} is taken by another program`)
   expect(code).toBe(1)
 })

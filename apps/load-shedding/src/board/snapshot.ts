@@ -1,3 +1,5 @@
+// The types are aliases and no interfaces, so that they count as JSON.
+
 /** The state of an instance. */
 export type LaneStatus = 'starting' | 'ready' | 'draining' | 'down'
 
@@ -5,7 +7,7 @@ export type LaneStatus = 'starting' | 'ready' | 'draining' | 'down'
 export type LoadLevel = 'off' | 'steady' | 'heavy'
 
 /** An instance in a snapshot. */
-export interface LaneView {
+export type LaneView = {
   readonly instance: number
   readonly status: LaneStatus
   /** The process id; 0 while no process runs. */
@@ -20,7 +22,7 @@ export interface LaneView {
 }
 
 /** A call in a snapshot. */
-export interface CallView {
+export type CallView = {
   readonly call: string
   readonly size: 'light' | 'heavy'
   /** The instance that runs the call; 0 while its client holds it or a request is in transit. */
@@ -35,7 +37,7 @@ export interface CallView {
 }
 
 /** Counts since the start of the run. */
-export interface Totals {
+export type Totals = {
   /** Calls with the expected result. */
   readonly completed: number
   /** Attempts that ended without a result. The client then calls again from the beginning. */
@@ -51,14 +53,14 @@ export interface Totals {
 }
 
 /** The latencies of completed calls in a period, without running calls. */
-export interface Timing {
+export type Timing = {
   readonly perSecond: number
   readonly p50Ms: number | null
   readonly p99Ms: number | null
 }
 
 /** One second of history. */
-export interface Point extends Timing {
+export type Point = Timing & {
   /** Seconds since the start. */
   readonly at: number
   readonly movesPerSecond: number
@@ -67,7 +69,7 @@ export interface Point extends Timing {
 }
 
 /** The state of the whole run at one time. */
-export interface Snapshot {
+export type Snapshot = {
   readonly balancer: string
   readonly url: string
   readonly sheds: boolean

@@ -15,11 +15,9 @@ const command = z.discriminatedUnion('kind', [
 /** A command of the page. */
 export type Command = z.infer<typeof command>
 
-/** Parses a command from JSON. Returns undefined for any other text. */
-export function parseCommand(text: string): Command | undefined {
-  try {
-    return command.safeParse(JSON.parse(text)).data
-  } catch {
-    return undefined
-  }
+/** Parses a command. Throws an `Error` that names the wrong member. */
+export function parseCommand(value: unknown): Command {
+  const parsed = command.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw new Error(`This is not a command: ${z.prettifyError(parsed.error)}`)
 }

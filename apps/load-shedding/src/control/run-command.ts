@@ -11,12 +11,13 @@ export interface CommandTarget extends Pick<Stage, 'setLevel' | 'setShedding' | 
 const burstPerInstance = 2
 
 /**
- * Starts a command, and does not wait for its end. Returns false if the instance does not exist. `onFailure` receives
- * the errors of restarts.
+ * Starts a command, and does not wait for its end. Throws an `Error` if the instance does not exist. `onFailure`
+ * receives the errors of restarts.
  */
-export function runCommand(command: Command, stage: CommandTarget, onFailure: (error: unknown) => void): boolean {
+export function runCommand(command: Command, stage: CommandTarget, onFailure: (error: unknown) => void): void {
   const { fleet, load } = stage
-  if ('instance' in command && command.instance > fleet.size) return false
+  if ('instance' in command && command.instance > fleet.size)
+    throw new Error(`There is no instance ${command.instance}`)
   switch (command.kind) {
     case 'overload':
       fleet.overload(command.instance, command.on)
@@ -39,5 +40,4 @@ export function runCommand(command: Command, stage: CommandTarget, onFailure: (e
     case 'level':
       stage.setLevel(command.level)
   }
-  return true
 }

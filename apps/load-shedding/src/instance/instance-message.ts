@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { metricView, spanView } from '../telemetry/telemetry-view.ts'
 
 const number = z.number()
 const call = z.string().max(64)
@@ -11,8 +10,6 @@ const instanceMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('work'), call, from: number, next: number }),
   z.object({ kind: z.literal('end'), call }),
   z.object({ kind: z.literal('paced'), chunks: number, busyMs: number }),
-  z.object({ kind: z.literal('span'), span: spanView }),
-  z.object({ kind: z.literal('metrics'), metrics: z.array(metricView).max(500).readonly() }),
 ])
 
 const instanceCommand = z.discriminatedUnion('kind', [
@@ -28,7 +25,6 @@ const instanceCommand = z.discriminatedUnion('kind', [
  * - `work`: the call has counted the numbers from `from` up to, but without, `next`.
  * - `end`: the tool handler of the call has ended here, with a result or a hand-off.
  * - `paced`: the time for which the event loop was busy with a number of paced chunks.
- * - `span` and `metrics`: an ended span, and the current values of all metrics.
  */
 export type InstanceMessage = z.infer<typeof instanceMessage>
 

@@ -1,6 +1,4 @@
 import cluster from 'node:cluster'
-import { AlwaysOffSampler, ParentBasedSampler } from '@opentelemetry/sdk-trace-base'
-import { recordTelemetry } from '../telemetry/record-telemetry.ts'
 import { type InstanceMessage, parseInstanceCommand } from './instance-message.ts'
 import { watchEventLoopDelay } from './event-loop-delay.ts'
 import { serveInstance } from './serve-instance.ts'
@@ -13,11 +11,6 @@ const { PORT, STATE_KEYS = '', SHEDDING, NOTICE_MS, GRACE_MS, CHUNK_MS } = proce
 const report = (message: InstanceMessage): void => {
   if (process.connected) process.send?.(message, ignoreFailure)
 }
-// The client decides which calls are traced.
-recordTelemetry(new ParentBasedSampler({ root: new AlwaysOffSampler() }), {
-  onSpan: (span) => report({ kind: 'span', span }),
-  onMetrics: (metrics) => report({ kind: 'metrics', metrics }),
-})
 const stop = { noticeMs: Number(NOTICE_MS), graceMs: Number(GRACE_MS) }
 const instance = await serveInstance({
   port: Number(PORT),

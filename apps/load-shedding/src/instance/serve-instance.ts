@@ -1,7 +1,6 @@
 import { canHandOffKey, type Middleware, type ServerLoad, withContext } from '@x/exchange'
 import { createServer, sealedState } from '@x/server'
 import { sheddingSettings } from '@x/server/internals'
-import { telemetry } from '@x/server/otel'
 import { serveHttp } from '@x/transport-http/node'
 import { createPacedCount, type PacedWork } from '../primes/paced-count.ts'
 import { countPrimes } from '../primes/prime-tool.ts'
@@ -60,7 +59,6 @@ export async function serveInstance(options: InstanceOptions): Promise<ServedIns
     tools: [countPrimes(report, count)],
     shedding: sheddingSettings(shedding),
     use: [disableHandOff],
-    extensions: [telemetry()],
   })
   const { url } = await serveHttp(server, { port, host, allowedHosts, stopOnSignals: stop })
   const setShedding = (on: boolean): void => {

@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events'
 import { type Client, type ClientEvent, type ClientExtension, createClient } from '@x/client'
-import { telemetry } from '@x/client/otel'
 import { connectHttp } from '@x/transport-http/client'
 import { Agent } from 'undici'
 import type { Board } from '../board/board.ts'
@@ -43,7 +42,7 @@ export function driveLoad({ url, board, seed }: LoadOptions): Load {
   // A new connection for each request, so that the balancer chooses an instance for each request.
   const agent = new Agent({ pipelining: 0 })
   const connection = connectHttp(url, { dispatcher: agent })
-  const extensions = [telemetry(), reportMoves(board)]
+  const extensions = [reportMoves(board)]
   const client = createClient(connection, { name: 'load', version: '0.1.0', cache: false, timeoutMs, extensions })
   const stopping = new AbortController()
   const { signal } = stopping

@@ -1,15 +1,12 @@
 import type { Point, Snapshot } from '../board/snapshot.ts'
-import type { ControlTarget } from '../control/serve-control.ts'
-import type { TelemetryView } from '../telemetry/telemetry-view.ts'
+import type { PanelSource } from '../control/fleet-panel.ts'
 
 /** A stage without processes. Tests set its data, and read the commands that it received. */
-export interface FakeStage extends ControlTarget {
+export interface FakeStage extends PanelSource {
   /** The received commands, in order. */
   readonly commands: readonly string[]
   /** Changes the snapshot and its points. */
   update(changes: Partial<Snapshot>): void
-  /** Replaces the trace and the metrics. */
-  setTelemetry(view: TelemetryView): void
 }
 
 const lane = { status: 'ready', isOverloaded: false, eventLoopDelayMs: 4, isReady: true, moved: 0 } as const
@@ -18,7 +15,6 @@ const lane = { status: 'ready', isOverloaded: false, eventLoopDelayMs: 4, isRead
 export function createFakeStage(): FakeStage {
   const commands: string[] = []
   let points: readonly Point[] = []
-  let telemetry: TelemetryView = { spans: [], metrics: [] }
   let snapshot: Omit<Snapshot, 'points'> = {
     balancer: 'cluster',
     url: 'http://127.0.0.1:4531/mcp',
@@ -40,10 +36,6 @@ export function createFakeStage(): FakeStage {
       points = nextPoints
       snapshot = { ...snapshot, ...changes }
     },
-    setTelemetry(view) {
-      telemetry = view
-    },
-    telemetry: () => telemetry,
     snapshot: () => snapshot,
     points: () => points,
     setLevel: (level) => recordCommand('level', level),

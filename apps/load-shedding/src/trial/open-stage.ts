@@ -3,11 +3,8 @@ import { createBoard, type Board } from '../board/board.ts'
 import type { LoadLevel, Point, Snapshot } from '../board/snapshot.ts'
 import type { BalancerName } from '../fleet/balancer.ts'
 import { type Fleet, startFleet } from '../fleet/start-fleet.ts'
-import type { InstanceMessage } from '../instance/instance-message.ts'
 import { millisecondsPerCall } from '../load/calibrate.ts'
 import { driveLoad, type Load } from '../load/drive-load.ts'
-import { type FleetTelemetry, recordFleet } from '../telemetry/record-fleet.ts'
-import type { TelemetryView } from '../telemetry/telemetry-view.ts'
 
 /** A fleet, the clients that call it, and the recorded state of both. */
 export interface Stage {
@@ -26,8 +23,6 @@ export interface Stage {
   snapshot(): Omit<Snapshot, 'points'>
   /** Returns the history, one point per second, for at most two minutes. */
   points(): readonly Point[]
-  /** Returns the trace of a call and the metrics of all instances. */
-  telemetry(): TelemetryView
   /** Stops the clients, the instances and the balancer. */
   stop(): Promise<void>
 }
@@ -60,7 +55,8 @@ export async function openStage({
   ...options
 }: StageOptions): Promise<Stage> {
   const board = createBoard(options.size)
-  const { fleet, telemetry } = await startRecordedFleet(options, board)
+  const { setStatus: onStatus, receiveMessage: onMessage } = board
+  const fleet = await startFleet({ ...options, graceMs, onStatus, onMessage })
   const load = driveLoad({ url: fleet.url, board, seed })
   let { sheds } = options
   let level: LoadLevel = 'off'
@@ -100,31 +96,11 @@ export async function openStage({
       recent: board.timing(recentMs),
     }),
     points: () => points,
-    telemetry: telemetry.view,
     async stop() {
       clearInterval(pointTimer)
       await load.stop()
       await fleet.stop()
-      telemetry[Symbol.dispose]()
     },
-  }
-}
-
-/** Starts the fleet, and records its messages and its telemetry. */
-async function startRecordedFleet(
-  options: Omit<StageOptions, 'seed' | 'callMs'>,
-  board: Board,
-): Promise<{ readonly fleet: Fleet; readonly telemetry: FleetTelemetry }> {
-  const telemetry = recordFleet()
-  const onMessage = (instance: number, message: InstanceMessage): void => {
-    board.receiveMessage(instance, message)
-    telemetry.onMessage(instance, message)
-  }
-  try {
-    return { fleet: await startFleet({ ...options, graceMs, onStatus: board.setStatus, onMessage }), telemetry }
-  } catch (error) {
-    telemetry[Symbol.dispose]()
-    throw error
   }
 }
 

@@ -47,9 +47,9 @@ export function Chart({ title, note, at, series, format }: ChartProps): VNode {
     plot.current?.setData([[...at], ...series.map(({ values }) => [...values])])
   }, [at.at(-1), at.length, lines])
   return (
-    <figure class="card chart">
+    <figure class="chart">
       <figcaption>
-        <h2>{title}</h2>
+        <h3>{title}</h3>
         <p class="hint">{note}</p>
         <ul>
           {series.map(({ name, tone, values }) => (

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
 import type { LoadLevel, Snapshot } from '../../../src/board/snapshot.ts'
-import type { Session } from '../session/session.ts'
+import type { SendCommand } from '../send-command.ts'
 
 interface ControlsProps {
-  readonly session: Session
+  readonly sendCommand: SendCommand
   readonly snapshot: Snapshot
 }
 
@@ -14,21 +14,19 @@ const levels: readonly (readonly [LoadLevel, string])[] = [
 ]
 
 /** The commands for the whole fleet. */
-export function Controls({ session, snapshot }: ControlsProps): VNode {
+export function Controls({ sendCommand, snapshot }: ControlsProps): VNode {
   const { sheds, isRolling } = snapshot
   const restartAll = (): void => {
-    if (!isRolling) void session.sendCommand({ kind: 'restartAll' }, 'Every instance is restarted in turn')
+    if (!isRolling) void sendCommand({ kind: 'restartAll' }, 'Every instance is restarted in turn')
   }
   return (
-    <section class="card controls" aria-label="The whole fleet">
+    <section class="controls" aria-label="The whole fleet">
       <button
         type="button"
         role="switch"
         class="switch"
         aria-checked={sheds}
-        onClick={() =>
-          void session.sendCommand({ kind: 'shedding', on: !sheds }, `Shedding is ${sheds ? 'off' : 'on'}`)
-        }
+        onClick={() => void sendCommand({ kind: 'shedding', on: !sheds }, `Shedding is ${sheds ? 'off' : 'on'}`)}
       >
         <span class="track" aria-hidden="true" />
         Shedding
@@ -41,16 +39,13 @@ export function Controls({ session, snapshot }: ControlsProps): VNode {
               type="radio"
               name="level"
               checked={snapshot.level === level}
-              onChange={() => void session.sendCommand({ kind: 'level', level }, `Load: ${name}`)}
+              onChange={() => void sendCommand({ kind: 'level', level }, `Load: ${name}`)}
             />
             <span>{name}</span>
           </label>
         ))}
       </fieldset>
-      <button
-        type="button"
-        onClick={() => void session.sendCommand({ kind: 'burst' }, 'A burst of heavy calls was sent')}
-      >
+      <button type="button" onClick={() => void sendCommand({ kind: 'burst' }, 'A burst of heavy calls was sent')}>
         Burst of heavy calls
       </button>
       <button type="button" aria-disabled={isRolling} onClick={restartAll}>

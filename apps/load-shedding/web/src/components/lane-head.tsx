@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
 import type { LaneView } from '../../../src/board/snapshot.ts'
-import type { Session } from '../session/session.ts'
+import type { SendCommand } from '../send-command.ts'
 
 interface LaneHeadProps {
-  readonly session: Session
+  readonly sendCommand: SendCommand
   readonly lane: LaneView
   readonly calls: number
 }
@@ -11,16 +11,16 @@ interface LaneHeadProps {
 const statusLabels = { starting: 'starting', ready: 'running', draining: 'draining', down: 'down' } as const
 
 /** The state of an instance, and the buttons of its commands. */
-export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
+export function LaneHead({ sendCommand, lane, calls }: LaneHeadProps): VNode {
   const { instance, isOverloaded } = lane
   const name = `Instance ${instance}`
   return (
     <div class="lane-head">
-      <h2>
+      <h3>
         <span class={`swatch tone-${instance}`} aria-hidden="true" />
         {name} <span class="status">{stateOf(lane)}</span>
         {isNotReady(lane) && <span class="status warning">not ready</span>}
-      </h2>
+      </h3>
       <p class="hint">
         {calls === 1 ? '1 call' : `${calls} calls`} · {Math.round(lane.eventLoopDelayMs)} ms delay · {lane.moved} handed
         off
@@ -31,7 +31,7 @@ export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
           label={`Overload ${instance}`}
           isPressed={isOverloaded}
           onPress={() =>
-            session.sendCommand(
+            sendCommand(
               { kind: 'overload', instance, on: !isOverloaded },
               `${name} is ${isOverloaded ? 'no longer overloaded' : 'overloaded'}`,
             )
@@ -42,14 +42,14 @@ export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
         <LaneButton
           lane={lane}
           label={`Drain and restart ${instance}`}
-          onPress={() => session.sendCommand({ kind: 'restart', instance }, `${name} is restarted`)}
+          onPress={() => sendCommand({ kind: 'restart', instance }, `${name} is restarted`)}
         >
           Restart
         </LaneButton>
         <LaneButton
           lane={lane}
           label={`Kill ${instance}`}
-          onPress={() => session.sendCommand({ kind: 'kill', instance }, `${name} is killed`)}
+          onPress={() => sendCommand({ kind: 'kill', instance }, `${name} is killed`)}
         >
           Kill
         </LaneButton>

@@ -1,13 +1,12 @@
-import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { CallView, Snapshot } from '../../../src/board/snapshot.ts'
 import { type Place, placeCalls, widthOf } from '../lanes/place-calls.ts'
-import type { Session } from '../session/session.ts'
+import type { SendCommand } from '../send-command.ts'
 import { LaneHead } from './lane-head.tsx'
 
 interface LanesProps {
-  readonly session: Session
+  readonly sendCommand: SendCommand
   readonly snapshot: Snapshot
 }
 
@@ -23,29 +22,27 @@ const cellWidth = 30
 const cellHeight = 30
 
 /** The lanes of the clients and of all instances, with the calls as blocks. */
-export function Lanes({ session, snapshot }: LanesProps): VNode {
+export function Lanes({ sendCommand, snapshot }: LanesProps): VNode {
   const section = useRef<HTMLElement>(null)
-  const geometry = useSignal<Geometry>({ left: 0, width: 0, tops: new Map() })
+  const [geometry, setGeometry] = useState<Geometry>({ left: 0, width: 0, tops: new Map() })
   const places = useRef<ReadonlyMap<string, Place>>(new Map())
   useEffect(() => {
     const element = section.current
     if (element === null) return
-    const observer = new ResizeObserver(() => {
-      geometry.value = measure(element)
-    })
+    const observer = new ResizeObserver(() => setGeometry(measure(element)))
     observer.observe(element)
     return () => observer.disconnect()
-  }, [geometry, snapshot.lanes.length])
+  }, [snapshot.lanes.length])
 
-  const columns = Math.max(3, Math.floor(geometry.value.width / cellWidth))
+  const columns = Math.max(3, Math.floor(geometry.width / cellWidth))
   places.current = placeCalls(places.current, snapshot.calls, { columns, rows })
   const countOpenCalls = (instance: number): number =>
     snapshot.calls.filter((call) => call.instance === instance && call.state === 'open').length
   return (
-    <section class="card lanes" aria-label="Instances" ref={section}>
+    <section class="lanes" aria-label="Instances" ref={section}>
       <div class="lane clients">
         <div class="lane-head">
-          <h2>Clients</h2>
+          <h3>Clients</h3>
           <p class="hint">{formatCount(countOpenCalls(0), 'call')} with clients or in transit</p>
         </div>
         <div class="lane-track" data-track="0" />
@@ -57,18 +54,13 @@ export function Lanes({ session, snapshot }: LanesProps): VNode {
           data-lane={lane.instance}
           data-pid={lane.pid}
         >
-          <LaneHead session={session} lane={lane} calls={countOpenCalls(lane.instance)} />
+          <LaneHead sendCommand={sendCommand} lane={lane} calls={countOpenCalls(lane.instance)} />
           <div class="lane-track" data-track={lane.instance} />
         </div>
       ))}
       <div class="blocks" aria-hidden="true">
         {snapshot.calls.map((call) => (
-          <Block
-            key={call.call}
-            call={call}
-            place={places.current.get(call.call)}
-            {...{ columns, geometry: geometry.value }}
-          />
+          <Block key={call.call} call={call} place={places.current.get(call.call)} {...{ columns, geometry }} />
         ))}
       </div>
       <p class="legend hint">

@@ -26,7 +26,7 @@ interface SumProps {
 
 function Sum({ name, value, isBad = false }: SumProps): VNode {
   return (
-    <div class={isBad ? 'card sum bad' : 'card sum'}>
+    <div class={isBad ? 'sum bad' : 'sum'}>
       <dt>{name}</dt>
       <dd>{value}</dd>
     </div>
