@@ -4,5 +4,4 @@ import { mergeConfig } from 'vitest/config'
 // Tests wait for processes and a browser: two files at once, and three concurrent tests, keep two processors busy.
 const workers = process.env['CI'] === 'true' ? {} : { maxConcurrency: 3, maxWorkers: 2 }
 
-// The page's logic is tested where it stands, beside the source of the page.
-export default mergeConfig(base, { test: { include: ['web/src/**/*.test.ts'], ...workers } })
+export default mergeConfig(base, { test: workers })

@@ -51,11 +51,10 @@ test.each([
 
 test('tokens are accepted of the issuers, for the endpoint', () => {
   const auth = { AUTH_ISSUERS: 'https://a.example, https://b.example/', AUTH_RESOURCE: 'https://mcp.example.com/mcp' }
-  expect(readConfiguration({ ...auth, AUTH_DPOP: 'required', AUTH_PAGE_CLIENT: 'page' }).authorization).toEqual({
+  expect(readConfiguration({ ...auth, AUTH_DPOP: 'required' }).authorization).toEqual({
     resource: 'https://mcp.example.com/mcp',
     issuers: ['https://a.example', 'https://b.example/'],
     dpopRequired: true,
-    pageClient: 'page',
   })
 })
 

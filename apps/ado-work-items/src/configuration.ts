@@ -21,8 +21,6 @@ export interface Configuration {
    * Default: the engine's.
    */
   readonly takeoverMs: number | undefined
-  /** The URL of a Restate server that assigns task runs. Default: the instances assign them. */
-  readonly restate: string | undefined
   readonly authorization: Authorization | undefined
   /** The number of this instance in a fleet, which its responses contain. */
   readonly instance: number | undefined
@@ -35,8 +33,6 @@ export interface Authorization {
   readonly issuers: readonly string[]
   /** `true` if tokens must be bound to the key of the client (DPoP). */
   readonly dpopRequired: boolean
-  /** The client id of the page at the first issuer. Absent if users cannot log in to the page. */
-  readonly pageClient: string | undefined
 }
 
 const azureNames = ['AZURE_DEVOPS_ORG', 'AZURE_DEVOPS_PROJECT', 'AZURE_DEVOPS_TOKEN'] as const
@@ -50,7 +46,6 @@ const variables = {
     (text) => /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text),
   ),
   TASKS_TAKEOVER_MS: setting('a whole number of milliseconds from 500 to 3600000', isWholeNumber(500, 3_600_000)),
-  TASKS_RESTATE: setting('the address of a Restate, such as http://localhost:8080', URL.canParse),
   AZURE_DEVOPS_URL: setting('an address such as https://dev.azure.com', URL.canParse),
   AZURE_DEVOPS_ORG: setting('the name in https://dev.azure.com/<name>, or that address', (text) =>
     organizationName.test(organizationIn(text)),
@@ -62,7 +57,6 @@ const variables = {
   ),
   AUTH_RESOURCE: setting('the endpoint as clients write it, such as https://mcp.example.com/mcp', URL.canParse),
   AUTH_DPOP: setting('"accepted" or "required"', (text) => text === 'accepted' || text === 'required'),
-  AUTH_PAGE_CLIENT: setting('the client id of the page', () => true),
   INSTANCE: setting('a whole number from 1 to 99999', isWholeNumber(1, 99_999)),
 }
 
@@ -87,7 +81,6 @@ export function readConfiguration(environment: NodeJS.ProcessEnv, required: read
     state: ifSet(data.STATE_KEYS, (keys) => sealedState({ keys: listIn(keys), audience })),
     tasksDatabase: data.TASKS_DATABASE,
     takeoverMs: ifSet(data.TASKS_TAKEOVER_MS, Number),
-    restate: data.TASKS_RESTATE,
     authorization: authorizationIn(data),
     instance: ifSet(data.INSTANCE, Number),
   }
@@ -125,7 +118,6 @@ function authorizationIn(values: Values): Authorization | undefined {
     resource,
     issuers: listIn(issuers),
     dpopRequired: values.AUTH_DPOP === 'required',
-    pageClient: values.AUTH_PAGE_CLIENT,
   }
 }
 

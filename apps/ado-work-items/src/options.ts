@@ -12,8 +12,6 @@ export interface Options {
   readonly auth: boolean
   /** Requires tokens to be bound to the key of the client. */
   readonly dpop: boolean
-  /** The engine that assigns tasks to instances. Default: the instances themselves. */
-  readonly runner?: 'restate' | undefined
   /** Serves over stdio, for a host that starts this program. */
   readonly stdio: boolean
   readonly help: boolean
@@ -28,7 +26,6 @@ Starts the reference server for work items of Azure DevOps, walks through it, an
   --port <number>    the port of the server (4522, or a free one with --once); 0 picks a free one
   --instances <n>    how many processes share the port, 1 to 16 (3)
   --auth             require an access token, and start an authorization server for two people and a job
-  --runner restate   let a Restate server decide which instance runs a task; it ends with this program
   --dpop             with --auth, bind tokens to the keys of their clients
   --stdio            serve over stdio, for a host that starts this program; nothing else is printed or started
   --help             show this
@@ -49,12 +46,7 @@ export function parseOptions(args: readonly string[]): Options {
   // A run with `--once` needs no fixed port, and another run may use the default port.
   const port = wholeNumber('--port', values.port ?? (once ? '0' : '4522'), [0, 65_535])
   const instances = wholeNumber('--instances', values.instances ?? '3', [1, 16])
-  return { once, port, instances, auth, dpop, runner: runnerIn(values), stdio, help }
-}
-
-function runnerIn({ runner }: ReturnType<typeof parse>['values']): Options['runner'] {
-  if (runner === undefined || runner === 'restate') return runner
-  throw new UsageError(`--runner is ${JSON.stringify(runner)}; it should be restate`)
+  return { once, port, instances, auth, dpop, stdio, help }
 }
 
 /** Describes a conflict between options. Undefined if there is none. */
@@ -76,7 +68,6 @@ function parse(args: readonly string[]) {
         stdio: { type: 'boolean' },
         port: { type: 'string' },
         instances: { type: 'string' },
-        runner: { type: 'string' },
       },
     })
   } catch (error) {

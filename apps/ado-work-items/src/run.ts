@@ -5,8 +5,9 @@ import { readConfiguration } from './configuration.ts'
 import { type Fleet, startFleet } from './fleet/start-fleet.ts'
 import { formatGreeting, formatServing } from './greeting.ts'
 import type { Options } from './options.ts'
+import { servePage } from './serve-page.ts'
 import { openService, type Service } from './service.ts'
-import { openRestate, openTasksDatabase, type TasksDatabase } from './tasks/open-services.ts'
+import { openTasksDatabase, type TasksDatabase } from './tasks/open-services.ts'
 import { walkThrough } from './walk-through/walk-through.ts'
 
 /** The parts of the process that a run uses. */
@@ -37,7 +38,9 @@ export async function run(options: Options, context: RunContext): Promise<number
     context.print(formatGreeting(options, started))
     const walked = await walk(started, options, context)
     if (!options.once) {
-      context.print(formatServing(started))
+      const page = await servePage(started, options.port === 0 ? 0 : undefined)
+      stops.unshift(page.close)
+      context.print(formatServing({ ...started, page }))
       await untilStopped(signal)
     }
     return walked ? 0 : 1
@@ -54,7 +57,7 @@ export async function run(options: Options, context: RunContext): Promise<number
  * last.
  */
 async function start(
-  { auth, dpop, port, instances, runner }: Options,
+  { auth, dpop, port, instances }: Options,
   { environment, stop }: RunContext,
   stops: (() => Promise<void>)[],
 ): Promise<Started> {
@@ -70,14 +73,13 @@ async function start(
       port,
       onFailure: (error) => stop.abort(error),
       environmentAt: async (url) => {
-        const [service, database, login, restate] = await allOf([
+        const [service, database, login] = await allOf([
           opened(openService(environment)),
           opened(openTasksDatabase(environment)),
           auth ? opened(openLogin(url, { dpop })) : Promise.resolve(undefined),
-          runner === 'restate' ? opened(openRestate(url)) : Promise.resolve(undefined),
         ])
         outside = { service, database, login }
-        const added = [service, database, login, restate].map((part) => part?.environment)
+        const added = [service, database, login].map((part) => part?.environment)
         return Object.assign(stateKeys(environment), ...added)
       },
     }),

@@ -1,72 +1,57 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { PageHandler } from '@apps/front/serve-page'
 import { describeNeeding } from '@tooling/vitest/needs'
-import { type Browser, chromium } from 'playwright-core'
-import { build } from 'vite'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type BuiltPage, buildPage, serveWorkItems } from './served-page.ts'
-
-/**
- * Serves the files of the host. The page of this program has a policy that the frame of the host would inherit, and that
- * allows no script in it.
- */
-function serveFiles(root: string): PageHandler {
-  return (request, response) => {
-    const file = new URL(request.url ?? '', 'http://host').pathname
-    const path = join(root, file === '/' ? 'index.html' : file)
-    if (file === '/mcp' || !existsSync(path)) return false
-    response.writeHead(200, { 'Content-Type': path.endsWith('.js') ? 'text/javascript' : 'text/html' })
-    response.end(readFileSync(path))
-    return true
-  }
-}
+import { serveHttp } from '@x/transport-http/node'
+import { chromium } from 'playwright-core'
+import { build, type InlineConfig } from 'vite'
+import { expect, test } from 'vitest'
+import { createWorkItemsServer } from '../src/server/create-work-items-server.ts'
+import { emulated } from '../src/testing/emulated.ts'
 
 const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync']
 
-describeNeeding(
-  'chromium',
-  'the page of a work item, in the frame of a host with the official packages',
-  (executablePath) => {
-    let browser: Browser
-    let host: BuiltPage
-    beforeAll(async () => {
-      const configFile = fileURLToPath(new URL('../web/work-item/vite.config.ts', import.meta.url))
-      await build({ configFile, logLevel: 'silent' })
-      host = await buildPage('../web/testing/app-host/vite.config.ts')
-      browser = await chromium.launch({ executablePath, args })
+describeNeeding('chromium', 'the page of a work item, in the frame of a host', (executablePath) => {
+  test('shows the work item, and changes it with a question to the user in between', async () => {
+    const configFile = fileURLToPath(new URL('../web/work-item/vite.config.ts', import.meta.url))
+    await build({ configFile, logLevel: 'silent' })
+    await using service = await emulated()
+    const script = await bundle(new URL('./app-host.ts', import.meta.url))
+    const http = await serveHttp(createWorkItemsServer(service.azureDevOps), {
+      onRequest: ({ url }, response) => {
+        if (url !== '/' && url !== '/host.js') return false
+        response.writeHead(200, { 'Content-Type': url === '/' ? 'text/html' : 'text/javascript' })
+        response.end(url === '/' ? '<!doctype html><body><script type="module" src="/host.js"></script>' : script)
+        return true
+      },
     })
-    afterAll(async () => {
-      await browser?.close()
-      await host?.remove()
+    const browser = await chromium.launch({ executablePath, args })
+    const page = await browser.newPage({ viewport: { width: 1000, height: 760 } })
+    const complaints: string[] = []
+    page.on('pageerror', (error) => complaints.push(error.message))
+    const asked: string[] = []
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.message())
+      void dialog.accept('Fixed')
     })
+    await page.goto(`http://127.0.0.1:${http.port}/`)
+    const frame = page.frameLocator('iframe')
+    await frame.getByRole('heading', { name: 'Bug #4522' }).waitFor()
+    expect(await frame.getByLabel('State').inputValue()).toBe('Active')
+    await frame.getByLabel('State').fill('Resolved')
+    await frame.getByRole('button', { name: 'Save' }).click()
+    await frame.getByText('ResolvedReason is Fixed').waitFor()
+    expect(await frame.getByLabel('State').inputValue()).toBe('Resolved')
+    expect(asked).toEqual(['Resolving Bug #4522 requires a resolution. How was this bug resolved?'])
+    expect(complaints).toEqual([])
+    await browser.close()
+    await http.close()
+  })
+})
 
-    test('shows the work item, and changes it with a question to the user in between', async () => {
-      await using served = await serveWorkItems(host.root, serveFiles(host.root))
-      const page = await browser.newPage({ viewport: { width: 1000, height: 760 } })
-      const complaints: string[] = []
-      page.on('pageerror', (error) => complaints.push(error.message))
-      // The official packages log each message of the frame.
-      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-      await page.goto(`${served.url}?id=4522`)
-      const frame = page.frameLocator('iframe')
-      await frame.getByRole('heading', { name: 'Bug #4522' }).waitFor()
-      expect(await frame.getByLabel('State').inputValue()).toBe('Active')
-
-      await frame.getByLabel('State').fill('Resolved')
-      await frame.getByRole('button', { name: 'Save' }).click()
-      const dialog = page.getByRole('dialog')
-      await dialog.getByText('How was this bug resolved?').waitFor()
-      await dialog.getByLabel('Answer').fill('Fixed')
-      await dialog.getByRole('button', { name: 'Send' }).click()
-
-      await frame.getByText('ResolvedReason is Fixed').waitFor()
-      expect(await frame.getByLabel('State').inputValue()).toBe('Resolved')
-      expect(complaints).toEqual([])
-      const folder = fileURLToPath(new URL('../.results', import.meta.url))
-      mkdirSync(folder, { recursive: true })
-      await page.screenshot({ path: `${folder}/work-item-page.png` })
-    })
-  },
-)
+/** Bundles a module for a browser, and returns its text. */
+async function bundle(entry: URL): Promise<string> {
+  const lib = { entry: fileURLToPath(entry), formats: ['es' as const] }
+  const config: InlineConfig = { configFile: false, logLevel: 'silent', build: { write: false, lib, target: 'es2022' } }
+  const [output] = [await build(config)].flat()
+  if (output === undefined || !('output' in output)) throw new Error('The bundle has no output')
+  return output.output[0].code
+}

@@ -24,8 +24,6 @@ export interface LoginService {
 }
 
 const jobId = 'nightly-report'
-const pageId = 'work-items-page'
-const codeFlow = { grant_types: ['authorization_code', 'refresh_token'], token_endpoint_auth_method: 'none' }
 
 /** Starts an authorization server (oidc-provider) for one endpoint. With `dpop`, tokens are bound to keys. */
 export async function openLogin(endpoint: string, { dpop }: { readonly dpop: boolean }): Promise<LoginService> {
@@ -34,7 +32,6 @@ export async function openLogin(endpoint: string, { dpop }: { readonly dpop: boo
     accounts,
     resources: [{ resource: endpoint, scopes: [scopes.read, scopes.write], clientScopes: { [jobId]: [scopes.read] } }],
     clients: [
-      { client_id: pageId, redirect_uris: [new URL('/', endpoint).href], application_type: 'native', ...codeFlow },
       {
         client_id: jobId,
         grant_types: ['client_credentials'],
@@ -57,7 +54,6 @@ export async function openLogin(endpoint: string, { dpop }: { readonly dpop: boo
       AUTH_ISSUERS: issuer,
       AUTH_RESOURCE: endpoint,
       AUTH_DPOP: dpop ? 'required' : 'accepted',
-      AUTH_PAGE_CLIENT: pageId,
     },
     auth: personAuth(accounts[0]),
     personAuth,

@@ -22,9 +22,12 @@ test('a control character becomes a space', () => {
   expect(quote('a\u0000b\nc\u0085d')).toBe("'a b c d'")
 })
 
+// fast-check's own unit of all characters takes seconds to set up.
+const unit = fc.integer({ min: 0, max: 0xd7ff }).map((code) => String.fromCharCode(code))
+
 test('for any text, the query asks for that text and nothing else', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', minLength: 1 }), fc.string({ unit: 'binary' }), (text, other) => {
+    fc.property(fc.string({ unit, minLength: 1 }), fc.string({ unit }), (text, other) => {
       const plain = text.replace(/\p{Cc}/gu, ' ')
       const { matches } = parseQuery(buildWiql({ text }), macros)
       expect(matches({ 'System.TeamProject': 'P', 'System.Title': `a ${plain} b` })).toBe(true)

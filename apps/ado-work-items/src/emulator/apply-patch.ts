@@ -4,9 +4,7 @@ import { parseRules } from '../rules/rule.ts'
 import type { SeedField, SeedProcess, SeedType, SeedWorkItem } from './seed.ts'
 import { type BrokenField, noSuchWorkItem, ruleViolation, ServiceError } from './service-error.ts'
 
-const operations = z
-  .array(z.object({ op: z.enum(['test', 'add', 'replace', 'remove']), path: z.string(), value: z.unknown() }))
-  .max(200)
+const operations = z.array(z.object({ op: z.enum(['test', 'add']), path: z.string(), value: z.unknown() })).max(200)
 const linkValue = z.object({ rel: z.string(), url: z.string() })
 type Operation = z.infer<typeof operations>[number]
 
@@ -50,18 +48,16 @@ export function fieldsOf(process: SeedProcess, type: SeedType): readonly SeedFie
 
 function applyOperation(operation: Operation, item: SeedWorkItem, scope: PatchScope): void {
   if (operation.op === 'test') return testValue(operation, item)
-  if (operation.path === '/relations/-' && operation.op === 'add') return addLink(operation, item, scope)
+  if (operation.path === '/relations/-') return addLink(operation, item, scope)
   const name = /^\/fields\/([^/]+)$/.exec(operation.path)?.[1]
   if (name === undefined) throw invalid(`VS403691: The path ${operation.path} cannot be patched.`)
-  if (operation.op === 'remove') delete item.fields[name]
-  else item.fields[name] = readValue(definitionOf(name, item, scope.process), operation.value, scope.process)
+  item.fields[name] = readValue(definitionOf(name, item, scope.process), operation.value, scope.process)
 }
 
 function testValue(operation: Operation, item: SeedWorkItem): void {
-  const current = operation.path === '/rev' ? item.rev : item.fields[operation.path.replace('/fields/', '')]
-  if (current === operation.value) return
+  if (operation.path === '/rev' && item.rev === operation.value) return
   throw new ServiceError(412, 'TestPatchOperationFailedException', {
-    message: `VS403351: Test Operation for path ${operation.path} failed, value ${String(current)} was not equal to test value ${String(operation.value)}.`,
+    message: `VS403351: Test Operation for path ${operation.path} failed, value ${item.rev} was not equal to test value ${String(operation.value)}.`,
   })
 }
 

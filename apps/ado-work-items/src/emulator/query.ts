@@ -1,4 +1,4 @@
-/** Field values of a work item, with people as plain names. */
+/** Field values of a work item. */
 type Fields = Readonly<Record<string, unknown>>
 type Predicate = (fields: Fields) => boolean
 
@@ -8,11 +8,9 @@ export interface Query {
   readonly compare: (left: Fields, right: Fields) => number
 }
 
-/** The values of a query's macros. */
+/** The values of a query's macros, `@project` and `@Me`. */
 export interface Macros {
-  /** `@project` */
   readonly project: string
-  /** `@Me` */
   readonly me: string
 }
 
@@ -21,121 +19,71 @@ export class QueryError extends Error {
   override readonly name = 'QueryError'
 }
 
-/** The maximum length of a query in the service, in characters. */
-const maxQueryLength = 32_000
-const deepest = 50
-const token = /\s*(?:\[([\w. ]+)\]|'((?:[^']|'')*)'|(-?\d+)(?![\w.])|(<=|>=|<>|[=<>(),])|(@?[A-Za-z][\w.]*))/y
-
-type Token = { readonly kind: 'field' | 'text' | 'number' | 'sign' | 'word'; readonly value: string }
-const kinds = ['field', 'text', 'number', 'sign', 'word'] as const
+const token = /\s*(\[[\w.]+\]|'(?:[^']|'')*'|\d+|<=|>=|[=()]|@?[A-Za-z]+)/y
 
 /**
- * Parses the subset of WIQL that clients of one project use: `SELECT … FROM WorkItems WHERE`, comparisons, `CONTAINS`,
- * `AND`, `OR`, parentheses, `@project`, `@Me` and `ORDER BY`. Throws {@link QueryError}.
+ * Parses the part of WIQL that this application sends: comparisons, `CONTAINS`, `AND`, `OR`, parentheses, `@project` and
+ * `@Me`, and one field to order by. Throws {@link QueryError}.
  */
 export function parseQuery(text: string, macros: Macros): Query {
-  const tokens = readTokens(text)
-  const reader = createReader(tokens, macros)
-  reader.expect('SELECT')
-  do reader.field()
-  while (reader.accept(','))
-  reader.expect('FROM')
-  reader.expect('WorkItems')
-  const matches = reader.accept('WHERE') ? reader.either(0) : () => true
-  const compare = reader.accept('ORDER') ? reader.order() : () => 0
-  reader.end()
-  return { matches, compare }
+  const [, condition = '', field = ''] =
+    /^SELECT \[System\.Id\] FROM WorkItems WHERE (.*) ORDER BY \[([\w.]+)\] DESC$/s.exec(text) ?? []
+  const tokens = readTokens(condition)
+  let at = 0
+  const accept = (word: string): boolean => tokens[at] === word && ++at > 0
+  const either = (): Predicate => joined('OR', both, (parts) => (fields) => parts.some((part) => part(fields)))
+  const both = (): Predicate => joined('AND', term, (parts) => (fields) => parts.every((part) => part(fields)))
+  const joined = (word: string, part: () => Predicate, join: (parts: readonly Predicate[]) => Predicate): Predicate => {
+    const parts = [part()]
+    while (accept(word)) parts.push(part())
+    return join(parts)
+  }
+  const term = (): Predicate => {
+    if (!accept('(')) return comparison(tokens[at++], tokens[at++], tokens[at++], macros)
+    const inner = either()
+    if (!accept(')')) throw new QueryError(`expecting ), found ${tokens[at] ?? 'the end'}`)
+    return inner
+  }
+  const matches = either()
+  if (at < tokens.length) throw new QueryError(`expecting the end, found ${tokens[at]}`)
+  return { matches, compare: (left, right) => rank(right[field], left[field]) }
 }
 
-function readTokens(text: string): readonly Token[] {
-  if (text.length > maxQueryLength) throw new QueryError(`the query has more than ${maxQueryLength} characters`)
-  const tokens: Token[] = []
-  const end = text.trimEnd().length
-  for (token.lastIndex = 0; token.lastIndex < end; ) {
+function readTokens(text: string): readonly string[] {
+  const tokens: string[] = []
+  for (token.lastIndex = 0; token.lastIndex < text.length; ) {
     const at = token.lastIndex
-    const match = token.exec(text)
-    if (match === null) throw new QueryError(`cannot read "${text.slice(at, at + 20).trim()}"`)
-    const index = match.slice(1).findIndex((group) => group !== undefined)
-    tokens.push({ kind: kinds[index] ?? 'word', value: (match[index + 1] ?? '').replaceAll("''", "'") })
+    const [, found] = token.exec(text) ?? []
+    if (found === undefined) throw new QueryError(`cannot read "${text.slice(at, at + 20)}"`)
+    tokens.push(found)
   }
   return tokens
 }
 
-function createReader(tokens: readonly Token[], macros: Macros) {
-  let at = 0
-  const fail = (wanted: string): never => {
-    throw new QueryError(`expecting ${wanted}, found ${tokens[at]?.value ?? 'the end'}`)
-  }
-  const accept = (word: string): boolean => {
-    const next = tokens[at]
-    const found = (next?.kind === 'word' || next?.kind === 'sign') && next.value.toLowerCase() === word.toLowerCase()
-    if (found) at++
-    return found
-  }
-  const expect = (word: string): void => {
-    if (!accept(word)) fail(word)
-  }
-  const take = (kind: Token['kind']): string | undefined =>
-    tokens[at]?.kind === kind ? tokens[at++]?.value : undefined
-  const field = (): string => take('field') ?? fail('a field in brackets')
-  const literal = (): string => {
-    if (accept('@project')) return macros.project
-    if (accept('@Me')) return macros.me
-    return take('text') ?? take('number') ?? fail('a value')
-  }
+const operators: ReadonlyMap<string, (value: unknown, wanted: string) => boolean> = new Map([
+  ['=', (value: unknown, wanted: string) => rank(value, wanted) === 0],
+  ['<=', (value: unknown, wanted: string) => rank(value, wanted) <= 0],
+  ['>=', (value: unknown, wanted: string) => rank(value, wanted) >= 0],
+  ['CONTAINS', (value: unknown, wanted: string) => lower(value).includes(lower(wanted))],
+])
 
-  const either = (depth: number): Predicate => {
-    const parts = [both(depth)]
-    while (accept('OR')) parts.push(both(depth))
-    return (fields) => parts.some((part) => part(fields))
-  }
-  const both = (depth: number): Predicate => {
-    const parts = [term(depth)]
-    while (accept('AND')) parts.push(term(depth))
-    return (fields) => parts.every((part) => part(fields))
-  }
-  const term = (depth: number): Predicate => {
-    if (!accept('(')) return comparison(field(), operator(), literal())
-    if (depth === deepest) fail('fewer parentheses')
-    const inner = either(depth + 1)
-    expect(')')
-    return inner
-  }
-  const operator = (): Operator => operators.find((row) => accept(row.sign)) ?? fail('an operator')
-  const order = () => {
-    expect('BY')
-    const name = field()
-    const direction = accept('DESC') ? -1 : (accept('ASC'), 1)
-    return (left: Fields, right: Fields) => direction * rank(left[name], right[name])
-  }
-  const end = (): void => {
-    if (at < tokens.length) fail('the end of the query')
-  }
-  return { accept, expect, field, either, order, end }
-}
-
-interface Operator {
-  readonly sign: string
-  readonly test: (value: unknown, wanted: string) => boolean
-}
-
-const operators: readonly Operator[] = [
-  { sign: '=', test: (value, wanted) => rank(value, wanted) === 0 },
-  { sign: '<>', test: (value, wanted) => rank(value, wanted) !== 0 },
-  { sign: '<=', test: (value, wanted) => rank(value, wanted) <= 0 },
-  { sign: '>=', test: (value, wanted) => rank(value, wanted) >= 0 },
-  { sign: '<', test: (value, wanted) => rank(value, wanted) < 0 },
-  { sign: '>', test: (value, wanted) => rank(value, wanted) > 0 },
-  { sign: 'CONTAINS', test: (value, wanted) => lower(value).includes(lower(wanted)) },
-]
-
-function comparison(field: string, operator: Operator, wanted: string): Predicate {
+function comparison(field = '', sign = '', literal = '', macros: Macros): Predicate {
+  const test = operators.get(sign)
+  if (!field.startsWith('[') || test === undefined || literal === '')
+    throw new QueryError(`expecting a comparison, found ${field} ${sign} ${literal}`)
+  const wanted = valueOf(literal, macros)
   return (fields) => {
-    const value = fields[field]
-    return typeof value === 'object' && value !== null
-      ? Object.values(value).some((part) => operator.test(part, wanted))
-      : operator.test(value, wanted)
+    const value = fields[field.slice(1, -1)]
+    // A person is compared by each of its spellings.
+    const values = typeof value === 'object' && value !== null ? Object.values(value) : [value]
+    return values.some((one) => test(one, wanted))
   }
+}
+
+function valueOf(literal: string, { project, me }: Macros): string {
+  if (literal === '@project') return project
+  if (literal === '@Me') return me
+  return literal.startsWith("'") ? literal.slice(1, -1).replaceAll("''", "'") : literal
 }
 
 function rank(left: unknown, right: unknown): number {

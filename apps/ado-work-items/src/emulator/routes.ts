@@ -101,9 +101,9 @@ function getRoute({ path, query }: EmulatorRequest, scope: RouteScope): unknown 
 }
 
 function patchRoute({ path, query, contentType, body }: EmulatorRequest, scope: RouteScope): unknown {
-  if (!contentType.startsWith('application/json-patch+json')) {
+  if (contentType !== 'application/json-patch+json') {
     throw new ServiceError(415, 'VssRequestContentTypeNotSupportedException', {
-      message: `The request indicated a Content-Type of "${contentType}" which is not supported. Valid: application/json-patch+json.`,
+      message: `The Content-Type "${contentType}" is not supported.`,
     })
   }
   return wire(scope.store.patch(readId(path[2]), body), scope, query)
@@ -114,35 +114,28 @@ const queryBody = z.object({ query: z.string() })
 function queryRoute({ query, body }: EmulatorRequest, { store, organizationUrl }: RouteScope): unknown {
   const top = Math.min(Number(query.get('$top') ?? 200) || 200, 20_000)
   const items = store.query(read(queryBody, body).query).slice(0, top)
-  const workItems = items.map(({ id }) => ({ id, url: urlOf(id, organizationUrl) }))
-  return {
-    queryType: 'flat',
-    queryResultType: 'workItem',
-    columns: [{ referenceName: 'System.Id', name: 'ID' }],
-    workItems,
-  }
+  return { workItems: items.map(({ id }) => ({ id, url: urlOf(id, organizationUrl) })) }
 }
 
 const batchBody = z.object({
   ids: z.array(z.number().int()).max(200),
-  fields: z.array(z.string()).optional(),
-  errorPolicy: z.enum(['fail', 'omit']).default('fail'),
+  fields: z.array(z.string()),
+  errorPolicy: z.literal('omit'),
 })
 
 function batchRoute({ body }: EmulatorRequest, { store, organizationUrl }: RouteScope): unknown {
-  const { ids, fields, errorPolicy } = read(batchBody, body)
+  const { ids, fields } = read(batchBody, body)
   return list(
     ids.map((id) => {
-      const item = errorPolicy === 'omit' ? store.find(id) : store.get(id)
+      const item = store.find(id)
       if (item === undefined) return null
-      const chosen = Object.entries(item.fields).filter(([name]) => fields?.includes(name) ?? true)
+      const chosen = Object.entries(item.fields).filter(([name]) => fields.includes(name))
       return { id, rev: item.rev, fields: Object.fromEntries(chosen), url: urlOf(id, organizationUrl) }
     }),
   )
 }
 
 function wire(item: SeedWorkItem, { organizationUrl }: RouteScope, query: URLSearchParams): unknown {
-  const expand = query.get('$expand')?.toLowerCase()
   const relations = item.relations.map(({ rel, target }) => ({
     rel,
     url: urlOf(target, organizationUrl),
@@ -152,7 +145,7 @@ function wire(item: SeedWorkItem, { organizationUrl }: RouteScope, query: URLSea
     id: item.id,
     rev: item.rev,
     fields: item.fields,
-    ...(relations.length > 0 && (expand === 'relations' || expand === 'all') ? { relations } : {}),
+    ...(relations.length > 0 && query.get('$expand') === 'relations' ? { relations } : {}),
     url: urlOf(item.id, organizationUrl),
   }
 }

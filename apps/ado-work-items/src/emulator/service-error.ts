@@ -8,14 +8,11 @@ export class ServiceError extends Error {
     super(options.message)
     this.status = status
     this.body = {
-      $id: '1',
       ...(options.customProperties === undefined ? {} : { customProperties: options.customProperties }),
       innerException: null,
       message: options.message,
       typeName: `Microsoft.TeamFoundation.WorkItemTracking.Server.${typeKey}, Microsoft.TeamFoundation.WorkItemTracking.Server`,
       typeKey,
-      errorCode: 0,
-      eventId: 3200,
     }
   }
 }
@@ -33,17 +30,11 @@ export function ruleViolation(broken: readonly BrokenField[]): ServiceError {
     fieldReferenceName: referenceName,
     fieldStatusFlags: flags,
     errorMessage: `TF401320: Rule Error for field ${name}. Error code: ${capitals(flags)}.`,
-    fieldStatusCode: 524289,
-    ruleValidationErrors: null,
   }))
   const [first] = errors
   return new ServiceError(400, 'RuleValidationException', {
     message: first?.errorMessage ?? 'TF401320: Rule Error.',
     customProperties: {
-      FieldReferenceName: null,
-      FieldStatusFlags: 'none',
-      ErrorMessage: first?.errorMessage,
-      FieldStatusCode: 0,
       RuleValidationErrors: errors,
     },
   })

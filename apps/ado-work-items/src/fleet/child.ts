@@ -6,6 +6,7 @@ import { isJsonObject } from '@x/schema'
 /** A child process that listens on a port of its own. */
 export interface Child {
   readonly port: number
+  readonly pid: number | undefined
   readonly exited: Promise<void>
   /** Kills the process with SIGKILL, and resolves when it has exited. */
   kill(): Promise<void>
@@ -46,7 +47,7 @@ export async function startChild(
   try {
     const port = await firstPort(child)
     if (onMessage !== undefined) child.on('message', onMessage)
-    return { port, exited, kill, stop }
+    return { port, pid: child.pid, exited, kill, stop }
   } catch (error) {
     // Without this, the child would keep running, and keep this process from exiting.
     await kill()

@@ -1,8 +1,10 @@
+import type { ServerResponse } from 'node:http'
 import { type Middleware, type ServerExtension, withNotify } from '@x/exchange'
 import { isJsonObject, type JsonObject, type RpcNotification, type RpcResponse } from '@x/schema'
 
 /** The `_meta` key of the instance that produced a result. */
 const instanceKey = 'dev.x/instance'
+const headerName = 'x-instance'
 
 /** An instance of the server. */
 export interface Instance {
@@ -65,4 +67,15 @@ export function instanceIn(meta: JsonObject): Instance | undefined {
   if (!isJsonObject(instance)) return undefined
   const { id, pid } = instance
   return typeof id === 'number' && typeof pid === 'number' ? { id, pid } : undefined
+}
+
+/** Adds the header `X-Instance` to a response: a question to a client of an older revision has no `_meta` of a result. */
+export function addInstanceHeader({ id, pid }: Instance, response: ServerResponse): void {
+  response.setHeader(headerName, `${id}; pid=${pid}`)
+}
+
+/** Returns the instance that the headers of a response name. */
+export function readInstanceHeader(headers: Headers): Instance | undefined {
+  const [, id, pid] = /^(\d{1,9}); pid=(\d{1,9})$/.exec(headers.get(headerName) ?? '') ?? []
+  return id === undefined || pid === undefined ? undefined : { id: Number(id), pid: Number(pid) }
 }

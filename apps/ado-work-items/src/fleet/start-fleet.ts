@@ -1,4 +1,4 @@
-import { isJsonObject } from '@x/schema'
+import type { Instance } from '@x/cli/dev'
 import { startBalancer } from './balancer.ts'
 import { type Child, startChild } from './child.ts'
 
@@ -7,6 +7,8 @@ export interface Fleet {
   readonly url: string
   /** Returns the numbers of the instances that listen now. */
   listening(): readonly number[]
+  /** Returns the processes of the instances that listen now. */
+  instances(): readonly Instance[]
   /** Kills an instance, and resolves when it has exited. Another instance starts in its place. */
   kill(id: number): Promise<void>
   /** Resolves when all instances listen. Rejects with the signal's reason. */
@@ -34,16 +36,11 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const changes = new EventTarget()
   let [last, stopping] = [0, false]
 
-  // The page of any instance can request to kill an instance.
-  const handleMessage = (message: unknown): void => {
-    const id = isJsonObject(message) ? message['kill'] : undefined
-    if (typeof id === 'number') void listening.get(id)?.kill()
-  }
   let environment: Readonly<Record<string, string>> = {}
   const startInstance = async (id: number): Promise<void> => {
     // These variables override the environment: the instances listen on this machine only.
     const own = { PORT: '0', HOST: '127.0.0.1', INSTANCE: String(id) }
-    const child = await startChild(module, { ...environment, ...own }, handleMessage)
+    const child = await startChild(module, { ...environment, ...own })
     if (stopping) return child.stop()
     listening.set(id, child)
     changes.dispatchEvent(new Event('change'))
@@ -53,8 +50,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     })
   }
 
-  const inOrder = () => [...listening.keys()].sort((a, b) => a - b)
-  const balancer = await startBalancer(port, () => inOrder().flatMap((id) => listening.get(id)?.port ?? []))
+  const inOrder = () => [...listening].sort(([a], [b]) => a - b)
+  const balancer = await startBalancer(port, () => inOrder().map(([, child]) => child.port))
   const stop = async (): Promise<void> => {
     stopping = true
     await balancer.close()
@@ -70,7 +67,9 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   }
   return {
     url,
-    listening: inOrder,
+    listening: () => inOrder().map(([id]) => id),
+    instances: () =>
+      inOrder().map(([, { port: own, pid, kill }]) => ({ url: new URL(`http://127.0.0.1:${own}/mcp`), pid, kill })),
     kill: async (id) => listening.get(id)?.kill(),
     complete: async (signal) => {
       while (listening.size < count) await nextChange(changes, signal)

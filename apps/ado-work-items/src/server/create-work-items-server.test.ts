@@ -1,10 +1,7 @@
-import { type Client, createClient } from '@x/client'
+import type { Client } from '@x/client'
 import { type CallToolResult, errorCodes } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
-import { sealedState } from '@x/server'
 import { testClient, type TestClientOptions } from '@x/testing'
-import { connectHttp } from '@x/transport-http/client'
-import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
 import { basicAuthorization } from '../azure-devops/connection.ts'
 import { createAzureDevOps } from '../azure-devops/create-azure-devops.ts'
@@ -14,17 +11,10 @@ import { createWorkItemsServer } from './create-work-items-server.ts'
 const [state, resolution, duplicateOf] = ['System.State', 'Microsoft.VSTS.Common.ResolvedReason', 'Custom.DuplicateOf']
 const uri = 'ado://fabrikam/Fabrikam%20Fiber/workitems'
 const template = 'ado://{organization}/{project}/workitems/{id}'
-const options = { name: 'test', version: '1.0.0', cache: false, outputSchemaCompiler: compileJsonSchema } as const
+/** A client that cannot ask its user. */
+const options = { cache: false, outputSchemaCompiler: compileJsonSchema, capabilities: {} } satisfies TestClientOptions
 
-// Neither transport has a client with elicitation.
-const inMemoryOptions = { ...options, capabilities: {} } satisfies TestClientOptions
-
-const carriers = [
-  ['in memory', inMemory],
-  ['over HTTP', overHttp],
-] as const
-
-describe.each(carriers)('%s, a client', (_, connect) => {
+describe('a client', () => {
   test('finds the tools, with what a host should know of them', async () => {
     await using fixture = await connect()
     const tools = await fixture.client.listTools()
@@ -171,7 +161,7 @@ describe.each(carriers)('%s, a client', (_, connect) => {
 test('every kind of request reports a wrong token, and never shows it', async () => {
   await using service = await emulated()
   const azureDevOps = createAzureDevOps({ ...service.connection, authorization: basicAuthorization('wr0ng-token') })
-  await using client = testClient((kit) => createWorkItemsServer(azureDevOps, kit), inMemoryOptions)
+  await using client = testClient((kit) => createWorkItemsServer(azureDevOps, kit), options)
   const advice = expect.stringContaining('Set AZURE_DEVOPS_TOKEN')
   const result = await client.callTool('get_work_item', { workItemId: 4522 })
   expect([result.isError, textOf(result)]).toEqual([true, advice])
@@ -185,79 +175,20 @@ test('every kind of request reports a wrong token, and never shows it', async ()
   expect(textOf(result)).not.toContain('wr0ng-token')
 })
 
-test('a client of 2025-11-25 is asked in the middle of a change', async () => {
-  await using service = await emulated()
-  const keys = [crypto.getRandomValues(new Uint8Array(32))]
-  await using http = await serveHttp(createWorkItemsServer(service.azureDevOps, { state: sealedState({ keys }) }))
-  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-  const send = (message: object, session: Record<string, string> = {}): Promise<Response> =>
-    fetch(http.url, {
-      method: 'POST',
-      headers: { ...headers, ...session },
-      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
-    })
-  const capabilities = { elicitation: {} }
-  const clientInfo = { name: 'host', version: '1.0.0' }
-  const introduction = { protocolVersion: '2025-11-25', capabilities, clientInfo }
-  const introduced = await send({ id: 1, method: 'initialize', params: introduction })
-  const session = { 'mcp-session-id': introduced.headers.get('mcp-session-id') ?? '' }
-  const change = { workItemId: 4522, fields: { [state]: 'Resolved' } }
-  const params = { name: 'update_work_item', arguments: change }
-  const call = await send({ id: 2, method: 'tools/call', params }, session)
-  let events = ''
-  for await (const chunk of call.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    events += chunk
-    const { id } = messagesIn(events).find(({ method }) => method === 'elicitation/create') ?? {}
-    if (id === undefined) continue
-    if (messagesIn(events).some((message) => message.id === 2)) break
-    const content = { resolution: 'Fixed' }
-    await send({ id, result: { action: 'accept', content } }, session)
-  }
-  expect(messagesIn(events)).toMatchObject([
-    { method: 'elicitation/create', params: { message: expect.stringContaining('How was this bug resolved?') } },
-    { id: 2, result: { structuredContent: { id: 4522, state: 'Resolved' } } },
-  ])
-})
-
-interface Received {
-  readonly id?: number | string
-  readonly method?: string
-}
-
-function messagesIn(events: string): Received[] {
-  const complete = events.slice(0, events.lastIndexOf('\n\n') + 2)
-  return [...complete.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(data ?? '') as Received)
-}
-
 interface Fixture {
   readonly client: Client
   readonly emulated: Emulated
   [Symbol.asyncDispose](): Promise<void>
 }
 
-async function inMemory(): Promise<Fixture> {
+async function connect(): Promise<Fixture> {
   const service = await emulated()
-  const client = testClient((kit) => createWorkItemsServer(service.azureDevOps, kit), inMemoryOptions)
+  const client = testClient((kit) => createWorkItemsServer(service.azureDevOps, kit), options)
   return {
     client,
     emulated: service,
     [Symbol.asyncDispose]: async () => {
       await client.close()
-      await service[Symbol.asyncDispose]()
-    },
-  }
-}
-
-async function overHttp(): Promise<Fixture> {
-  const service = await emulated()
-  const http = await serveHttp(createWorkItemsServer(service.azureDevOps))
-  const connection = connectHttp(http.url)
-  return {
-    client: createClient(connection, options),
-    emulated: service,
-    [Symbol.asyncDispose]: async () => {
-      await connection.close()
-      await http.close()
       await service[Symbol.asyncDispose]()
     },
   }
@@ -279,7 +210,7 @@ function textOf(result: CallToolResult): string {
 
 test('the skills name tools that the server has', async () => {
   await using service = await emulated()
-  await using client = testClient((kit) => createWorkItemsServer(service.azureDevOps, kit), inMemoryOptions)
+  await using client = testClient((kit) => createWorkItemsServer(service.azureDevOps, kit), options)
   const names = (await client.listTools()).map(({ name }) => name)
   const listed = await client.listResources()
   const skills = listed.filter(({ uri }) => uri.startsWith('skill://'))

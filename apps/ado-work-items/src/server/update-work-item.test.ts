@@ -1,10 +1,9 @@
-import { createClient } from '@x/client'
+import { type ClientExtension, createClient } from '@x/client'
 import type { CallToolResult, InputRequest } from '@x/schema'
 import { sealedState } from '@x/server'
 import { randomKey } from '@x/state-codec'
 import { type Answers, stopAtEveryStep, type ServerKit, testClient, type TestClient } from '@x/testing'
 import { describe, expect, test } from 'vitest'
-import { type RoundWatch, roundWatch } from '../walk-through/round-watch.ts'
 import { type Emulated, emulated } from '../testing/emulated.ts'
 import { createWorkItemsServer, type WorkItemsServer } from './create-work-items-server.ts'
 
@@ -21,10 +20,7 @@ describe('a bug that is resolved', () => {
       duplicate_of: ({ request }) => (requests.push(request), duplicate.duplicate_of),
     })
     const { client } = fixture
-    let stateBytes = 0
-    const signal = new AbortController().signal
-    client.rounds.watch(signal, (round) => void (stateBytes = Math.max(stateBytes, round.stateBytes)))
-    const result = await client.callTool('update_work_item', resolve, { signal })
+    const result = await client.callTool('update_work_item', resolve)
     expect(requests.map(({ params }) => params)).toEqual([
       {
         mode: 'form',
@@ -71,7 +67,7 @@ describe('a bug that is resolved', () => {
       [1, 'input_required'],
       [2, 'complete'],
     ])
-    expect(stateBytes).toBeLessThan(2_000)
+    expect(Math.max(...fixture.stateBytes)).toBeLessThan(2_000)
   })
 
   test('takes one question when it is fixed', async () => {
@@ -211,7 +207,9 @@ test('the state of an instance with other keys is rejected, so instances share t
 })
 
 interface Fixture extends AsyncDisposable {
-  readonly client: TestClient<WorkItemsServer> & { readonly rounds: RoundWatch }
+  readonly client: TestClient<WorkItemsServer>
+  /** The sizes of the states so far. */
+  readonly stateBytes: readonly number[]
   readonly emulated: Emulated
   /** Returns the keys of the questions so far. */
   asked(): readonly string[]
@@ -223,17 +221,24 @@ interface Fixture extends AsyncDisposable {
 /** Starts instances that share only their keys and the service, and a client whose rounds go to different instances. */
 async function fleet(answers: Answers = {}): Promise<Fixture> {
   const service = await emulated()
+  const stateBytes: number[] = []
+  const watchSizes: ClientExtension = {
+    extends: 'client',
+    name: 'watchSizes',
+    start: () => ({ observe: (event) => event.type === 'round' && stateBytes.push(event.stateBytes) }),
+  }
   const createInstance = (kit: ServerKit) => createWorkItemsServer(service.azureDevOps, kit)
   const client = testClient(createInstance, {
     answers,
     restartBetweenRounds: true,
     cache: false,
-    extensions: [roundWatch()],
+    extensions: [watchSizes],
   })
   const { signal } = new AbortController()
   const revision = async (id: number) => (await service.azureDevOps.getWorkItem(id, signal)).rev
   return {
     client,
+    stateBytes,
     emulated: service,
     asked: () => client.observations.rounds.flatMap(({ questions }) => Object.keys(questions)),
     revisions: (...ids) => Promise.all(ids.map(revision)),

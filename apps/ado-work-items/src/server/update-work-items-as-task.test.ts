@@ -4,7 +4,7 @@ import { type ServerKit, testClient } from '@x/testing'
 import { describe, expect, test } from 'vitest'
 import { same, type View, withTasks } from '../testing/bulk-fleet.ts'
 import { emulated } from '../testing/emulated.ts'
-import { textOf } from '../walk-through/text-of.ts'
+import { textOf } from '../walk-through/connect.ts'
 import { defineConversations } from './conversation.ts'
 import { createWorkItemsServer } from './create-work-items-server.ts'
 

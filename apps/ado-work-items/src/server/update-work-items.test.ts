@@ -2,7 +2,7 @@ import type { Answers } from '@x/testing'
 import { describe, expect, test } from 'vitest'
 import { AzureDevOpsError } from '../azure-devops/azure-devops-error.ts'
 import { same, type View, withoutTasks, withTasks } from '../testing/bulk-fleet.ts'
-import { textOf } from '../walk-through/text-of.ts'
+import { textOf } from '../walk-through/connect.ts'
 import { bulkOutput } from './bulk/describe-bulk.ts'
 
 const [state, resolution, duplicateOf] = ['System.State', 'Microsoft.VSTS.Common.ResolvedReason', 'Custom.DuplicateOf']

@@ -1,7 +1,6 @@
 import pg from 'pg'
 import { ConfigurationError, readConfiguration } from '../configuration.ts'
 import { startChild } from '../fleet/child.ts'
-import { restatePath } from './restate.ts'
 
 /** The database in which the instances store tasks. */
 export interface TasksDatabase {
@@ -67,19 +66,4 @@ async function checkConnection(url: string): Promise<void> {
 function reasonIn(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonIn).join('; ')
   return error instanceof Error ? error.message : String(error)
-}
-
-/** A Restate server, which assigns task runs to instances. */
-export interface RestateService {
-  /** The environment variables that make an instance of the server use it. */
-  readonly environment: Readonly<Record<string, string>>
-  stop(): Promise<void>
-}
-
-/** Starts a Restate server, which sends task runs to the shared URL of the instances. */
-export async function openRestate(url: string): Promise<RestateService> {
-  const endpoint = new URL(restatePath, url).href
-  const child = await startChild(new URL('./restate-process.js', import.meta.url), { RESTATE_ENDPOINT: endpoint })
-  const environment = { TASKS_RESTATE: `http://127.0.0.1:${child.port}`, RESTATE_LOGGING: 'ERROR' }
-  return { environment, stop: child.stop }
 }

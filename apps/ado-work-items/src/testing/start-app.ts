@@ -14,6 +14,8 @@ export interface StartedApp {
   readonly started: Promise<string>
   /** Resolves to the URL after the walk-through. Rejects if the process exits before. */
   readonly url: Promise<string>
+  /** Resolves to the address of the page after the walk-through. */
+  readonly page: Promise<string>
   readonly ended: Promise<{ readonly code: number | null; readonly output: string; readonly errors: string }>
 }
 
@@ -81,6 +83,7 @@ export function start(args: readonly string[], environment: Readonly<Record<stri
   }
   const started = printed(/^\d+ instances? shares? (\S+) and/m)
   const url = printed(/^Serving on (\S+)/m)
+  const page = printed(/^Call it, and kill its instances, at (\S+)/m)
   // The pipes close when the last process that holds them exits, including instances and emulator.
   const ended = new Promise<{ code: number | null; output: string; errors: string }>((resolve) => {
     child.once('close', (code) => {
@@ -88,7 +91,7 @@ export function start(args: readonly string[], environment: Readonly<Record<stri
       resolve({ code, output, errors })
     })
   })
-  return { child, started, url, ended }
+  return { child, started, url, page, ended }
 }
 
 /** Appends output of processes to the results, which are searched for tokens after the run. */

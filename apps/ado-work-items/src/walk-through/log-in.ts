@@ -1,22 +1,17 @@
 import type { OAuth } from '@x/auth/client'
 import type { MachineAuth } from '@x/auth/machine'
-import { createClient, isClientError } from '@x/client'
-import { isSessionNotFound, sessionsClient } from '@x/sessions/client'
-import { isTaskError, tasksClient } from '@x/tasks/client'
+import { isClientError } from '@x/client'
+import { isSessionNotFound } from '@x/sessions/client'
+import { isTaskError } from '@x/tasks/client'
 import type { LoginService } from '../authorization/open-login.ts'
 import { scopes } from '../authorization/protect-work-items.ts'
-import { exampleRequest } from './curl-example.ts'
+import { connect, type ConnectOptions, textOf } from './connect.ts'
 import { expect, type Line, type Step } from './step.ts'
-import { textOf } from './text-of.ts'
-import { watchedExchange } from './watched-exchange.ts'
 
 /** The dependencies of the steps about logins. */
-export interface LoginPlan {
-  readonly url: string
+export interface LoginPlan extends Pick<ConnectOptions, 'url' | 'onInstance'> {
   readonly login: Pick<LoginService, 'auth' | 'personAuth' | 'job'>
   readonly dpop: boolean
-  /** Receives the number of the instance that answered. */
-  readonly onInstance: (id: number) => void
 }
 
 /**
@@ -30,7 +25,7 @@ export function loginSteps(plan: LoginPlan): readonly Step[] {
 function rejectStranger({ url }: LoginPlan): Step {
   return {
     title: 'A call without a token must be refused.',
-    ask: 'tools/call list_work_items',
+    ask: 'tools/list',
     run: async ({ signal }) => {
       const response = await send(url, {}, signal)
       expect(response.status === 401, `it should be rejected with 401, not ${response.status}`)
@@ -45,7 +40,7 @@ function logInJob(plan: LoginPlan): Step {
     title: 'A job logs in with its key, and may only read.',
     ask: 'tools/call list_work_items, then update_work_item',
     run: async ({ signal }) => {
-      const client = connect(plan, plan.login.job)
+      const client = connectAs(plan, plan.login.job)
       const found = await client.callTool('list_work_items', { type: 'Bug', top: 1 }, { signal })
       expect(found.isError !== true, textOf(found).join(' '))
       const change = { workItemId: 4533, fields: { 'System.State': 'Active' } }
@@ -60,7 +55,7 @@ function logInJob(plan: LoginPlan): Step {
 function rejectCopiedToken({ url, login }: LoginPlan): Step {
   return {
     title: 'Another client sends a copied token, and must be refused.',
-    ask: 'tools/call list_work_items, with the token and without a proof',
+    ask: 'tools/list, with the token and without a proof',
     run: async ({ signal }) => {
       await login.auth.login(url, { signal })
       const headers = await login.auth.headers({ url: new URL(url), method: 'POST', signal })
@@ -79,8 +74,8 @@ export function separateUsers(plan: LoginPlan): Step {
     title: 'Eve must not find a task or a session of Ada.',
     ask: 'tasks/get and tools/list, with the ids that Ada has',
     run: async ({ signal }) => {
-      const ada = connect(plan, plan.login.auth)
-      const eve = connect(plan, plan.login.personAuth('eve'))
+      const ada = connectAs(plan, plan.login.auth)
+      const eve = connectAs(plan, plan.login.personAuth('eve'))
       const started = await ada.tasks.start('update_work_items', { ids: [4540], fields: priority(2) }, { signal })
       expect(started.status === 'task', 'the call should continue as a task')
       const { task } = started
@@ -102,22 +97,15 @@ export function separateUsers(plan: LoginPlan): Step {
   }
 }
 
-/** Creates the client of a person or a job, with task calls and sessions of its own. */
-function connect({ url, onInstance }: LoginPlan, auth: OAuth | MachineAuth) {
-  const exchange = watchedExchange(url, (instance) => instance && onInstance(instance.id), auth)
-  const own = { target: url, user: null }
-  return createClient(exchange, {
-    name: 'walk-through',
-    version: '0.1.0',
-    cache: false,
-    capabilities: 'capabilities' in auth ? auth.capabilities : undefined,
-    extensions: [tasksClient(own), sessionsClient(own)],
-  })
+/** Creates the client of a person or a job. */
+function connectAs({ url, onInstance }: LoginPlan, auth: OAuth | MachineAuth): ReturnType<typeof connect> {
+  return connect({ url, onInstance, auth, capabilities: 'capabilities' in auth ? auth.capabilities : undefined })
 }
 
 function send(url: string, extra: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response> {
-  const { headers, body } = exampleRequest(url)
-  return fetch(url, { method: 'POST', headers: { ...headers, ...extra }, body, signal })
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...extra }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+  return fetch(url, { method: 'POST', headers, body, signal })
 }
 
 function priority(value: number): Readonly<Record<string, number>> {

@@ -1,9 +1,10 @@
 import { createClient, type ElicitAnswer } from '@x/client'
 import { connectAny } from '@x/legacy/client'
-import { createRecordingFetch, type WireMessage } from './record-messages.ts'
+import type { connectHttp } from '@x/transport-http/client'
+import { type Instance, readInstanceHeader } from '../fleet/instance-meta.ts'
+import { textOf } from './connect.ts'
 import { type Expected, killInstanceThatAsked } from './resolve-in-rounds.ts'
-import { expect, type Line, type Step, type StepScope } from './step.ts'
-import { textOf } from './text-of.ts'
+import { expect, type Line, type Step } from './step.ts'
 
 /** A call by a client of an older revision, with the expected question. */
 export interface OlderPlan {
@@ -23,15 +24,17 @@ export function resolveAsOlderClient({ title, workItemId, question, say }: Older
     title,
     ask: `initialize, then tools/call update_work_item { "workItemId": ${workItemId}, "fields": { "System.State": "Resolved" } }`,
     run: async (scope) => {
-      const messages: WireMessage[] = []
-      const fetch = createRecordingFetch((message) => messages.push(message))
+      const seen: { asking?: Instance; answering?: Instance } = {}
+      const fetch = watchingFetch((instance) => (seen.answering = instance))
       await using connection = connectAny(scope.url, { revision: 'older', http: { auth: scope.auth, fetch } })
       const lines: Line[] = []
       const elicit = async ({ message }: { readonly message: string }): Promise<ElicitAnswer> => {
         expect(message === question.message, `it should ask "${question.message}", not "${message}"`)
-        const asked = messages.findLast((one) => one.message['method'] === 'elicitation/create')
-        lines.push({ mark: '←', text: `elicitation/create, ${describeSender(asked)}: ${message}` })
-        lines.push(await killInstanceThatAsked(scope, asked?.instance?.id))
+        const asking = seen.answering
+        expect(asking !== undefined, 'the instance that asks should say who it is')
+        seen.asking = asking
+        lines.push({ mark: '←', text: `elicitation/create, instance ${asking.id}: ${message}` })
+        lines.push(await killInstanceThatAsked(scope, asking.id))
         const answer = Object.values(question.answer.content ?? {}).join(', ')
         lines.push({ mark: '→', text: `the answer with the same state: ${answer}` })
         return question.answer
@@ -43,32 +46,28 @@ export function resolveAsOlderClient({ title, workItemId, question, say }: Older
       expect(result.isError !== true && textOf(result).join(' ').includes(say), `it should say "${say}"`)
       const { peer } = connection
       expect(peer !== undefined && peer.revision !== '2026-07-28', 'it should speak an older revision')
-      const continued = checkMessages(messages, scope)
+      const { asking, answering } = seen
+      expect(asking !== undefined && answering !== undefined, 'every instance should say who it is')
+      expect(answering.pid !== asking.pid, 'another instance should send the result')
+      for (const instance of [asking, answering]) scope.onInstance(instance)
       return [
         `revision ${peer.revision}. The client declares experimental.requestState.`,
         ...lines,
-        { mark: '←', text: `the result, from instance ${continued}:` },
+        { mark: '←', text: `the result, from instance ${answering.id}:` },
         ...textOf(result),
       ]
     },
   }
 }
 
-function describeSender(question: WireMessage | undefined): string {
-  return `instance ${question?.instance?.id ?? '?'}, with ${question?.state?.length ?? 0} bytes of state`
-}
+type Fetch = NonNullable<NonNullable<Parameters<typeof connectHttp>[1]>['fetch']>
 
-/**
- * Checks that the answer returned the state of the question, and that another instance sent the result. Returns the
- * number of that instance.
- */
-function checkMessages(messages: readonly WireMessage[], { onInstance }: StepScope): number {
-  const [question, answer] = messages.filter(({ state }) => state !== undefined)
-  const last = messages.findLast(({ message }) => 'result' in message)?.instance
-  expect(question !== undefined, 'the question should have a state')
-  expect(answer !== undefined && answer.state === question.state, 'the answer should return the state')
-  expect(answer.message['id'] === question.message['id'], 'the answer should have the id of the question')
-  expect(last !== undefined && last.id !== question.instance?.id, 'another instance should send the result')
-  for (const instance of [question.instance, last]) if (instance !== undefined) onInstance(instance.id)
-  return last.id
+/** Creates a `fetch` that passes the instance of each response on. A question of an older revision has no `_meta`. */
+function watchingFetch(onInstance: (instance: Instance) => void): Fetch {
+  return async (url, options) => {
+    const response = await fetch(url, options)
+    const instance = readInstanceHeader(response.headers)
+    if (instance !== undefined) onInstance(instance)
+    return response
+  }
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import { textOf } from './connect.ts'
 import { expect, type Step, type StepScope } from './step.ts'
-import { textOf } from './text-of.ts'
 
 const listed = z.object({ workItems: z.array(z.object({ id: z.number() })) })
 

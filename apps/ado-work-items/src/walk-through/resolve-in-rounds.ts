@@ -1,8 +1,7 @@
 import type { ElicitAnswer } from '@x/client'
 import { instanceIn } from '../fleet/instance-meta.ts'
-import type { RoundEvent } from './round-watch.ts'
+import { connect, type RoundEvent, textOf } from './connect.ts'
 import { expect, type Line, type Step, type StepScope } from './step.ts'
-import { textOf } from './text-of.ts'
 
 /** The expected questions in order, with their answers. */
 export interface Expected {
@@ -30,10 +29,8 @@ export function resolveInRounds(plan: RoundsPlan): Step {
     ask: `tools/call update_work_item { "workItemId": ${plan.workItemId}, "fields": { "System.State": "Resolved" } }`,
     run: async (scope) => {
       const story = createStory(plan, scope)
-      // A signal of this call alone identifies its rounds.
-      const signal = AbortSignal.any([scope.signal])
-      scope.client.rounds.watch(signal, story.watch)
-      const result = await scope.client.callTool('update_work_item', args, { signal, elicit: story.answer })
+      const client = connect({ ...scope, onRound: story.watch })
+      const result = await client.callTool('update_work_item', args, { signal: scope.signal, elicit: story.answer })
       const lines = textOf(result)
       expect(result.isError !== true, `it should not fail: ${lines.join(' ')}`)
       for (const words of plan.say)

@@ -1,20 +1,9 @@
-import type { Client } from '@x/client'
-import type { SessionsClient } from '@x/sessions/client'
-import type { TasksClient } from '@x/tasks/client'
-import type { HttpAuthorizer } from '@x/transport-http/client'
-import type { RoundWatch } from './round-watch.ts'
+import type { connect, ConnectOptions } from './connect.ts'
 
 /** The dependencies of a step. */
-export interface StepScope {
-  readonly client: Client & { readonly sessions: SessionsClient; readonly rounds: RoundWatch }
-  /** The client for calls that may become tasks. */
-  readonly tasks: TasksClient
+export interface StepScope extends Pick<ConnectOptions, 'url' | 'auth' | 'onInstance'> {
+  readonly client: ReturnType<typeof connect>
   readonly signal: AbortSignal
-  readonly url: string
-  /** The login of the user. Undefined for a server without a login. */
-  readonly auth: HttpAuthorizer | undefined
-  /** Receives the number of an instance that answered a client that the step created. */
-  onInstance(id: number): void
   /** The part of resource URIs that names the organization and the project. */
   readonly uriBase: string
   /** Kills the instance with this number, and resolves when it has exited. */

@@ -1,6 +1,6 @@
 import type { ClientSession } from '@x/sessions/client'
+import { textOf } from './connect.ts'
 import { expect, type Line, type Step, type StepScope } from './step.ts'
-import { textOf } from './text-of.ts'
 
 /** Runs two conversations, each about its own work item. In each of them "set it to Active" changes that work item. */
 export function talkInSessions(title: string, workItemIds: readonly [number, number]): Step {

@@ -3,9 +3,9 @@ import type { CallToolResult } from '@x/schema'
 import type { TaskHandle } from '@x/tasks/client'
 import * as z from 'zod'
 import { workerIn } from '../fleet/instance-meta.ts'
+import { textOf } from './connect.ts'
 import type { Expected } from './resolve-in-rounds.ts'
 import { expect, type Line, type Step, type StepScope } from './step.ts'
-import { textOf } from './text-of.ts'
 
 /** A change of many work items as a task whose instance is killed during the work. */
 export interface TaskPlan {
@@ -38,7 +38,7 @@ export function updateInTask(plan: TaskPlan): Step {
       const story = createStory(plan)
       const how = { signal: scope.signal, elicit: story.answer }
       const begun = performance.now()
-      const started = await scope.tasks.start('update_work_items', args, how)
+      const started = await scope.client.tasks.start('update_work_items', args, how)
       expect(started.status === 'task', 'it should continue as a task')
       const { task } = started
       const took = (performance.now() - begun).toFixed(0)

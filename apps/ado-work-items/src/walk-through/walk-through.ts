@@ -1,15 +1,11 @@
-import { createClient } from '@x/client'
-import { sessionsClient } from '@x/sessions/client'
-import { tasksClient } from '@x/tasks/client'
 import * as z from 'zod'
 import { workItemUri } from '../server/work-item-output.ts'
 import type { LoginService } from '../authorization/open-login.ts'
+import { connect, type ConnectOptions } from './connect.ts'
 import { separateUsers, type LoginPlan, loginSteps } from './log-in.ts'
-import { roundWatch } from './round-watch.ts'
 import { emulatorPlan, readOnlyPlan } from './plan.ts'
 import type { Step, StepScope } from './step.ts'
 import { formatStep, formatSummary, type StepReport } from './transcript.ts'
-import { watchedExchange } from './watched-exchange.ts'
 
 /** The dependencies of a walk-through. */
 export interface WalkThroughOptions {
@@ -30,38 +26,17 @@ export interface WalkThroughOptions {
 /** Runs the walk-through over HTTP. Resolves to `true` if every step succeeded. */
 export async function walkThrough(options: WalkThroughOptions): Promise<boolean> {
   const { url, organization, project, signal, fleet, login, print } = options
-  const answered: number[] = []
-  const onInstance = (id: number): void => void answered.push(id)
-  const exchange = watchedExchange(url, (instance) => instance && onInstance(instance.id), login?.auth)
-  // Caching is off, because the walk-through shows the responses of the server.
-  const host = { name: 'walk-through', version: '0.1.0', cache: false } as const
-  const client = createClient(exchange, { ...host, extensions: [sessionsClient(), roundWatch()] })
-  // The client polls a task many times, so each instance is listed once.
-  const followed = watchedExchange(
-    url,
-    (instance) => {
-      if (instance !== undefined && !answered.includes(instance.id)) answered.push(instance.id)
-    },
-    login?.auth,
-  )
-  const tasking = createClient(followed, { ...host, extensions: [tasksClient()] })
+  const answered = new Set<number>()
+  const onInstance: ConnectOptions['onInstance'] = ({ id }) => void answered.add(id)
+  const user = { url, auth: login?.auth, onInstance }
   const base = workItemUri({ organization, project }, 0).replace(/\/workitems\/0$/, '')
-  const scope: StepScope = {
-    ...fleet,
-    client,
-    tasks: tasking.tasks,
-    signal,
-    url,
-    auth: login?.auth,
-    onInstance,
-    uriBase: base,
-  }
+  const scope: StepScope = { ...fleet, ...user, client: connect(user), signal, uriBase: base }
 
   const steps = options.emulated ? emulatorPlan : readOnlyPlan(await lastChanged(scope))
   const plan = login === undefined ? steps : protectedPlan(steps, { ...options, login, onInstance })
   let failed = 0
   for (const [index, step] of plan.entries()) {
-    answered.length = 0
+    answered.clear()
     const report = { ...(await runStep(step, scope)), number: index + 1, instances: [...answered] }
     signal.throwIfAborted()
     if (report.problem !== undefined) failed++
