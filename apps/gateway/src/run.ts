@@ -8,6 +8,7 @@ import { startGatewayFleet } from './gateway-fleet.ts'
 import type { Options } from './options.ts'
 import { startOrdersApi } from './orders-api.ts'
 import { everythingProgram } from './programs.ts'
+import { servePage } from './serve-page.ts'
 import { type WalkThroughOptions, walkThrough } from './walk-through.ts'
 
 /** The part of its process that a run uses. */
@@ -29,7 +30,10 @@ export async function run({ once: isOnce, port }: Options, { stop, print }: RunC
     const isGood = await walkThrough(started, print)
     log.isKept = false
     if (!isOnce) {
+      const page = await servePage(url, started.workItems, port)
+      stops.push(page.close)
       print(`\nServing on ${url} until Ctrl-C. Connect a host of any revision to it.`)
+      print(`Call its tools, and kill an upstream, at ${page.pageUrl}`)
       if (!signal.aborted) await once(signal, 'abort')
     }
     signal.throwIfAborted()

@@ -30,7 +30,7 @@ export interface Step {
   readonly run: (scope: WalkThroughScope) => Promise<readonly string[]>
 }
 
-const upstreams = ['work-items', 'everything', 'files', 'orders']
+export const upstreams = ['work-items', 'everything', 'files', 'orders']
 /** Milliseconds until an upstream has to serve its tools, on a busy machine. */
 const patienceMs = 60_000
 const pollMs = 250
