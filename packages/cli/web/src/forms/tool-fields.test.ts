@@ -24,6 +24,15 @@ test.each<[string, JsonObject, FieldKind, Draft]>([
     { type: 'entries' },
     [{ name: '', value: '' }],
   ],
+  [
+    'values by name with a default',
+    { type: 'object', additionalProperties: { type: 'string' }, default: { a: 'b', c: '' } },
+    { type: 'entries' },
+    [
+      { name: 'a', value: 'b' },
+      { name: 'c', value: '""' },
+    ],
+  ],
   ['numbers by name', { type: 'object', additionalProperties: { type: 'number' } }, { type: 'json' }, ''],
   ['an object', { type: 'object', properties: { a: {} }, default: { a: 1 } }, { type: 'json' }, '{"a":1}'],
   ['a list of anything', { type: 'array', items: {} }, { type: 'json' }, ''],

@@ -93,6 +93,7 @@ export function draftOf(given: JsonValue | undefined, kind: FieldKind): Draft {
     case 'choices':
       return Array.isArray(given) ? given.filter((value) => typeof value === 'string') : []
     case 'entries':
+      return isJsonObject(given) ? toEntries(given) : emptyDraft(kind)
     case 'ids':
       return emptyDraft(kind)
     case 'json':
@@ -100,6 +101,11 @@ export function draftOf(given: JsonValue | undefined, kind: FieldKind): Draft {
     default:
       return String(given)
   }
+}
+
+/** An empty value is written `""`, as `readEntries` reads it. */
+function toEntries(given: JsonObject): Draft {
+  return Object.entries(given).map(([name, value]) => ({ name, value: value === '' ? '""' : String(value) }))
 }
 
 function objectIn(schema: JsonObject, name: string): JsonObject | undefined {
