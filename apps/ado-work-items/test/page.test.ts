@@ -41,6 +41,8 @@ describeNeeding('chromium', 'the page of the running app', (executablePath) => {
 
 /** Resolves a bug, and kills the process that asked. Returns the processes of the messages that were received. */
 async function resolveWithKill(page: Page, id: number): Promise<readonly string[]> {
+  // A form can be filled when the tools are listed.
+  await page.getByRole('button', { name: /^Call / }).waitFor()
   await page
     .locator('.work-items li', { hasText: `#${id}` })
     .getByRole('button', { name: 'Resolve' })

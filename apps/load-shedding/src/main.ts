@@ -1,7 +1,7 @@
 import { runMain, stopOnSignals } from '@apps/front/usage'
 import { parseOptions, usage } from './options.ts'
 import { run } from './run.ts'
-import { liveLines, liveTable } from './terminal/live-table.ts'
+import { liveLines } from './terminal/live-lines.ts'
 
 process.exitCode = await runMain(async () => {
   const options = parseOptions(process.argv.slice(2))
@@ -9,6 +9,5 @@ process.exitCode = await runMain(async () => {
     process.stdout.write(usage)
     return 0
   }
-  const view = process.stdout.isTTY ? liveTable(process.stdout) : liveLines(process.stdout)
-  return run(options, { stop: stopOnSignals(), view })
+  return run(options, { stop: stopOnSignals(), view: liveLines(process.stdout) })
 })

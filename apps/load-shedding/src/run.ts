@@ -4,7 +4,7 @@ import { serveDev } from '@x/cli/dev'
 import { formatMs } from './board/format-ms.ts'
 import type { Options } from './options.ts'
 import { fleetPanel } from './control/fleet-panel.ts'
-import type { LiveView } from './terminal/live-table.ts'
+import type { LiveView } from './terminal/live-lines.ts'
 import { openStage } from './trial/open-stage.ts'
 import { runTrial, type Trial } from './trial/run-trial.ts'
 
