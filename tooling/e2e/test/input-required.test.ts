@@ -46,7 +46,7 @@ overEveryTransport('a call that asks', (serve) => {
     expect(work.saved).toEqual(['#4522 duplicates #17'])
   })
 
-  test('is retried with the same arguments, the unchanged state, only the new answers and a new id [MRT-002 MRT-017 MRT-018 MRT-020]', async () => {
+  test('is retried with the same arguments, the unchanged state, only the new answers and a new id [MRT-002 MRT-017 MRT-018 MRT-020 TOL-008]', async () => {
     await using served = await serve({ tools: [resolveTool()], state })
     const answers: unknown[] = []
     const { exchange, requests } = recordRequests(async (request, call) => {

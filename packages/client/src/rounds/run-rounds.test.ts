@@ -35,7 +35,7 @@ describe('A call that is asked for input', () => {
     ])
   })
 
-  test('has another id and the whole _meta in each request [MRT-002 MRT-020]', async () => {
+  test('has another id and the whole _meta in each request [MRT-002 MRT-020 TOL-008]', async () => {
     const exchange = createSequentialExchange(
       createInputRequired({ who: nameFormRequest }, 's1'),
       createInputRequired({ who: nameFormRequest }),

@@ -1,6 +1,7 @@
 import { createCall } from '@x/exchange'
-import { metaKeys, type RpcNotification, type RpcResponse } from '@x/schema'
+import { metaKeys, protocolVersion, type RpcNotification, type RpcResponse } from '@x/schema'
 import { createServer, tool } from '@x/server'
+import { httpHandler } from '@x/transport-http'
 import { describe, expect, test } from 'vitest'
 import { proxy } from '../index.ts'
 import { callOf, createGateway, createNotes, errorOf, namesIn, resultOf } from '../testing/gateway-kit.ts'
@@ -40,6 +41,23 @@ describe('a call reaches one upstream, by its name or URI alone [GWY-001]', () =
   ])('%s of %j is refused', async (method, params, message) => {
     const server = create()
     expect(await errorOf(server, method, params)).toMatchObject({ code: -32602, message })
+    await server.close()
+  })
+
+  test('two upstreams that call themselves alike keep their tools apart [TOL-017 TOL-018]', async () => {
+    const upstreamOf = (city: string) =>
+      createServer({
+        name: 'weather',
+        version: '1.0.0',
+        tools: [tool('now', { description: 'Weather', run: () => city })],
+      })
+    const server = createGateway({ north: upstreamOf('Oslo'), south: upstreamOf('Rome') })
+    expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toEqual(['north__now', 'south__now'])
+    for (const [name, city] of [
+      ['north__now', 'Oslo'],
+      ['south__now', 'Rome'],
+    ])
+      expect(textIn(await resultOf(server, 'tools/call', { name, arguments: {} }))).toContain(city)
     await server.close()
   })
 
@@ -288,4 +306,30 @@ test('no upstream speaks as another, in its instructions or with a prompt that l
 
 test.each(['CRM', 'c__m', ''])('an upstream cannot be named %j', (name) => {
   expect(() => createGateway({ [name]: createScriptedUpstream() })).toThrow('lower-case')
+})
+
+test.each([
+  ['a header that differs from the body', { 'mcp-name': 'other__add' }],
+  ['no version', { 'mcp-protocol-version': null }],
+  ['an older version, whose headers repeat nothing', { 'mcp-protocol-version': '2025-03-26' }],
+])('a request with %s gets an HTTP error, and reaches no upstream [SHT-076 SHT-077]', async (_, changed) => {
+  const upstream = createScriptedUpstream()
+  const server = createGateway({ crm: { connect: upstream.connect } })
+  const params = { name: 'crm__add', arguments: {}, _meta: { [metaKeys.protocolVersion]: protocolVersion } }
+  const headers = new Headers({
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+    'mcp-protocol-version': protocolVersion,
+    'mcp-method': 'tools/call',
+    'mcp-name': 'crm__add',
+  })
+  for (const [name, value] of Object.entries(changed)) {
+    if (value === null) headers.delete(name)
+    else headers.set(name, value)
+  }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  const response = await httpHandler(server)(new Request('http://localhost/mcp', { method: 'POST', headers, body }))
+  expect(response.status).toBe(400)
+  expect(upstream.arrived).toEqual([])
+  await server.close()
 })

@@ -1,5 +1,7 @@
-import { errorCodes } from '@x/schema'
+import { errorCodes, metaKeys } from '@x/schema'
+import { randomKey, sealedState } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import {
   createServer,
   resource,
@@ -152,6 +154,26 @@ describe('caching', () => {
     const server = serve({ resources: [resource(uri, { name: 'a', read, ...given })] })
     expect(await resultOf(server, 'resources/read', { uri })).toMatchObject(expected)
   })
+})
+
+test('a reading that asks has no caching hints, and its complete result has them [CCH-007]', async () => {
+  const asking = resource(uri, {
+    name: 'a',
+    cache: { ttlMs: 5000, scope: 'public' },
+    read: async (ctx) => {
+      const { who } = await ctx.elicit('who', { message: 'Who?', schema: z.object({ who: z.string() }) })
+      return who
+    },
+  })
+  const server = serve({ resources: [asking], state: sealedState({ keys: [randomKey()] }) })
+  const meta = { [metaKeys.clientCapabilities]: { elicitation: { form: {} } } }
+  const asked = await resultOf(server, 'resources/read', { uri }, { meta })
+  expect(asked).toMatchObject({ resultType: 'input_required' })
+  expect(asked).not.toHaveProperty('ttlMs')
+  expect(asked).not.toHaveProperty('cacheScope')
+  const inputResponses = { who: { action: 'accept', content: { who: 'Ada' } } }
+  const retry = { uri, inputResponses, requestState: asked['requestState'] ?? '' }
+  expect(await resultOf(server, 'resources/read', retry, { meta })).toMatchObject({ ttlMs: 5000 })
 })
 
 test('a hidden resource is not found, not listed, and leaves no trace [CCH-026 CCH-027]', async () => {

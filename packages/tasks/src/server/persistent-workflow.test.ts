@@ -48,6 +48,27 @@ describe('the persistent workflow, if it is enabled', () => {
     expect(Object.keys(asked.inputRequests ?? {})).toEqual(['one', 'two'])
   })
 
+  test('stores a task for the `ttl` that its call asked for, whatever its changes of status [ENG-010]', async () => {
+    const fleet = createFleet()
+    const { result, reach, see, error } = fleet.add(tools, { persistentWorkflow: true, ttlMs: 60_000 })
+    const { taskId = '' } = await result(
+      'tools/call',
+      { name: 'ask', arguments: {}, task: { ttl: 30_000 } },
+      { capabilities: plain },
+    )
+    const id = String(taskId)
+    fleet.pass(0)
+    await reach(id, 'input_required')
+    fleet.pass(20_000)
+    const inputResponses = { one: accept({ name: 'Ada' }), two: accept({ name: 'Grace' }) }
+    await result('tasks/input_response', { taskId: id, inputResponses })
+    expect((await reach(id, 'completed')).ttlMs).toBe(30_000)
+    fleet.pass(9_999)
+    expect((await see(id)).status).toBe('completed')
+    fleet.pass(1)
+    expect((await error('tasks/get', { taskId: id })).code).toBe(errorCodes.invalidParams)
+  })
+
   test('repeats the requests that were not answered [PWF-003]', async () => {
     const { start, result, see } = add()
     const taskId = await start('ask')
