@@ -5,7 +5,7 @@ import { problem, runCheck } from './report.mjs'
 import { listFiles } from './workspace.mjs'
 
 const index = 'docs/README.md'
-// The decisions have their own index.
+// The decisions and the seeds have indexes of their own.
 const page = /^docs\/(?!README\.md$|reference\/|decisions\/).*\.md$/
 const audience = /^# .+\n\n_For [^_]+\._\n/
 

@@ -1,7 +1,8 @@
 import { createServer as createHttpServer } from 'node:http'
 import type { LogRecord } from '@x/core'
 import type { Call, ConnectionPeer, HttpAuthorizer, HttpTarget, Principal } from '@x/exchange'
-import { metaKeys } from '@x/schema'
+import { metaKeys, protocolVersion } from '@x/schema'
+import { httpHandler } from '@x/transport-http'
 import { connectHttp } from '@x/transport-http/client'
 import { describe, expect, test } from 'vitest'
 import type { GatewayOptions, GatewayUpstreamOptions, UpstreamCaller } from '../index.ts'
@@ -175,4 +176,30 @@ test('a credential that the upstream refuses with 401 does not make it unreachab
   expect(String(server.upstreams.get('crm')?.state.reason)).not.toMatch(/unreachable/)
   await server.close()
   refusing.close()
+})
+
+test.each([
+  ['a header that differs from the body', { 'mcp-name': 'other__add' }],
+  ['no version', { 'mcp-protocol-version': null }],
+  ['an older version, whose headers repeat nothing', { 'mcp-protocol-version': '2025-03-26' }],
+])('a request with %s gets an HTTP error, and reaches no upstream [SHT-076 SHT-077]', async (_, changed) => {
+  const upstream = createScriptedUpstream()
+  const server = createGateway({ crm: { connect: upstream.connect } })
+  const params = { name: 'crm__add', arguments: {}, _meta: { [metaKeys.protocolVersion]: protocolVersion } }
+  const headers = new Headers({
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+    'mcp-protocol-version': protocolVersion,
+    'mcp-method': 'tools/call',
+    'mcp-name': 'crm__add',
+  })
+  for (const [name, value] of Object.entries(changed)) {
+    if (value === null) headers.delete(name)
+    else headers.set(name, value)
+  }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  const response = await httpHandler(server)(new Request('http://localhost/mcp', { method: 'POST', headers, body }))
+  expect(response.status).toBe(400)
+  expect(upstream.arrived).toEqual([])
+  await server.close()
 })
