@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'
@@ -66,12 +66,20 @@ function addSource(source, { names, declared }) {
   for (const name of source.statements.flatMap(declaredBy)) declared.add(name)
   /** @param {ts.Node} node */
   const visit = (node) => {
-    const name = memberName(node)
-    if (name !== undefined) declared.add(name)
+    if (isMember(node) && node.name !== undefined) declared.add(node.name.getText(source).replaceAll(/['"]/g, ''))
     if (ts.isLiteralTypeNode(node) && ts.isStringLiteral(node.literal)) declared.add(node.literal.text)
     ts.forEachChild(node, visit)
   }
   visit(source)
+}
+
+/**
+ * Returns true for a member of a type, a class or an object.
+ * @param {ts.Node} node
+ * @returns {node is ts.TypeElement | ts.ClassElement | ts.ObjectLiteralElement}
+ */
+function isMember(node) {
+  return ts.isTypeElement(node) || ts.isClassElement(node) || ts.isObjectLiteralElement(node)
 }
 
 /**
@@ -99,35 +107,13 @@ function isText(node) {
   )
 }
 
-/** @param {ts.Node} node */
-function memberName(node) {
-  if (!(ts.isTypeElement(node) || ts.isClassElement(node)) || node.name === undefined) return undefined
-  return ts.isIdentifier(node.name) || ts.isStringLiteral(node.name) ? node.name.text : undefined
-}
-
 /** @param {ts.Statement} statement */
 function declaredBy(statement) {
-  if (ts.isVariableStatement(statement)) {
-    return statement.declarationList.declarations.flatMap(({ name, initializer }) =>
-      ts.isIdentifier(name) ? [name.text, ...keysOf(initializer)] : [],
-    )
-  }
-  const named = /** @type {{ name?: ts.Node }} */ (statement).name
-  return named !== undefined && ts.isIdentifier(named) ? [named.text] : []
-}
-
-/**
- * Returns the keys of a table, which is an object as the value of a constant.
- * @param {ts.Expression | undefined} value
- * @returns {string[]}
- */
-function keysOf(value) {
-  if (value === undefined) return []
-  if (ts.isAsExpression(value) || ts.isSatisfiesExpression(value)) return keysOf(value.expression)
-  if (!ts.isObjectLiteralExpression(value)) return []
-  return value.properties.flatMap(({ name }) =>
-    name !== undefined && (ts.isIdentifier(name) || ts.isStringLiteral(name)) ? [name.text] : [],
-  )
+  const declarations = ts.isVariableStatement(statement) ? statement.declarationList.declarations : [statement]
+  return declarations.flatMap((node) => {
+    const name = ts.getNameOfDeclaration(/** @type {ts.Declaration} */ (node))
+    return name !== undefined && ts.isIdentifier(name) ? [name.text] : []
+  })
 }
 
 /**
@@ -140,13 +126,10 @@ function addWords(text, names) {
 
 function libraryFiles() {
   const require = createRequire(import.meta.url)
-  const typescript = dirname(require.resolve('typescript'))
-  const node = dirname(require.resolve('@types/node/package.json'))
-  const libraries = readdirSync(typescript).filter((name) => /^lib\..*\.d\.ts$/.test(name))
-  const modules = readdirSync(node, { recursive: true })
-    .map(String)
-    .filter((name) => name.endsWith('.d.ts'))
-  return [...libraries.map((name) => join(typescript, name)), ...modules.map((name) => join(node, name))].filter(
-    (path) => existsSync(path),
-  )
+  return ['typescript', '@types/node/package.json'].flatMap((name) => {
+    const folder = dirname(require.resolve(name))
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => (name === 'typescript' ? /^lib\..*\.d\.ts$/ : /\.d\.ts$/).test(file))
+      .map((file) => join(folder, file))
+  })
 }

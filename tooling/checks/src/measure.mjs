@@ -23,7 +23,7 @@ const parts = [
   ['other files', /./],
 ]
 
-/** @typedef {{ title: string, value: number, details: readonly string[] }} Measured */
+/** @typedef {{ title: string, value: number }} Measured */
 
 /**
  * Measures sums over the repository. They have no limit: `pnpm measure` prints them beside their last values.
@@ -33,12 +33,14 @@ const parts = [
 export function measureTrends(root) {
   const files = listFiles(root)
   const shipped = files.filter((file) => shippedSource.test(file))
-  const lengths = shipped.map((file) => ({ file, lines: codeLines(readFileSync(join(root, file), 'utf8')) }))
-  const small = lengths.filter(({ lines }) => lines <= smallFileLines).map(({ file, lines }) => `${file}: ${lines}`)
+  const lengths = shipped.map((file) => codeLines(readFileSync(join(root, file), 'utf8')))
   return [
     ...measureParts(root, files),
-    { title: `files of at most ${smallFileLines} lines of code`, value: small.length, details: small },
-    { title: 'lines of code in packages', value: lengths.reduce((sum, { lines }) => sum + lines, 0), details: [] },
+    {
+      title: `files of at most ${smallFileLines} lines of code`,
+      value: lengths.filter((lines) => lines <= smallFileLines).length,
+    },
+    { title: 'lines of code in packages', value: lengths.reduce((sum, lines) => sum + lines, 0) },
   ]
 }
 
@@ -52,7 +54,7 @@ function measureParts(root, files) {
   return parts.slice(1).map(([part]) => {
     const texts = files.filter((file) => partOf(file) === part).map((file) => readFileSync(join(root, file), 'utf8'))
     const value = texts.reduce((sum, text) => sum + text.split('\n').length - 1, 0)
-    return { title: `lines: ${part}`, value, details: [] }
+    return { title: `lines: ${part}`, value }
   })
 }
 
@@ -75,17 +77,13 @@ export function measureRun(root) {
   /** @type {import('../../run/times.mjs').Times} */
   const { scope, seconds, stages } = JSON.parse(readFileSync(path, 'utf8'))
   if (scope !== 'change' || Object.keys(stages).length === 1) return []
-  const rows = Object.entries(stages).map(([name, value]) => ({
-    title: `seconds of .ci/run: ${name}`,
-    value,
-    details: [],
-  }))
-  return [{ title: 'seconds of .ci/run', value: seconds, details: [] }, ...rows]
+  const rows = Object.entries(stages).map(([name, value]) => ({ title: `seconds of .ci/run: ${name}`, value }))
+  return [{ title: 'seconds of .ci/run', value: seconds }, ...rows]
 }
 
 /**
- * @param {readonly string[]} flags `--list` also prints the counted places. `--write` stores the values for the next
- *   run, and keeps the times of the last one if there is no `.ci/run` to read them from.
+ * @param {readonly string[]} flags `--write` stores the values for the next run, and keeps the times of the last one if
+ *   there is no `.ci/run` to read them from.
  */
 function main(flags) {
   const path = join(workspaceRoot, lastValues)
@@ -93,10 +91,7 @@ function main(flags) {
   const last = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
   const run = measureRun(workspaceRoot)
   const trends = [...measureTrends(workspaceRoot), ...run]
-  for (const { title, value, details } of trends) {
-    console.log(`${title}: ${value} (last: ${last[title] ?? 'none'})`)
-    if (flags.includes('--list')) for (const detail of details) console.log(`  ${detail}`)
-  }
+  for (const { title, value } of trends) console.log(`${title}: ${value} (last: ${last[title] ?? 'none'})`)
   if (flags.includes('--write')) {
     const times = Object.entries(last).filter(([title]) => run.length === 0 && title.startsWith('seconds of .ci/run'))
     const values = Object.fromEntries([...trends.map(({ title, value }) => [title, value]), ...times])

@@ -6,7 +6,7 @@ import { listFiles } from './workspace.mjs'
 
 const index = 'docs/README.md'
 // The decisions and the seeds have indexes of their own.
-const page = /^docs\/(?!README\.md$|reference\/|decisions\/).*\.md$/
+const page = /^docs\/(?!README\.md$|reference\/|decisions\/|seeds\/(?!README\.md$)).*\.md$/
 const audience = /^# .+\n\n_For [^_]+\._\n/
 
 /**

@@ -3,7 +3,8 @@ import { checkCollections, findCollections } from '../src/collections.mjs'
 import { tree } from './tree.ts'
 
 const file = 'packages/a/src/a.ts'
-const namesIn = (text: string): string[] => findCollections(tree({ [file]: text })).map(({ name }) => name)
+const namesIn = (text: string): string[] =>
+  findCollections(tree({ [file]: text })).map((key) => key.slice(file.length + 1))
 
 test.each([
   ['at the top of a module', 'const entries = new Map<string, number>()', ['entries']],
