@@ -82,11 +82,7 @@ function sectionOf(one, title, { fresh, repeated }) {
   return `${paragraphs.join('\n\n')}\n`
 }
 
-/**
- * @param {Tree} tree
- * @param {string} file
- * @returns {Exported[]}
- */
+/** @param {Tree} tree @param {string} file @returns {Exported[]} */
 function exportsOf(tree, file) {
   const checker = tree.program.getTypeChecker()
   const source = tree.program.getSourceFile(file)
@@ -101,10 +97,7 @@ function exportsOf(tree, file) {
     .toSorted((left, right) => (left.name < right.name ? -1 : 1))
 }
 
-/**
- * @param {Tree} tree
- * @param {string} file
- */
+/** @param {Tree} tree @param {string} file */
 function originOf({ packages }, file) {
   const owner = packages.find(({ directory }) => file.startsWith(`${directory}/`) && !file.includes('/node_modules/'))
   if (owner !== undefined) return { name: owner.name, isOwn: true }
@@ -131,10 +124,7 @@ function drawnOf(tree, symbol, name) {
     .join('\n')
 }
 
-/**
- * @param {Tree} tree
- * @param {ts.SourceFile} file
- */
+/** @param {Tree} tree @param {ts.SourceFile} file */
 function emit({ program, emitted }, file) {
   const known = emitted.get(file.fileName)
   if (known !== undefined) return known
@@ -145,10 +135,7 @@ function emit({ program, emitted }, file) {
   return parsed
 }
 
-/**
- * @param {ts.Statement} node
- * @returns {string[]}
- */
+/** @param {ts.Statement} node @returns {string[]} */
 function namesOf(node) {
   if (ts.isVariableStatement(node)) return node.declarationList.declarations.map(({ name }) => name.getText())
   const { name } = /** @type {{ name?: ts.Node }} */ (/** @type {unknown} */ (node))
@@ -176,10 +163,7 @@ function drawn(node, source) {
   return [head, ...members.map((member) => `  ${inline(member)}`), '}'].join('\n')
 }
 
-/**
- * @param {ts.Statement} node
- * @returns {readonly ts.Node[]}
- */
+/** @param {ts.Statement} node @returns {readonly ts.Node[]} */
 function membersOf(node) {
   if (ts.isInterfaceDeclaration(node) || ts.isClassDeclaration(node)) return node.members
   return ts.isTypeAliasDeclaration(node) && ts.isTypeLiteralNode(node.type) ? node.type.members : []

@@ -63,11 +63,7 @@ function manifestProblems({ root, files }, one) {
   })
 }
 
-/**
- * @param {string} where
- * @param {string} name
- * @param {Package} one
- */
+/** @param {string} where @param {string} name @param {Package} one */
 function siblingProblems(where, name, one) {
   const level = levelOf(name)
   if (name === one.name || (level !== -1 && level < levelOf(one.name))) return []
@@ -76,10 +72,7 @@ function siblingProblems(where, name, one) {
   return [problem(`${where} ${name}`, remedy)]
 }
 
-/**
- * @param {Tree} tree
- * @param {Package} one
- */
+/** @param {Tree} tree @param {Package} one */
 function sourceProblems({ root, files }, one) {
   const sources = files.filter((file) => file.startsWith(`${one.folder}/src/`) && file.endsWith('.ts'))
   return sources.flatMap((file) =>
@@ -94,10 +87,7 @@ function sourceProblems({ root, files }, one) {
   )
 }
 
-/**
- * @param {string} where
- * @param {{ specifier: string, file: string, one: Package }} found
- */
+/** @param {string} where @param {{ specifier: string, file: string, one: Package }} found */
 function relativeProblems(where, { specifier, file, one }) {
   if (!resolve('/', dirname(file), specifier).startsWith(`/${one.folder}/`)) {
     return [problem(where, 'a relative import stays in its package: import the other package by its name')]

@@ -65,10 +65,7 @@ export function findCollections(root) {
     })
 }
 
-/**
- * @param {ts.SourceFile} source
- * @param {string} name
- */
+/** @param {ts.SourceFile} source @param {string} name */
 function isBounded({ text }, name) {
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
   const size = `(?<![\\w$])${name}\\.size`
@@ -121,10 +118,7 @@ function longLivedNameOf(node) {
  */
 function isUsedByRemainingFunction(creator, name) {
   let isUsed = false
-  /**
-   * @param {ts.Node} node
-   * @param {boolean} isInside
-   */
+  /** @param {ts.Node} node @param {boolean} isInside */
   const visit = (node, isInside) => {
     if (ts.isIdentifier(node) && node.text === name && (isInside || isStored(node))) isUsed = true
     const remains = node !== creator && ts.isFunctionLike(node) && !ts.isCallExpression(node.parent)

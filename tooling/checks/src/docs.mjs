@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { hostTableProblems } from './host-tables.mjs'
 import { limitTableProblems } from './limit-tables.mjs'
 import { anchors, codeBlocks, links, region } from './markdown.mjs'
 import { withImports } from './shown-imports.mjs'
@@ -29,15 +28,11 @@ export function checkDocs(root, flags = []) {
     ...documents.flatMap((file) => [...blockProblems(root, file), ...linkProblems(root, file)]),
     ...listPackages(root).flatMap(readmeProblems),
     ...checkTroubleshooting(root),
-    ...hostTableProblems(root, writes),
     ...limitTableProblems(root, writes),
   ]
 }
 
-/**
- * @param {string} root
- * @param {string} file
- */
+/** @param {string} root @param {string} file */
 function blockProblems(root, file) {
   return codeBlocks(readFileSync(join(root, file), 'utf8')).flatMap((block) => {
     const where = `${file}:${block.line}`
@@ -71,10 +66,7 @@ function sourceOfBlock(root, file, marker) {
   return shown === undefined || !guide.test(file) || !source.endsWith('.ts') ? shown : withImports(shown, source)
 }
 
-/**
- * @param {string} root
- * @param {string} file
- */
+/** @param {string} root @param {string} file */
 function refresh(root, file) {
   const path = join(root, file)
   const text = readFileSync(path, 'utf8')
@@ -87,51 +79,23 @@ function refresh(root, file) {
   if (written !== text) writeFileSync(path, written)
 }
 
-/**
- * @param {string} root
- * @param {string} file
- */
+/** @param {string} root @param {string} file */
 function linkProblems(root, file) {
   const text = readFileSync(join(root, file), 'utf8')
   const online = `${homepage(root)}/blob/main/`
   return links(text).flatMap(({ target, line }) => {
+    const where = `${file}:${line} links to ${target}`
     const isOnline = target.startsWith(online)
     if (!isOnline && /^[a-z][a-z0-9+.-]*:/i.test(target)) return []
     const [path = '', anchor] = target.split('#')
     if (!isOnline && path !== '' && published.test(file))
-      return [relativeLinkProblem(`${file}:${line}`, target, online)]
-    const linked = isOnline ? join(root, path.slice(online.length)) : localTarget(root, file, path)
-    const where = `${file}:${line} links to ${target}`
+      return [problem(where, `write ${online}…: a relative link does not work on the page of the registry`)]
+    const local = path === '' ? file : join(dirname(file), decodeURIComponent(path))
+    const linked = join(root, isOnline ? path.slice(online.length) : local)
     if (!existsSync(linked)) return [problem(where, 'the file does not exist: correct the link')]
-    return hasAnchor(linked, anchor) ? [] : [problem(where, 'the heading does not exist: correct the link')]
+    if (anchor === undefined || !linked.endsWith('.md') || anchors(readFileSync(linked, 'utf8')).has(anchor)) return []
+    return [problem(where, 'the heading does not exist: correct the link')]
   })
-}
-
-/**
- * @param {string} where
- * @param {string} target
- * @param {string} online
- */
-function relativeLinkProblem(where, target, online) {
-  const remedy = `write ${online}…: a relative link does not work on the page of the registry`
-  return problem(`${where} links to ${target}`, remedy)
-}
-
-/**
- * @param {string} linked
- * @param {string | undefined} anchor
- */
-function hasAnchor(linked, anchor) {
-  return anchor === undefined || !linked.endsWith('.md') || anchors(readFileSync(linked, 'utf8')).has(anchor)
-}
-
-/**
- * @param {string} root
- * @param {string} file
- * @param {string} path
- */
-function localTarget(root, file, path) {
-  return path === '' ? join(root, file) : join(root, dirname(file), decodeURIComponent(path))
 }
 
 /**
@@ -150,14 +114,10 @@ function readmeProblems(one) {
   const path = join(one.directory, 'README.md')
   if (!existsSync(path)) return [problem(`${file} does not exist`, 'begin it with one sentence and one program')]
   const text = readFileSync(path, 'utf8')
-  if (installLines(text).some((line) => line.split(' ').includes(one.name))) return []
+  const installed = text.match(/^npm install .*/gm)?.flatMap((line) => line.split(' '))
+  if (installed?.includes(one.name)) return []
   const advice = `write "npm install ${one.name}" below the program, with the other packages that the program imports`
   return [problem(`${file} has no install command for ${one.name}`, advice)]
-}
-
-/** @param {string} text */
-function installLines(text) {
-  return text.split('\n').filter((line) => line.startsWith('npm install '))
 }
 
 await runCheck(import.meta.url, checkDocs)

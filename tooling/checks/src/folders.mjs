@@ -30,11 +30,7 @@ export function folderProblems(root, folder, { files, layers = folderLayers }) {
   )
 }
 
-/**
- * @param {readonly string[]} order
- * @param {string} from
- * @param {string} to
- */
+/** @param {readonly string[]} order @param {string} from @param {string} to */
 function pointsDown(order, from, to) {
   const [upper, lower] = [order.indexOf(from), order.indexOf(to)]
   return upper !== -1 && lower !== -1 && upper <= lower

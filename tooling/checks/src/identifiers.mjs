@@ -57,10 +57,7 @@ export function namesOfFile(source) {
   return { names, statements }
 }
 
-/**
- * @param {ts.SourceFile} source
- * @param {Names} found
- */
+/** @param {ts.SourceFile} source @param {Names} found */
 function addSource(source, { names, declared }) {
   forEachName(source, (name) => names.add(name))
   for (const name of source.statements.flatMap(declaredBy)) declared.add(name)
@@ -82,10 +79,7 @@ function isMember(node) {
   return ts.isTypeElement(node) || ts.isClassElement(node) || ts.isObjectLiteralElement(node)
 }
 
-/**
- * @param {ts.Node} root
- * @param {(name: string, isText: boolean) => void} visitor
- */
+/** @param {ts.Node} root @param {(name: string, isText: boolean) => void} visitor */
 function forEachName(root, visitor) {
   /** @param {ts.Node} node */
   const visit = (node) => {
@@ -116,10 +110,7 @@ function declaredBy(statement) {
   })
 }
 
-/**
- * @param {string} text
- * @param {Set<string>} names
- */
+/** @param {string} text @param {Set<string>} names */
 function addWords(text, names) {
   for (const [found] of text.matchAll(word)) names.add(found)
 }

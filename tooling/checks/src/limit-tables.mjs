@@ -41,11 +41,7 @@ function unclearLimit({ file, label }) {
   return problem(`${file} has a limit without a unit, a value or a consequence: ${label}`, remedy)
 }
 
-/**
- * @param {Source} source
- * @param {readonly Source[]} sources
- * @returns {Limit[]}
- */
+/** @param {Source} source @param {readonly Source[]} sources @returns {Limit[]} */
 function limitsOf(source, sources) {
   return source.lines.flatMap((line, index) => {
     const first = mark.exec(line)?.[1]
@@ -101,11 +97,7 @@ function evaluate(text, sources) {
   return found === undefined ? Number.NaN : evaluate(found, sources)
 }
 
-/**
- * @param {string} text
- * @param {string} constant
- * @param {readonly string[]} names
- */
+/** @param {string} text @param {string} constant @param {readonly string[]} names */
 function valueOf(text, constant, names) {
   let value = new RegExp(String.raw`^(?:export )?const ${constant}\b[^=]*= ([\s\S]*?)\n(?:\n|(?=\S))`, 'm').exec(
     text,
@@ -135,55 +127,35 @@ function tableOf(limits) {
   return drawTable(['package', 'option', 'default', 'limits', 'if exceeded'], rows)
 }
 
-/** @type {Readonly<Record<string, (value: number) => string>>} */
+/**
+ * The names of each unit with their sizes, the largest first. The first that divides a value without a rest is shown.
+ * @type {Readonly<Record<string, readonly (readonly [name: string, size: number])[]>>}
+ */
 const units = {
-  count: grouped,
-  share: (value) => `${value * 100} %`,
-  characters: (value) => `${value < million ? grouped(value) : roundedMillions(value)} characters`,
-  bytes: (value) =>
-    scaled(value, [
-      ['MiB', 1_048_576],
-      ['KiB', 1024],
-    ]) ?? `${grouped(value)} bytes`,
-  ms: (value) =>
-    scaled(value >= 2 * day ? value : 0, [['days', day]]) ??
-    scaled(value, [
-      ['h', 3_600_000],
-      ['min', 60_000],
-      ['s', 1000],
-    ]) ??
-    `${grouped(value)} ms`,
+  count: [['', 1]],
+  share: [[' %', 0.01]],
+  characters: [[' characters', 1]],
+  bytes: [
+    [' MiB', 1_048_576],
+    [' KiB', 1024],
+    [' bytes', 1],
+  ],
+  ms: [
+    [' days', 86_400_000],
+    [' h', 3_600_000],
+    [' min', 60_000],
+    [' s', 1000],
+    [' ms', 1],
+  ],
 }
 
-/**
- * @param {number} value
- * @param {string} unit
- */
+/** @param {number} value @param {string} unit */
 function shown(value, unit) {
-  return (Number.isFinite(value) && units[unit]?.(value)) || 'none'
-}
-
-const million = 1_000_000
-const day = 86_400_000
-
-/**
- * Rounds to three digits, which are enough to compare a number of characters with memory.
- * @param {number} value
- */
-function roundedMillions(value) {
-  return `${Number((value / million).toPrecision(3))} million`
-}
-
-/** @param {number} value */
-function grouped(value) {
-  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
-}
-
-/**
- * @param {number} value
- * @param {readonly (readonly [string, number])[]} scales
- */
-function scaled(value, scales) {
-  const [name, size] = scales.find(([, one]) => value >= one && value % one === 0) ?? []
-  return size === undefined ? undefined : `${grouped(value / size)} ${name}`
+  if (!Number.isFinite(value) || value === 0) return 'none'
+  // Three digits are enough to compare a number of characters with memory.
+  if (unit === 'characters' && value >= 1_000_000)
+    return `${Number((value / 1_000_000).toPrecision(3))} million characters`
+  const scales = units[unit]?.filter(([name]) => name !== ' days' || value > 86_400_000)
+  const [name, size] = scales?.find(([, one]) => Number.isInteger(value / one)) ?? ['', 1]
+  return `${String(value / size).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')}${name}`
 }

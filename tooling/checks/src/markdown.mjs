@@ -28,20 +28,13 @@ export function codeBlocks(text) {
   return blocks
 }
 
-/**
- * @param {readonly string[]} lines
- * @param {number} from
- * @param {string} ticks
- */
+/** @param {readonly string[]} lines @param {number} from @param {string} ticks */
 function closing(lines, from, ticks) {
   const found = lines.findIndex((line, index) => index >= from && line.trim() === ticks)
   return found === -1 ? lines.length : found
 }
 
-/**
- * @param {readonly string[]} lines
- * @param {number} index
- */
+/** @param {readonly string[]} lines @param {number} index */
 function markerAbove(lines, index) {
   const above = lines.slice(0, index).findLast((line) => line.trim() !== '')
   return marked.exec(above ?? '')?.[1]
@@ -117,10 +110,7 @@ function isRegionMark(line) {
   return /^\s*(\/\/|#|\/\*|<!--)\s*#(end)?region\b/.test(line)
 }
 
-/**
- * @param {string} line
- * @param {string} name
- */
+/** @param {string} line @param {string} name */
 function endsRegion(line, name) {
   return new RegExp(`#endregion(\\s+${name})?\\s*(-->|\\*/)?$`).test(line)
 }

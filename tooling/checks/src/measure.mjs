@@ -44,11 +44,7 @@ export function measureTrends(root) {
   ]
 }
 
-/**
- * @param {string} root
- * @param {readonly string[]} files
- * @returns {Measured[]}
- */
+/** @param {string} root @param {readonly string[]} files @returns {Measured[]} */
 function measureParts(root, files) {
   const partOf = (/** @type {string} */ file) => parts.find(([, pattern]) => pattern.test(file))?.[0]
   return parts.slice(1).map(([part]) => {

@@ -48,11 +48,7 @@ export function checkMentions(root) {
   return [...inPages, ...inComments]
 }
 
-/**
- * @param {string} root
- * @param {string} file
- * @param {Known} known
- */
+/** @param {string} root @param {string} file @param {Known} known */
 function checkComments(root, file, known) {
   const parsed = parseSource(join(root, file))
   const spans = [...parsed.text.matchAll(comment)].flatMap(({ 0: text, index: pos }) => {
@@ -116,11 +112,7 @@ function spansOfPage(text) {
   return [...spansOf(lines.join('\n'), { pos: 0, line: 1 }), ...diagrams]
 }
 
-/**
- * @param {string} text
- * @param {{ pos: number, line: number }} start
- * @returns {Span[]}
- */
+/** @param {string} text @param {{ pos: number, line: number }} start @returns {Span[]} */
 function spansOf(text, { pos, line }) {
   const prose = text.replaceAll(/```[\s\S]*?(?:```|$)/g, (block) => block.replaceAll(/[^\n]/g, ''))
   return [...prose.matchAll(/`([^`\n]+(?:\n[^`\n]+)?)`/g)].map(({ index, 1: span = '' }) => ({
@@ -130,11 +122,7 @@ function spansOf(text, { pos, line }) {
   }))
 }
 
-/**
- * @param {string} file
- * @param {Span} span
- * @param {{ known: Known, isKnown: IsKnown }} scope
- */
+/** @param {string} file @param {Span} span @param {{ known: Known, isKnown: IsKnown }} scope */
 function unknownIn(file, { line, text }, scope) {
   const unknown = unknownNames(text, scope).filter((name) => !exceptions.has(name))
   if (unknown.length === 0) return []
@@ -156,10 +144,7 @@ function unknownNames(text, { known, isKnown }) {
   return path.test(text) || call.test(text) || object.test(text) ? unknownInCode(text, known.names) : []
 }
 
-/**
- * @param {string} text
- * @param {Known['names']} known
- */
+/** @param {string} text @param {Known['names']} known */
 function unknownInCode(text, { names, declared }) {
   const words = object.test(text) ? [] : wordsOf(text)
   const keys = [...text.matchAll(key)].map(([, name = '']) => name)

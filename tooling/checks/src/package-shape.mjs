@@ -100,10 +100,7 @@ function hasSameTargets(manifest, entry) {
   })
 }
 
-/**
- * @param {Package} one
- * @param {string} tarballs The folder of the tarballs.
- */
+/** @param {Package} one @param {string} tarballs The folder of the tarballs. */
 async function packedProblems({ name, manifest: { version }, folder }, tarballs) {
   const tarball = join(tarballs, `${name.replace(/^@/, '').replace('/', '-')}-${version}.tgz`)
   const unpacked = mkdtempSync(join(tarballs, 'unpacked-'))
@@ -126,10 +123,7 @@ async function packedProblems({ name, manifest: { version }, folder }, tarballs)
   ]
 }
 
-/**
- * @param {string} folder
- * @param {string} tarball
- */
+/** @param {string} folder @param {string} tarball */
 async function typesProblems(folder, tarball) {
   const analysis = await checkPackage(createPackageFromTarballData(readFileSync(tarball)))
   if (analysis.types === false) return [problem(`${folder} ships no types`, 'build it again')]

@@ -2,15 +2,17 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { problem } from './report.mjs'
 
+const page = 'docs/limits.md'
+
 /**
  * Compares a table of a page with the generated one. The table is between two comments with its name. With `writes`, it
  * is updated.
  * @param {string} root
- * @param {{ page?: string, name: string, table: string }} table
+ * @param {{ name: string, table: string }} table
  * @param {boolean} writes
  * @returns {string[]}
  */
-export function tableProblems(root, { page = 'docs/limits.md', name, table }, writes) {
+export function tableProblems(root, { name, table }, writes) {
   const path = join(root, page)
   const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
   const [opening, closing] = [`<!-- ${name} -->`, `<!-- /${name} -->`]

@@ -43,11 +43,7 @@ export function checkPaths(root) {
     })
 }
 
-/**
- * @param {string} file
- * @param {string} text
- * @param {readonly [RegExp, string, string]} row
- */
+/** @param {string} file @param {string} text @param {readonly [RegExp, string, string]} row */
 function match(file, text, [pattern, what, remedy]) {
   const found = pattern.exec(text)
   if (found === null) return []

@@ -46,19 +46,12 @@ export function portabilityProblems({ root, packages }, one) {
   })
 }
 
-/**
- * @param {string | undefined} names
- * @param {string} name
- */
+/** @param {string | undefined} names @param {string} name */
 function listed(names, name) {
   return names?.split(' ').includes(name) ?? false
 }
 
-/**
- * @param {string} entry
- * @param {string} module
- * @param {boolean} portable
- */
+/** @param {string} entry @param {string} module @param {boolean} portable */
 function remedyOf(entry, module, portable) {
   if (portable && nodeModules.test(module))
     return 'the entry runs without Node: move the import to ./node, use an export condition, or list it in nodeEntries of tooling/checks/src/layers.mjs'
@@ -66,11 +59,7 @@ function remedyOf(entry, module, portable) {
   return 'it is slow to load: move the import to another entry, or list it in heavyModules of tooling/checks/src/layers.mjs'
 }
 
-/**
- * @param {string} root
- * @param {Reach} reach
- * @param {string} entry
- */
+/** @param {string} root @param {Reach} reach @param {string} entry */
 function globalProblems(root, reach, entry) {
   return [...reach.files.keys()].flatMap((file) =>
     nodeGlobalsOf(parseSource(file)).map(({ name, line }) =>
@@ -79,11 +68,7 @@ function globalProblems(root, reach, entry) {
   )
 }
 
-/**
- * @param {string} entry
- * @param {readonly Package[]} packages
- * @returns {Reach}
- */
+/** @param {string} entry @param {readonly Package[]} packages @returns {Reach} */
 function follow(entry, packages) {
   /** @type {Map<string, readonly string[]>} */
   const files = new Map()

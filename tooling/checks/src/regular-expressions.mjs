@@ -10,10 +10,7 @@ import { listFiles, shippedSource } from './workspace.mjs'
  * search begins again at each character. Most of them meet a peer's text, and no list would keep the others apart.
  */
 
-/**
- * @param {string} root
- * @returns {string[]}
- */
+/** @param {string} root @returns {string[]} */
 export function checkRegularExpressions(root) {
   return listFiles(root)
     .filter((file) => shippedSource.test(file))
@@ -29,10 +26,7 @@ export function checkRegularExpressions(root) {
     )
 }
 
-/**
- * @param {ts.SourceFile} source
- * @returns {string[]}
- */
+/** @param {ts.SourceFile} source @returns {string[]} */
 function literalsIn(source) {
   /** @type {string[]} */
   const literals = []

@@ -7,10 +7,7 @@ import { workspaceRoot } from './workspace.mjs'
  * @typedef {(root: string, flags: readonly string[]) => string[] | Promise<string[]>} Check
  */
 
-/**
- * @param {string} what
- * @param {string} remedy
- */
+/** @param {string} what @param {string} remedy */
 export function problem(what, remedy) {
   return `${what}\n  ${remedy}`
 }

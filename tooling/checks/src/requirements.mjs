@@ -62,10 +62,7 @@ export function readCitations(root) {
   return citations
 }
 
-/**
- * @param {ts.Node} node
- * @returns {string[]}
- */
+/** @param {ts.Node} node @returns {string[]} */
 function citedIn(node) {
   const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)
   return isText ? [...node.text.matchAll(citation)].flatMap(([, ids = '']) => ids.split(/[ ,]+/)) : []
@@ -110,15 +107,13 @@ export function checkRequirements(root) {
  */
 export function countPages(root) {
   const citations = readCitations(root)
-  /** @type {Map<string, Page>} */
-  const pages = new Map()
-  for (const { id, page, reason } of readRequirements(root)) {
-    const { all, proved, excused } = pages.get(page) ?? { all: 0, proved: 0, excused: 0 }
-    const isProved = citations.has(id)
-    const isExcused = !isProved && reason !== ''
-    pages.set(page, { page, all: all + 1, proved: proved + Number(isProved), excused: excused + Number(isExcused) })
-  }
-  return [...pages.values()]
+  const requirements = readRequirements(root)
+  return [...new Set(requirements.map(({ page }) => page))].map((page) => {
+    const own = requirements.filter((rule) => rule.page === page)
+    const open = own.filter(({ id }) => !citations.has(id))
+    const excused = open.filter(({ reason }) => reason !== '').length
+    return { page, all: own.length, proved: own.length - open.length, excused }
+  })
 }
 
 /** @param {readonly Page[]} pages */
@@ -126,10 +121,8 @@ function printPages(pages) {
   /** @param {'all' | 'proved' | 'excused'} name */
   const sum = (name) => pages.reduce((total, row) => total + row[name], 0)
   const total = { page: 'all pages', all: sum('all'), proved: sum('proved'), excused: sum('excused') }
-  const width = Math.max(...pages.map(({ page }) => page.length))
   for (const { page, all, proved, excused } of [...pages, total]) {
-    const counts = `${String(proved).padStart(4)} of ${String(all).padStart(4)} have a test`
-    console.log(`${page.padEnd(width)}  ${counts}${excused === 0 ? '' : `, ${excused} have a reason`}`)
+    console.log(`${page}: ${proved} of ${all} have a test${excused === 0 ? '' : `, ${excused} a reason`}`)
   }
 }
 

@@ -68,10 +68,7 @@ function targetOf(owner, target, packages) {
     : resolveImport(path, `${owner.directory}/package.json`, packages)
 }
 
-/**
- * @param {string} file
- * @returns {Resolved}
- */
+/** @param {string} file @returns {Resolved} */
 function fileAt(file) {
   return existsSync(file) ? { file } : { missing: file }
 }

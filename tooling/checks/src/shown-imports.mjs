@@ -21,11 +21,7 @@ export function withImports(shown, path) {
   return lines.length === 0 ? shown : `${lines.join('\n')}\n\n${shown}`
 }
 
-/**
- * @param {ts.ImportClause} clause
- * @param {string} shown
- * @returns {string[]}
- */
+/** @param {ts.ImportClause} clause @param {string} shown @returns {string[]} */
 function bindingsOf({ name, namedBindings }, shown) {
   const code = shown.replaceAll(/\/\/.*$|\/\*[\s\S]*?\*\/|'[^'\n]*'/gm, '')
   const isUsed = (/** @type {ts.Identifier} */ one) => new RegExp(`(?<![.\\w$])${one.text}(?![\\w$]|: )`).test(code)

@@ -33,9 +33,10 @@ export function importsOf(source) {
   const imports = []
   /** @param {ts.Node} node */
   const visit = (node) => {
-    const found = readImport(node)
-    if (found !== undefined) {
-      imports.push({ ...found, line: source.getLineAndCharacterOfPosition(node.getStart()).line + 1 })
+    const { name, typeOnly = false, star = false } = readImport(node)
+    if (name !== undefined && ts.isStringLiteralLike(name)) {
+      const { line } = source.getLineAndCharacterOfPosition(node.getStart())
+      imports.push({ specifier: name.text, line: line + 1, typeOnly, star })
     }
     ts.forEachChild(node, visit)
   }
@@ -43,37 +44,20 @@ export function importsOf(source) {
   return imports
 }
 
-/**
- * @param {ts.Node} node
- * @returns {Omit<Import, 'line'> | undefined}
- */
+/** @param {ts.Node} node @returns {{ name?: ts.Node | undefined, typeOnly?: boolean, star?: boolean }} */
 function readImport(node) {
   if (ts.isImportDeclaration(node)) {
-    return named(node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword)
+    return { name: node.moduleSpecifier, typeOnly: node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword }
   }
-  if (ts.isExportDeclaration(node)) return readExport(node)
-  if (ts.isImportTypeNode(node))
-    return named(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, true)
-  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
-    return named(node.arguments[0], false)
+  if (ts.isExportDeclaration(node)) {
+    const star = node.exportClause === undefined || ts.isNamespaceExport(node.exportClause)
+    return { name: node.moduleSpecifier, typeOnly: node.isTypeOnly, star }
   }
-  return undefined
-}
-
-/** @param {ts.ExportDeclaration} node */
-function readExport(node) {
-  const found = named(node.moduleSpecifier, node.isTypeOnly)
-  const star = node.exportClause === undefined || ts.isNamespaceExport(node.exportClause)
-  return found && { ...found, star }
-}
-
-/**
- * @param {ts.Node | undefined} node
- * @param {boolean} typeOnly
- * @returns {Omit<Import, 'line'> | undefined}
- */
-function named(node, typeOnly) {
-  return node && ts.isStringLiteralLike(node) ? { specifier: node.text, typeOnly, star: false } : undefined
+  if (ts.isImportTypeNode(node)) {
+    return { name: ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, typeOnly: true }
+  }
+  const isCall = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword
+  return { name: isCall ? node.arguments[0] : undefined }
 }
 
 const nodeGlobals = new Set(['process', 'Buffer', 'require', '__dirname', '__filename', 'setImmediate', 'global'])

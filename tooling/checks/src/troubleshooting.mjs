@@ -33,7 +33,7 @@ export function checkTroubleshooting(root) {
     (required) => !text.includes(required),
   )
   const all = sources.map(({ code }) => code).join('\n')
-  const stale = messagesOf(text).filter((message) => !isIn(all, message))
+  const stale = messagesOf(text).filter((message) => !message.split('…').every((part) => all.includes(part.trim())))
   return [
     ...missing.map((required) => problem(`${page} lacks ${required}`, 'write its meaning and its remedy')),
     ...stale.map((message) =>
@@ -57,14 +57,10 @@ function requiredIn(file, code) {
   ]
 }
 
-/**
- * Returns the members of a union of string literals.
- * @param {string} code
- * @param {string} type
- */
+/** @param {string} code @param {string} type A union of string literals. */
 function membersOf(code, type) {
   const [, union = ''] = new RegExp(`export type ${type} =((?:\\s*\\|?\\s*'\\w+')+)`).exec(code) ?? []
-  return [...union.matchAll(/'(\w+)'/g)].map(([, member = '']) => member)
+  return union.match(/\w+/g) ?? []
 }
 
 /**
@@ -83,12 +79,4 @@ function messagesOf(text) {
     }
     return [...(cells[column] ?? '').matchAll(/`([^`]+)`/g)].map(([, message = '']) => message)
   })
-}
-
-/**
- * @param {string} all
- * @param {string} message
- */
-function isIn(all, message) {
-  return message.split('…').every((part) => all.includes(part.trim()))
 }

@@ -81,10 +81,7 @@ const environment = {
   ].join(delimiter),
 }
 
-/**
- * @param {Step} step
- * @returns {Promise<boolean>} True if it passed.
- */
+/** @param {Step} step @returns {Promise<boolean>} True if it passed. */
 function runStep(step) {
   const started = performance.now()
   const [program = '', ...parameters] = step.command
@@ -98,20 +95,13 @@ function runStep(step) {
     child.on('close', (code) => {
       const seconds = ((performance.now() - started) / 1000).toFixed(1).padStart(6)
       console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${step.name.padEnd(14)} ${seconds} s`)
-      if (code !== 0) printFailure(step, Buffer.concat(output).toString('utf8'))
+      if (code !== 0) {
+        const text = `${Buffer.concat(output).toString('utf8').trim()}\n${step.remedy ?? ''}`.trim()
+        console.log(text.replaceAll(/^/gm, '       '))
+      }
       resolve(code === 0)
     })
   })
-}
-
-/**
- * @param {Step} step
- * @param {string} output
- */
-function printFailure(step, output) {
-  const lines = output.trim().split('\n')
-  console.log(lines.map((line) => `       ${line}`).join('\n'))
-  if (step.remedy !== undefined) console.log(`       ${step.remedy}`)
 }
 
 /**

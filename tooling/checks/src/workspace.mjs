@@ -6,8 +6,6 @@ import { fileURLToPath } from 'node:url'
 /** The folder of the repository. */
 export const workspaceRoot = fileURLToPath(new URL('../../..', import.meta.url)).replace(/[/\\]$/, '')
 
-const skippedFolders = new Set(['node_modules', 'dist', 'coverage', '.git', '.turbo', '.results'])
-
 /** The sources of the packages, with what supports their tests. */
 export const packageSource = /^packages\/[^/]+\/src\/.*(?<!\.test|\.d)\.ts$/
 
@@ -46,11 +44,7 @@ function foldersOf(directory) {
     .toSorted()
 }
 
-/**
- * @param {string} root
- * @param {string} folder
- * @returns {Package}
- */
+/** @param {string} root @param {string} folder @returns {Package} */
 function readPackage(root, folder) {
   const directory = join(root, folder)
   /** @type {Manifest} */
@@ -65,27 +59,13 @@ function readPackage(root, folder) {
  * @returns {string[]}
  */
 export function listFiles(root) {
-  if (!existsSync(join(root, '.git'))) return walk(root, '').toSorted()
-  const output = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 1 << 26,
-  })
-  const files = output.split('\0').filter((file) => file !== '' && existsSync(join(root, file)))
-  return [...new Set(files)].toSorted()
-}
-
-/**
- * @param {string} root
- * @param {string} folder
- * @returns {string[]}
- */
-function walk(root, folder) {
-  return readdirSync(join(root, folder)).flatMap((name) => {
-    const path = folder === '' ? name : `${folder}/${name}`
-    if (!statSync(join(root, path)).isDirectory()) return [path]
-    return skippedFolders.has(name) ? [] : walk(root, path)
-  })
+  const command = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
+  const files = existsSync(join(root, '.git'))
+    ? execFileSync('git', command, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 }).split('\0')
+    : readdirSync(root, { recursive: true, encoding: 'utf8' }).map((file) => file.replaceAll(sep, '/'))
+  const isFile = (/** @type {string} */ file) =>
+    statSync(join(root, file), { throwIfNoEntry: false })?.isFile() ?? false
+  return [...new Set(files)].filter((file) => file !== '' && isFile(file)).toSorted()
 }
 
 /**

@@ -33,7 +33,6 @@ test.each([
     'imports @x/client\n  a package imports those of lower levels',
   ],
   ['tooling', "import { test } from '@tooling/vitest'", 'imports @tooling/vitest'],
-  ['an application', "import '@apps/ado-work-items'", 'imports @apps/ado-work-items'],
   ['another package by path', "import '../../schema/src/parse.ts'", 'a relative import stays in its package'],
   ['a barrel', "import { serve } from './index.ts'", 'not through a barrel'],
   [
@@ -41,7 +40,6 @@ test.each([
     "import 'node:fs'",
     '@x/server loads node:fs: packages/server/src/index.ts > packages/server/src/serve.ts',
   ],
-  ['a Node module by its old name', "import fs from 'fs'", '@x/server loads node:fs:'],
   ['a Node module in a dynamic import', "const fs = await import('node:fs')", 'the entry runs without Node'],
   ['undici', "import 'undici'", '@x/server loads undici:'],
   ['a sibling that needs Node', "import { read } from '@x/schema/node'", 'packages/schema/src/read.ts'],
@@ -49,11 +47,8 @@ test.each([
   expect(check(server({}, `${source}\nexport const serve = 1\n`))).toContain(message)
 })
 
-test.each([
-  ['Buffer', "export const serve = Buffer.from('')"],
-  ['process', 'export const serve = process.env'],
-])('a use of %s in an entry that must run without Node is reported', (name, source) => {
-  expect(check(server({}, source))).toContain(`packages/server/src/serve.ts:1 uses ${name}`)
+test('a use of a global of Node in an entry that must run without it is reported', () => {
+  expect(check(server({}, 'export const serve = process.env'))).toContain('packages/server/src/serve.ts:1 uses process')
 })
 
 test('a property with the name process is not reported', () => {

@@ -70,11 +70,6 @@ test.each([
   expect(limitTableProblems(treeOf(source), false).join()).toContain('packages/a/src/options.ts has a limit without')
 })
 
-test('a page without the comments of the table is reported', () => {
-  const root = treeOf('// limit: count | doors | closed\nconst maxDoors = 1\n', { 'docs/limits.md': '# Security\n' })
-  expect(limitTableProblems(root, true).join()).toContain('has no table of limits')
-})
-
 test('the table of the ledger has the bounds with their comments', () => {
   const ledger = [
     'const unbounded = Number.POSITIVE_INFINITY',

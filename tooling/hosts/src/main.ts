@@ -2,11 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { startPostgres } from '@tooling/real-servers/postgres'
 import { createStateTable } from '@x/state-codec/postgres'
+import { drawHosts } from './draw-hosts.ts'
 import { hosts } from './hosts/hosts.ts'
 import { type HostResult, runHost } from './run-host.ts'
 
 const file = fileURLToPath(new URL('../../../docs/hosts.json', import.meta.url))
 const profiles = fileURLToPath(new URL('../../../packages/cli/src/dev/calls/host-profiles.json', import.meta.url))
+const page = fileURLToPath(new URL('../../../docs/hosts.md', import.meta.url))
 const names = process.argv.slice(2)
 const chosen = names.length === 0 ? hosts : hosts.filter(({ name }) => names.includes(slug(name)))
 if (chosen.length === 0 || chosen.length < names.length) {
@@ -43,6 +45,7 @@ async function store(result: HostResult): Promise<void> {
     .filter(({ kind, host }) => kind === 'agent' || host === 'Inspector CLI')
     .map(({ host, revision, clientInfo, capabilities }) => ({ host, revision, clientInfo, capabilities }))
   await writeFile(profiles, `${JSON.stringify(declared, null, 2)}\n`)
+  await writeFile(page, drawHosts(await readFile(page, 'utf8'), ordered))
 }
 
 function print({ host, version, revision, cells }: HostResult, ms: number): void {

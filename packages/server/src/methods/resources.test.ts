@@ -165,7 +165,8 @@ test('a reading that asks has no caching hints, and its complete result has them
       return who
     },
   })
-  const server = serve({ resources: [asking], state: sealedState({ keys: [randomKey()] }) })
+  const state = sealedState({ keys: [randomKey()] })
+  const server = createServer({ name: 'demo', version: '1.0.0', log, resources: [asking], state })
   const meta = { [metaKeys.clientCapabilities]: { elicitation: { form: {} } } }
   const asked = await resultOf(server, 'resources/read', { uri }, { meta })
   expect(asked).toMatchObject({ resultType: 'input_required' })
