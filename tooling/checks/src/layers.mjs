@@ -28,7 +28,7 @@ export const nodeEntries = new Set([
 
 /**
  * Modules that slow down a cold start or enlarge a bundle, with the entries that load them. No other entry may, even
- * indirectly.
+ * indirectly, except those of a package whose every entry requires Node.
  * @type {Readonly<Record<string, string>>}
  */
 export const heavyModules = {
@@ -39,7 +39,7 @@ export const heavyModules = {
     '@x/core/redis @x/gateway/node @x/server/redis @x/state-codec/redis @x/tasks/admin @x/tasks/redis @x/tasks/server',
   ajv: '@x/server/ajv',
   commander: '',
-  'eventsource-parser': '@x/cli/dev @x/gateway/node @x/legacy/client @x/transport-http/client',
+  'eventsource-parser': '@x/gateway/node @x/legacy/client @x/transport-http/client',
   pg: '@x/core/postgres @x/server/postgres @x/state-codec/postgres @x/tasks/admin @x/tasks/pglite @x/tasks/postgres @x/tasks/server',
   undici: '',
   yaml: '@x/cli/dev @x/gateway/node @x/openapi/node @x/skills/client @x/skills/server',

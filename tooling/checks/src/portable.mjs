@@ -35,10 +35,7 @@ export function portabilityProblems({ root, packages }, one) {
       const sibling = packages.find(({ directory }) => file.startsWith(`${directory}/`))?.name ?? ''
       if (!listed(unloadedPackages[name], sibling)) return []
       const remedy = 'move the import to another entry: users of this one do not install it'
-      return [problem(`${name} loads ${sibling}: ${path.map((each) => shown(root, each)).join(' > ')}`, remedy)].slice(
-        0,
-        1,
-      )
+      return [problem(`${name} loads ${sibling}: ${path.map((each) => shown(root, each)).join(' > ')}`, remedy)]
     })
     const globals = portable && loaded.length === 0 ? globalProblems(root, reach, name) : []
     // One path is enough to find the import. The others often have the same cause.
@@ -53,10 +50,12 @@ function listed(names, name) {
 
 /** @param {string} entry @param {string} module @param {boolean} portable */
 function remedyOf(entry, module, portable) {
+  const list = 'tooling/checks/src/layers.mjs'
   if (portable && nodeModules.test(module))
-    return 'the entry runs without Node: move the import to ./node, use an export condition, or list it in nodeEntries of tooling/checks/src/layers.mjs'
-  if (!Object.hasOwn(heavyModules, module) || listed(heavyModules[module], entry)) return undefined
-  return 'it is slow to load: move the import to another entry, or list it in heavyModules of tooling/checks/src/layers.mjs'
+    return `the entry runs without Node: move the import to ./node, or list the entry in nodeEntries of ${list}`
+  const isProgram = nodeEntries.has(entry.split('/').slice(0, 2).join('/'))
+  if (isProgram || !Object.hasOwn(heavyModules, module) || listed(heavyModules[module], entry)) return undefined
+  return `it is slow to load: move the import to another entry, or list this one in heavyModules of ${list}`
 }
 
 /** @param {string} root @param {Reach} reach @param {string} entry */
