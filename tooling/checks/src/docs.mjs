@@ -81,21 +81,34 @@ function refresh(root, file) {
 
 /** @param {string} root @param {string} file */
 function linkProblems(root, file) {
-  const text = readFileSync(join(root, file), 'utf8')
   const online = `${homepage(root)}/blob/main/`
-  return links(text).flatMap(({ target, line }) => {
-    const where = `${file}:${line} links to ${target}`
-    const isOnline = target.startsWith(online)
-    if (!isOnline && /^[a-z][a-z0-9+.-]*:/i.test(target)) return []
-    const [path = '', anchor] = target.split('#')
-    if (!isOnline && path !== '' && published.test(file))
-      return [problem(where, `write ${online}…: a relative link does not work on the page of the registry`)]
-    const local = path === '' ? file : join(dirname(file), decodeURIComponent(path))
-    const linked = join(root, isOnline ? path.slice(online.length) : local)
-    if (!existsSync(linked)) return [problem(where, 'the file does not exist: correct the link')]
-    if (anchor === undefined || !linked.endsWith('.md') || anchors(readFileSync(linked, 'utf8')).has(anchor)) return []
-    return [problem(where, 'the heading does not exist: correct the link')]
+  return links(readFileSync(join(root, file), 'utf8')).flatMap(({ target, line }) => {
+    const remedy = linkRemedy(root, file, { target, online })
+    return remedy === undefined ? [] : [problem(`${file}:${line} links to ${target}`, remedy)]
   })
+}
+
+/**
+ * @param {string} root
+ * @param {string} file
+ * @param {{ target: string, online: string }} link
+ * @returns {string | undefined} Nothing for a valid link.
+ */
+function linkRemedy(root, file, { target, online }) {
+  if (target.startsWith(online)) return targetRemedy(root, target.slice(online.length))
+  if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return undefined
+  if (target.startsWith('#')) return targetRemedy(root, `${file}${target}`)
+  if (published.test(file)) return `write ${online}…: a relative link does not work on the page of the registry`
+  return targetRemedy(root, join(dirname(file), target))
+}
+
+/** @param {string} root @param {string} target @returns {string | undefined} */
+function targetRemedy(root, target) {
+  const [path = '', anchor] = target.split('#')
+  const linked = join(root, decodeURIComponent(path))
+  if (!existsSync(linked)) return 'the file does not exist: correct the link'
+  if (anchor === undefined || !linked.endsWith('.md')) return undefined
+  return anchors(readFileSync(linked, 'utf8')).has(anchor) ? undefined : 'the heading does not exist: correct the link'
 }
 
 /**
