@@ -1,13 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { readFileSync } from 'node:fs'
 import { describeNeeding } from '@tooling/vitest/needs'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import AxeBuilder from '@axe-core/playwright'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { build } from 'vite'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildCountPanel } from '../src/testing/count-panel.ts'
 import { type BuiltDevProgram, buildDevProgram, DevDriver } from '../src/testing/dev-driver.ts'
 
@@ -20,12 +20,15 @@ describeNeeding('chromium', 'the page of mcpx dev', (executablePath) => {
   let page: URL
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'mcpx-dev-page-'))
+    // Vite builds for production only if nothing else is set, as in a build of the package.
+    vi.stubEnv('NODE_ENV', 'production')
     const configFile = fileURLToPath(new URL('../web/vite.config.ts', import.meta.url))
     const [, built, launched] = await Promise.all([
       build({ configFile, logLevel: 'silent', build: { outDir: folder } }),
       buildDevProgram(),
       chromium.launch({ executablePath, args }),
     ])
+    vi.unstubAllEnvs()
     page = pathToFileURL(join(folder, 'index.html'))
     program = built
     browser = launched
@@ -37,13 +40,18 @@ describeNeeding('chromium', 'the page of mcpx dev', (executablePath) => {
   })
 
   /** Opens the page. What it or its policy complains of is in `complaints`. */
-  const open = async (dev: DevDriver, options = {}): Promise<{ readonly tab: Page; readonly complaints: string[] }> => {
-    const tab = await browser.newPage(options)
+  const open = async (
+    dev: DevDriver,
+    context: Pick<BrowserContext, 'newPage'> = browser,
+  ): Promise<{ readonly tab: Page; readonly complaints: string[] }> => {
+    const tab = await context.newPage()
     const complaints: string[] = []
     tab.on('pageerror', (error) => complaints.push(error.message))
     tab.on('console', (message) => complaints.push(message.text()))
     tab.on('request', (request) => {
-      if (!request.url().startsWith(`http://127.0.0.1:${dev.dev.port}/`)) complaints.push(request.url())
+      const { port } = dev.dev
+      const own = [`http://127.0.0.1:${port}/`, `http://localhost:${port}/sandbox`, 'about:srcdoc']
+      if (!own.some((url) => request.url().startsWith(url))) complaints.push(request.url())
       if (request.url().includes(dev.dev.token)) complaints.push('the token is in a request')
     })
     await tab.goto(dev.dev.pageUrl)
@@ -51,8 +59,8 @@ describeNeeding('chromium', 'the page of mcpx dev', (executablePath) => {
     return { tab, complaints }
   }
 
-  test('is smaller than 35 kB', () => {
-    expect(gzipSync(readFileSync(page)).length).toBeLessThan(35_000)
+  test('is smaller than 35 kB', async () => {
+    expect(gzipSync(await readFile(page)).length).toBeLessThan(35_000)
   })
 
   describe.each(['http', 'stdio'])('of a server over %s', (transport) => {
@@ -100,6 +108,26 @@ describeNeeding('chromium', 'the page of mcpx dev', (executablePath) => {
         await tab.close()
       },
     )
+
+    test.runIf(transport === 'http')('an App shows its result and calls a tool, and axe finds nothing', async () => {
+      const context = await browser.newContext({ colorScheme: 'dark' })
+      const { tab, complaints } = await open(dev, context)
+      await tab.getByRole('button', { name: 'weather Shows the weather' }).click()
+      await tab.getByLabel('City').fill('Oslo')
+      await tab.keyboard.press('Control+Enter')
+      const app = tab.frameLocator('iframe').frameLocator('iframe')
+      await app.getByText('Sun in Oslo').waitFor()
+      await app.getByRole('button', { name: 'Again' }).click()
+      await app.getByText('again: Sun in Rome').waitFor()
+      expect(complaints).toEqual([])
+      const axe = new AxeBuilder({ page: tab }).exclude('iframe')
+      const { violations } = await axe.analyze()
+      await tab.emulateMedia({ colorScheme: 'light' })
+      const light = await axe.withRules('color-contrast').analyze()
+      const found = [...violations, ...light.violations]
+      expect(found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(', ')}`)).toEqual([])
+      await context.close()
+    })
 
     test.runIf(transport === 'http')('broken source shows what the server wrote, and heals', async () => {
       const { tab } = await open(dev)

@@ -1,9 +1,12 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
+import hosts from '../../../docs/hosts.json' with { type: 'json' }
 import { createClient } from '@x/client'
 import { connectAny } from '@x/legacy/client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { StampedEvent } from '../src/dev/events.ts'
 import { hostNames } from '../src/dev/calls/profiles.ts'
 import { type BuiltDevProgram, buildDevProgram, DevDriver } from '../src/testing/dev-driver.ts'
+import { serveWho } from '../src/testing/who-server.ts'
 import { runCopiedTest, runShell } from '../src/testing/run-copied.ts'
 import { toCurl } from '../web/src/texts/curl.ts'
 import { toTest } from '../web/src/texts/vitest.ts'
@@ -244,10 +247,9 @@ describe('a module', () => {
     await dev.post('doctor')
     // This check sends 20 MB.
     const isSize = ({ id }: { readonly id: string }): boolean => id === 'size'
-    const findings = await dev.waitFor(
-      (event) => event.type === 'doctor' && event.doctor.findings.some(isSize) && event.doctor.findings,
-      seq,
-    )
+    const isChecked = (event: StampedEvent) =>
+      event.type === 'doctor' && event.doctor.findings.some(isSize) && event.doctor
+    const { findings } = await dev.waitFor(isChecked, seq)
     expect(findings.filter(({ status }) => status === 'wrong')).toEqual([])
     const sizes = dev.events.map((event) => (event.type === 'message' ? event.message.bytes : 0))
     expect(Math.max(...sizes)).toBeLessThan(100_000)
@@ -281,10 +283,28 @@ describe('a module', () => {
   })
 })
 
+test('another user at a URL cannot answer the question of the first', async () => {
+  const http = await serveWho()
+  const dev = await DevDriver.start({
+    target: http.url,
+    http: { headers: { authorization: 'Bearer ada' } },
+    otherToken: 'bob',
+  })
+  await dev.ready()
+  await dev.post('fault', { kind: 'user', at: 'answer' })
+  const id = await dev.call('ask')
+  const question = await dev.question()
+  await dev.post('answer', { id: question.id, action: 'accept', content: { how: 'Fixed' } })
+  expect(await dev.ended(id)).toMatchObject({
+    status: 'failed',
+    lesson: expect.stringContaining('The server rejected the state of another user'),
+  })
+  expect(JSON.stringify(dev.messages(id))).not.toContain('Bearer')
+  await dev.close()
+  await http.close()
+})
+
 test('the page can act as the hosts of docs/hosts.json', () => {
-  const hosts: readonly { readonly host: string; readonly revision: string; readonly kind: string }[] = JSON.parse(
-    readFileSync(new URL('../../../docs/hosts.json', import.meta.url), 'utf8'),
-  )
   const agents = hosts.filter(({ kind, host }) => kind === 'agent' || host === 'Inspector CLI')
   expect(hostNames).toEqual(agents.map(({ host, revision }) => ({ host, revision })))
 })

@@ -10,6 +10,7 @@ export default defineConfig({
     outDir: fileURLToPath(new URL('../dist/dev', import.meta.url)),
     // The declarations of `@x/cli/dev` are in the same folder.
     emptyOutDir: false,
+    modulePreload: false,
     target: 'es2022',
   },
 })

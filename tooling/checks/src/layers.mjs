@@ -33,7 +33,7 @@ export const nodeEntries = new Set([
  */
 export const heavyModules = {
   '@cfworker/json-schema':
-    '@x/apps/server @x/gateway/node @x/openapi @x/schema/json-schema @x/server @x/testing @x/testing/node',
+    '@x/apps/server @x/cli/dev @x/gateway/node @x/openapi @x/schema/json-schema @x/server @x/testing @x/testing/node',
   '@opentelemetry/api': '@x/client/otel @x/server/otel',
   '@redis/client':
     '@x/core/redis @x/gateway/node @x/server/redis @x/state-codec/redis @x/tasks/admin @x/tasks/redis @x/tasks/server',

@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs'
+import { apps, appTool } from '@x/apps/server'
 import { legacy } from '@x/legacy'
 import { createServer, form, prompt, resourceTemplate, randomKey, sealedState, tool } from '@x/server'
 import { tasks } from '@x/tasks/server'
@@ -15,10 +16,33 @@ const act = (name: string): void => appendFileSync(process.env['EFFECTS'] ?? '/d
 const how = form(z.object({ how: z.string() }))
 const acts = { input: z.object({ id: z.number() }) }
 
+/** Shows the result of its call, and calls its tool again. */
+const weather = appTool('weather', {
+  description: 'Shows the weather',
+  input: z.object({ city: z.string() }),
+  page: {
+    html: `<!doctype html><html lang="en"><meta charset="utf-8"><title>Weather</title><p id="text">waits</p><button>Again</button>
+<script type="module">
+const send = (message) => parent.postMessage({ jsonrpc: '2.0', ...message }, '*')
+const show = (text) => { document.querySelector('#text').textContent = text }
+addEventListener('message', ({ data }) => {
+  if (data.id === 1) send({ method: 'ui/notifications/initialized', params: {} })
+  if (data.method === 'ui/notifications/tool-result') show(data.params.content[0].text)
+  if (data.id === 2) show('again: ' + data.result.content[0].text)
+})
+document.querySelector('button').onclick = () =>
+  send({ id: 2, method: 'tools/call', params: { name: 'weather', arguments: { city: 'Rome' } } })
+const appInfo = { name: 'weather', version: '1.0.0' }
+send({ id: 1, method: 'ui/initialize', params: { appInfo, appCapabilities: {}, protocolVersion: '2026-01-26' } })
+</script>`,
+  },
+  run: ({ city }) => `Sun in ${city}`,
+})
+
 export const server = createServer({
   name: 'shop',
   version: '1.0.0',
-  extensions: [legacy(), tasks()],
+  extensions: [legacy(), tasks(), apps()],
   // A test imports this module without a key.
   state: sealedState({ keys: process.env['STATE_KEYS']?.split(',') ?? [randomKey()] }),
   tools: [
@@ -58,6 +82,7 @@ export const server = createServer({
       },
     }),
     tool('build', { description: 'Builds as a task', task: 'required', run: () => 'built' }),
+    weather,
     tool('crash', { description: 'Ends the process', run: () => process.exit(3) }),
   ],
   prompts: [

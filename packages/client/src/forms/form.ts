@@ -190,7 +190,8 @@ function describeMismatch(definition: PrimitiveSchemaDefinition, value: unknown)
   return `${isSelection ? 'Choose' : 'Write'} ${expectedDescription}`
 }
 
-function labelFromName(name: string): string {
+/** Converts the name of a field to a label: one in camel case becomes words, such as "Duplicate of id". */
+export function labelFromName(name: string): string {
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
     .replaceAll(/[_-]+/g, ' ')

@@ -13,6 +13,7 @@ export {
   type FormDescription,
   type FormCheck,
   type FormField,
+  labelFromName,
   type NumberField,
   readForm,
   type TextField,

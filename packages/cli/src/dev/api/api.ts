@@ -3,7 +3,7 @@ import type { EventLog } from '../event-log.ts'
 import { type Commands, runCommand } from './commands.ts'
 import { streamEvents } from './event-stream.ts'
 import { findRefusal, type GuardSettings } from './guard.ts'
-import { type Page, writePage } from './page.ts'
+import { type Page, writePage, writeSandbox } from './page.ts'
 import { type Panel, runPanel, streamPanels } from './panel.ts'
 import { ApiError, readBody } from './read-body.ts'
 
@@ -34,8 +34,9 @@ function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split('?')[0] ?? '/'
 }
 
-function serveDocument({ page, panels, log }: ApiOptions, path: string, response: ServerResponse): boolean {
-  if (path === '/') writePage(page, response)
+function serveDocument({ page, port, panels, log }: ApiOptions, path: string, response: ServerResponse): boolean {
+  if (path === '/') writePage(page, port, response)
+  else if (path === '/sandbox') writeSandbox(port, response)
   else if (path === '/api/events') {
     streamEvents(log, response)
     streamPanels(panels, response)

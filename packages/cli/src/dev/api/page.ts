@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
+import { sandboxPage } from '@x/apps/host'
 import { packageRoot } from '../../package-root.ts'
 import { addPanels, type Panel } from './panel.ts'
 
@@ -21,7 +22,7 @@ export function readPage(panels: readonly Panel[] = [], path: URL = builtPage): 
 }
 
 /** Writes the page. */
-export function writePage(page: Page | undefined, response: ServerResponse): void {
+export function writePage(page: Page | undefined, port: number, response: ServerResponse): void {
   if (page === undefined) {
     response
       .writeHead(503, { 'content-type': 'text/plain' })
@@ -30,12 +31,30 @@ export function writePage(page: Page | undefined, response: ServerResponse): voi
   }
   response.writeHead(200, {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': page.policy,
+    'content-security-policy': `${page.policy}; frame-src ${originsAt(port).join(' ')}`,
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
   })
   response.end(page.html)
+}
+
+/**
+ * Writes the page that shows Apps in a frame of its own. It is opened under the other name of this machine, which makes it
+ * another origin. An App brings its own policy, so this one says only who may show it.
+ */
+export function writeSandbox(port: number, response: ServerResponse): void {
+  response.writeHead(200, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': `frame-ancestors ${originsAt(port).join(' ')}`,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  })
+  response.end(sandboxPage)
+}
+
+function originsAt(port: number): readonly string[] {
+  return [`http://127.0.0.1:${port}`, `http://localhost:${port}`]
 }
 
 function policyOf(html: string): string {

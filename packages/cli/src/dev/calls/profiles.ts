@@ -1,4 +1,5 @@
 import { type ClientEvent, type ClientExtension, type ClientOptions, createClient, type InputHandlers } from '@x/client'
+import { appsCapabilities } from '@x/apps/host'
 import { isJsonObject, type JsonObject } from '@x/core'
 import type { Connection } from '@x/exchange'
 import { protocolVersions } from '@x/schema'
@@ -51,6 +52,7 @@ export function createProfileClient(
     return createClient(connection, {
       name: 'mcpx-dev',
       version: '1.0.0',
+      capabilities: appsCapabilities,
       ...questions.handlers,
       ...options,
       extensions,

@@ -1,6 +1,7 @@
 import { type Readable, PassThrough, Writable } from 'node:stream'
 import { type JsonObject, parseJsonObject } from '@x/core'
 import type { StreamPair } from '@x/transport-stdio'
+import { createLineSplitter, readLines } from '@x/transport-stdio/internal'
 import { type ArmedFault, alterRequest } from './fault.ts'
 import type { Wire } from './wire.ts'
 
@@ -21,8 +22,8 @@ interface PendingRequest {
   heldLine: string | undefined
 }
 
-/** Lines longer than this are passed on unread. The client rejects them. */
-const maxLineLength = 16 * 1024 * 1024
+/** A longer line ends the connection. */
+const maxLineBytes = 64 * 1024 * 1024
 
 /**
  * Returns streams that record every line between a client and a process, and disturb the lines of a request with a fault.
@@ -46,11 +47,16 @@ class StreamLink {
     this.#wire = wire
     this.#process = process
     this.#output = output
-    const split = createLineSplitter((line) => this.#send(line))
+    const lines = createLineSplitter(maxLineBytes, {
+      onLine: (line) => this.#send(line),
+      onSkipped: () => this.sent.destroy(tooLongError()),
+    })
     this.sent = new Writable({
       write: (chunk, _, done) => {
-        split(String(chunk))
-        done()
+        lines.push(chunk)
+        // The client waits while the process does not read.
+        if (output.writableNeedDrain) output.once('drain', done)
+        else done()
       },
       final: (done) => void output.end(done),
       destroy: (error, done) => {
@@ -63,12 +69,15 @@ class StreamLink {
   }
 
   #read(input: Readable): void {
-    const split = createLineSplitter((line) => this.#receive(line))
-    input.setEncoding('utf8')
-    input.on('data', (chunk) => split(String(chunk)))
-    input.on('close', () => this.received.end())
-    input.on('end', () => this.received.end())
-    input.on('error', (error) => this.received.destroy(error))
+    const reader = readLines(input, maxLineBytes, {
+      onLine: (line) => {
+        this.#receive(line)
+        if (this.received.writableNeedDrain) reader.pause()
+      },
+      onSkipped: () => this.received.destroy(tooLongError()),
+      onEnd: (error) => (error instanceof Error ? this.received.destroy(error) : this.received.end()),
+    })
+    this.received.on('drain', () => reader.resume())
   }
 
   #send(line: string): void {
@@ -172,14 +181,6 @@ export function noteOfRequest(fault: ArmedFault | undefined): string | undefined
   }
 }
 
-function createLineSplitter(onLine: (line: string) => void): (text: string) => void {
-  let rest = ''
-  return (text) => {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) if (line !== '') onLine(line)
-    if (rest.length <= maxLineLength) return
-    onLine(rest)
-    rest = ''
-  }
+function tooLongError(): Error {
+  return new Error(`mcpx dev: a line is longer than ${maxLineBytes} bytes`)
 }

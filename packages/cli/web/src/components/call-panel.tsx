@@ -4,6 +4,7 @@ import type { CallView } from '../../../src/dev/events.ts'
 import type { TimelineEntry } from '../state/dev-state.ts'
 import type { Session } from '../state/session.ts'
 import { showDuration } from '../units.ts'
+import { AppFrame } from './app-frame.tsx'
 import { CopyButtons } from './copy-buttons.tsx'
 import { MessageRow } from './message-row.tsx'
 
@@ -58,6 +59,7 @@ function CallDetails({ session, call }: { readonly session: Session; readonly ca
         ))}
       </ol>
       <Outcome call={call} />
+      {status === 'done' && <AppFrame key={id} session={session} call={call} />}
       {status !== 'running' && <CopyButtons session={session} call={call} />}
       {call.lesson !== undefined && (
         <p class="notice lesson">

@@ -112,13 +112,3 @@ export function emptyDraft(kind: FieldKind): Draft {
       return ''
   }
 }
-
-/** Converts an identifier to a label: a name in camel case becomes words, such as "Duplicate of id". */
-export function labelOf(name: string): string {
-  const words = name
-    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
-    .replaceAll(/[_-]+/g, ' ')
-    .trim()
-    .toLowerCase()
-  return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1)
-}

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type FieldKind, labelOf } from './field.ts'
+import { labelFromName } from '@x/client/forms'
+import type { FieldKind } from './field.ts'
 import { limitsOf } from './limits.ts'
 
 test.each<[FieldKind, string | undefined]>([
@@ -25,5 +26,5 @@ test.each([
   ['top', 'Top'],
   ['_', '_'],
 ])('the name %s is the label %s', (name, label) => {
-  expect(labelOf(name)).toBe(label)
+  expect(labelFromName(name)).toBe(label)
 })

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
-import { type Draft, emptyDraft, type Field, type FieldKind, labelOf, type Option } from './field.ts'
+import { labelFromName } from '@x/client/forms'
+import { type Draft, emptyDraft, type Field, type FieldKind, type Option } from './field.ts'
 
 /**
  * Returns the fields for a tool's arguments. The schema may be any JSON Schema (server/tools, input schema). An
@@ -14,7 +15,7 @@ export function toolFields(inputSchema: JsonObject, suggestsIds = false): readon
     const kind = kindOf(schema, suggestsIds)
     return {
       name,
-      label: textIn(schema, 'title') ?? labelOf(name),
+      label: textIn(schema, 'title') ?? labelFromName(name),
       description: textIn(schema, 'description'),
       required: required.has(name),
       kind,

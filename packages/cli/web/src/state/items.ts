@@ -1,6 +1,7 @@
 import { isJsonObject, type Tool } from '@x/schema'
 import type { CallKind, ServerLists } from '../../../src/dev/events.ts'
-import { type Field, labelOf } from '../forms/field.ts'
+import { labelFromName } from '@x/client/forms'
+import type { Field } from '../forms/field.ts'
 import { toolFields } from '../forms/tool-fields.ts'
 
 /** Something that the server offers, and that the page can call. */
@@ -83,5 +84,5 @@ function textField(
   name: string,
   options: Pick<Field, 'required'> & { readonly description?: string | undefined },
 ): Field {
-  return { name, label: labelOf(name), ...options, kind: { type: 'text' }, initial: '' }
+  return { name, label: labelFromName(name), ...options, kind: { type: 'text' }, initial: '' }
 }

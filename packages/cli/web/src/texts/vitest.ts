@@ -15,15 +15,17 @@ export interface RecordedCall {
  * call or has not ended, and for one whose questions have no keys, as in older revisions.
  */
 export function toTest({ call, messages, module }: RecordedCall): string | undefined {
-  const { target, args, status, result, error } = call
+  const { target, args, status, result, error = '' } = call
+  // A broken connection has no code, and is nothing that a test in memory repeats.
+  const isLost = status === 'failed' && !/ \(-?\d+\)$/.test(error)
   const answers = answersIn(messages)
-  if (call.method !== 'tools/call' || status === 'running' || status === 'stopped' || answers === undefined)
+  if (call.method !== 'tools/call' || status === 'running' || status === 'stopped' || isLost || answers === undefined)
     return undefined
   const options = Object.keys(answers).length === 0 ? '' : `, { answers: ${print(answers)} }`
   const request = `client.callTool(${print(target)}, ${print(args)})`
   const expectation =
     status === 'failed'
-      ? `await expect(${request}).rejects.toThrow(${print((error ?? '').replace(/ \(-?\d+\)$/, ''))})`
+      ? `await expect(${request}).rejects.toThrow(${print(error.replace(/ \(-?\d+\)$/, ''))})`
       : `expect(await ${request}).toMatchObject(${print(expected(result))})`
   return `import { testClient } from '@x/testing'
 import { expect, test } from 'vitest'
@@ -42,7 +44,7 @@ function answersIn(messages: readonly MessageView[]): JsonObject | undefined {
   for (const { direction, text } of messages) {
     const message = parse(text)
     const params = isJsonObject(message) ? message['params'] : undefined
-    const isOlder = isJsonObject(message) && message['method'] === 'elicitation/create'
+    const isOlder = direction === 'sent' && isJsonObject(params) && !hasRevision(params)
     if (isOlder) return undefined
     const responses = isJsonObject(params) ? params['inputResponses'] : undefined
     if (direction === 'sent' && isJsonObject(responses))
@@ -52,6 +54,11 @@ function answersIn(messages: readonly MessageView[]): JsonObject | undefined {
       }
   }
   return answers
+}
+
+/** A request of the current revision names it. In older ones questions have no keys. */
+function hasRevision({ _meta }: JsonObject): boolean {
+  return isJsonObject(_meta) && _meta['io.modelcontextprotocol/protocolVersion'] !== undefined
 }
 
 function answerOf(response: JsonValue = null): JsonValue {
