@@ -69,8 +69,7 @@ describe.each(['http', 'stdio'] as const)('a server over %s', (transport) => {
     expect(JSON.stringify(sampling)).toContain('What is next?')
     await dev.post('answer', { id, action: 'accept', content: { text: 'Rest', model: 'me', stopReason: 'endTurn' } })
     expect(JSON.stringify((await dev.ended(thinking)).result)).toContain('Rest')
-    const built = await dev.ended(await dev.call('build'))
-    expect(built).toMatchObject({ status: 'done' })
+    expect(await dev.ended(await dev.call('build'))).toMatchObject({ status: 'done' })
     const task = await dev.waitFor((event) => event.type === 'task' && event.task)
     await dev.post('task', { id: task.id, action: 'status' })
     await dev.waitFor((event) => event.type === 'task' && event.task.status === 'completed')
@@ -263,8 +262,7 @@ describe('a module', () => {
     const call = await dev.ended(id)
     const messages = dev.messages(id)
     const last = messages.findLast(({ direction }) => direction === 'sent')
-    const command = last && toCurl(last)
-    expect(await runShell(command ?? '')).toContain("#11 is It's fixed")
+    expect(await runShell((last && toCurl(last)) ?? '')).toContain("#11 is It's fixed")
     const copied = toTest({ call, messages, module: '../src/testing/dev-program.ts' })
     await runCopiedTest(copied ?? '')
   })
@@ -273,8 +271,7 @@ describe('a module', () => {
     const { seq } = dev
     const before = dev.pids
     await dev.post('fault', { kind: 'kill' })
-    const call = await dev.ended(await dev.call('put', { id: 1 }))
-    expect(call).toMatchObject({ status: 'done' })
+    expect(await dev.ended(await dev.call('put', { id: 1 }))).toMatchObject({ status: 'done' })
     const after = await dev.waitFor(
       (event) => event.type === 'server' && event.server.pids.length === 2 && event.server.pids,
       seq,
@@ -293,8 +290,7 @@ test('another user at a URL cannot answer the question of the first', async () =
   await dev.ready()
   await dev.post('fault', { kind: 'user', at: 'answer' })
   const id = await dev.call('ask')
-  const question = await dev.question()
-  await dev.post('answer', { id: question.id, action: 'accept', content: { how: 'Fixed' } })
+  await dev.post('answer', { id: (await dev.question()).id, action: 'accept', content: { how: 'Fixed' } })
   expect(await dev.ended(id)).toMatchObject({
     status: 'failed',
     lesson: expect.stringContaining('The server rejected the state of another user'),
