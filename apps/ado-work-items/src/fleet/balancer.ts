@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -21,18 +22,15 @@ const maxSessions = 10_000
  */
 export async function startBalancer(requestedPort: number, targets: () => readonly number[]): Promise<Balancer> {
   const sortByTurns = createTurns()
-  const ports = new Map<string, number>()
+  const sortForSession = createSessionTable()
   const server = createServer((incoming, response) => {
     response.shouldKeepAlive = false
-    const all = targets()
     const session = olderSession(incoming)
-    const own = all.find((port) => session !== undefined && port === ports.get(session))
-    const sorted = own === undefined ? sortByTurns(all) : [own, ...all.filter((port) => port !== own)]
-    void forward(incoming, response, sorted).then((answered) => {
-      // The server creates a session with its first response.
-      const id = session ?? answered?.session
-      if (answered !== undefined && typeof id === 'string') remember(ports, id, answered.port)
-    })
+    void forward(
+      incoming,
+      response,
+      session === undefined ? sortByTurns(targets()) : sortForSession(targets(), session),
+    )
   })
   // An open stream or a waiting call takes as long as it takes.
   server.requestTimeout = 0
@@ -65,26 +63,29 @@ function olderSession({ headers }: IncomingMessage): string | undefined {
   return method === undefined && typeof session === 'string' ? session : undefined
 }
 
-/** Remembers the port of a session, of the 10,000 sessions that were used last. */
-function remember(ports: Map<string, number>, session: string, port: number): void {
-  ports.delete(session)
-  ports.set(session, port)
-  const [oldest] = ports.keys()
-  if (ports.size > maxSessions && oldest !== undefined) ports.delete(oldest)
-}
-
-interface Answered {
-  readonly port: number
-  /** The session that the response names. */
-  readonly session: unknown
+/**
+ * Creates a function that orders ports for a session. The port that served the session before comes first while it is a
+ * target. The others follow in the order of rendezvous hashing, so that requests at the same time agree on the next one:
+ * an answer and the request for the rest of a stream need one instance. The 10,000 sessions that were used last are
+ * remembered.
+ */
+function createSessionTable(): (ports: readonly number[], session: string) => readonly number[] {
+  const assigned = new Map<string, number>()
+  return (ports, session) => {
+    const weight = (port: number) => createHash('sha256').update(`${port} ${session}`).digest('hex')
+    const sorted = ports.toSorted((a, b) => weight(a).localeCompare(weight(b)))
+    const port = sorted.find((one) => one === assigned.get(session)) ?? sorted[0]
+    assigned.delete(session)
+    if (port === undefined) return sorted
+    assigned.set(session, port)
+    const [oldest] = assigned.keys()
+    if (assigned.size > maxSessions && oldest !== undefined) assigned.delete(oldest)
+    return [port, ...sorted.filter((other) => other !== port)]
+  }
 }
 
 /** Forwards a request to the first port that accepts. Breaks the connection off if none does. */
-async function forward(
-  incoming: IncomingMessage,
-  response: ServerResponse,
-  ports: readonly number[],
-): Promise<Answered | undefined> {
+async function forward(incoming: IncomingMessage, response: ServerResponse, ports: readonly number[]): Promise<void> {
   for (const port of ports) {
     const socket = await open(port)
     if (socket === undefined) continue
@@ -103,13 +104,12 @@ async function forward(
       response.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
       answer.once('error', () => response.destroy())
       answer.pipe(response)
-      return { port, session: answer.headers['mcp-session-id'] }
+      return
     } catch {
       break
     }
   }
   response.destroy()
-  return undefined
 }
 
 /** Connects to a port. Resolves to undefined if nothing listens there. */
