@@ -11,7 +11,7 @@ import { logError } from '../log-error.ts'
 export const scopes = { read: 'work_items:read', write: 'work_items:write' } as const
 
 /** The dependencies of the protection, which all instances share. */
-export interface ProtectionParts {
+interface ProtectionParts {
   readonly state: StateCodec
   /** The store of used DPoP proofs. Default: the memory of this process. */
   readonly proofs?: StateStore | undefined
@@ -21,7 +21,7 @@ export interface ProtectionParts {
  * Creates the protection of the endpoint. It accepts tokens of the issuers. A token that is bound to a key needs a DPoP
  * proof, and each proof is accepted once.
  */
-export function protectWorkItems(
+function protectWorkItems(
   { resource, issuers, dpopRequired }: Authorization,
   { state, proofs }: ProtectionParts,
 ): Protection {
