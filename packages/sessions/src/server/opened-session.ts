@@ -201,7 +201,7 @@ export function findOpenedSession({ context }: CallView, definition: SessionDefi
 
 const restoredSessions = new WeakMap<JsonObject, OpenedSession>()
 
-// The record was written by `recordSession` of this version of the package or another one.
+// The record was written by this version of the package or another one.
 function restoreSession(recordedPart: JsonObject, sessionOptions: ResolvedSessionOptions): OpenedSession | undefined {
   const knownSession = restoredSessions.get(recordedPart)
   if (knownSession !== undefined) return knownSession
