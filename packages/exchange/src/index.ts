@@ -73,6 +73,7 @@ export type {
   TypesOf,
 } from './server/server-extension.ts'
 export type { CallSubject, RunEndKind, ServerEvent, ServerEvents } from './server/server-event.ts'
+export type { SearchedServer, ToolSearch, ToolSearchLayers } from './server/tool-search.ts'
 export { serverOf, type ServerOfOptions } from './composition/server-of.ts'
 export { DefinitionError, type DefinitionErrorCode, isDefinitionError } from './errors/definition-error.ts'
 export { limitErrorToMcp, stoppingError, unavailableError } from './errors/rejections.ts'

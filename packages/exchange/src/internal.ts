@@ -14,10 +14,11 @@ export {
   recordedPartsKey,
   restoredPartsKey,
   principalIdentityOf,
+  searchListKey,
 } from './call/call-context.ts'
 export { checkServer } from './server/server.ts'
 export { createEventSource, type EventSource, type Observer } from './composition/event-source.ts'
-export { type Composition, composeServer } from './composition/compose.ts'
+export { type Composition, composeServer, placeToolSearch } from './composition/compose.ts'
 export { isReady } from './composition/readiness.ts'
 export type { ReadinessCheck } from './composition/readiness.ts'
 export { invalidStateError, notSentReason, overloadedReason } from './errors/rejections.ts'

@@ -7,7 +7,7 @@
 export type { Log, LogRecord, Runtime } from '@x/core'
 export { type Gateway, gateway, type GatewayOptions } from './gateway/gateway.ts'
 export { proxy, type ProxyOptions, type ProxyUpstream } from './gateway/proxy.ts'
-export type { UpstreamCaller } from './hop/host-identity.ts'
+export type { UpstreamCaller } from './hop/hop-options.ts'
 export type { UpstreamOptions } from './hop/hop-options.ts'
 export type { LoginRequired } from './hop/upstream-error.ts'
 export type { ConnectionState, ConnectionStatus, ObservableState } from '@x/exchange'

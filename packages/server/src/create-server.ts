@@ -1,5 +1,12 @@
-import { createAttachHost, type ListKind, type ServerApis, type ServerExtension } from '@x/exchange'
-import { type Composition, composeServer, isReady } from '@x/exchange/internal'
+import {
+  createAttachHost,
+  type ListKind,
+  type SearchedServer,
+  type ServerApis,
+  type ServerExtension,
+} from '@x/exchange'
+import { type Composition, composeServer, isReady, placeToolSearch } from '@x/exchange/internal'
+import { findVisibleEntry } from './compile/catalog.ts'
 import { compileDefinition, requireServerInfo } from './compile/compile-definition.ts'
 import { createCoreExchange, findOfferedTarget, type ServerState } from './core-exchange.ts'
 import { randomKeyReason, type ServerSettings, compileServerSettings } from './compile/settings.ts'
@@ -37,8 +44,11 @@ export function createServer<
     olderRevisions: [],
   }
   const composition = composeServer({
-    coreExchange: createCoreExchange(state),
-    use: definition.use ?? [],
+    ...placeToolSearch(
+      definition.toolSearch?.start(searchedServerOf(state, info)),
+      createCoreExchange(state),
+      definition.use,
+    ),
     extensions: definition.extensions ?? [],
     readinessChecks: settings.readinessChecks,
     host: {
@@ -66,6 +76,14 @@ export function createServer<
   }))
   // The cast is safe, because the members come from the extensions in the list, and the types say the same.
   return Object.assign(server, composition.apis) as McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions>
+}
+
+function searchedServerOf(state: ServerState, info: McpServer['info']): SearchedServer {
+  return {
+    info,
+    findTool: (name, _, call) => findVisibleEntry(state.catalog.tools, name, call)?.wireEntry,
+    headerParamsOf: (name) => state.catalog.tools.byKey.get(name)?.headerParams,
+  }
 }
 
 function beginExtensionWork({ loadMonitor }: ServerSettings): () => void {

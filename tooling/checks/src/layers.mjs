@@ -40,6 +40,7 @@ export const heavyModules = {
   ajv: '@x/server/ajv',
   commander: '',
   'eventsource-parser': '@x/gateway/node @x/legacy/client @x/transport-http/client',
+  minisearch: '@x/exchange/tool-search @x/gateway/tool-search @x/server/tool-search',
   pg: '@x/core/postgres @x/server/postgres @x/state-codec/postgres @x/tasks/admin @x/tasks/pglite @x/tasks/postgres @x/tasks/server',
   undici: '',
   yaml: '@x/cli/dev @x/gateway/node @x/openapi/node @x/skills/client @x/skills/server',
@@ -81,7 +82,7 @@ export const folderLayers = {
   schema:
     '. methods transports messages json-schema server patterns client server/tools.ts ' +
     'basic/content.ts server/resources.ts basic',
-  exchange: '. composition server transports telemetry errors call',
+  exchange: '. search composition server transports telemetry errors call',
   'state-codec': '. store token envelope state-codec.ts state-error.ts',
   auth: '. node login client server scopes.ts bounded-fetch.ts oauth-urls.ts digest.ts',
   'transport-http': '. node lambda server client indexed-list.ts',

@@ -167,6 +167,9 @@ export interface HopObserver {
 /** The observer of the requests that a call causes at upstreams. Set by telemetry. */
 export const hopObserverKey = contextKey<HopObserver>('x/hop-observer')
 
+/** True for a list that a search over tools reads. A gateway may answer it from lists that it has read before. */
+export const searchListKey = contextKey<boolean>('x/search-list')
+
 /** The client that makes a call. Connections to servers of an older revision use it. */
 export interface CallingClient {
   /** Lists the roots of the client. Undefined if the program gave the client no roots. */

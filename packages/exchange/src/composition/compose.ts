@@ -6,6 +6,7 @@ import { DefinitionError } from '../errors/definition-error.ts'
 import type { Observer } from './event-source.ts'
 import { createReadiness, type ReadinessCheck } from './readiness.ts'
 import type { CloseOptions, Undrain } from '../server/server.ts'
+import type { ToolSearchLayers } from '../server/tool-search.ts'
 import type {
   ExtensionHost,
   ExtensionInstance,
@@ -130,6 +131,19 @@ export function composeServer({
     ),
     ...createLifecycleMethods(startedExtensions, host),
   }
+}
+
+/**
+ * Places the search over the tools of a server: outside of `use`, and around the core. Further in, it would call tools
+ * past the rules outside of it, such as those of `requireScopes`.
+ */
+export function placeToolSearch(
+  layers: ToolSearchLayers | undefined,
+  coreExchange: Exchange,
+  use: readonly Middleware[] = [],
+): { readonly coreExchange: Exchange; readonly use: readonly Middleware[] } {
+  if (layers === undefined) return { coreExchange, use }
+  return { coreExchange: layers.innermost(coreExchange), use: [layers.outermost, ...use] }
 }
 
 function createLifecycleMethods(startedExtensions: readonly StartedExtension[], { log }: Pick<ExtensionHost, 'log'>) {

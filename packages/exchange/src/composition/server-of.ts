@@ -1,12 +1,13 @@
 import { createLedger, createLog, errorRecord, type Log, type Runtime, runtimeOf } from '@x/core'
 import type { Exchange, Middleware } from '../call/exchange.ts'
 import type { Implementation } from '@x/schema'
-import { composeServer, type Composition } from './compose.ts'
+import { composeServer, type Composition, placeToolSearch } from './compose.ts'
 import { createEventSource } from './event-source.ts'
 import { isReady } from './readiness.ts'
 import { createRelay, findOfferedMethod } from './relay.ts'
 import { type CloseOptions, createAttachHost, type Server, type Undrain } from '../server/server.ts'
 import type { ExtensionHost, HostStateCodec, ServerExtension } from '../server/server-extension.ts'
+import type { ToolSearchLayers } from '../server/tool-search.ts'
 
 /** Options of {@link serverOf}: the members of a server that an exchange does not have. */
 export interface ServerOfOptions
@@ -21,6 +22,8 @@ export interface ServerOfOptions
   readonly use?: readonly Middleware[] | undefined
   /** The extensions of the server, such as `legacy()` for clients of older revisions. */
   readonly extensions?: readonly ServerExtension[] | undefined
+  /** A search over the tools of the exchange, around everything else. */
+  readonly toolSearch?: ToolSearchLayers | undefined
   /** The codec for the values that extensions seal. Every instance needs the same keys. */
   readonly state?: HostStateCodec | undefined
   /** The log. Default: a log that writes lines to the standard error. */
@@ -49,9 +52,9 @@ export function serverOf(exchange: Exchange, serverOptions: ServerOfOptions): Se
   const { log } = events
   let methods: Composition['methods'] = new Map()
   const work = createWorkCounter()
+  const relay = createRelay(exchange, extensions, (name) => methods.get(name), log)
   const composition = composeServer({
-    coreExchange: createRelay(exchange, extensions, (name) => methods.get(name), log),
-    use: serverOptions.use ?? [],
+    ...placeToolSearch(serverOptions.toolSearch, relay, serverOptions.use),
     extensions,
     readinessChecks: [],
     host: {

@@ -35,9 +35,14 @@ export async function findInnerName(
 export async function hasAcceptedDefinition(upstream: Upstream, tool: string, host: HostRequest): Promise<boolean> {
   const { pins } = upstream
   if (pins === undefined || pins.isFresh(tool)) return true
-  for await (const item of readItems({ upstream, items: 'tools' }, host))
-    if (item['name'] === tool) return pins.check(item)
-  return false
+  const item = await findItem({ upstream, items: 'tools' }, tool, host)
+  return item !== undefined && pins.check(item)
+}
+
+/** Returns the item of a list with a name at the upstream. */
+export async function findItem(list: UpstreamList, name: string, host: HostRequest): Promise<JsonObject | undefined> {
+  for await (const item of readItems(list, host)) if (item['name'] === name) return item
+  return undefined
 }
 
 async function* readItems(

@@ -1,9 +1,18 @@
 import { resolveOptions, createLedger, createLog, type OptionTable, runtimeOf } from '@x/core'
-import { type ObservableState, type Server, serverOf } from '@x/exchange'
+import {
+  type ObservableState,
+  type SearchedServer,
+  type Server,
+  serverOf,
+  type ToolSearch,
+  withContext,
+} from '@x/exchange'
+import { searchListKey } from '@x/exchange/internal'
 import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { findUpstreamNameProblem } from '../names/names.ts'
 import { GatewayState } from '../names/state.ts'
 import { type GatewayUpstream, Upstream } from '../upstream/upstream.ts'
+import { findListedTool } from './routes.ts'
 import type { GatewayParts } from './host-request.ts'
 import { type ProxyOptions, proxyOptionTable } from './proxy.ts'
 import { serveHost } from './serve-host.ts'
@@ -20,6 +29,11 @@ export interface GatewayOptions extends Omit<ProxyOptions, 'state'> {
    * questions of an earlier one. Default: a random key, for a gateway in the process of its host.
    */
   readonly state?: StateCodec | undefined
+  /**
+   * Replaces a long list of tools by a search: `toolSearch()` of `@x/gateway/tool-search`. Default: hosts receive the
+   * whole list.
+   */
+  readonly toolSearch?: ToolSearch | undefined
 }
 
 /** A server in front of several others. */
@@ -33,7 +47,11 @@ export interface Gateway extends Server {
 
 const noStateReason = 'the gateway has no `state`, and seals with a random key: give it one of sealedState'
 
-const gatewayOptionTable = { ...proxyOptionTable, upstreams: undefined } satisfies OptionTable<GatewayOptions>
+const gatewayOptionTable = {
+  ...proxyOptionTable,
+  upstreams: undefined,
+  toolSearch: undefined,
+} satisfies OptionTable<GatewayOptions>
 
 /**
  * Creates a server in front of several others, over any transports and of any revisions. Any instance with the same
@@ -66,6 +84,7 @@ export function gateway(options: GatewayOptions): Gateway {
   const server = serverOf((request, call) => serveHost({ request, call, parts }), {
     use,
     extensions,
+    toolSearch: options.toolSearch?.start(searchedServerOf(parts)),
     state,
     runtime: options.runtime,
     log: deps.log,
@@ -93,6 +112,13 @@ export function gateway(options: GatewayOptions): Gateway {
   })
   const statuses = new Map(all.map((upstream) => [upstream.name, upstream.states.source]))
   return Object.defineProperty(server as Gateway, 'upstreams', { enumerable: true, value: statuses })
+}
+
+function searchedServerOf(parts: GatewayParts): SearchedServer {
+  return {
+    info: parts.info,
+    findTool: (_, request, call) => findListedTool({ request, call: withContext(call, searchListKey, true), parts }),
+  }
 }
 
 function createUpstreams(

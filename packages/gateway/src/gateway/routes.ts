@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, quoteText } from '@x/core'
 import { errorCodes, McpError } from '@x/schema'
-import { findInnerName, hasAcceptedDefinition } from './find-item.ts'
+import { findInnerName, findItem, hasAcceptedDefinition } from './find-item.ts'
+import { createLoginTool } from './login.ts'
 import { loginTool } from '../upstream/tool-rules.ts'
 import { isAway, type Upstream, type UpstreamAnswer } from '../upstream/upstream.ts'
 import type { HostRequest } from './host-request.ts'
@@ -64,6 +65,15 @@ async function findTool(host: HostRequest): Promise<Target> {
       return { upstream, params: { ...params, name: tool } }
   }
   throw unknownError('tool', name)
+}
+
+/** Returns the tool that a call names, as its upstream lists it. Rejects with an `McpError` for one that it does not list. */
+export async function findListedTool(host: HostRequest): Promise<JsonObject> {
+  const { upstream, params, isLogin } = await findTool(host)
+  if (isLogin === true) return createLoginTool(upstream.name)
+  const listed = await findItem({ upstream, items: 'tools' }, String(params['name']), host)
+  if (listed === undefined) throw unknownError('tool', String(host.request.params?.['name']))
+  return { ...listed, name: String(host.request.params?.['name']) }
 }
 
 /** Finds the prompt that the params, or a part of them, name. */

@@ -1,7 +1,6 @@
 import type { Ledger, Log, Runtime } from '@x/core'
-import type { Call, Connection, ConnectionState } from '@x/exchange'
+import type { Call, Connection, ConnectionState, HttpAuthorizer, Principal } from '@x/exchange'
 import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
-import type { CallerCredential, UpstreamCaller } from './host-identity.ts'
 
 /** What the parts of a proxy or gateway share. */
 export interface Deps {
@@ -27,6 +26,25 @@ export interface HopOptions extends Deps {
   /** Called with each state of a connection to the upstream, other than that of one that was closed here. */
   readonly onState?: (state: ConnectionState) => void
 }
+
+/** The caller for whom a connection is opened. */
+export interface UpstreamCaller {
+  /** The caller, for an upstream with credentials of callers. Undefined for a connection that all callers share. */
+  readonly principal: Principal | undefined
+  /** The authorizer of the requests of the connection. Undefined for an upstream without `credential`. */
+  readonly auth: HttpAuthorizer | undefined
+}
+
+/** The credential of a caller at an upstream. Another id needs another connection. */
+export interface CallerCredential {
+  readonly id: string
+  readonly caller: UpstreamCaller
+}
+
+/**
+ * The credential at an upstream that needs none, or whose function `connect` has the same credential for all callers.
+ */
+export const noCredential: CallerCredential = { id: '', caller: { principal: undefined, auth: undefined } }
 
 /** An upstream outside of this process, as a function that opens connections to it. */
 export interface UpstreamOptions {

@@ -19,10 +19,10 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { type CallingClient, callingClientKey, hopObserverKey } from '@x/exchange/internal'
-import { type CallerCredential, type HostIdentity, identityOf, noCredential, identityMetaIn } from './host-identity.ts'
+import { type HostIdentity, identityOf, identityMetaIn } from './host-identity.ts'
 import { ConnectionPool, isHttp, isReplaceable, isStarting, type PooledConnection } from './pool.ts'
 import { createProbe, isOfExtension, probeCall, serverHop } from './server-hop.ts'
-import type { Hop, HopOptions, UpstreamOptions } from './hop-options.ts'
+import { type CallerCredential, type Hop, type HopOptions, noCredential, type UpstreamOptions } from './hop-options.ts'
 import { createForwardedCall, RequestSender } from './send-request.ts'
 import { ConnectionForAll } from './connection-for-all.ts'
 import { isOfOneCaller, noAnswerError, notStartedError } from './upstream-error.ts'

@@ -1,24 +1,6 @@
-import { callerKeyOf, type Call, clientSessionKey, type HttpAuthorizer, type Principal } from '@x/exchange'
+import { callerKeyOf, type Call, clientSessionKey } from '@x/exchange'
 import { isJsonObject, type JsonObject, metaKeys, type RpcRequest } from '@x/schema'
-
-/** The caller for whom a connection is opened. */
-export interface UpstreamCaller {
-  /** The caller, for an upstream with credentials of callers. Undefined for a connection that all callers share. */
-  readonly principal: Principal | undefined
-  /** The authorizer of the requests of the connection. Undefined for an upstream without `credential`. */
-  readonly auth: HttpAuthorizer | undefined
-}
-
-/** The credential of a caller at an upstream. Another id needs another connection. */
-export interface CallerCredential {
-  readonly id: string
-  readonly caller: UpstreamCaller
-}
-
-/**
- * The credential at an upstream that needs none, or whose function `connect` has the same credential for all callers.
- */
-export const noCredential: CallerCredential = { id: '', caller: { principal: undefined, auth: undefined } }
+import type { CallerCredential, UpstreamCaller } from './hop-options.ts'
 
 /** The host that sends a request. An older upstream receives a connection of its own for each host. */
 export interface HostIdentity {

@@ -2,8 +2,8 @@ import { errorRecord, requireSync, startBackgroundTimer } from '@x/core'
 import type { Connection } from '@x/exchange'
 import type { CallingClient } from '@x/exchange/internal'
 import { findAddressProblem } from './address.ts'
-import { type HostIdentity, servesHost, type UpstreamCaller } from './host-identity.ts'
-import type { HopOptions, UpstreamOptions } from './hop-options.ts'
+import { type HostIdentity, servesHost } from './host-identity.ts'
+import type { HopOptions, UpstreamCaller, UpstreamOptions } from './hop-options.ts'
 
 /** Milliseconds after which a connection that is not used is closed. */
 // limit: idle connections | ms | an unused connection to an upstream | the connection is closed

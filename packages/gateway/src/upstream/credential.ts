@@ -1,5 +1,5 @@
 import type { HttpAuthorizer, Principal } from '@x/exchange'
-import type { CallerCredential } from '../hop/host-identity.ts'
+import type { CallerCredential } from '../hop/hop-options.ts'
 import { credentialError, type LoginRequired } from '../hop/upstream-error.ts'
 
 /**

@@ -1,9 +1,8 @@
 import { errorRecord, isCancelled, type JsonObject, withTimeout } from '@x/core'
 import type { Call, Exchange, Server } from '@x/exchange'
 import { errorCodes, errorResponse, type RpcRequest, type RpcResponse } from '@x/schema'
-import { type CallerCredential, noCredential } from '../hop/host-identity.ts'
 import { createHop, observeHop } from '../hop/hop.ts'
-import type { Deps, Hop, UpstreamOptions } from '../hop/hop-options.ts'
+import { type CallerCredential, type Deps, type Hop, noCredential, type UpstreamOptions } from '../hop/hop-options.ts'
 import {
   credentialError,
   findCredentialError,
@@ -14,6 +13,7 @@ import {
 } from '../hop/upstream-error.ts'
 import { Availability } from './availability.ts'
 import { type CredentialSource, toCallerCredential } from './credential.ts'
+import { KeptLists } from './kept-lists.ts'
 import { PinnedTools } from './pinned-tools.ts'
 import { createToolNames, type ToolNames, type ToolRules } from './tool-rules.ts'
 import { UpstreamStates } from './upstream-states.ts'
@@ -93,6 +93,11 @@ export class Upstream {
   /** Absent if `connect` has one credential for all callers, or the upstream is in this process. */
   readonly credential: CredentialSource | undefined
   readonly #deps: Deps
+  /**
+   * Absent for an upstream in this process, whose lists may depend on more than the caller, and for one with pins, which
+   * a search checks as often as a list.
+   */
+  readonly #keptLists: KeptLists | undefined
 
   /**
    * @throws TypeError for an upstream that is no server and has no `connect`, and for rules of tools that contradict
@@ -119,6 +124,7 @@ export class Upstream {
     this.required = required
     this.credential = credential
     this.#deps = deps
+    this.#keptLists = 'exchange' in target || this.pins !== undefined ? undefined : new KeptLists(deps.runtime)
     availability.onChange(() => {
       if (availability.state === 'away') this.hop.replaceProcess()
     })
@@ -177,6 +183,8 @@ export class Upstream {
     try {
       const credential = await this.findCredential(request, call)
       if ('loginUrl' in credential) return { login: credential }
+      const kept = this.#keptLists?.find(request, call, credential)
+      if (kept !== undefined) return { result: kept }
       const { principal, context, notify } = call
       const response = await withTimeout(limits, async (signal) => {
         const send = (): Promise<RpcResponse> =>
@@ -187,6 +195,7 @@ export class Upstream {
       })
       const answer = toAnswer(response)
       this.states.setMissed(isAway(answer))
+      if ('result' in answer) this.#keptLists?.add(answer.result, { request, call, credential })
       return answer
     } catch (error) {
       if (!call.signal.aborted && findCredentialError(error) === undefined) {

@@ -42,11 +42,12 @@ export function compileDefinition(definition: ServerDefinition, warn: CompileCon
   const resultMeta = resultMetaOf(definition)
   const buildListing = createListingFactory(definition, resultMeta)
   const tools = (definition.tools ?? []).map((tool) => compileTool(tool, compileContext))
-  warnOfHostProblems(tools, warn)
+  warnOfHostProblems(tools, definition, warn)
   const prompts = (definition.prompts ?? []).map((prompt) => compilePrompt(prompt, compileContext))
   const resources = (definition.resources ?? []).map(compileResource)
   const templates = (definition.resourceTemplates ?? []).map(compileTemplate)
   rejectTasksWithoutExtension(definition)
+  checkToolSearch(definition, warn)
   for (const compiled of [...tools, ...prompts, ...resources, ...templates]) requireExtension(compiled, definition)
   const capabilities = buildServerCapabilities(definition, [...prompts, ...templates])
   return {
@@ -85,9 +86,16 @@ function checkEntries(definition: ServerDefinition): void {
   }
 }
 
-function warnOfHostProblems(tools: readonly CompiledTool[], warn: CompileContext['warn']): void {
+function warnOfHostProblems(
+  tools: readonly CompiledTool[],
+  { toolSearch }: ServerDefinition,
+  warn: CompileContext['warn'],
+): void {
   const listedTools = tools.map(({ key, inputSchema }) => ({ name: key, inputSchema }))
-  for (const { code, message, tool } of findHostProblems(listedTools))
+  const problems = findHostProblems(listedTools)
+  for (const { code, message, tool } of problems.filter(
+    (each) => each.code !== 'tool_count' || toolSearch === undefined,
+  ))
     warn({ code, message, ...(tool !== undefined && { where: { method: 'tools/call', name: tool } }) })
 }
 
@@ -101,6 +109,21 @@ function rejectTasksWithoutExtension({ tools = [], extensions = [] }: ServerDefi
   if (tool === undefined) return
   const reason = "task is 'required', and no extension serves tasks; write extensions: [tasks(…)], or task: 'allowed'"
   throw new DefinitionError('value', `tool ${JSON.stringify(tool.name)}`, { reason })
+}
+
+/** Throws for a tool with the name of one of the search. Warns of a name that no tool has, since it may come later. */
+function checkToolSearch({ tools = [], toolSearch }: ServerDefinition, warn: CompileContext['warn']): void {
+  if (toolSearch === undefined) return
+  const names = new Set(tools.map(({ name }) => name))
+  const taken = toolSearch.names.find((name) => names.has(name))
+  if (taken !== undefined) {
+    const reason = 'the search over tools has a tool of this name; give yours another, or leave toolSearch out'
+    throw new DefinitionError('duplicate', `tool ${JSON.stringify(taken)}`, { reason })
+  }
+  const absent = toolSearch.always.filter((name) => !names.has(name))
+  if (absent.length === 0) return
+  const message = `toolSearch keeps tools listed that the server does not have: ${absent.join(', ')}`
+  warn({ code: 'tool_rule_unmatched', message })
 }
 
 /** Throws for a definition whose extension is not in the list of the server. */

@@ -13,7 +13,7 @@ export function checkServerOptions(definition: ServerDefinition): void {
 
 /** Throws for middleware, extensions and a state that were not made by their functions. Programs without types do that. */
 function checkFunctions(definition: ServerDefinition): void {
-  const { use, extensions, state }: { readonly [name: string]: unknown } = { ...definition }
+  const { use, extensions, state, toolSearch }: { readonly [name: string]: unknown } = { ...definition }
   const fail = (what: string, value: unknown, right: string): never => {
     throw new DefinitionError('value', 'server', { reason: `${what} is ${describeType(value)}; write ${right}` })
   }
@@ -24,6 +24,8 @@ function checkFunctions(definition: ServerDefinition): void {
   }
   checkList('use', use, 'use: [(next) => (request, call) => next(request, call)]', (one) => typeof one === 'function')
   checkList('extensions', extensions, 'extensions: [legacy()], with a call of each', (one) => Object(one) === one)
+  if (toolSearch !== undefined && !(isJsonObject(toolSearch) && typeof toolSearch['start'] === 'function'))
+    fail('toolSearch', toolSearch, 'toolSearch: toolSearch(), with the function of @x/server/tool-search')
   const isCodec = isJsonObject(state) && typeof state['seal'] === 'function' && typeof state['open'] === 'function'
   if (state !== undefined && state !== false && !isCodec)
     fail('state', state, "state: sealedState({ keys: process.env.STATE_KEYS.split(',') }), or false")

@@ -1,5 +1,5 @@
 import { type LedgerLimits, ledgerLimitTable, type Log, type OptionTable, type Runtime } from '@x/core'
-import type { LiteralName, Middleware, Server, ServerExtension, ToolTypes, TypeCarrier } from '@x/exchange'
+import type { LiteralName, Middleware, Server, ServerExtension, ToolSearch, ToolTypes, TypeCarrier } from '@x/exchange'
 import type { Icon, JsonSchemaCompiler } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import type { CacheHints } from './base-definition.ts'
@@ -51,6 +51,11 @@ export interface ServerDefinition<
    * becomes a task passes through the middleware once, when the task is created.
    */
   readonly use?: readonly Middleware[] | undefined
+  /**
+   * Replaces a long list of tools by a search: `toolSearch()` of `@x/server/tool-search`. Default: clients receive the
+   * whole list.
+   */
+  readonly toolSearch?: ToolSearch | undefined
   /**
    * Returns true when the dependencies of the handlers can be reached. `/readyz` calls this function, and also checks
    * the extensions. A rejection counts as false. `/readyz` waits at most 5 seconds, and reuses a result for one second.
@@ -132,6 +137,7 @@ export const serverOptionTable = {
   instructions: undefined,
   extensions: undefined,
   use: undefined,
+  toolSearch: undefined,
   ready: undefined,
   close: undefined,
   cache: undefined,

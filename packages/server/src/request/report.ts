@@ -51,6 +51,8 @@ export type WarningCode =
   | 'local_bus'
   /** A known host, or the model API behind it, refuses a tool or the number of tools. */
   | HostProblemCode
+  /** The search over tools keeps a tool listed that the server does not have. */
+  | 'tool_rule_unmatched'
   /** The measurement of `shedding.load` failed. */
   | 'load'
 

@@ -1,0 +1,71 @@
+import type { Runtime } from '@x/core'
+import { type Call, callerKeyOf, callHeadersKey, clientSessionKey } from '@x/exchange'
+import { searchListKey } from '@x/exchange/internal'
+import type { JsonObject, RpcRequest } from '@x/schema'
+import { requestMetaIn } from '../hop/host-identity.ts'
+import type { CallerCredential } from '../hop/hop-options.ts'
+
+/** Milliseconds for which a search reads a list once, if the list does not say less. */
+// limit: search of tools | ms | the age of a list of an upstream that a search reads | the list is read again
+const maxKeptMs = 60_000
+/** Characters of the lists of one upstream that are kept. The oldest are dropped. */
+// limit: search of tools | count | characters of kept lists of one upstream | the oldest list is dropped
+const maxKeptCharacters = 16_000_000
+
+interface KeptList {
+  readonly result: JsonObject
+  readonly length: number
+  readonly expiresAt: number
+}
+
+/** The lists of an upstream that searches have read, of each caller as far as the upstream can tell callers apart. */
+export class KeptLists {
+  readonly #lists = new Map<string, KeptList>()
+  readonly #runtime: Runtime
+  #length = 0
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime
+  }
+
+  /** Returns a page that was read for the same caller. Undefined for a request that does not come from a search. */
+  find(request: RpcRequest, call: Call, credential: CallerCredential): JsonObject | undefined {
+    if (call.context.get(searchListKey) !== true) return undefined
+    const list = this.#lists.get(keyOf(request, call, credential)) ?? this.#lists.get(keyOf(request))
+    return list !== undefined && list.expiresAt > this.#runtime.monotonicNow() ? list.result : undefined
+  }
+
+  /** Keeps a page. One that is the same for everybody is kept once. */
+  add(
+    result: JsonObject,
+    { request, call, credential }: { request: RpcRequest; call: Call; credential: CallerCredential },
+  ): void {
+    const { ttlMs, cacheScope } = result
+    if (call.context.get(searchListKey) !== true || typeof ttlMs !== 'number' || ttlMs <= 0) return
+    const isShared = cacheScope === 'public' && credential.id === ''
+    const key = isShared ? keyOf(request) : keyOf(request, call, credential)
+    const expiresAt = this.#runtime.monotonicNow() + Math.min(ttlMs, maxKeptMs)
+    this.#drop(key)
+    this.#lists.set(key, { result, length: JSON.stringify(result).length, expiresAt })
+    this.#length += this.#lists.get(key)?.length ?? 0
+    for (const oldest of this.#lists.keys()) if (this.#length > maxKeptCharacters) this.#drop(oldest)
+  }
+
+  #drop(key: string): void {
+    this.#length -= this.#lists.get(key)?.length ?? 0
+    this.#lists.delete(key)
+  }
+}
+
+/** Members of `_meta` that every request has its own of. */
+const ownMembers = new Set(['progressToken', 'traceparent', 'tracestate', 'baggage'])
+
+/** Returns everything by which an upstream can tell two requests for a page apart. */
+function keyOf(request: RpcRequest, call?: Call, credential?: CallerCredential): string {
+  const meta = Object.entries(requestMetaIn(request)).filter(([name]) => !ownMembers.has(name))
+  const page = [request.method, request.params?.['cursor'], meta]
+  if (call === undefined) return JSON.stringify(page)
+  const { context } = call
+  const session = [context.get(clientSessionKey), context.get(callHeadersKey)?.get('Mcp-Session-Id')]
+  return JSON.stringify([...page, callerKeyOf(call), session, credential?.id])
+}
