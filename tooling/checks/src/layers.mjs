@@ -40,7 +40,7 @@ export const heavyModules = {
   ajv: '@x/server/ajv',
   commander: '',
   'eventsource-parser': '@x/gateway/node @x/legacy/client @x/transport-http/client',
-  minisearch: '@x/exchange/tool-search @x/gateway/tool-search @x/server/tool-search',
+  minisearch: '@x/exchange/tool-search @x/gateway/node @x/gateway/tool-search @x/server/tool-search',
   pg: '@x/core/postgres @x/server/postgres @x/state-codec/postgres @x/tasks/admin @x/tasks/pglite @x/tasks/postgres @x/tasks/server',
   undici: '',
   yaml: '@x/cli/dev @x/gateway/node @x/openapi/node @x/skills/client @x/skills/server',

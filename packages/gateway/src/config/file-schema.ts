@@ -160,6 +160,18 @@ export const gatewayFile = members({
     protect: members({ resource: z.url(), issuers: z.array(z.url()).min(1) }).optional(),
   }).default({}),
   login: login.optional(),
+  /** A search instead of a long list of tools: true, or its options. */
+  toolSearch: z
+    .union([
+      z.boolean(),
+      members({
+        above: z.int().min(0).optional(),
+        results: z.int().min(1).optional(),
+        always: z.array(text).optional(),
+        directFor: z.array(text).optional(),
+      }),
+    ])
+    .optional(),
   /** Each record of the log as a line of JSON. Default: lines for people. */
   log: z.literal('json', 'must be "json", or left out for lines of text').optional(),
   upstreams: z.record(upstreamName, upstream).refine((all) => Object.keys(all).length > 0, 'must have an upstream'),

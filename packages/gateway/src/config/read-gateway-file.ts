@@ -71,6 +71,7 @@ async function createSettings(file: GatewayFile, source: UpstreamSource): Promis
   const upstreams: Record<string, GatewayOptions['upstreams'][string]> = {}
   for (const [each, upstream] of Object.entries(file.upstreams))
     upstreams[each] = await createUpstream(each, upstream, { ...source, logins: logins?.logins, state, log })
+  const toolSearch = await createToolSearch(file, source)
   if (state === undefined) return undefined
   return {
     gateway: {
@@ -79,6 +80,7 @@ async function createSettings(file: GatewayFile, source: UpstreamSource): Promis
       state,
       upstreams,
       extensions: [legacy(), ...(logins?.extensions ?? [])],
+      toolSearch,
       log,
     },
     http: {
@@ -86,6 +88,22 @@ async function createSettings(file: GatewayFile, source: UpstreamSource): Promis
       ...(protection !== undefined && { auth: protection }),
       ...(logins !== undefined && { onRequest: logins.onRequest }),
     },
+  }
+}
+
+async function createToolSearch(
+  { toolSearch: options = false }: GatewayFile,
+  { secrets }: UpstreamSource,
+): Promise<GatewayOptions['toolSearch']> {
+  if (options === false) return undefined
+  try {
+    const { toolSearch } = await import('../tool-search.ts')
+    return toolSearch(options === true ? {} : options)
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
+    const reason = error instanceof Error ? error.message : 'it cannot be used'
+    secrets.problems.push(`toolSearch: ${isMissing ? 'needs the package minisearch: install it' : reason}`)
+    return undefined
   }
 }
 
