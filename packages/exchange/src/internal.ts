@@ -19,8 +19,7 @@ export {
 export { checkServer } from './server/server.ts'
 export { createEventSource, type EventSource, type Observer } from './composition/event-source.ts'
 export { type Composition, composeServer, placeToolSearch } from './composition/compose.ts'
-export { isReady } from './composition/readiness.ts'
-export type { ReadinessCheck } from './composition/readiness.ts'
+export { isReady, type Readiness, type ReadinessCheck } from './composition/readiness.ts'
 export { invalidStateError, notSentReason, overloadedReason } from './errors/rejections.ts'
 export { quotaError, quotaReason } from './errors/quota.ts'
 export {

@@ -4,5 +4,5 @@
  * @module @x/transport-stdio/internal
  */
 
-export { createLineSplitter, type LineSink, type LineSplitter } from './line-splitter.ts'
+export { createLineSplitter, type LineSink, type LineSplitter, type SkippedLine } from './line-splitter.ts'
 export { type LineReader, type LineReaderEvents, readLines } from './read-lines.ts'

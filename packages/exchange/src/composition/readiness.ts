@@ -4,7 +4,7 @@ import { type Clock, withTimeout } from '@x/core'
  * Checks whether the parts of a server can be reached. The parts are its extensions, its codec of `requestState`, and
  * its bus.
  */
-interface Readiness {
+export interface Readiness {
   /** Resolves with true if every required part can be reached, and with false otherwise. Never rejects. */
   ready(): Promise<boolean>
   /** The names of the parts that could not be reached at the last check. */
