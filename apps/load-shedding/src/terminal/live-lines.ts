@@ -22,6 +22,8 @@ export function liveLines(output: NodeJS.WritableStream): LiveView {
   const timer = setInterval(() => {
     if (getView !== undefined) output.write(`${formatLine(getView())}\n`)
   }, intervalMs)
+  // A program that cannot start ends with its error, and does not wait for the next line.
+  timer.unref()
   return {
     print: (text) => void output.write(`${text}\n`),
     watch(nextView) {
