@@ -45,13 +45,13 @@ export const bundles: readonly BundleRow[] = [
     name: 'server, a tool with zod',
     source: server(zodTool),
     ceiling: 110.6 * kilobyte,
-    startCeiling: 103.7 * kilobyte,
+    startCeiling: 104.3 * kilobyte,
   },
   {
     name: 'server, a tool with JSON Schema',
     source: server(plainTool),
-    ceiling: 85.9 * kilobyte,
-    startCeiling: 79 * kilobyte,
+    ceiling: 86.5 * kilobyte,
+    startCeiling: 79.6 * kilobyte,
   },
   // The events of calls take 0.5 KB. The state of a connection, the limit of its calls, and whether a failed call may have
   // run take 1.7 KB.

@@ -19,7 +19,7 @@ export const ceilings: readonly InstallRow[] = [
     names: ['@x/server', '@x/transport-stdio', 'zod'],
     packages: 9,
     // The capability table, the checks of schemas against hosts and the join of packages take 0.1 MB.
-    bytes: 9.5 * megabyte,
+    bytes: 9.7 * megabyte,
   },
   {
     title: 'an HTTP server',
@@ -29,5 +29,5 @@ export const ceilings: readonly InstallRow[] = [
     bytes: 11.7 * megabyte,
   },
   // The formats of model APIs take 0.1 MB.
-  { title: 'a client', names: ['@x/client', '@x/transport-http'], packages: 9, bytes: 10.7 * megabyte },
+  { title: 'a client', names: ['@x/client', '@x/transport-http'], packages: 9, bytes: 10.9 * megabyte },
 ]
