@@ -171,6 +171,9 @@ describe.concurrent('of a server or a proxy', () => {
       expect(found['auth']).toMatch(finding)
       // A server whose issuer is unreachable is not ready.
       expect(wrong.filter((id) => id !== 'health')).toEqual(spelling === issuer.issuer ? [] : ['auth'])
+      if (spelling !== issuer.issuer) continue
+      const rejected = await examine(http.url, '--token', 'expired')
+      expect(rejected.found['auth']).toMatch(/The server rejects the token/)
     }
   })
 

@@ -17,7 +17,12 @@ export async function checkAuth(target: Target): Promise<Finding> {
   const metadata = await fetchDocument(anonymous, metadataUrl)
   if (!isJsonObject(metadata))
     return wrong(`The metadata at ${metadataUrl.href} are not readable: ${metadata}.`, 'Serve them without a token.')
-  return checkMetadata(anonymous, metadata)
+  const finding = await checkMetadata(anonymous, metadata)
+  if (finding.status !== 'ok' || target.token === undefined || target.discovered.status !== 401) return finding
+  return wrong(
+    'The server rejects the token.',
+    `Get one for the resource ${JSON.stringify(metadata['resource'])}: the log of the server says what is wrong with this one.`,
+  )
 }
 
 /** Returns the address in the challenge of a 401. */

@@ -79,11 +79,14 @@ export function isModern({ discovered }: Target): boolean {
 
 /** The server speaks revision 2026-07-28. */
 export function checkDiscover(target: Target): Finding {
-  const { discovered, served } = target
+  const { discovered, served, token } = target
   const versions = resultOf(discovered)?.['supportedVersions']
   if (Array.isArray(versions) && versions.includes(protocolVersion))
     return ok(`The server speaks ${versions.join(', ')}.`)
-  if (discovered.status === 401) return skipped('The server requires a token: give one with --token.')
+  if (discovered.status === 401)
+    return skipped(
+      token === undefined ? 'The server requires a token: give one with --token.' : 'The server rejects the token.',
+    )
   if (isHostRejection(discovered) || errorOf(discovered)?.code === errorCodes.headerMismatch)
     return skipped('The request is rejected before it is read; see the finding above.')
   const remedy = `Serve ${protocolVersion}, beside the older revisions, so that clients need no session.`

@@ -74,10 +74,11 @@ export async function checkStreams(target: Target): Promise<{ readonly stream: F
   }
   const stream = ok(`A stream of changes begins after ${Math.round(firstPieceMs)} ms.`)
   if (laterPieceCount > 0) return { stream, heartbeat: ok('The stream is not silent.') }
-  const found =
-    reply.failure === undefined || !reply.failure.startsWith('there is no answer')
-      ? 'The stream ends without a reason.'
-      : `The stream is silent for ${silenceMs / 1000} s.`
-  const change = 'Send a comment every 15 s: proxies close a connection without data, often after 60 s.'
+  if (reply.failure?.startsWith('there is no answer') === true) {
+    const change = 'Send a comment every 15 s: proxies close a connection without data, often after 60 s.'
+    return { stream, heartbeat: wrong(`The stream is silent for ${silenceMs / 1000} s.`, change) }
+  }
+  const found = 'The stream ends without a reason.'
+  const change = 'Raise the limit of idle connections in the proxies: a server sends a comment every 15 s.'
   return { stream, heartbeat: wrong(found, change) }
 }
