@@ -135,7 +135,7 @@ const around: readonly (readonly [string, Act, RegExp])[] = [
       })
       await createClient(made, info).listTools()
     },
-    /match no tool of u: deny "drpo"/,
+    /match no tool of u, and have no effect: deny "drpo"/,
   ],
 ]
 

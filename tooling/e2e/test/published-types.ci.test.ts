@@ -14,6 +14,7 @@ const minute = 60_000
 /** Entries whose declarations require the types of Node. All others are checked with the types of the web too. */
 const forNode = new Set([
   '@x/auth/node',
+  '@x/cli/dev',
   '@x/cli/terminal',
   '@x/gateway/node',
   '@x/server/node',
@@ -24,6 +25,7 @@ const forNode = new Set([
   '@x/testing/node',
   '@x/transport-http/node',
   '@x/transport-stdio',
+  '@x/transport-stdio/internal',
 ])
 
 const strict = {

@@ -75,8 +75,8 @@ describe('a function that is called without its arguments says what it takes, an
     'http/client': () => import('@x/transport-http/client'),
     stdio: () => import('@x/transport-stdio'),
   }
-  // These take an error, a clock, or the standard streams of this process.
-  const without = /^(serveStdio|bridge|isPermanent|retryAfterMsOf|errorResult|testRuntime|memoryBus)$/
+  // These take an error, a clock, the name of a field, or the standard streams of this process.
+  const without = /^(serveStdio|bridge|labelFromName|isPermanent|retryAfterMsOf|errorResult|testRuntime|memoryBus)$/
   const engineError = /Cannot (read|destructure|convert|use)|is not (a function|iterable|an object)|^Invalid URL$/
 
   test.each(Object.keys(entries))('%s', async (entry) => {
