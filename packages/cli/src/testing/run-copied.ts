@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { rm, writeFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /** Runs a command of a shell, and resolves with what it wrote. */
 export function runShell(command: string): Promise<string> {
@@ -13,6 +13,8 @@ export function runShell(command: string): Promise<string> {
 export async function runCopiedTest(text: string): Promise<void> {
   const path = fileURLToPath(new URL('../../.results/copied.ts', import.meta.url))
   const declared = 'export let run\nconst test = (_, body) => void (run = body)\n'
+  // A fresh clone has no folder for results yet.
+  await mkdir(new URL('.', pathToFileURL(path)), { recursive: true })
   await writeFile(path, declared + text.replace(/, test } from 'vitest'/, " } from 'vitest'"))
   try {
     const { run } = await import(/* @vite-ignore */ path)
