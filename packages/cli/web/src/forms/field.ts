@@ -39,8 +39,6 @@ export type FieldKind =
   /** One of the options. */
   | { readonly type: 'choice'; readonly options: readonly Option[] }
   | ChoicesKind
-  /** Several ids, from those that the page suggests. */
-  | { readonly type: 'ids' }
   /** An object whose keys the user enters. */
   | { readonly type: 'entries' }
   /** Any other value, written as JSON. */
@@ -54,23 +52,6 @@ export interface Entry {
 
 /** The input of a field: text, a check mark, the selected values, or rows. */
 export type Draft = string | boolean | readonly string[] | readonly Entry[]
-
-/** Returns true for a value that can be the input of a field. */
-export function isDraft(value: unknown): value is Draft {
-  if (typeof value === 'string' || typeof value === 'boolean') return true
-  return Array.isArray(value) && (value.every((item) => typeof item === 'string') || value.every(isEntry))
-}
-
-function isEntry(value: unknown): value is Entry {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'name' in value &&
-    typeof value.name === 'string' &&
-    'value' in value &&
-    typeof value.value === 'string'
-  )
-}
 
 /** One field of a form, independent of its schema. */
 export interface Field {
@@ -104,7 +85,6 @@ export function emptyDraft(kind: FieldKind): Draft {
     case 'flag':
       return false
     case 'choices':
-    case 'ids':
       return []
     case 'entries':
       return [{ name: '', value: '' }]

@@ -26,8 +26,6 @@ function readKind(kind: Field['kind'], draft: Draft): FieldReading {
       return checked(kind, textOf(draft))
     case 'choices':
       return checked(kind, chosenInOrder(kind, chosenOf(draft)))
-    case 'ids':
-      return readIds(chosenOf(draft))
     case 'entries':
       return readEntries(draft)
     default:
@@ -37,7 +35,7 @@ function readKind(kind: Field['kind'], draft: Draft): FieldReading {
 
 function missing({ type }: Field['kind']): string {
   if (type === 'choice') return 'Choose one of the options.'
-  if (type === 'choices' || type === 'ids') return 'Choose at least one of the options.'
+  if (type === 'choices') return 'Choose at least one of the options.'
   return type === 'entries' ? 'Give at least one field and its value.' : 'Fill this in.'
 }
 
@@ -82,10 +80,6 @@ function momentOf(text: string): string {
 /** Returns the chosen values, in the order of the options. */
 function chosenInOrder({ options }: ChoicesKind, chosen: readonly string[]): string[] {
   return options.map(({ value }) => value).filter((value) => chosen.includes(value))
-}
-
-function readIds(chosen: readonly string[]): FieldReading {
-  return chosen.length === 0 ? 'empty' : { value: chosen.map(Number) }
 }
 
 function readJson(text: string): FieldReading {

@@ -45,10 +45,9 @@ test.each<[string, JsonObject, FieldKind, Draft]>([
   expect(field?.initial).toEqual(initial)
 })
 
-test('a list of whole numbers is written as JSON, unless the page suggests ids', () => {
+test('a list of whole numbers is written as JSON', () => {
   const schema: JsonObject = { properties: { one: { type: 'array', items: { type: 'integer' } } } }
   expect(toolFields(schema)[0]?.kind).toEqual({ type: 'json' })
-  expect(toolFields(schema, true)[0]?.kind).toEqual({ type: 'ids' })
 })
 
 test('a schema that is not what it should be makes no field, or one for JSON', () => {

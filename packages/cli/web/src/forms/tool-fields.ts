@@ -4,15 +4,14 @@ import { type Draft, emptyDraft, type Field, type FieldKind, type Option } from 
 
 /**
  * Returns the fields for a tool's arguments. The schema may be any JSON Schema (server/tools, input schema). An
- * argument without a matching field kind is written as JSON. `suggestsIds` is true
- * for a page that suggests ids.
+ * argument without a matching field kind is written as JSON.
  */
-export function toolFields(inputSchema: JsonObject, suggestsIds = false): readonly Field[] {
+export function toolFields(inputSchema: JsonObject): readonly Field[] {
   const properties = objectIn(inputSchema, 'properties') ?? {}
   const required = new Set(listIn(inputSchema, 'required'))
   return Object.entries(properties).map(([name, property]) => {
     const schema = isJsonObject(property) ? property : {}
-    const kind = kindOf(schema, suggestsIds)
+    const kind = kindOf(schema)
     return {
       name,
       label: textIn(schema, 'title') ?? labelFromName(name),
@@ -24,7 +23,7 @@ export function toolFields(inputSchema: JsonObject, suggestsIds = false): readon
   })
 }
 
-function kindOf(schema: JsonObject, suggestsIds: boolean): FieldKind {
+function kindOf(schema: JsonObject): FieldKind {
   const options = optionsOf(schema)
   if (options !== undefined) return { type: 'choice', options }
   switch (schema['type']) {
@@ -41,7 +40,7 @@ function kindOf(schema: JsonObject, suggestsIds: boolean): FieldKind {
     case 'boolean':
       return { type: 'flag' }
     case 'array':
-      return listKind(schema, suggestsIds)
+      return listKind(schema)
     case 'object':
       return isRecord(schema) ? { type: 'entries' } : { type: 'json' }
     default:
@@ -49,10 +48,10 @@ function kindOf(schema: JsonObject, suggestsIds: boolean): FieldKind {
   }
 }
 
-function listKind(schema: JsonObject, suggestsIds: boolean): FieldKind {
+function listKind(schema: JsonObject): FieldKind {
   const items = objectIn(schema, 'items') ?? {}
   const options = optionsOf(items)
-  if (options === undefined) return suggestsIds && items['type'] === 'integer' ? { type: 'ids' } : { type: 'json' }
+  if (options === undefined) return { type: 'json' }
   return { type: 'choices', options, minItems: numberIn(schema, 'minItems'), maxItems: numberIn(schema, 'maxItems') }
 }
 
@@ -95,8 +94,6 @@ export function draftOf(given: JsonValue | undefined, kind: FieldKind): Draft {
       return Array.isArray(given) ? given.filter((value) => typeof value === 'string') : []
     case 'entries':
       return isJsonObject(given) ? toEntries(given) : emptyDraft(kind)
-    case 'ids':
-      return emptyDraft(kind)
     case 'json':
       return JSON.stringify(given)
     default:

@@ -3,7 +3,7 @@ import type { Field } from '../forms/field.ts'
 import type { Form } from '../forms/form.ts'
 import { limitsOf } from '../forms/limits.ts'
 import { ChoiceInput, ChoicesInput } from './choice-input.tsx'
-import { EntriesInput, type Suggestions } from './entries-input.tsx'
+import { EntriesInput } from './entries-input.tsx'
 import type { Completions, InputProps } from './input-props.ts'
 import { FlagInput, JsonInput, NumberInput, TextInput } from './plain-input.tsx'
 
@@ -11,34 +11,26 @@ interface FormFieldsProps {
   readonly form: Form
   /** The prefix of each id, so that a page can contain two forms. */
   readonly prefix: string
-  readonly suggestions?: Suggestions | undefined
   readonly completions?: Completions | undefined
 }
 
 /** Shows the fields of a form, each with its label, limits and error. */
-export function FormFields({ form, prefix, suggestions, completions }: FormFieldsProps): VNode {
+export function FormFields({ form, prefix, completions }: FormFieldsProps): VNode {
   return (
     <div class="fields">
       {form.fields.map((field, index) => (
-        <FieldView
-          key={field.name}
-          form={form}
-          field={field}
-          id={`${prefix}-${index}`}
-          suggestions={suggestions}
-          completions={completions}
-        />
+        <FieldView key={field.name} form={form} field={field} id={`${prefix}-${index}`} completions={completions} />
       ))}
     </div>
   )
 }
 
-interface FieldViewProps extends Pick<FormFieldsProps, 'form' | 'suggestions' | 'completions'> {
+interface FieldViewProps extends Pick<FormFieldsProps, 'form' | 'completions'> {
   readonly field: Field
   readonly id: string
 }
 
-function FieldView({ form, field, id, suggestions, completions }: FieldViewProps): VNode {
+function FieldView({ form, field, id, completions }: FieldViewProps): VNode {
   const issue = form.issues.value.get(field.name)
   const hint = [field.description, limitsOf(field.kind)].filter((text) => text !== undefined && text !== '').join('. ')
   const describedBy = [hint && `${id}-hint`, issue && `${id}-issue`].filter(Boolean).join(' ') || undefined
@@ -70,7 +62,7 @@ function FieldView({ form, field, id, suggestions, completions }: FieldViewProps
     return (
       <fieldset class={className} aria-describedby={describedBy} {...groupAttributes(field, issue)}>
         <legend>{labelWords(field)}</legend>
-        <FieldInput {...props} suggestions={suggestions} />
+        <FieldInput {...props} />
         {texts}
       </fieldset>
     )
@@ -78,7 +70,7 @@ function FieldView({ form, field, id, suggestions, completions }: FieldViewProps
   return (
     <div class={className}>
       <label for={id}>{labelWords(field)}</label>
-      <FieldInput {...props} suggestions={suggestions} />
+      <FieldInput {...props} />
       {texts}
     </div>
   )
@@ -92,7 +84,7 @@ function groupAttributes({ kind, required }: Field, issue: string | undefined): 
 
 /** Returns true if a field has several inputs, so that its label belongs to the group. */
 function isGroup({ kind }: Field): boolean {
-  return ['choices', 'ids', 'entries'].includes(kind.type) || (kind.type === 'choice' && kind.options.length <= 6)
+  return ['choices', 'entries'].includes(kind.type) || (kind.type === 'choice' && kind.options.length <= 6)
 }
 
 function labelWords({ label, required, kind }: Field): VNode {
@@ -104,7 +96,7 @@ function labelWords({ label, required, kind }: Field): VNode {
   )
 }
 
-function FieldInput(props: InputProps & { readonly suggestions: Suggestions | undefined }): VNode {
+function FieldInput(props: InputProps): VNode {
   const { kind } = props.field
   switch (kind.type) {
     case 'text':
@@ -117,8 +109,6 @@ function FieldInput(props: InputProps & { readonly suggestions: Suggestions | un
       return <ChoiceInput {...props} options={kind.options} asRadios={isGroup(props.field)} />
     case 'choices':
       return <ChoicesInput {...props} options={kind.options} />
-    case 'ids':
-      return <ChoicesInput {...props} options={props.suggestions?.ids ?? []} />
     case 'entries':
       return <EntriesInput {...props} />
     default:
