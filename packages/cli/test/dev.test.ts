@@ -35,7 +35,7 @@ describe.each(['http', 'stdio'] as const)('a server over %s', (transport) => {
   beforeEach(() => rmSync(program.effectsPath, { force: true }))
   afterEach(() => dev.post('fault'))
 
-  test('a question stays open while the source breaks and is repaired, and the new code uses the answer', async () => {
+  test('a question stays open while the source breaks, hangs and is repaired, and the new code uses the answer', async () => {
     const id = await dev.call('resolve', { id: 17 })
     const question = await dev.question()
     expect(question).toMatchObject({ key: 'how', kind: 'form', message: 'How was item 17 resolved?', callId: id })
@@ -47,6 +47,8 @@ describe.each(['http', 'stdio'] as const)('a server over %s', (transport) => {
     )
     expect(reason).toMatch(/ended with code 1[\s\S]*SyntaxError/)
     await dev.post('answer', { id: question.id, action: 'accept', content: { how: 'Fixed' } })
+    await program.change('"edition 1"', '(setInterval(() => console.error("hangs"), 10), await new Promise(() => {}))')
+    await dev.waitFor((event) => event.type === 'output' && event.text === 'hangs', seq)
     await program.change('"edition 1"', '"edition 2"')
     const { status, result } = await dev.ended(id)
     expect([status, JSON.stringify(result)]).toEqual(['done', expect.stringContaining('#17 is Fixed in edition 2')])
@@ -154,23 +156,26 @@ describe.each(['http', 'stdio'] as const)('a server over %s', (transport) => {
   })
 
   test.each(['2026-07-28', '2025-11-25'])(
-    'a host of %s at /mcp has its question answered after a restart',
+    'a host of %s at /mcp has its question answered after a restart, and reads the new tools',
     async (revision) => {
       const { seq } = dev
       await using connection = connectAny(dev.dev.hostUrl ?? '', { revision: revision as '2025-11-25' })
-      let restarted: Promise<unknown> | undefined
       const client = createClient(connection, {
         name: 'host',
         version: '1.0.0',
         elicit: async () => {
-          await dev.post('restart')
-          restarted = dev.ready(dev.seq)
-          await restarted
+          const before = dev.seq
+          await program.change('"Pays"', `"Pays ${revision}"`)
+          await dev.ready(before)
           return { action: 'accept', content: { how: 'Fixed' } }
         },
       })
+      const changes = client.listen({ toolsListChanged: true })[Symbol.asyncIterator]()
+      await changes.next()
       const result = await client.callTool('resolve', { id: 6 })
       expect(JSON.stringify(result)).toContain('#6 is Fixed')
+      expect(await changes.next()).toMatchObject({ value: { type: 'toolsListChanged' } })
+      expect(JSON.stringify(await client.listTools())).toContain(`Pays ${revision}`)
       const call = await dev.waitFor(
         (event) => event.type === 'call' && event.call.source === 'host' && event.call.status === 'done' && event.call,
         seq,
@@ -217,6 +222,16 @@ describe('a module', () => {
     expect(await dev.ended(id)).toMatchObject({ status: 'done' })
     const pids = dev.messages(id).map(({ pid }) => pid)
     expect([new Set(pids).size, pids[0] === pids[1], pids[2] === pids[3]]).toEqual([2, true, true])
+  })
+
+  test.each([
+    ['without the token', {}, 401],
+    ['with the token, from another origin', { origin: 'https://example.com' }, 403],
+  ])('takes no command %s', async (_, headers, status) => {
+    const { port, token } = dev.dev
+    const all = { ...('origin' in headers && { authorization: `Bearer ${token}` }), ...headers }
+    const response = await fetch(`http://127.0.0.1:${port}/api/restart`, { method: 'POST', headers: all })
+    expect(response.status).toBe(status)
   })
 
   test('has its state opened with the key of the run', async () => {
@@ -303,25 +318,4 @@ test('another user at a URL cannot answer the question of the first', async () =
 test('the page can act as the hosts of docs/hosts.json', () => {
   const agents = hosts.filter(({ kind, host }) => kind === 'agent' || host === 'Inspector CLI')
   expect(hostNames).toEqual(agents.map(({ host, revision }) => ({ host, revision })))
-})
-
-describe('the address of the page', () => {
-  let dev: DevDriver
-  beforeAll(async () => {
-    dev = await start('stdio')
-  })
-  afterAll(() => dev.close())
-
-  test.each([
-    ['without the token', {}, 401],
-    ['with another token', { authorization: 'Bearer x' }, 401],
-    ['from another origin', { origin: 'https://example.com' }, 403],
-  ])('%s is refused', async (_, headers, status) => {
-    const { port, token } = dev.dev
-    const response = await fetch(`http://127.0.0.1:${port}/api/restart`, {
-      method: 'POST',
-      headers: { ...('origin' in headers && { authorization: `Bearer ${token}` }), ...headers },
-    })
-    expect(response.status).toBe(status)
-  })
 })

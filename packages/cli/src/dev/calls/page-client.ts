@@ -58,7 +58,7 @@ export class PageClient {
     })
     this.#connection = connection
     this.#client = client
-    this.#target.usePrimary(connection, { profile: profile.host, probe: () => probe(client, connection) })
+    this.#target.usePrimary(connection, { profile: profile.host, probe: (signal) => probe(client, connection, signal) })
     void replaced?.close()
   }
 }
@@ -69,8 +69,8 @@ function failedLists(error: unknown): ServerLists {
   return { tools, prompts: empty, resources: empty, templates: empty, skills: empty, warnings: [] }
 }
 
-async function probe(client: DevClient, connection: RestartableConnection): ReturnType<Probe> {
-  await client.discover({ timeoutMs: probeTimeoutMs, maxResendMs: 0 })
+async function probe(client: DevClient, connection: RestartableConnection, signal: AbortSignal): ReturnType<Probe> {
+  await client.discover({ timeoutMs: probeTimeoutMs, maxResendMs: 0, signal })
   const { name, version = '' } = client.serverInfo ?? {}
   const { revision } = connection.peer ?? {}
   return { name: name === undefined ? undefined : `${name} ${version}`.trim(), revision }

@@ -23,7 +23,7 @@ export class Instances {
   readonly #answering = new Map<OwnProcess, Instance>()
   #lastTurn: Instance | undefined
   #count = 1
-  #isStopped = false
+  #stopping: Promise<unknown> | undefined
 
   constructor(command: ProcessCommand, listener: InstancesListener) {
     this.#command = command
@@ -56,8 +56,8 @@ export class Instances {
 
   /** Stops all instances, and waits until they have ended. */
   async stop(): Promise<void> {
-    this.#isStopped = true
-    await Promise.all(Array.from(this.#processes, (process) => process.stop()))
+    this.#stopping ??= Promise.all(Array.from(this.#processes, (process) => process.stop()))
+    await this.#stopping
   }
 
   async #startOne(): Promise<Detected> {
@@ -74,7 +74,7 @@ export class Instances {
 
   #forget(process: OwnProcess, reason: string): void {
     this.#processes.delete(process)
-    if (!this.#answering.delete(process) || this.#isStopped) return
+    if (!this.#answering.delete(process) || this.#stopping !== undefined) return
     if (this.#answering.size === 0) this.#listener.onEnd(reason)
     else this.#listener.onChange()
   }
@@ -86,7 +86,7 @@ export class Instances {
     this.#answering.delete(process)
     this.#listener.onChange()
     await sleep(afterKillMs)
-    if (this.#isStopped) return
+    if (this.#stopping !== undefined) return
     await this.#startOne()
     this.#listener.onChange()
   }

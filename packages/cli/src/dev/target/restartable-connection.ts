@@ -2,7 +2,8 @@ import { raceWithCancellation } from '@x/core'
 import type { Call, Connection, ConnectionPeer, ConnectionState, Exchange } from '@x/exchange'
 import { ConnectionStateSource } from '@x/exchange/internal'
 import type { AnyConnection } from '@x/legacy/client'
-import type { RpcNotification, RpcRequest } from '@x/schema'
+import { findMethodRow, type RpcNotification, type RpcRequest } from '@x/schema'
+import { followChanges } from './follow-changes.ts'
 
 /** The server of a restartable connection. */
 export interface RestartableServer {
@@ -18,7 +19,7 @@ export interface RestartableServer {
 interface Slot {
   readonly connection: AnyConnection
   runningCount: number
-  isReplaced: boolean
+  readonly replaced: AbortController
 }
 
 /** Milliseconds that the requests of a process that was replaced over stdio have to end. */
@@ -63,9 +64,12 @@ export class RestartableConnection implements Connection {
   }
 
   readonly exchange: Exchange = async (request, call) => {
-    await raceWithCancellation(this.#server.waitUntilReady(), call)
-    this.closed.throwIfAborted()
-    const slot = this.#openSlot()
+    if (findMethodRow(request.method)?.isStreaming === true)
+      return followChanges(request, call, async () => {
+        const { connection, replaced } = await this.#waitForSlot(call)
+        return { replaced: replaced.signal, exchange: connection.exchange }
+      })
+    const slot = await this.#waitForSlot(call)
     slot.runningCount += 1
     try {
       this.#server.onRequest(request)
@@ -86,7 +90,7 @@ export class RestartableConnection implements Connection {
     const slot = this.#slot
     this.#slot = undefined
     if (slot === undefined) return
-    slot.isReplaced = true
+    slot.replaced.abort(new Error('Another process of the server takes over'))
     this.#closeIfUnused(slot)
     // The calls of a process that is killed fail as they do when it crashes. Closing it would forbid to repeat them.
     const { process } = slot.connection
@@ -105,9 +109,15 @@ export class RestartableConnection implements Connection {
     return this.close()
   }
 
+  async #waitForSlot(call: Call): Promise<Slot> {
+    await raceWithCancellation(this.#server.waitUntilReady(), call)
+    this.closed.throwIfAborted()
+    return this.#openSlot()
+  }
+
   #openSlot(): Slot {
     if (this.#slot !== undefined) return this.#slot
-    const slot: Slot = { connection: this.#server.open(), runningCount: 0, isReplaced: false }
+    const slot: Slot = { connection: this.#server.open(), runningCount: 0, replaced: new AbortController() }
     slot.connection.onStateChange((state) => {
       // The end of one process is not the end of this connection.
       if (this.#slot === slot) this.#states.set(state.status === 'closed' ? { ...state, status: 'restarting' } : state)
@@ -117,7 +127,7 @@ export class RestartableConnection implements Connection {
   }
 
   #closeIfUnused(slot: Slot): void {
-    if (!slot.isReplaced || slot.runningCount > 0) return
+    if (!slot.replaced.signal.aborted || slot.runningCount > 0) return
     const closing = slot.connection.close().finally(() => this.#closing.delete(closing))
     this.#closing.add(closing)
   }

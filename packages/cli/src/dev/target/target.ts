@@ -32,7 +32,9 @@ export interface TargetOptions {
 }
 
 /** Asks the server for its name over the connection of the page. Rejects if it does not answer. */
-export type Probe = () => Promise<{ readonly name: string | undefined; readonly revision: string | undefined }>
+export type Probe = (
+  signal: AbortSignal,
+) => Promise<{ readonly name: string | undefined; readonly revision: string | undefined }>
 
 /** Milliseconds after which a server that has not answered is called silent. It may still answer. */
 const silentMs = 10_000
@@ -53,8 +55,8 @@ export class Target {
   #instances: Instances | undefined
   #url: URL | undefined
   #probe: Probe = () => Promise.reject(new Error('not started'))
-  /** Counts the starts. A start ends early if another one has begun. */
-  #generation = 0
+  /** The current start. It ends early when another one begins. */
+  #start = new AbortController()
   #work: Promise<void> = Promise.resolve()
   #ready: PromiseWithResolvers = createResolvers()
   #primary: RestartableConnection | undefined
@@ -129,21 +131,23 @@ export class Target {
 
   /** Starts the server again, and moves all connections to the new process. */
   restart(pauseMs = 0, status: 'starting' | 'restarting' = 'restarting'): void {
-    this.#generation += 1
-    const generation = this.#generation
+    this.#start.abort()
+    this.#start = new AbortController()
+    const { signal } = this.#start
     const { wire } = this.#options
     const startedAt = performance.now()
     this.#ready.resolve()
     this.#ready = createResolvers()
     this.onRestart()
     this.#set({ status, reason: undefined, pids: [] })
+    for (const connection of this.#connections) connection.renew()
     this.#work = this.#work
       .then(async () => {
         if (pauseMs > 0) await sleep(pauseMs)
         // A call may have caused the restart. The first requests to the new process are not those of the call.
-        if (generation === this.#generation) await wire.leave(() => this.#start(generation, startedAt))
+        if (!signal.aborted) await wire.leave(() => this.#startProcess(signal, startedAt))
       })
-      .catch((error: unknown) => this.#end(generation, error instanceof Error ? error.message : String(error)))
+      .catch((error: unknown) => this.#end(signal, error instanceof Error ? error.message : String(error)))
   }
 
   get #turns(): ProgramInstances | Instances | undefined {
@@ -167,7 +171,7 @@ export class Target {
   }
 
   async close(): Promise<void> {
-    this.#generation += 1
+    this.#start.abort()
     this.#isClosed = true
     this.#ready.resolve()
     await Promise.all(Array.from(this.#connections, (connection) => connection.close()))
@@ -180,14 +184,13 @@ export class Target {
     while (this.#state.status !== 'ready' && !this.#isClosed) await this.#ready.promise
   }
 
-  async #start(generation: number, startedAt: number): Promise<void> {
+  async #startProcess(signal: AbortSignal, startedAt: number): Promise<void> {
     this.#output.length = 0
-    if (!(await this.#replaceProcess(generation))) return
-    for (const connection of this.#connections) connection.renew()
-    const silence = setTimeout(() => this.#setSilent(generation), silentMs)
+    const silence = setTimeout(() => this.#setSilent(signal), silentMs)
     try {
-      const { name, revision } = await this.#probing.run(true, this.#probe)
-      if (generation !== this.#generation) return
+      if (!(await this.#replaceProcess(signal))) return
+      const { name, revision } = await this.#probing.run(true, () => this.#probe(signal))
+      if (signal.aborted) return
       this.#set({
         status: 'ready',
         name,
@@ -204,7 +207,7 @@ export class Target {
   }
 
   /** Replaces the process of a command that is not over stdio. Returns false if the new one has ended, or is replaced. */
-  async #replaceProcess(generation: number): Promise<boolean> {
+  async #replaceProcess(signal: AbortSignal): Promise<boolean> {
     const { target, env, cwd, instanceCount } = this.#options
     if (target.kind === 'url' || this.#state.transport === 'stdio') return true
     await this.#instances?.stop()
@@ -212,15 +215,17 @@ export class Target {
       { ...target, env, cwd },
       {
         onLine: (text, pid) => this.#report(text, pid),
-        onEnd: (reason) => this.#instances === instances && this.#end(generation, reason),
+        onEnd: (reason) => this.#instances === instances && this.#end(signal, reason),
         onChange: () => this.#state.status === 'ready' && this.#set({ pids: instances.pids }),
       },
     )
     this.#instances = instances
+    // What hangs would keep the next start waiting.
+    signal.addEventListener('abort', () => void instances.stop())
     const result = await instances.start(instanceCount)
-    if (generation !== this.#generation) return false
+    if (signal.aborted) return false
     if (result.transport === undefined) {
-      this.#end(generation, result.reason)
+      this.#end(signal, result.reason)
       return false
     }
     this.#set({ transport: result.transport })
@@ -250,7 +255,7 @@ export class Target {
       return connectAny(this.#url, { revision, http: { ...http, fetch: createWireFetch(wire, server) } })
     }
     if (target.kind === 'url') throw new Error('A target at a URL has one')
-    const generation = this.#generation
+    const { signal: start } = this.#start
     const connection = connectAny(
       { command: target.command, args: target.args, env, cwd },
       {
@@ -264,7 +269,7 @@ export class Target {
           },
           onExit: ({ exitCode, signal }) => {
             if (owner() === this.#primary && this.#state.status === 'ready')
-              this.#end(generation, signal === undefined ? `it ended with code ${exitCode}` : `it ended by ${signal}`)
+              this.#end(start, signal === undefined ? `it ended with code ${exitCode}` : `it ended by ${signal}`)
           },
         },
       },
@@ -273,8 +278,8 @@ export class Target {
   }
 
   /** Records that the server has ended by itself. Calls wait for the next start. */
-  #end(generation: number, reason: string): void {
-    if (generation !== this.#generation || this.#state.status === 'ended') return
+  #end({ aborted }: AbortSignal, reason: string): void {
+    if (aborted || this.#state.status === 'ended') return
     if (this.#state.status === 'ready') {
       this.#ready.resolve()
       this.#ready = createResolvers()
@@ -282,11 +287,11 @@ export class Target {
     this.#set({ status: 'ended', pids: [], reason: this.#withOutput(reason) })
   }
 
-  #setSilent(generation: number): void {
-    if (generation !== this.#generation) return
+  #setSilent({ aborted }: AbortSignal): void {
+    if (aborted) return
     this.#set({
       status: 'silent',
-      reason: this.#withOutput(`no answer to the first request after ${silentMs / 1000} s`),
+      reason: this.#withOutput(`no URL and no answer to the first request after ${silentMs / 1000} s`),
     })
   }
 

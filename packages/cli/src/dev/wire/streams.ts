@@ -1,5 +1,6 @@
 import { type Readable, PassThrough, Writable } from 'node:stream'
 import { type JsonObject, parseJsonObject } from '@x/core'
+import { metaKeys } from '@x/schema'
 import type { StreamPair } from '@x/transport-stdio'
 import { createLineSplitter, readLines } from '@x/transport-stdio/internal'
 import { type ArmedFault, alterRequest } from './fault.ts'
@@ -148,10 +149,11 @@ class StreamLink {
     if (!this.received.writableEnded && !this.received.destroyed) this.received.write(`${line}\n`)
   }
 
-  /** The call of a message that is no response: that of its progress token, or the only one that runs. */
+  /** The call of a message that is no response: that of its progress token or stream, or the only one that runs. */
   #callOf({ params }: JsonObject): number | undefined {
-    const token = Object(params).progressToken
-    return this.#pending.get(token)?.callId ?? this.#onlyCall()
+    const { progressToken, _meta } = Object(params)
+    const request = this.#pending.get(progressToken ?? _meta?.[metaKeys.subscriptionId])
+    return request === undefined ? this.#onlyCall() : request.callId
   }
 
   #onlyCall(): number | undefined {

@@ -1,0 +1,53 @@
+import { isJsonObject, type JsonValue } from '@x/core'
+import type { Call } from '@x/exchange'
+import { metaKeys, type RpcRequest, type RpcResponse } from '@x/schema'
+
+/** A process of the server that a stream of changes can be open at. */
+export interface FollowedProcess {
+  /** Aborts when another process takes over. */
+  readonly replaced: AbortSignal
+  exchange(request: RpcRequest, call: Call): Promise<RpcResponse>
+}
+
+/**
+ * Serves a stream of changes across restarts: it is opened again at the next process, whose lists and resources may all
+ * have changed. `waitForProcess` resolves with the process that is ready. A stream that ends while its process goes on is
+ * ended for the host too.
+ */
+export async function followChanges(
+  request: RpcRequest,
+  call: Call,
+  waitForProcess: () => Promise<FollowedProcess>,
+): Promise<RpcResponse> {
+  for (let isFirst = true; ; isFirst = false) {
+    const { replaced, exchange } = await waitForProcess()
+    const signal = AbortSignal.any([call.signal, replaced])
+    const notify: Call['notify'] = (message) => {
+      if (isFirst || message.method !== 'notifications/subscriptions/acknowledged') return call.notify(message)
+      for (const [method, params] of changesIn(request.params?.['notifications']))
+        call.notify({ jsonrpc: '2.0', method, params: { ...params, _meta: { [metaKeys.subscriptionId]: request.id } } })
+    }
+    const { principal, context } = call
+    try {
+      const response = await exchange(request, { principal, context, notify, signal })
+      if (!replaced.aborted) return response
+    } catch (error) {
+      if (call.signal.aborted || !replaced.aborted) throw error
+    }
+  }
+}
+
+/** Returns the notifications of all changes that a host follows. */
+function changesIn(
+  filter: JsonValue | undefined,
+): readonly (readonly [method: string, params: { readonly uri?: string }])[] {
+  const { resourceSubscriptions = [], ...flags } = isJsonObject(filter) ? filter : {}
+  const uris = Array.isArray(resourceSubscriptions) ? resourceSubscriptions : []
+  return [
+    ...Object.keys(flags).flatMap((flag) => {
+      const [, list] = /^(.+)ListChanged$/.exec(flag) ?? []
+      return list === undefined ? [] : [[`notifications/${list}/list_changed`, {}] as const]
+    }),
+    ...uris.map((uri) => ['notifications/resources/updated', { uri: String(uri) }] as const),
+  ]
+}
