@@ -4,6 +4,7 @@ import { userLogin } from '@x/auth/login'
 import { loginPages } from '@x/auth/node'
 import { protect } from '@x/auth/server'
 import { gateway, type GatewayOptions } from '@x/gateway'
+import { toolSearch } from '@x/gateway/tool-search'
 import { connectAny } from '@x/legacy/client'
 import { sealedState } from '@x/state-codec'
 import { redisStore } from '@x/state-codec/redis'
@@ -47,6 +48,7 @@ export async function createLoginInstance(settings: LoginSettings): Promise<Logi
         credential: logins.credentialFor(upstreamUrl),
       },
     },
+    toolSearch: toolSearch({ directFor: [] }),
     log,
   })
   const [servePages, serveCalls] = [loginPages(logins), nodeHandler(server, { auth: protection })]

@@ -180,6 +180,16 @@ describe('a release to a local registry', () => {
     )
   })
 
+  test('a gateway file with a search names the package that mcpx lacks, and the command', async () => {
+    const place = `${folder}/user-@x-cli`
+    const upstreams = { crm: { url: 'https://crm.test/mcp' } }
+    const file = { name: 'all', state: { keys: { env: 'KEYS' } }, upstreams, toolSearch: true }
+    await writeFile(`${place}/gateway.json`, JSON.stringify(file))
+    await expect(
+      runCommand(process.execPath, ['node_modules/@x/cli/dist/mcpx.js', 'gateway', 'check'], place),
+    ).rejects.toThrow('toolSearch needs the package minisearch, which is not installed: npm install minisearch@7')
+  })
+
   test(
     'a copy of examples/deploy is installed as its Dockerfile does, serves, and stops at SIGTERM',
     async () => {

@@ -1,26 +1,16 @@
-import { apps, appTool } from '@x/apps/server'
+import { apps } from '@x/apps/server'
 import { requireScopes } from '@x/auth/server'
-import {
-  type Call,
-  callHeadersKey,
-  type Exchange,
-  headerParamsKey,
-  type Middleware,
-  type ServerExtension,
-} from '@x/exchange'
+import { type Call, callHeadersKey, type Exchange, headerParamsKey, type Middleware } from '@x/exchange'
 import { isJsonObject, type JsonObject, metaKeys } from '@x/schema'
-import { createServer, type McpServer, sealedState, type ServerDefinition, tool, ToolError } from '@x/server'
+import { createServer, type McpServer, sealedState, type ServerDefinition } from '@x/server'
 import { callLog } from '@x/server/log'
 import { toolSearch } from '@x/server/tool-search'
 import { memoryStore } from '@x/state-codec'
 import { tasks } from '@x/tasks/server'
 import { expect } from 'vitest'
-import * as z from 'zod'
 import { send } from './raw-request.ts'
+import { info, keys, tools } from './searched-tools.ts'
 
-export const keys = ['6d1f3c0a9be84725d0a1c7f2385e6b94fa07d3c85b1e624979c2ad10e8f3465b']
-export const info = { name: 'demo', version: '1.0.0' }
-const named = z.object({ name: z.string() })
 const uiExtension = 'io.modelcontextprotocol/ui'
 const tasksExtension = 'io.modelcontextprotocol/tasks'
 const capabilities = {
@@ -28,72 +18,8 @@ const capabilities = {
   extensions: { [tasksExtension]: {}, [uiExtension]: { mimeTypes: ['text/html;profile=mcp-app'] } },
 }
 
-/** What the tools do beside their results. */
-export const effects = { paid: 0, started: (): void => {} }
-const tools = [
-  tool('greet', {
-    description: 'Greets',
-    input: named,
-    output: z.object({ text: z.string() }),
-    annotations: { readOnlyHint: true },
-    run: ({ name }) => ({ text: `Hello, ${name}!` }),
-  }),
-  tool('fail', {
-    description: 'Fails',
-    run() {
-      throw new ToolError('It failed')
-    },
-  }),
-  tool('break', {
-    description: 'Breaks',
-    run() {
-      throw new Error('secret')
-    },
-  }),
-  tool('hidden', { description: 'Hidden', visibleTo: (who) => who?.subject === 'root', run: () => 'seen' }),
-  tool('guarded', { description: 'Guarded', run: () => 'ran' }),
-  tool('ask', {
-    description: 'Asks',
-    run: async (_, ctx) => `Hello, ${(await ctx.elicit('name', { message: 'Who?', schema: named })).name}!`,
-  }),
-  tool('visit', {
-    description: 'Sends to a page',
-    run: async (_, ctx) => {
-      await ctx.elicitUrl('page', { message: 'Visit', url: 'https://example.com/' })
-      return 'visited'
-    },
-  }),
-  tool('ship', { description: 'Ships', task: 'required', run: () => 'shipped' }),
-  tool('copy', {
-    description: 'Copies',
-    run: (_, ctx) => (ctx.progress(1, 2, 'half'), ctx.log('info', 'copied'), 'done'),
-  }),
-  tool('wait', {
-    description: 'Waits',
-    run: (_, ctx) =>
-      new Promise((_resolve, reject) => {
-        ctx.signal.addEventListener('abort', () => reject(new Error('late')))
-        effects.started()
-      }),
-  }),
-  tool('deploy', {
-    description: 'Deploys',
-    input: z.object({ region: z.string().meta({ 'x-mcp-header': 'Region' }) }),
-    run: ({ region }) => region,
-  }),
-  tool('pay', {
-    description: 'Pays',
-    keyedEffects: true,
-    run: (_, ctx) => ctx.step('pay', () => `receipt ${(effects.paid += 1)}`),
-  }),
-  appTool('chart', { description: 'Shows a chart', page: { html: '<title>Chart</title>' }, run: () => 'drawn' }),
-]
-
 /** What happens, with a text that must be seen, so that no row compares two failures of another kind. */
 export type Rule = readonly [title: string, expected: string, run: (way: Way, seen: Seen) => Promise<unknown>]
-
-/** The extensions that the tools need. */
-export const plain = (): ServerExtension[] => [tasks({ store: 'memory:' }), apps()]
 
 /** A way to call a tool, and what was seen and recorded when it was called so. */
 export type Way = (name: string, args?: JsonObject) => JsonObject
@@ -113,7 +39,7 @@ export class Seen {
 
   /** Members that differ between any two calls are left out. */
   toJson(): unknown {
-    const changing = new Set('requestState taskId durationMs createdAt lastUpdatedAt requestId ms'.split(' '))
+    const changing = new Set('requestState taskId durationMs createdAt lastUpdatedAt ttlMs requestId ms'.split(' '))
     const text = JSON.stringify(this.entries, (key, value) => (changing.has(key) ? undefined : value))
     return JSON.parse(text.replace(/took \d+ ms/g, 'was slow'))
   }

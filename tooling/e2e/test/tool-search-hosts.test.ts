@@ -3,13 +3,13 @@ import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextpr
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk-2025-06-18/types.js'
 import { createClient } from '@x/client'
 import { legacy } from '@x/legacy'
-import { isJsonObject } from '@x/schema'
 import { toolSearch } from '@x/server/tool-search'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { expect, test } from 'vitest'
 import hosts from '../../../docs/hosts.json' with { type: 'json' }
-import { compareWays, plain, type Rule, Seen, serve } from './searched-server.ts'
+import { compareWays, type Rule, Seen, serve } from './searched-server.ts'
+import { plain } from './searched-tools.ts'
 
 test.each<Rule>([
   [
@@ -21,7 +21,7 @@ test.each<Rule>([
       )
       const client = createClient(connectHttp(http.url), { name: 'host', version: '1.0.0' })
       const { name, arguments: args } = way('deploy', { region: 'eu' })
-      const { content } = await client.callTool(String(name), isJsonObject(args) ? args : {})
+      const { content } = await client.callTool(String(name), Object(args))
       seen.note(content)
       // A direct call is sent again with the headers, once the client knows them.
       seen.entries.splice(0, seen.entries.length - 2)

@@ -1,24 +1,13 @@
 import { requireScopes } from '@x/auth/server'
-import type { ServerExtension } from '@x/exchange'
+import type { Middleware, ServerExtension } from '@x/exchange'
 import { gateway, type GatewayOptions } from '@x/gateway'
 import { toolSearch } from '@x/gateway/tool-search'
 import type { JsonObject } from '@x/schema'
 import { createServer, sealedState, type ServerDefinition, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
-import {
-  ada,
-  answer,
-  callTool,
-  compareWays,
-  info,
-  keys,
-  plain,
-  type Rule,
-  Seen,
-  serve,
-  through,
-  type Way,
-} from './searched-server.ts'
+import { gatewayRule } from './searched-gateway.ts'
+import { ada, answer, callTool, compareWays, type Rule, Seen, serve, through, type Way } from './searched-server.ts'
+import { info, keys, plain } from './searched-tools.ts'
 
 describe('a tool that requireScopes protects [TSR-001]', () => {
   const guard = requireScopes({ 'tools/call': { guarded: ['admin'] } })
@@ -51,7 +40,10 @@ describe('a tool that requireScopes protects [TSR-001]', () => {
 
 /** An upstream outside of the process of the gateway. */
 function connectTo(seen: Seen) {
-  const { exchange } = serve(seen, { toolSearch: undefined, extensions: plain() })
+  // The gateway reads the definition of a tool before a call through the search, unless a search has read it.
+  const use: Middleware = (next) => (request, call) =>
+    (request.method === 'tools/list' ? next : seen.use(next))(request, call)
+  const { exchange } = serve(seen, { toolSearch: undefined, extensions: plain(), use: [use] })
   const closed = new AbortController().signal
   const close = async (): Promise<void> => {}
   return { connect: () => ({ exchange, closed, close, [Symbol.asyncDispose]: close }) }
@@ -80,6 +72,7 @@ const atGateway =
 
 describe('a call through the search of a gateway is for every rule a direct call [TSR-001]', () => {
   test.each<Rule>([
+    gatewayRule,
     ['a call', 'Hello, Ada!', atGateway('crm__greet', { name: 'Ada' }, {})],
     ['deny', 'Unknown tool', atGateway('crm__greet', { name: 'Ada' }, { tools: { deny: ['greet'] } })],
     ['rename', 'Hello, Ada!', atGateway('crm__hi', { name: 'Ada' }, { tools: { rename: { greet: 'hi' } } })],

@@ -2,6 +2,8 @@ import { recordTelemetry } from '@tooling/vitest/telemetry-recorder'
 import type { Call } from '@x/exchange'
 import { type JsonObject, metaKeys, projectMetaKeys } from '@x/schema'
 import { telemetry } from '@x/server/otel'
+import { connectHttp } from '@x/transport-http/client'
+import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
 import { send } from './raw-request.ts'
 import {
@@ -10,14 +12,13 @@ import {
   callTool,
   compareWays,
   direct,
-  effects,
-  plain,
   type Rule,
   Seen,
   serve,
   through,
   type Way,
 } from './searched-server.ts'
+import { effects, plain } from './searched-tools.ts'
 
 const once =
   (name: string, args?: JsonObject, more: { meta?: JsonObject; principal?: Call['principal'] } = { principal: ada }) =>
@@ -75,14 +76,15 @@ const rules: readonly Rule[] = [
     },
   ],
   [
-    'keyed effects',
+    'keyed effects over HTTP',
     'receipt 1',
     async (way, seen) => {
       effects.paid = 0
-      const { exchange } = serve(seen)
+      await using http = await serveHttp(serve(seen), { auth: () => ada })
+      await using connection = connectHttp(http.url)
       const meta = { [projectMetaKeys.idempotencyKey]: 'AAAAAAAAAAAAAAAAAAAAAA' }
-      for (const _ of [1, 2]) await callTool(exchange, way('pay'), { seen, meta, principal: ada })
-      seen.note({ paid: effects.paid })
+      for (const _ of [1, 2]) await callTool(connection.exchange, way('pay'), { seen, meta })
+      expect(effects.paid).toBe(1)
     },
   ],
   [

@@ -211,10 +211,7 @@ export function createInnermost(server: SearchedServer): Middleware {
     const kind = call.context.get(dispatchKey)
     if (kind === undefined) return next(request, call)
     const direct = withContext(call, dispatchKey, undefined)
-    // A gateway would need a request to an upstream to know more.
-    if (kind === 'any' && server.headerParamsOf === undefined) return next(request, direct)
-    const refusal = await findRefusal({ request, call: direct }, server, kind)
-    return refusal ?? next(request, direct)
+    return (await findRefusal({ request, call: direct }, server, kind)) ?? next(request, direct)
   }
 }
 
@@ -228,7 +225,7 @@ async function findRefusal(
     const problem = tool && findProblem(tool, kind)
     return problem === undefined ? undefined : toolError(request, server, problem)
   } catch (error) {
-    // A direct call has the error of the author too, and the server logs it there.
+    // A direct call has the same error, such as the login that its caller needs, and is reported there.
     return kind === 'any' ? undefined : errorResponse(request.id, error)
   }
 }

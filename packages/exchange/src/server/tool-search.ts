@@ -14,8 +14,7 @@ export interface SearchedServer {
     call: Call,
   ) => JsonObject | undefined | Promise<JsonObject | undefined>
   /**
-   * Returns the arguments of a tool that headers repeat. Absent for a gateway: its upstreams know them, and looking up a
-   * tool takes a request to one of them.
+   * Returns the arguments of a tool that headers repeat. Absent for a gateway: its connections to upstreams know them.
    */
   readonly headerParamsOf?: ((name: string) => readonly HeaderParam[] | undefined) | undefined
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { protect } from '@x/auth/server'
-import { parseJsonObject } from '@x/core'
+import { importPeerDependency, parseJsonObject } from '@x/core'
 import { legacy } from '@x/legacy'
 import { type KeyInput, parseKeyLines, sealedState, type StateCodec } from '@x/state-codec'
 import type { GatewayOptions } from '../gateway/gateway.ts'
@@ -97,12 +97,10 @@ async function createToolSearch(
 ): Promise<GatewayOptions['toolSearch']> {
   if (options === false) return undefined
   try {
-    const { toolSearch } = await import('../tool-search.ts')
+    const { toolSearch } = await importPeerDependency('minisearch@7', () => import('../tool-search.ts'), 'toolSearch')
     return toolSearch(options === true ? {} : options)
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
-    const reason = error instanceof Error ? error.message : 'it cannot be used'
-    secrets.problems.push(`toolSearch: ${isMissing ? 'needs the package minisearch: install it' : reason}`)
+    secrets.problems.push(error instanceof Error ? error.message : 'toolSearch: it cannot be used')
     return undefined
   }
 }

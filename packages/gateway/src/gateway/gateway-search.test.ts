@@ -15,20 +15,24 @@ const read = {
   annotations: { readOnlyHint: true },
 }
 const drop = { name: 'drop', description: 'Drops', inputSchema: { type: 'object' } }
+const page = { ...read, name: 'read_page', _meta: { ui: { visibility: ['app'] } } }
 
 /** A gateway whose upstream notes the methods that arrive. */
-function serve(list: JsonObject = { ttlMs: 60_000, cacheScope: 'private' }) {
+function serve(given: JsonObject = {}) {
+  const list = { ttlMs: 60_000, cacheScope: 'private', ...given }
   const crm = createScriptedUpstream({
     answer: async ({ request, call }) =>
       request.method === 'tools/list'
-        ? { jsonrpc: '2.0', id: request.id, result: { resultType: 'complete', tools: [read, drop], ...list } }
+        ? { jsonrpc: '2.0', id: request.id, result: { resultType: 'complete', tools: [read, drop, page], ...list } }
         : answerPlainly(request, call),
   })
   const server = createGateway({ crm }, { toolSearch: toolSearch({ above: 0 }) })
   const lists = (): number => crm.arrived.filter(({ request }) => request.method === 'tools/list').length
-  const search = (subject: string) =>
-    resultOf(server, 'tools/call', { name: 'search_tools', arguments: { query: 'drop' } }, callOf(subject))
-  return { server, lists, search }
+  const search = (subject: string, query = 'drop') =>
+    resultOf(server, 'tools/call', { name: 'search_tools', arguments: { query } }, callOf(subject))
+  const call = (name: string, way = 'call_tool') =>
+    resultOf(server, 'tools/call', { name: way, arguments: { name } }, callOf('ada'))
+  return { server, lists, search, call }
 }
 
 test('a search reads a list of an upstream once for each caller, and once for all if it is public', async () => {
@@ -38,7 +42,7 @@ test('a search reads a list of an upstream once for each caller, and once for al
     expect(structuredContent).toMatchObject({ tools: [{ name: 'crm__drop' }] })
   }
   expect(own.lists()).toBe(2)
-  const shared = serve({ ttlMs: 60_000, cacheScope: 'public' })
+  const shared = serve({ cacheScope: 'public' })
   for (const subject of ['ada', 'bob']) await shared.search(subject)
   expect(shared.lists()).toBe(1)
   const uncached = serve({ ttlMs: 0 })
@@ -47,16 +51,26 @@ test('a search reads a list of an upstream once for each caller, and once for al
 })
 
 test('the read-only tool of the search calls read-only tools alone [TSR-003]', async () => {
-  const { server, lists } = serve()
-  const call = (name: string, way = 'call_read_only_tool') =>
-    resultOf(server, 'tools/call', { name: way, arguments: { name } }, callOf('ada'))
-  expect(await call('crm__read')).not.toHaveProperty('isError')
-  expect(await call('crm__drop')).toMatchObject({ isError: true })
-  expect(await call('crm__drop', 'call_tool')).not.toHaveProperty('isError')
+  const { server, lists, call } = serve()
+  expect(await call('crm__read', 'call_read_only_tool')).not.toHaveProperty('isError')
+  expect(await call('crm__drop', 'call_read_only_tool')).toMatchObject({ isError: true })
+  expect(await call('crm__drop')).not.toHaveProperty('isError')
   expect(lists()).toBe(1)
   const unknown = { name: 'call_read_only_tool', arguments: { name: 'crm__none' } }
   expect(await errorOf(server, 'tools/call', unknown)).toMatchObject({ message: 'Unknown tool "crm__none"' })
 })
+
+test.each([60_000, 0])(
+  'a tool for pages is neither found nor called by a model, with lists of %i ms',
+  async (ttlMs) => {
+    const { server, search, call } = serve({ ttlMs })
+    const { structuredContent } = await search('ada', 'crm__read_page')
+    expect(structuredContent).toMatchObject({ tools: [{ name: 'crm__read' }, { name: 'crm__drop' }], more: [] })
+    for (const way of ['call_tool', 'call_read_only_tool'])
+      expect(await call('crm__read_page', way)).toMatchObject({ isError: true })
+    expect(await resultOf(server, 'tools/call', { name: 'crm__read_page' })).not.toHaveProperty('isError')
+  },
+)
 
 test('a gateway file switches the search on', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-file-'))
