@@ -169,5 +169,12 @@ export const situations = {
     return expectIn(seen, texts.greeting('Ada'))
   },
   '200 tools': expectCall('greet', texts.greeting('Ada'), { name: 'Ada' }),
+  '600 tools with search': async (session) => {
+    expectIn(await session.call('search_tools', { query: 'compute the area of a shape' }), 'shape')
+    const weather = { name: 'weather', arguments: {} }
+    expectIn(await session.call('call_read_only_tool', weather), String(texts.celsius))
+    const shape = { name: 'shape', arguments: { kind: 'square', side: 3 } }
+    return expectIn(await session.call('call_tool', shape), texts.area(9))
+  },
   OAuth: expectCall('greet', texts.greeting('Ada'), { name: 'Ada' }),
 } as const satisfies Record<string, Feature['run']>

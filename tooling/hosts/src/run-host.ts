@@ -92,9 +92,9 @@ async function compare(
     const { over, needsLogin = false, env, restarts = false } = place
     const isStateless = restarts && revision === '2026-07-28'
     const program = isStateless ? 'stateless-twin' : 'twin'
-    const many = env['MANY']
-    const name = [program, over, needsLogin && 'login', many].join(' ')
-    const twinEnv = many === undefined ? {} : { MANY: many }
+    const { MANY, SEARCH } = env
+    const name = [program, over, needsLogin && 'login', MANY, SEARCH].join(' ')
+    const twinEnv = { ...(MANY && { MANY }), ...(SEARCH && { SEARCH }) }
     const twinPlace: Place = { name, program, over, needsLogin, instances: 1, env: twinEnv }
     const key = `${name} ${feature.name}`
     const known = twins.get(key) ?? { place: twinPlace, feature: isStateless ? feature : withoutRestart(feature) }
@@ -146,6 +146,7 @@ function placesOf(database: string): readonly { readonly place: Place; readonly 
     situation('restart between two calls', { restarts: true }),
     situation('restart while a form is open', { restarts: true, env: linked }),
     situation('200 tools', { env: { MANY: '200' } }),
+    situation('600 tools with search', { env: { MANY: '600', SEARCH: 'true' } }),
     situation('OAuth', { needsLogin: true }),
   ]
 }

@@ -12,12 +12,13 @@ import { serveStdio } from '@x/transport-stdio'
 import * as z from 'zod'
 import { dot, environment, manyTools, texts } from './texts.ts'
 
-const { port, database, issuer, resourceUrl, events, key, many } = environment(process.env)
+const { port, database, issuer, resourceUrl, events, key, many, searches } = environment(process.env)
 const name = z.object({ name: z.string() })
 
 const greet = tool('greet', { description: 'Greets', input: name, run: (args) => texts.greeting(args.name) })
 const weather = tool('weather', {
   description: 'Weather of a place',
+  annotations: { readOnlyHint: true },
   output: z.object({ celsius: z.number() }),
   run: () => ({ celsius: texts.celsius }),
 })
@@ -105,6 +106,8 @@ const grow = tool('grow', {
 const extra = manyTools(many).map((title) => tool(title, { description: title, run: () => title }))
 const tools = [greet, weather, picture, copy, ask, book, signIn, fail, wait, ship, shape, grow, grown, ...extra]
 
+const { toolSearch } = await import('@x/server/tool-search')
+
 const server = createServer({
   name: 'demo',
   version: '1.0.0',
@@ -118,6 +121,8 @@ const server = createServer({
   ],
   resources: [resource(texts.uri, { name: 'Changelog', mimeType: 'text/plain', read: () => texts.changelog })],
   state: sealedState({ keys: [key] }),
+  // The model of a host is asked for this tool until it has it.
+  ...(searches && { toolSearch: toolSearch({ always: ['greet'], directFor: [] }) }),
   ...(database && { subscriptions: { bus: postgresBus(database) } }),
   extensions: [
     tasks({ store: database ?? 'memory:' }),

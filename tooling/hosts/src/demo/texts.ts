@@ -38,6 +38,8 @@ export interface DemoEnvironment {
   readonly key: string
   /** How many tools there are beside those of the run. */
   readonly many: number
+  /** A search replaces the list of tools. */
+  readonly searches: boolean
 }
 
 export function environment(env: NodeJS.ProcessEnv): DemoEnvironment {
@@ -49,6 +51,7 @@ export function environment(env: NodeJS.ProcessEnv): DemoEnvironment {
     events: env['EVENTS'] ?? '/dev/null',
     key: env['KEY'] ?? '',
     many: Number(env['MANY'] ?? 0),
+    searches: env['SEARCH'] !== undefined,
   }
 }
 

@@ -10,7 +10,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import * as z from 'zod'
 import { dot, environment, manyTools, texts } from './texts.ts'
 
-const { port, events, many, issuer, resourceUrl } = environment(process.env)
+const { port, events, many, searches, issuer, resourceUrl } = environment(process.env)
 const text = (value: string) => ({ content: [{ type: 'text' as const, text: value }] })
 
 function createTwin(): McpServer {
@@ -18,7 +18,8 @@ function createTwin(): McpServer {
   addAnswers(server)
   addQuestions(server)
   addWork(server)
-  for (const title of manyTools(many)) server.registerTool(title, { description: title }, () => text(title))
+  if (searches) addSearch(server)
+  else for (const title of manyTools(many)) server.registerTool(title, { description: title }, () => text(title))
   const meta = { mimeType: 'text/plain' }
   server.registerResource('Changelog', texts.uri, meta, () => ({
     contents: [{ uri: texts.uri, text: texts.changelog }],
@@ -99,6 +100,17 @@ function addWork(server: McpServer): void {
     server.registerTool('grown', { description: 'Comes later' }, () => text(texts.grown))
     return text('Added')
   })
+}
+
+/** The tools that a search lists, so that a host which cannot call these can be told from a search that does not work. */
+function addSearch(server: McpServer): void {
+  const search = { description: 'Finds tools', inputSchema: { query: z.string() } }
+  server.registerTool('search_tools', search, () => text(JSON.stringify({ tools: [{ name: 'shape' }] })))
+  const call = { inputSchema: { name: z.string(), arguments: z.record(z.string(), z.unknown()).optional() } }
+  server.registerTool('call_read_only_tool', { description: 'Calls', ...call }, () => text(String(texts.celsius)))
+  server.registerTool('call_tool', { description: 'Calls', ...call }, ({ arguments: { side } = {} }) =>
+    text(texts.area(Number(side) ** 2)),
+  )
 }
 
 const sessions = new Map<string, StreamableHTTPServerTransport>()
