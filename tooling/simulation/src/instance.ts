@@ -89,7 +89,7 @@ export class Instance {
       setTimer: later,
       measureLoad: undefined,
       onFailure: () => {},
-      onUnready: () => {},
+      onOverload: () => {},
       randomId: () => random().toString(36).slice(2, 10),
     }
     const rules = sheddingRulesOf(sheddingSettings(options.shedding), undefined)

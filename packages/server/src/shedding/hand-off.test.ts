@@ -192,24 +192,14 @@ describe('an instance that stops', () => {
   })
 })
 
-describe('readiness', () => {
-  test('lasts while an instance is over the limit of shedding and below its own', async () => {
-    const clock = { time: 0 }
-    const here = instance(clock, { eventLoopDelayMs: 99 })
-    for (; clock.time < 30_000; clock.time += 1000) {
-      await send(here)
-      expect(here.server.load.ready).toBe(true)
-    }
-    expect(here.server.load.counters.handOffs.load).toBeGreaterThan(0)
-  })
-
-  test('ends after five seconds over four times the limit of shedding', async () => {
-    const clock = { time: 0 }
-    const here = instance(clock, { eventLoopDelayMs: 101 })
-    const ready: boolean[] = []
-    for (; clock.time <= 5000; clock.time += 1000) ready.push(here.server.load.ready)
-    expect(ready).toEqual([true, true, true, true, true, false])
-  })
+test('an instance that sheds calls stays ready, however late its event loop is', async () => {
+  const clock = { time: 0 }
+  const here = instance(clock, { eventLoopDelayMs: 5000 })
+  for (; clock.time < 30_000; clock.time += 1000) {
+    await send(here)
+    expect(here.server.load.ready).toBe(true)
+  }
+  expect(here.server.load.counters.handOffs.load).toBeGreaterThan(0)
 })
 
 test('a call that is handed off for load everywhere runs to its end, with every step done once', async () => {

@@ -21,8 +21,8 @@ interface LoadSource extends FleetViewSource {
   readonly measureLoad: SheddingOptions['load']
   /** Receives the error of a failed measurement. */
   readonly onFailure: (error: unknown) => void
-  /** Receives the load with which a server becomes not ready. */
-  readonly onUnready: (load: Load) => void
+  /** Receives the load of a server that has been far over its limits for {@link reportAfterMs}. */
+  readonly onOverload: (load: Load) => void
 }
 
 /** The part of a request that the load monitor uses. */
@@ -64,8 +64,8 @@ const newCallShare = 1 / 4
 //   that caller
 const callerShare = 1 / 2
 
-/** Milliseconds that a server may be over a readiness limit before it reports that it is not ready. */
-const unreadyAfterMs = 5000
+/** Milliseconds that a server may be far over a limit before the log says so. */
+const reportAfterMs = 5000
 
 /** Measures the load of a server, counts its calls, and decides which of them exceed its limits. */
 export class LoadMonitor {
@@ -94,11 +94,10 @@ export class LoadMonitor {
   #tickDelayMs = 0
   /** The values that are over the limits of shedding. */
   #overload = noOverload
-  /** The values that are over the limits of readiness. */
-  #readinessOverload = noOverload
-  /** The time at which a value first exceeded its readiness limit. Undefined while no value exceeds its limit. */
-  #unreadySince: number | undefined
-  #isUnreadyReported = false
+  /** The values that are over the limits of reports. */
+  #reportedOverload = noOverload
+  /** The time at which the next report is due. Undefined while no value is over its limit of reports. */
+  #reportDueAt: number | undefined
   /** The number of calls that may be handed off until the allowance is renewed. */
   #shedAllowance = 0
   #allowanceRenewedAt = Number.NEGATIVE_INFINITY
@@ -248,12 +247,12 @@ export class LoadMonitor {
   /** Returns the load of a server at this moment. */
   readServerLoad(): Omit<McpServerLoad, 'unavailable'> {
     this.sampleLoad()
+    // Health checks read the load, about once a second.
+    this.#reportOverload()
     const draining = this.drains.isDraining
-    const isUnready = this.#isUnreadyForLong()
-    if (isUnready && !this.#isUnreadyReported) this.#source.onUnready(this.readLoad())
-    this.#isUnreadyReported = isUnready
     return {
-      ready: !draining && !this.#isAtHardLimit() && !isUnready,
+      // Measured load does not count: where all instances are busy, a balancer would be left without any.
+      ready: !draining && !this.#isAtHardLimit(),
       draining,
       ...this.readLoad(),
       counters: {
@@ -286,12 +285,19 @@ export class LoadMonitor {
    * call.
    */
   #updateOverload(): void {
-    const { limits, readinessLimits } = this.rules
+    const { limits, reportLimits } = this.rules
     const load = this.readLoad()
     this.#overload = overloadOf(load, limits, this.#overload)
-    this.#readinessOverload = overloadOf(load, readinessLimits, this.#readinessOverload)
-    if (isOverloaded(this.#readinessOverload)) this.#unreadySince ??= this.#source.now()
-    else this.#unreadySince = undefined
+    this.#reportedOverload = overloadOf(load, reportLimits, this.#reportedOverload)
+    if (isOverloaded(this.#reportedOverload)) this.#reportDueAt ??= this.#source.now() + reportAfterMs
+    else this.#reportDueAt = undefined
+  }
+
+  /** Reports a load that has been too high for long, once until it is lower. */
+  #reportOverload(): void {
+    if (this.#reportDueAt === undefined || this.#source.now() < this.#reportDueAt) return
+    this.#reportDueAt = Number.POSITIVE_INFINITY
+    this.#source.onOverload(this.readLoad())
   }
 
   #computeRelativeLoad(): number {
@@ -314,12 +320,8 @@ export class LoadMonitor {
     // The last measurement does not apply to later calls.
     this.#tickDelayMs = 0
     this.#overload = noOverload
-    this.#readinessOverload = noOverload
-    this.#unreadySince = undefined
-  }
-
-  #isUnreadyForLong(): boolean {
-    return this.#unreadySince !== undefined && this.#source.now() - this.#unreadySince >= unreadyAfterMs
+    this.#reportedOverload = noOverload
+    this.#reportDueAt = undefined
   }
 
   /** Returns true if the load has reached the hard limit. */
@@ -400,10 +402,10 @@ export function createPlatformLoadMonitor(
       message: `shedding.load failed, so only what the server measures itself is known: ${String(error)}`,
     })
   }
-  const onUnready = ({ running, eventLoopDelayMs, heapShare }: Load): void => {
+  const onOverload = ({ running, eventLoopDelayMs, heapShare }: Load): void => {
     const heap = heapShare === undefined ? '' : `, ${Math.round(heapShare * 100)} % of the heap is used`
     const load = `the event loop is ${Math.round(eventLoopDelayMs)} ms late${heap}, and ${running} calls run`
-    warn({ code: 'load', message: `The server is not ready, because its load has been too high for 5 s: ${load}` })
+    warn({ code: 'load', message: `The load has been too high for 5 s: ${load}` })
   }
   return new LoadMonitor(sheddingRulesOf(shedding, state), {
     now,
@@ -412,7 +414,7 @@ export function createPlatformLoadMonitor(
     setTimer: isWorkerd() ? undefined : (callback, ms) => unref(setTimeout(callback, ms)),
     measureLoad: typeof shedding === 'object' ? shedding.load : undefined,
     onFailure,
-    onUnready,
+    onOverload,
     randomId: randomInstanceId,
   })
 }

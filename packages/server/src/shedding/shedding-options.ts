@@ -80,9 +80,8 @@ export interface HardLimit {
 /** The load of a server at one moment. */
 export interface McpServerLoad extends Load {
   /**
-   * True if a balancer should send calls to this server. This means that no stop is announced, the load is below the
-   * hard limit, and for five seconds neither was the event loop late by more than 100 ms, nor more than 85 % of the
-   * heap used.
+   * True if a balancer should send calls to this server. This means that no stop is announced, and that the load is
+   * below the hard limit.
    */
   readonly ready: boolean
   /** True if a stop was announced with `drain`. */

@@ -7,14 +7,14 @@ export interface SheddingRules {
   readonly calls: 'resumable' | 'all' | 'none'
   readonly policy: SheddingSettings['policy']
   readonly limits: LoadLimits
-  readonly readinessLimits: LoadLimits
+  readonly reportLimits: LoadLimits
   readonly minWorkMs: number
   readonly handOffBudget: number
   readonly hardLimits: ResolvedHardLimits
   readonly retryAfterMs: number
 }
 
-/** The load at which an instance sheds calls, or is not ready. */
+/** The load at which an instance sheds calls, or its log says that the load is too high. */
 export interface LoadLimits {
   readonly running: number
   readonly eventLoopDelayMs: number
@@ -63,11 +63,10 @@ const defaults = {
 } satisfies SheddingSettings
 
 /**
- * The factor from soft limits to readiness limits. With the soft limits, a balancer would skip every instance that
- * sheds calls, and flood the others. The limit of the heap has no factor, because four times its soft limit is more
- * than the heap.
+ * The factor from the limits of shedding to those of reports. The limit of the heap has none, because four times its
+ * limit of shedding is more than the heap.
  */
-const readinessFactor = 4
+const reportFactor = 4
 
 /**
  * A registered symbol, which is the same in two copies of the package. The check for unknown options ignores symbols.
@@ -96,11 +95,7 @@ export function sheddingRulesOf(
     calls: shedding === false ? 'none' : sheddableCallsOf(settings, stateCodec),
     policy: settings.policy,
     limits: { running, eventLoopDelayMs, heapShare },
-    readinessLimits: {
-      running: running * readinessFactor,
-      eventLoopDelayMs: eventLoopDelayMs * readinessFactor,
-      heapShare,
-    },
+    reportLimits: { running: running * reportFactor, eventLoopDelayMs: eventLoopDelayMs * reportFactor, heapShare },
     minWorkMs: settings.minWorkMs,
     handOffBudget: settings.budget,
     hardLimits: compileHardLimits(settings),
