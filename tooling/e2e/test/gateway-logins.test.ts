@@ -85,7 +85,7 @@ test('while the store is unreachable, calls fail, and no login is lost', async (
   await ada.client.callTool('crm__login')
   expect(textOf(await ada.client.callTool('crm__whoami'))).toBe('ada.crm at crm')
   await world.redis.kill()
-  const error = await grace.client.callTool('crm__whoami').catch((thrown: unknown) => thrown)
+  const error = await grace.client.callTool('crm__whoami', {}, { maxResendMs: 0 }).catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ rpc: { data: { upstream: 'crm', reason: 'credential', retryAfterMs: 2000 } } })
   await world.redis.restart()
   // A call that needs a login asks for it, also through the search.

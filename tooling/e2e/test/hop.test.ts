@@ -17,6 +17,12 @@ const cells = (['proxy', 'gateway'] as const).flatMap((kind) =>
     ends.map((upstream) => ({ kind, host, upstream, from: describeEnd(host), to: describeEnd(upstream) })),
   ),
 )
+/**
+ * Nothing of a hop depends on both transports. So for each change the two differ, which has each end with both revisions
+ * of the other.
+ */
+const testedCells =
+  process.env['NIGHT'] === '1' ? cells : cells.filter(({ host, upstream }) => host.transport !== upstream.transport)
 type Cell = (typeof cells)[number]
 
 /** A feature that does not pass in some cells: the sentence of a guide that says so, and a check that it is true. */
@@ -98,17 +104,21 @@ const expectedOutcome = (feature: string, cell: Cell): string =>
   exceptions.find((each) => each.feature === feature && each.isIn(cell))?.sentence ?? 'passes'
 
 describe('every feature of both revisions crosses a hop, or a guide says why not [GWY-010]', () => {
-  test.each(cells)('from a host of $from through a $kind to a server of $to', { timeout: 120_000 }, async (cell) => {
-    const { targets } = await hops.get(cell.kind, cell.upstream)
-    await using connection = connectAny(targets[cell.host.transport], { revision: cell.host.revision })
-    const host = createHost(connection, { upstream: cell.kind === 'gateway' ? upstreamName : '' })
-    const names = Object.keys(featureNames(cell.kind))
-    const found: Record<string, unknown> = {}
-    for (const name of names) found[name] = await runFeature(name, host, cell)
-    const passed = names.filter((name) => found[name] === 'passes').length
-    outcomes.push(`${cell.from} -> ${cell.kind} -> ${cell.to}: ${passed} of ${names.length}`)
-    expect(found).toEqual(Object.fromEntries(names.map((name) => [name, expectedOutcome(name, cell)])))
-  })
+  test.each(testedCells)(
+    'from a host of $from through a $kind to a server of $to',
+    { timeout: 120_000 },
+    async (cell) => {
+      const { targets } = await hops.get(cell.kind, cell.upstream)
+      await using connection = connectAny(targets[cell.host.transport], { revision: cell.host.revision })
+      const host = createHost(connection, { upstream: cell.kind === 'gateway' ? upstreamName : '' })
+      const names = Object.keys(featureNames(cell.kind))
+      const found: Record<string, unknown> = {}
+      for (const name of names) found[name] = await runFeature(name, host, cell)
+      const passed = names.filter((name) => found[name] === 'passes').length
+      outcomes.push(`${cell.from} -> ${cell.kind} -> ${cell.to}: ${passed} of ${names.length}`)
+      expect(found).toEqual(Object.fromEntries(names.map((name) => [name, expectedOutcome(name, cell)])))
+    },
+  )
 
   // A server that is stopping refuses a request on an open connection before it reads the id.
   test.each(cells.filter(({ host, upstream }) => host.transport === 'stdio' && upstream.transport === 'http'))(

@@ -7,7 +7,7 @@ import { tool } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { describe, expect, test } from 'vitest'
 import { textOf } from './asking.ts'
-import { overEveryTransport, type ServeOptions } from './over-every-transport.ts'
+import { overEveryTransport, overMemory, type ServeOptions } from './over-every-transport.ts'
 
 const textResult = (text: string): JsonObject => ({ resultType: 'complete', content: [{ type: 'text', text }] })
 const cached: JsonObject = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
@@ -60,22 +60,6 @@ overEveryTransport('a hostile server', (serve) => {
       expect(textOf(await client.callTool('echo'))).toBe('still here')
     },
   )
-
-  test.each([
-    ['the same cursor for ever', () => 'again'],
-    ['a new cursor for ever', ({ id }: RpcRequest) => `page ${id}`],
-  ])('that returns %s does not block the client', async (_, cursorOf) => {
-    let pages = 0
-    const answer = (request: RpcRequest): JsonObject => {
-      pages += 1
-      return { ...cached, tools: [], nextCursor: cursorOf(request) }
-    }
-    await using served = await serve(honest, overrideResults({ 'tools/list': answer }))
-    const { client } = served.connect()
-    await expect(client.listTools()).rejects.toMatchObject({ code: 'endless_list' })
-    expect(pages).toBeLessThanOrEqual(1000)
-    expect(textOf(await client.callTool('echo'))).toBe('still here')
-  })
 
   test('that asks for input without end is limited to ten rounds', async () => {
     let rounds = 0
@@ -162,6 +146,24 @@ overEveryTransport('a hostile server', (serve) => {
     const { client } = served.connect({ log: ({ name }) => void rejected.push(name) })
     expect(await client.listTools()).toEqual([])
     expect(rejected).toEqual(tools.map(({ name }) => name))
+  })
+})
+
+overMemory('a hostile server with a list without an end', (serve) => {
+  test.each([
+    ['the same cursor for ever', () => 'again'],
+    ['a new cursor for ever', ({ id }: RpcRequest) => `page ${id}`],
+  ])('that returns %s does not block the client', async (_, cursorOf) => {
+    let pages = 0
+    const answer = (request: RpcRequest): JsonObject => {
+      pages += 1
+      return { ...cached, tools: [], nextCursor: cursorOf(request) }
+    }
+    await using served = await serve(honest, overrideResults({ 'tools/list': answer }))
+    const { client } = served.connect()
+    await expect(client.listTools()).rejects.toMatchObject({ code: 'endless_list' })
+    expect(pages).toBeLessThanOrEqual(1000)
+    expect(textOf(await client.callTool('echo'))).toBe('still here')
   })
 })
 

@@ -104,9 +104,12 @@ const overFetch = (exchange: Exchange): Exchange => {
   return connectHttp('http://127.0.0.1/mcp', { fetch: (input, init) => handle(new Request(input, init)) }).exchange
 }
 
+const isNight = process.env['NIGHT'] === '1'
+
+// Each run has other inputs, so that small runs for each change find in time what a large one at night finds.
 describe.each([
-  ['memory', undefined, 1000],
-  ['the fetch handler', overFetch, 200],
+  ['memory', undefined, isNight ? 1000 : 150],
+  ['the fetch handler', overFetch, isNight ? 200 : 50],
 ] as const)('hostile input over %s', (_, wrap, numRuns) => {
   test('any text as a state is rejected, and no handler receives an answer [MRT-007 MRT-009]', async () => {
     const attack = createAttack(wrap)

@@ -3,7 +3,7 @@ import { tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { askOften, duplicateOf17, forms, keys, resolveTool, stateWith, textOf, type Work } from './asking.ts'
 import { type Fleet, startFleet } from './fleet.ts'
-import { overEveryTransport } from './over-every-transport.ts'
+import { overEveryTransport, overMemory } from './over-every-transport.ts'
 import { roundObserver } from './round-observer.ts'
 
 const state = stateWith(keys.first)
@@ -63,6 +63,17 @@ overEveryTransport('a fleet without sticky sessions', (serve) => {
     expect(fleet.served).toEqual([1, 1])
   })
 
+  test('whose keys were replaced in one phase rejects the state that other instances sealed', async () => {
+    const definitionWith = (key: string) => ({ tools: [askOften], state: stateWith(key), log: () => {} })
+    await using fleet = await startFleet(serve, [definitionWith(keys.first), definitionWith(keys.first)])
+    const calls = openCalls(fleet)
+    await calls.begin(1)
+    await fleet.restart(1, definitionWith(keys.second))
+    await expect(calls.advance()).rejects.toMatchObject({ rpc: { code: -32602 } })
+  })
+})
+
+overMemory('a fleet', (serve) => {
   test('rotates its keys in two phases, one instance at a time, and no open call fails', async () => {
     const [oldKey, newKey] = [keys.first, keys.second]
     // A server warns after eight rounds. These calls have nine.
@@ -89,18 +100,9 @@ overEveryTransport('a fleet without sticky sessions', (serve) => {
     }
     expect(await calls.finish()).toEqual(Array.from({ length: 13 }, () => answersOf(9)))
   })
-
-  test('whose keys were replaced in one phase rejects the state that other instances sealed', async () => {
-    const definitionWith = (key: string) => ({ tools: [askOften], state: stateWith(key), log: () => {} })
-    await using fleet = await startFleet(serve, [definitionWith(keys.first), definitionWith(keys.first)])
-    const calls = openCalls(fleet)
-    await calls.begin(1)
-    await fleet.restart(1, definitionWith(keys.second))
-    await expect(calls.advance()).rejects.toMatchObject({ rpc: { code: -32602 } })
-  })
 })
 
-overEveryTransport('two versions of a handler behind one balancer', (serve) => {
+overMemory('two versions of a handler behind one balancer', (serve) => {
   const login = (name: string) => ({ message: `Your name at ${name}?`, schema: forms.login })
   const before = tool('join', {
     description: 'Asks for two logins',

@@ -43,8 +43,9 @@ export type Serve = (definition: Definition, options?: ServeOptions) => Promise<
 
 type OpenTestTransport = (server: Server) => Promise<TestTransport>
 
+const memory = [['memory', openMemoryTransport]] as const
 const headerTransports: readonly (readonly [string, OpenTestTransport])[] = [
-  ['memory', openMemoryTransport],
+  ...memory,
   ['HTTP', openSocketTransport],
   ['HTTP through a proxy', openProxyTransport],
   ['the fetch handler', openFetchTransport],
@@ -61,6 +62,11 @@ const transports: readonly (readonly [string, OpenTestTransport])[] = [
  */
 export function overEveryTransport(title: string, tests: (serve: Serve) => void): void {
   overEach(transports, title, tests)
+}
+
+/** Runs tests of what no transport takes part in, such as the keys of a fleet. */
+export function overMemory(title: string, tests: (serve: Serve) => void): void {
+  overEach(memory, title, tests)
 }
 
 /** Runs tests over the transports that have headers. */
