@@ -20,7 +20,14 @@ import {
   type AuthServerContextResolver,
   createAuthServerContextResolver,
 } from './authorize.ts'
-import { acceptsDpop, findDpopError, mayAskForToken, parseTokenChallenge, type TokenChallenge } from './challenges.ts'
+import {
+  acceptsDpop,
+  findDpopError,
+  mayAskForToken,
+  parseTokenChallenge,
+  requestTokenChallenge,
+  type TokenChallenge,
+} from './challenges.ts'
 import { createSharedRequests, type SharedRequests } from './coalesced-requests.ts'
 import type { DpopBinding } from './dpop-binding.ts'
 import { OpenLogins } from './open-logins.ts'
@@ -99,7 +106,7 @@ export interface Authorizer extends HttpAuthorizer {
 
 /** The properties of a login that begins without a challenge of the endpoint. */
 export interface LoginOptions {
-  /** The scopes to request. Default: all scopes that the resource lists. */
+  /** The scopes to request. Default: those of the challenge that the first call would get. */
   readonly scopes?: readonly string[] | undefined
   /** True if the token in the store must be replaced, because the endpoint has refused it. Default: false. */
   readonly replacesToken?: boolean | undefined
@@ -159,13 +166,16 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
       for (const key of [href, toRenewalKey(href)]) sharedRequests.end(key, 'the user logged out')
     },
     login: async (endpoint, signal, { scopes, replacesToken = false, isOneTime } = {}) => {
-      const challenge = { metadataUrl: undefined, scopes, error: undefined }
       const rejectedToken = replacesToken ? (await storedCredentials.load(endpoint))?.token.access : undefined
       const canRefresh = !replacesToken
-      const query = { endpoint, challenge, rejectedToken, canRefresh, canRequestGrant: () => true, isOneTime }
-      await sharedRequests.join(endpoint.href, { scopes: [], signal }, (sharedSignal) =>
-        authorize(state, query, sharedSignal),
-      )
+      await sharedRequests.join(endpoint.href, { scopes: [], signal }, async (sharedSignal) => {
+        const isKnown = scopes !== undefined || deps.givenResource !== undefined
+        const challenge = isKnown
+          ? { metadataUrl: undefined, scopes, error: undefined }
+          : await requestTokenChallenge(deps.fetch, endpoint, sharedSignal)
+        const query = { endpoint, challenge, rejectedToken, canRefresh, canRequestGrant: () => true, isOneTime }
+        return authorize(state, query, sharedSignal)
+      })
     },
   }
 }

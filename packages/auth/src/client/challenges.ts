@@ -1,3 +1,6 @@
+import { discoverProbe } from '@x/exchange/internal'
+import { protocolVersion } from '@x/schema'
+import { boundedFetch, type FetchFunction } from '../bounded-fetch.ts'
 import { isScope } from '../scopes.ts'
 
 /** One challenge in a `WWW-Authenticate` header. */
@@ -125,6 +128,29 @@ export function parseTokenChallenge(header: string | undefined): TokenChallenge 
     .map(({ params }) => params.get('resource_metadata') ?? '')
     .find((value) => URL.canParse(value))
   return { metadataUrl, scopes: parseScopeList(scope), error: findParam('error') }
+}
+
+const challengeLimits = { timeoutMs: 5000, maxBytes: 65_536 }
+
+/**
+ * Asks an endpoint, without a token, for the challenge that the first call would get. A server that does not answer with
+ * one leaves the choice to its metadata.
+ */
+export async function requestTokenChallenge(
+  fetch: FetchFunction,
+  { href }: URL,
+  signal: AbortSignal,
+): Promise<TokenChallenge> {
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': protocolVersion,
+    'mcp-method': discoverProbe.method,
+  }
+  const request = { method: 'POST', headers, body: JSON.stringify(discoverProbe), signal, ...challengeLimits }
+  const response = await boundedFetch(fetch, href, request).catch(() => undefined)
+  signal.throwIfAborted()
+  return parseTokenChallenge(response?.status === 401 ? (response.headers.get('www-authenticate') ?? '') : undefined)
 }
 
 /** Returns the error in the DPoP challenge of a header, and ignores other challenges (RFC 9449, section 7.1). */

@@ -33,6 +33,8 @@ export interface RedirectOptions {
    * The redirect URIs that the client has registered. Every authorization server accepts at least one of these URIs.
    */
   readonly registeredUris: readonly string[]
+  /** The scopes that the person has not granted yet. Empty at the first login. */
+  readonly addedScopes?: readonly string[] | undefined
 }
 
 /** A listener that receives the response of one login. */
@@ -87,7 +89,8 @@ async function runLogin(
 ): Promise<StoredToken> {
   const { serverContext } = requirements
   const registeredUris = registration?.redirectUris ?? []
-  const redirectListener = await options.redirect.open(serverContext.signal, { registeredUris })
+  const { addedScopes } = requirements
+  const redirectListener = await options.redirect.open(serverContext.signal, { registeredUris, addedScopes })
   try {
     const begunLogin = await beginLogin(options, requirements, redirectListener)
     const answerUrl = await visitLoginPage(options, requirements, { redirectListener, begunLogin })

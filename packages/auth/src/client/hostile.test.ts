@@ -126,7 +126,8 @@ describe('An address in metadata', () => {
       }
       const auth = w.createOAuth({ fetch })
       expect(await rejectionOf(auth.login('https://mcp.example.com/mcp'))).toMatchObject({ code: 'unsafe_url' })
-      expect(asked).toEqual(['https://mcp.example.com/.well-known/oauth-protected-resource/mcp'])
+      const metadataUrl = 'https://mcp.example.com/.well-known/oauth-protected-resource/mcp'
+      expect(asked).toEqual(['https://mcp.example.com/mcp', metadataUrl])
     },
   )
 

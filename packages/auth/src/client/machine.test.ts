@@ -180,7 +180,7 @@ describe('clientCredentials', () => {
     await using w = await jobWorld()
     const auth = w.job()
     await auth.login(w.resource.url)
-    expect([w.resource.count('/mcp'), tokenRequests(w).length]).toEqual([0, 1])
+    expect([w.resource.count('/mcp'), tokenRequests(w).length]).toEqual([1, 1])
   })
 
   test.each([

@@ -34,13 +34,19 @@ describe('A login', () => {
     expect(asked?.searchParams.get('state')?.length).toBeGreaterThan(20)
   })
 
-  test('happens before the first request when it is asked for', async () => {
+  test('that is asked for happens before the first call, with the scopes that this call would request', async () => {
     await using w = await createTestEnvironment()
+    w.resource.metadata['scopes_supported'] = ['read', 'write']
+    const serve = w.resource.routes.get('/mcp')
+    const challenge = { status: 401, headers: { 'www-authenticate': 'Bearer scope="read"' } }
+    w.resource.routes.set('/mcp', (received) =>
+      received.headers.authorization === undefined ? challenge : (serve?.(received) ?? challenge),
+    )
     const auth = w.createOAuth()
     await auth.login(w.resource.url)
-    expect([w.browser.visited.length, w.resource.count('/mcp')]).toEqual([1, 0])
+    expect([w.browser.visited.length, w.browser.visited[0]?.searchParams.get('scope')]).toEqual([1, 'read'])
     expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
-    expect(w.resource.count('/mcp')).toBe(1)
+    expect(w.browser.visited.length).toBe(1)
   })
 
   test('is there for the next program that has the store [AUS-004]', async () => {

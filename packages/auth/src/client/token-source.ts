@@ -55,6 +55,8 @@ export type RequestGrant = (request: GrantRequest) => Promise<StoredToken>
 export interface GrantRequest extends TokenRequest {
   /** The client of the token that the new one replaces. */
   readonly lastClientId?: string | undefined
+  /** The scopes that the token lacks which the new one replaces. */
+  readonly addedScopes?: readonly string[] | undefined
 }
 
 /** A token, and the way in which it was obtained. */
@@ -130,7 +132,8 @@ async function requestNewToken(
   const { records } = source
   // basic/authorization, step-up flow: a new authorization also requests the scopes of earlier ones.
   const scopes = [...new Set([...(storedToken?.requested ?? []), ...request.scopes])]
-  const token = await source.requestGrant({ ...request, scopes, lastClientId: storedToken?.clientId })
+  const addedScopes = storedToken && request.requiredScopes.filter((scope) => !storedToken.requested.includes(scope))
+  const token = await source.requestGrant({ ...request, scopes, addedScopes, lastClientId: storedToken?.clientId })
   // A logout that ended this login has already removed what is stored.
   request.serverContext.signal.throwIfAborted()
   await records.tokens.write(records.tokens.toKey(request.serverContext.issuer, request.resource), token)

@@ -18,7 +18,14 @@ describe('A login through the loopback address', () => {
   test('takes a free port, and registers the address with it and without it [AUS-009 AUS-017 AUE-029]', async () => {
     await using w = await createTestEnvironment()
     const shown: URL[] = []
-    const redirect = loopbackRedirect({ open: (url) => void browse(url), showLoginUrl: (url) => void shown.push(url) })
+    const needed: (readonly string[])[] = []
+    const redirect = loopbackRedirect({
+      open: (url) => void browse(url),
+      showLoginUrl: (url, addedScopes) => {
+        shown.push(url)
+        needed.push(addedScopes)
+      },
+    })
     const auth = w.createOAuth({ redirect })
     expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     const uri = new URL(shown[0]?.searchParams.get('redirect_uri') ?? '')
@@ -33,6 +40,9 @@ describe('A login through the loopback address', () => {
     w.authorizationServer.expireLogins()
     expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     expect(w.authorizationServer.count('/register')).toBe(1)
+    w.resource.requiredScopes.set('erase', ['items:erase'])
+    expect(await callWithAuth(w.resource.url, auth, 'erase')).toMatchObject(completeResponse)
+    expect(needed).toEqual([[], [], ['items:erase']])
   })
 
   test('takes the first free port of those that are registered', async () => {

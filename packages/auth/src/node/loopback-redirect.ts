@@ -16,8 +16,11 @@ export interface LoopbackRedirectOptions {
   readonly path?: string | undefined
   /** Opens the login URL in a browser. Default: {@link openBrowser}. */
   readonly open?: ((url: URL) => unknown) | undefined
-  /** Shows the login URL, for a machine without a browser. By default it is printed to standard error. */
-  readonly showLoginUrl?: ((url: URL) => void) | undefined
+  /**
+   * Shows the login URL, for a machine without a browser. `addedScopes` are those that a call needs beyond an earlier
+   * login. By default both are printed to standard error.
+   */
+  readonly showLoginUrl?: ((url: URL, addedScopes: readonly string[]) => void) | undefined
 }
 
 const loopbackAddress = '127.0.0.1'
@@ -30,7 +33,8 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
   const { ports = [], path = '/callback', open = openBrowser, showLoginUrl = printLoginUrl } = options
   return {
     applicationType: 'native',
-    open: async (signal, { registeredUris = [] }: Partial<RedirectOptions> = {}): Promise<RedirectListener> => {
+    open: async (signal, options: Partial<RedirectOptions> = {}): Promise<RedirectListener> => {
+      const { registeredUris = [], addedScopes = [] } = options
       signal.throwIfAborted()
       const server = createServer({ maxHeaderSize: 16_384, requestTimeout: 10_000 })
       const toUri = (port: number): string => `http://${loopbackAddress}:${port}${path}`
@@ -44,7 +48,7 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
         registeredUris: ports.length > 0 ? ports.map(toUri) : [`http://${loopbackAddress}${path}`, toUri(port)],
         visit: async (url, state) => {
           const redirectUrlPromise = waitForRedirect(server, { port, path, state, signal })
-          const shownPromise = (async () => showLoginUrl(url))()
+          const shownPromise = (async () => showLoginUrl(url, addedScopes))()
           // If no browser can be opened, the person can use the printed URL.
           const openedPromise = (async () => open(url))().catch(() => undefined)
           return Promise.race([
@@ -61,9 +65,10 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
   }
 }
 
-function printLoginUrl(url: URL): void {
+function printLoginUrl(url: URL, addedScopes: readonly string[]): void {
   keepProcessWithoutStderr()
-  process.stderr.write(`To log in, visit ${url.href}\n`)
+  const purpose = addedScopes.length === 0 ? 'log in' : `grant ${addedScopes.join(' ')}, which the call needs`
+  process.stderr.write(`To ${purpose}, visit ${url.href}\n`)
 }
 
 async function listenOnFirstFreePort(server: Server, ports: readonly number[]): Promise<number> {
