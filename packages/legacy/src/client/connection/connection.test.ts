@@ -72,6 +72,7 @@ function connect({ answers = olderServer, isProcess = false, revision = 'probe',
   const transport: Transport = {
     exchange: answer,
     onStateChange: () => () => {},
+    hasOpenLogin: () => false,
     notify: async ({ method }) => void sent.push(method),
     process: isProcess ? process : undefined,
     sessionKeyOf: async (request) => script.sessionKeyOf?.(request) ?? '',

@@ -1,4 +1,4 @@
-import { type Clock, settlesWithin, withTimeout } from '@x/core'
+import { type Clock, raceWithCancellation, settlesWithin } from '@x/core'
 import { errorCodes, errorResponse, McpError, type RpcRequest, type RpcResponse } from '@x/schema'
 import { type CallingClient, olderServerMessage } from '@x/exchange/internal'
 import { declaredCapabilitiesOf } from '../calls/capabilities.ts'
@@ -173,10 +173,15 @@ function createSteps(
   { port, opening: { request, client, user } }: { readonly port: Port; readonly opening: Opening },
 ): NegotiationSteps {
   const timeoutMs = settings.handshakeTimeoutMs
-  const limit = <T>(method: string, step: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-    const createTimeoutError = (): Error =>
-      transport.createError('timeout', `no answer to ${method} within ${timeoutMs} ms`)
-    return withTimeout({ signal: closed, timeoutMs, clock, createTimeoutError }, step)
+  const limit = async <T>(method: string, step: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const controller = new AbortController()
+    const signal = AbortSignal.any([closed, controller.signal])
+    const result = raceWithCancellation(step(signal), signal)
+    // While a person logs in, the server has answered with 401, and the authorizer has a limit of its own.
+    while (!(await settlesWithin(result, timeoutMs, clock)))
+      if (!transport.hasOpenLogin())
+        controller.abort(transport.createError('timeout', `no answer to ${method} within ${timeoutMs} ms`))
+    return result
   }
   const discover = (): Promise<Conversation | 'older'> =>
     limit('server/discover', (signal) => port.send(createDiscoverRequest(request), signal, handshakeHandlers)).then(

@@ -19,6 +19,8 @@ export interface Transport {
   readonly exchange: Exchange
   /** Calls a function after each change of the state of the server. */
   readonly onStateChange: ObservableState['onStateChange']
+  /** Returns true while a person logs in at the server. */
+  hasOpenLogin(): boolean
   /** Sends a notification to a server of 2026-07-28. */
   notify(notification: RpcNotification, call: Call): Promise<void>
   /** The process of the server. Undefined if the connection does not run the server as a process. */

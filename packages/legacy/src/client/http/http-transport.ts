@@ -22,6 +22,7 @@ export function createHttpTransport(url: URL, options: HttpOptions, clock: Clock
     exchange: http.exchange,
     notify: http.notify,
     onStateChange: http.onStateChange,
+    hasOpenLogin: () => http.state.status === 'login_needed',
     sessionKeyOf: async (request: RpcRequest) =>
       typeof headers === 'function' ? JSON.stringify(Object.entries(await headers(request)).toSorted()) : '',
     open: (request, negotiate) => negotiate(createHttpPort({ http, clock, maxStreamBytes, relatedRequest: request })),

@@ -69,6 +69,10 @@ class StdioTransport implements Transport {
 
   readonly onStateChange = this.#states.onStateChange
 
+  hasOpenLogin(): boolean {
+    return false
+  }
+
   notify(notification: RpcNotification): Promise<void> {
     return this.#connection.notify(notification)
   }
