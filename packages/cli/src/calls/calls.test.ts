@@ -147,7 +147,7 @@ describe('a server that requires a token', () => {
   test('gets it from the option or the environment', async () => {
     expect((await runCommand(['list', protectedHttp.url, '--token', 't0ken'])).code).toBe(0)
     const { code, err } = await runCommand(['list', protectedHttp.url])
-    expect([code, err]).toEqual([1, expect.stringContaining('A token is required')])
+    expect([code, err]).toEqual([1, expect.stringMatching(/A token is required\n +Log in with "mcpx list http/)])
   })
 })
 

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, type ClientOptions, createClient, isClientError } from '@x/client'
-import { oauth } from '@x/auth/client'
-import { fileStore, loopbackRedirect } from '@x/auth/node'
 import { type AnyConnection, connectAny } from '@x/legacy/client'
 import { type TaskHandle, type TasksClient, tasksClient } from '@x/tasks/client'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import { createServerOutput, type ServerOutput } from './server-output.ts'
+import { createLogin, loginTimeoutMs, withoutNewLogins } from './stored-login.ts'
 import { failUnreachable, sayWaiting } from './unanswered-requests.ts'
 import { parseTargetText, type ServerTarget } from './target.ts'
 
@@ -23,22 +22,26 @@ const startTimeoutMs = 150_000
 
 const clientName = 'mcpx'
 
+interface ConnectContext {
+  readonly io: CliIo
+  readonly output: ServerOutput
+  onLoginNeeded(): void
+}
+
 /**
- * Connects to a server of any revision. A person at a terminal logs in with a browser if the server requires it. The
- * tokens are stored in a folder of the user.
+ * Connects to a server of any revision. A person at a terminal logs in with a browser if the server requires it. Without
+ * a terminal, an earlier login is used.
  */
 function connectServer(
   target: ServerTarget,
   { token }: TargetOptions,
-  { io: { input }, output }: { readonly io: CliIo; readonly output: ServerOutput },
+  { io, output, onLoginNeeded }: ConnectContext,
 ): AnyConnection {
   if (!(target instanceof URL)) return connectAny(target, { stdio: { stderr: output.onLine } })
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const canLogIn = token === undefined && input.isTTY === true
-  const auth = canLogIn
-    ? oauth({ client: { name: clientName }, redirect: loopbackRedirect(), store: fileStore(clientName) })
-    : undefined
-  return connectAny(target, { http: { headers, auth } })
+  if (token !== undefined) return connectAny(target, { http: { headers: { authorization: `Bearer ${token}` } } })
+  const login = createLogin()
+  const auth = io.input.isTTY === true ? login : withoutNewLogins(login, onLoginNeeded)
+  return connectAny(target, { http: { auth } })
 }
 
 /**
@@ -52,14 +55,17 @@ export async function withClient(
 ): Promise<ExitCode> {
   const output = createServerOutput(io, options.verbose === true)
   const target = parseTargetText(text)
-  const connection = connectServer(target, options, { io, output })
+  let isLoginNeeded = false
+  const onLoginNeeded = (): void => void (isLoginNeeded = true)
+  const connection = connectServer(target, options, { io, output, onLoginNeeded })
   let code: ExitCode | undefined
   let task: TaskHandle | undefined
   try {
     const info = { name: clientName, version: '1.0.0' }
-    const use = [failUnreachable(), sayWaiting(text, io)]
+    const use = [failUnreachable(), sayWaiting(text, io, () => connection.state.status === 'login_needed')]
     const extensions = [tasksClient({ onAbort: 'leave', onTask: (started) => void (task = started) })] as const
-    const client = createClient(connection, { ...info, use, ...clientOptions, extensions })
+    const timeoutMs = options.timeout ?? patienceMs(target, options, io)
+    const client = createClient(connection, { ...info, timeoutMs, use, ...clientOptions, extensions })
     if (options.wait === true) await waitForServer(client, text, io)
     if (!(target instanceof URL))
       await client.discover({ signal: io.signal, timeoutMs: options.timeout ?? startTimeoutMs })
@@ -67,11 +73,23 @@ export async function withClient(
     return code
   } catch (error) {
     if (task !== undefined && io.signal.aborted) await cancelRunningTask(task, io)
-    throw output.shorten(error)
+    throw isLoginNeeded ? withLoginAdvice(error, text) : output.shorten(error)
   } finally {
     await connection.close()
     if (code !== 0) output.show()
   }
+}
+
+/** Returns the limit for a request that may wait for a person who logs in. Undefined for that of the client. */
+function patienceMs(target: ServerTarget, { token }: TargetOptions, { input }: CliIo): number | undefined {
+  return target instanceof URL && token === undefined && input.isTTY === true ? loginTimeoutMs : undefined
+}
+
+/** Says how to get the token that a server requires. */
+function withLoginAdvice(error: unknown, target: string): CliError {
+  const message = error instanceof Error ? error.message : String(error)
+  const advice = `Log in with "mcpx list ${target}" at a terminal, or pass --token.`
+  return new CliError('failure', [message, advice].join('\n'), { cause: error })
 }
 
 const cancelTimeoutMs = 2000

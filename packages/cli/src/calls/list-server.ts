@@ -1,10 +1,16 @@
 import type { Client } from '@x/client'
 import type { JsonObject, Tool } from '@x/schema'
-import type { ExitCode } from '../cli-error.ts'
+import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import { type Column, printTable, type Printer } from '../output/printer.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
 import { type TargetOptions, withClient } from './connect-target.ts'
+import { createLogin, readAccessToken } from './stored-login.ts'
+
+/** The options of the command. */
+export interface ListCommandOptions extends TargetOptions {
+  readonly showToken?: boolean
+}
 
 /** An entry of a list, as a table shows it. */
 interface Entry {
@@ -15,11 +21,12 @@ interface Entry {
 /** Writes what a server offers: its tools, prompts, resources and templates of resources. */
 export async function listServer(
   { io, printer }: CommandContext,
-  options: TargetOptions,
+  options: ListCommandOptions,
   [target = '']: readonly string[],
 ): Promise<ExitCode> {
   return withClient(target, { options, io }, async (client) => {
     const { lists, instructions, name } = await readLists(client, io.signal)
+    if (options.showToken === true) return writeToken(printer, target, io.signal)
     if (printer.isJson) {
       // A copy by way of JSON has the type of JSON: the interfaces of lists have no index signature.
       const json: JsonObject = JSON.parse(JSON.stringify({ server: client.serverInfo, instructions, ...lists }))
@@ -43,6 +50,14 @@ export async function listServer(
     )
     return 0
   })
+}
+
+async function writeToken(printer: Printer, target: string, signal: AbortSignal): Promise<ExitCode> {
+  const token = URL.canParse(target) ? await readAccessToken(createLogin(), new URL(target), signal) : undefined
+  if (token === undefined) throw new CliError('failure', `There is no login at ${target}`)
+  if (printer.isJson) printer.json({ token })
+  else printer.line(token)
+  return 0
 }
 
 /** Reads the lists that the capabilities of the server name. */

@@ -10,12 +10,16 @@ const quietMs = 1500
 /** Milliseconds after a failure within which a command that does not try again has ended. */
 const pauseMs = 100
 
-/** Writes once what the command waits for: a request that is sent again after failures, or one without an answer. */
-export function sayWaiting(target: string, { errorOutput }: CliIo): Middleware {
+/**
+ * Writes once what the command waits for: a request that is sent again after failures, or one without an answer. While
+ * `isLoggingIn` returns true, the page of the login is shown instead.
+ */
+export function sayWaiting(target: string, { errorOutput }: CliIo, isLoggingIn: () => boolean): Middleware {
   let isSaid = false
   let failure: { readonly since: number; readonly text: string } | undefined
   let repetition: NodeJS.Timeout | undefined
   const say = (reason: string): void => {
+    if (isLoggingIn()) return
     if (!isSaid) errorOutput.write(`mcpx: waiting for ${target}: ${toDisplayLine(reason)}\n`)
     isSaid = true
   }

@@ -1,11 +1,16 @@
 import { type Command, Option } from 'commander'
 import type { BridgeCommandOptions } from '../calls/start-bridge.ts'
 import type { CallCommandOptions } from '../calls/call-tool.ts'
-import type { TargetOptions } from '../calls/connect-target.ts'
+import type { ListCommandOptions } from '../calls/list-server.ts'
 import { type CommandHost, createCommand, parseDuration, parsePort } from '../command.ts'
 
+/** Creates the option `--token`. */
+export function tokenOption(): Option {
+  return new Option('--token <token>', 'the access token to send instead of that of the login').env('MCPX_TOKEN')
+}
+
 function withToken(command: Command): Command {
-  return command.addOption(new Option('--token <token>', 'the access token to send').env('MCPX_TOKEN'))
+  return command.addOption(tokenOption())
 }
 
 function withTarget(command: Command): Command {
@@ -17,7 +22,7 @@ function withTarget(command: Command): Command {
 /** Creates the command `list`. */
 export function serverListCommand(host: CommandHost): Command {
   return withTarget(
-    createCommand<TargetOptions>(
+    createCommand<ListCommandOptions>(
       host,
       {
         usage: 'list <target>',
@@ -27,7 +32,7 @@ export function serverListCommand(host: CommandHost): Command {
       },
       async () => (await import('../calls/list-server.ts')).listServer,
     ),
-  )
+  ).option('--show-token', 'write the access token of the login instead, for --token of other commands')
 }
 
 /** Creates the command `call`. */

@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { type CommandHost, createCommand, parsePort } from '../command.ts'
+import { tokenOption } from './calls.ts'
 import type { DevCommandOptions } from '../dev/start-dev.ts'
 
 /** Creates the command `dev`. */
@@ -22,8 +23,8 @@ export function devCommand(host: CommandHost): Command {
       collect,
     )
     .option('--instances <number>', 'processes that serve a module in turns, from 1 to 8; 2 by default', parseInstances)
-    .option('--port <number>', 'the port of the page; without it 6280 or the next free one', parsePort)
-    .addOption(new Option('--token <token>', 'the access token to send to a URL').env('MCPX_TOKEN'))
+    .option('--port <number>', 'the port of the page; by default 6280, or the next free one', parsePort)
+    .addOption(tokenOption())
     .option('--as <name=token>', 'the access token of a second user, for the fault "other user"')
     .option('--no-hosts', 'serve no hosts at /mcp')
     .option('--no-open', 'do not open the page in the browser')

@@ -1,5 +1,6 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { type CommandHost, createCommand } from '../command.ts'
+import { tokenOption } from './calls.ts'
 import type { DoctorCommandOptions } from '../doctor/doctor.ts'
 
 /** Creates the command `doctor`. */
@@ -16,7 +17,7 @@ export function doctorCommand(host: CommandHost): Command {
     },
     async () => (await import('../doctor/doctor.ts')).examineServer,
   )
-    .addOption(new Option('--token <token>', 'the access token to send').env('MCPX_TOKEN'))
+    .addOption(tokenOption())
     .option('--tool <name>', 'a tool that asks a question, to check that instances share their keys')
     .option('--args <json>', 'the arguments of the tool', '{}')
     .option('--verbose', 'write what a server that is a command writes to its standard error')

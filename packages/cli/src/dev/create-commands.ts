@@ -3,7 +3,7 @@ import type { Commands } from './api/commands.ts'
 import type { Calls } from './calls/calls.ts'
 import type { PageClient } from './calls/page-client.ts'
 import { toJson } from './calls/to-json.ts'
-import { Doctor } from './doctor.ts'
+import { Doctor, type DoctorHttp } from './doctor.ts'
 import type { EventLog } from './event-log.ts'
 import { readStateKeys } from './state-keys.ts'
 import type { Target } from './target/target.ts'
@@ -15,12 +15,13 @@ interface CommandParts {
   readonly page: PageClient
   /** The environment of the server, with its state keys. */
   readonly env: Readonly<Record<string, string | undefined>>
+  readonly http: DoctorHttp
   readonly signal: AbortSignal
 }
 
 /** Creates the commands of the page. */
-export function createCommands({ log, target, calls, page, env, signal }: CommandParts): Commands {
-  const doctor = new Doctor(log, target, signal)
+export function createCommands({ log, target, calls, page, env, http, signal }: CommandParts): Commands {
+  const doctor = new Doctor(log, target, { http, signal })
   return {
     startCall: (request) => {
       calls.rejectAnswerFault(target.state.revision)

@@ -15,7 +15,7 @@ export interface ServeDevOptions {
   readonly fleet?: () => readonly Instance[]
   /** Parts that the program adds to the page. */
   readonly panels?: readonly Panel[]
-  /** The port. 0 selects a free one. Default: 6280, or the next free one. */
+  /** The port. 0 selects a free one. Default: 6280, or the next free one. A given port that is in use is an error. */
   readonly port?: number
   /** False serves no hosts at `/mcp`. */
   readonly hosts?: boolean

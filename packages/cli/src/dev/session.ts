@@ -1,5 +1,5 @@
-import { type OAuth, oauth } from '@x/auth/client'
 import { loopbackRedirect } from '@x/auth/node'
+import { createLogin } from '../calls/stored-login.ts'
 import type { Commands } from './api/commands.ts'
 import { Calls } from './calls/calls.ts'
 import { PageClient } from './calls/page-client.ts'
@@ -26,7 +26,9 @@ export async function openSession(options: ServeDevOptions): Promise<DevSession>
   const env = addStateKey(options.env ?? process.env)
   const log = new EventLog()
   const wire = new Wire(log, { hasUser: otherToken !== undefined })
-  const http = options.http ?? { auth: createLogin(log) }
+  // The page shows the URL of a login, which only a click opens.
+  const redirect = loopbackRedirect({ open: ({ href }) => log.append({ type: 'login', url: href }) })
+  const http = options.http ?? { auth: createLogin(redirect) }
   const { target, watch } = openTarget({ ...options, env, http }, log, wire)
   const calls = new Calls(log, wire)
   const page = new PageClient(log, { target, calls, wire })
@@ -45,13 +47,7 @@ export async function openSession(options: ServeDevOptions): Promise<DevSession>
     log,
     target,
     calls,
-    commands: createCommands({ log, target, calls, page, env, signal: closed.signal }),
+    commands: createCommands({ log, target, calls, page, env, http, signal: closed.signal }),
     close,
   }
-}
-
-/** Logs the user in at a server that requires it: the page shows the URL, which only a click opens. */
-function createLogin(log: EventLog): OAuth {
-  const redirect = loopbackRedirect({ open: ({ href }) => log.append({ type: 'login', url: href }) })
-  return oauth({ client: { name: 'mcpx-dev' }, redirect })
 }

@@ -49,8 +49,8 @@ function toServeOptions({
 }: DevCommandOptions): Omit<ServeDevOptions, 'target'> {
   return {
     hosts,
-    http: token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } },
     otherToken: other === undefined ? undefined : tokenOf(other),
+    ...(token !== undefined && { http: { headers: { authorization: `Bearer ${token}` } } }),
     ...(port !== undefined && { port }),
     ...(watch !== undefined && { watch }),
     ...(instances !== undefined && { instances }),

@@ -4,6 +4,7 @@ import { readJsonOption } from '../json-option.ts'
 import { type Printer, wrapWords } from '../output/printer.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
 import { createServerOutput, type ServerOutput } from '../calls/server-output.ts'
+import { createLogin, readAccessToken } from '../calls/stored-login.ts'
 import { parseTargetText, type ServerTarget } from '../calls/target.ts'
 import { type CheckId, checkIds, type Finding } from './check.ts'
 import { startCommandServer } from './command-probe.ts'
@@ -40,8 +41,10 @@ export async function examineServer(
   const namedTool = tool === undefined ? undefined : { name: tool, args: readJsonOption('args', args) }
   const options = { token, tool: namedTool, signal: io.signal }
   const server = parseDoctorTarget(target)
-  if (server instanceof URL) await runChecks({ url: server, ...options }, onFinding)
-  else {
+  if (server instanceof URL) {
+    const storedToken = token ?? (await readAccessToken(createLogin(), server, io.signal))
+    await runChecks({ url: server, ...options, token: storedToken }, onFinding)
+  } else {
     const output = createServerOutput(io, verbose === true)
     await checkCommand({ server, output }, options, onFinding)
     if (findings.some(({ status }) => status === 'wrong')) output.show()

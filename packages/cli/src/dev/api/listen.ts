@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:http'
+import { CliError } from '../../cli-error.ts'
 
-/** The port of the page. If it is in use, the next free one is taken. */
 const defaultPort = 6280
 const portCount = 20
 
-/** Listens on the first free port of this machine. */
-export async function listen(firstPort: number = defaultPort): Promise<Server> {
-  for (let port = firstPort; ; port += 1) {
+/** Listens on a port of this machine: the given one, or else the first free one from 6280 on. */
+export async function listen(givenPort?: number): Promise<Server> {
+  for (let port = givenPort ?? defaultPort; ; port += 1) {
     const server = createServer()
     try {
       await new Promise<void>((resolve, reject) => {
@@ -16,7 +16,9 @@ export async function listen(firstPort: number = defaultPort): Promise<Server> {
       return server
     } catch (error) {
       const isUsed = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-      if (!isUsed || port === 0 || port >= firstPort + portCount) throw error
+      if (isUsed && givenPort !== undefined)
+        throw new CliError('failure', `127.0.0.1:${port} is in use: stop what listens there, or give another port`)
+      if (!isUsed || port >= defaultPort + portCount) throw error
     }
   }
 }

@@ -23,7 +23,7 @@ export function explainFault(call: FaultyCall): string {
     case 'kill':
       return `The process ended in the middle of the request. ${explainResend(call)}`
     case 'twice':
-      return 'The server received the same request twice, with the same idempotency key. If the effect happened twice, pass idempotent: true and a store to the server, or use ctx.idempotencyKey for the effect (guide: idempotent calls).'
+      return `The server received the same request twice, with the same idempotency key. ${explainCopy(call)}`
     case 'later':
       return explainLate(call)
     case 'argument':
@@ -37,14 +37,22 @@ export function explainFault(call: FaultyCall): string {
   }
 }
 
+function explainCopy({ hint }: FaultyCall): string {
+  if (hint === 'keyedEffects')
+    return 'The tool sets keyedEffects, so its effect must have happened once: the service that it calls ignores a key that it has seen.'
+  return hint === undefined
+    ? 'If an effect happened twice, run it in ctx.step, pass the idempotencyKey of the step to the service that you call, and set keyedEffects: true. For authenticated callers, idempotency: { store } also returns the first result again (guide: idempotent calls).'
+    : `The tool has the annotation ${hint}, which says that this does no harm.`
+}
+
 function explainResend({ laterCount, hint, isAnswer }: FaultyCall): string {
   const subject = isAnswer ? 'the request with the answer' : 'it'
   if (laterCount > 0)
     return hint === undefined
       ? `The client sent ${subject} again, because the server had not begun it.`
-      : `The client sent ${subject} again, with the same idempotency key, because the tool has the annotation ${hint}.`
+      : `The client sent ${subject} again, with the same idempotency key, because the tool has ${hint}.`
   return hint === undefined
-    ? `The client did not send ${subject} again, because the tool may have acted. If repeating it does no harm, give it the annotation idempotentHint, or readOnlyHint if it changes nothing.`
+    ? `The client did not send ${subject} again, because the tool may have acted. If repeating it does no harm, give it the annotation idempotentHint, or readOnlyHint if it changes nothing. If its effects are steps that pass their idempotencyKey on, set keyedEffects: true (guide: idempotent calls).`
     : `The client did not send ${subject} again within its time limit.`
 }
 

@@ -1,3 +1,4 @@
+import { loginTimeoutMs } from '../../calls/stored-login.ts'
 import type { RestartableConnection } from '../target/restartable-connection.ts'
 import type { Probe, Target } from '../target/target.ts'
 import type { DevClient } from './call-kinds.ts'
@@ -10,8 +11,8 @@ import type { Wire } from '../wire/wire.ts'
 import type { EventLog } from '../event-log.ts'
 import type { ServerLists } from '../events.ts'
 
-/** `connectAny` waits a minute for a program that is downloaded first, and then starts it once more. */
-const probeTimeoutMs = 150_000
+/** A user may log in first. A program that is downloaded has a minute, and is then started once more. */
+const probeTimeoutMs = loginTimeoutMs
 
 /** The client of the page. Another revision needs another connection, and so another client. */
 export class PageClient {

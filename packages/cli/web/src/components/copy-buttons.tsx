@@ -15,7 +15,7 @@ export function CopyButtons({ session, call }: { readonly session: Session; read
   const texts: readonly (readonly [label: string, text: string | undefined])[] = [
     ['Copy as test', toTest({ call, messages, module: moduleOf(session.state.server.value?.target) })],
     ['Copy as curl', last && toCurl(last)],
-    ['curl, new key', last && /idempotencyKey"/.test(last.text) ? toCurl(last, crypto.randomUUID()) : undefined],
+    ['curl, new key', last && hasOwnKey(last.text) ? toCurl(last, randomKey()) : undefined],
   ]
   const copy = async (label: string, text: string): Promise<void> => {
     await navigator.clipboard.writeText(text)
@@ -36,6 +36,20 @@ export function CopyButtons({ session, call }: { readonly session: Session; read
       </span>
     </p>
   )
+}
+
+/** A call that is continued by its state is identified by that state, and not by the key of the request. */
+function hasOwnKey(text: string): boolean {
+  return /idempotencyKey"/.test(text) && !text.includes('"requestState":')
+}
+
+/** Returns 16 random bytes in Base64url: 22 characters, as a server requires. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .slice(0, 22)
 }
 
 /** A test stands beside the module of a server. Of a command it is not known. */
