@@ -1,6 +1,6 @@
 import { quoteText } from '@x/core'
 import type { AuthorizationServer } from 'oauth4webapi'
-import type { TokenChallenge } from './challenges.ts'
+import { requestTokenChallenge, type TokenChallenge } from './challenges.ts'
 import type { StoredCredentials } from './stored-credentials.ts'
 import { AuthError } from './auth-error.ts'
 import { isSameIssuer } from '../oauth-urls.ts'
@@ -150,6 +150,16 @@ export interface TokenQuery {
   readonly canRequestGrant: () => boolean
   /** True if the token is used once, so that no refresh token is requested. Default: false. */
   readonly isOneTime?: boolean | undefined
+}
+
+/** Returns the challenge of a login without a call: the scopes of the program, or what the first call would be asked for. */
+export async function firstChallenge(
+  { fetch, givenResource }: AuthorizerDeps,
+  endpoint: URL,
+  { scopes, signal }: { readonly scopes: readonly string[] | undefined; readonly signal: AbortSignal },
+): Promise<TokenChallenge> {
+  if (scopes !== undefined || givenResource !== undefined) return { metadataUrl: undefined, scopes, error: undefined }
+  return requestTokenChallenge(fetch, endpoint, signal)
 }
 
 /** Discovers the authorization server of an endpoint, and obtains a token there. */

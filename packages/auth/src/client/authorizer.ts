@@ -19,15 +19,9 @@ import {
   type AuthorizerDeps,
   type AuthServerContextResolver,
   createAuthServerContextResolver,
+  firstChallenge,
 } from './authorize.ts'
-import {
-  acceptsDpop,
-  findDpopError,
-  mayAskForToken,
-  parseTokenChallenge,
-  requestTokenChallenge,
-  type TokenChallenge,
-} from './challenges.ts'
+import { acceptsDpop, findDpopError, mayAskForToken, parseTokenChallenge, type TokenChallenge } from './challenges.ts'
 import { createSharedRequests, type SharedRequests } from './coalesced-requests.ts'
 import type { DpopBinding } from './dpop-binding.ts'
 import { OpenLogins } from './open-logins.ts'
@@ -169,10 +163,7 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
       const rejectedToken = replacesToken ? (await storedCredentials.load(endpoint))?.token.access : undefined
       const canRefresh = !replacesToken
       await sharedRequests.join(endpoint.href, { scopes: [], signal }, async (sharedSignal) => {
-        const isKnown = scopes !== undefined || deps.givenResource !== undefined
-        const challenge = isKnown
-          ? { metadataUrl: undefined, scopes, error: undefined }
-          : await requestTokenChallenge(deps.fetch, endpoint, sharedSignal)
+        const challenge = await firstChallenge(deps, endpoint, { scopes, signal: sharedSignal })
         const query = { endpoint, challenge, rejectedToken, canRefresh, canRequestGrant: () => true, isOneTime }
         return authorize(state, query, sharedSignal)
       })
