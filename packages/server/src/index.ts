@@ -89,7 +89,8 @@ export type {
   SheddingOptions,
   HandOffReason,
 } from './shedding/shedding-options.ts'
-export type { TypesOf } from '@x/exchange'
+export type { Middleware, Principal, TypesOf } from '@x/exchange'
+export type { ContentBlock, JsonObject, JsonValue } from '@x/schema'
 export type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
 export type {
   AnyToolDefinition,

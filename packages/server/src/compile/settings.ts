@@ -158,7 +158,7 @@ function stateCodecOf({ state }: ServerDefinition): StateCodec | undefined {
 }
 
 /**
- * Returns true if a test runner has set its environment variable. Returns false on a platform without environment
+ * Returns true if a test runner, or `mcpx dev` for a module, has set its environment variable. Returns false on a platform without environment
  * variables.
  */
 function isUnderTest(): boolean {
@@ -166,8 +166,8 @@ function isUnderTest(): boolean {
     globalThis,
     'process',
   )
-  const { VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID } = processGlobal?.env ?? {}
-  return [VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID].some((value) => value !== undefined)
+  const { VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID, MCPX_DEV } = processGlobal?.env ?? {}
+  return [VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID, MCPX_DEV].some((value) => value !== undefined)
 }
 
 /** What an operator reads of a server without the option `state`: at a public address, and when a state is rejected. */

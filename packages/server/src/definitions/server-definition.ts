@@ -95,7 +95,7 @@ export interface ServerDefinition<
   /**
    * True makes the server start a handler again from its first line at each `await` of `ctx`, and log a warning if the
    * handler then does something else. This finds code that would differ when a client answers a question. Default:
-   * true under the test runners Vitest, Jest and node:test, and false elsewhere.
+   * true under the test runners Vitest, Jest and node:test and in a module of `mcpx dev`, and false elsewhere.
    */
   readonly strictReplay?: boolean | undefined
   /**

@@ -105,7 +105,7 @@ describe('The log of calls', () => {
         level: 'warn',
         code: '-32021',
         message: expect.stringMatching(
-          /^tools\/call "asking" needs elicitation\.form, which its client .*does not declare: see -32021 in docs\/troubleshooting\.md$/,
+          /^tools\/call "asking" needs elicitation\.form, which its client .*does not declare \(-32021\)$/,
         ),
       },
     ])

@@ -22,6 +22,7 @@ import {
 } from '@x/schema'
 import { capabilityNamesOf } from '@x/schema/internal'
 import { isCallerError } from '@x/exchange/internal'
+import { isToolError } from '../definitions/tool.ts'
 import { logContextOf } from '../request/report.ts'
 
 /** The record of one call that failed or was slow. It has the members of every log record of the server. */
@@ -162,7 +163,7 @@ function describeMissingCapability(error: WireError | undefined, { params }: Rpc
   const names = isJsonObject(required) ? capabilityNamesOf(required).join(', ') : 'a capability'
   const client = requestMetaOf(params)[metaKeys.clientInfo]?.name
   const lacks = `which its client${client === undefined ? '' : ` ${quoteText(client)}`} does not declare`
-  return `needs ${names}, ${lacks}: see -32021 in docs/troubleshooting.md`
+  return `needs ${names}, ${lacks} (-32021)`
 }
 
 interface CallOutcome {
@@ -180,19 +181,30 @@ function createCallRecord(
   const { round, steps, handOffs, slowestStep, error } = observation
   const { id, method, name } = request
   const subject = name === undefined ? method : `${method} ${quoteText(name)}`
+  const given = Object.entries({ ...logContextOf(request, name), slowestStep }).filter(
+    ([, value]) => value !== undefined,
+  )
   return {
-    ...logContextOf(request, name),
+    ...Object.fromEntries(given),
     method,
     requestId: id,
     level: code === undefined || code === 'tool_error' || lacking !== undefined ? 'warn' : 'error',
-    message: `${subject} ${lacking ?? (code === undefined ? `took ${Math.round(durationMs)} ms` : `failed with ${code}`)}`,
+    message: `${subject} ${lacking ?? describeOutcome(code, durationMs, error)}`,
     code: code ?? 'slow',
     durationMs,
     round,
     steps,
     handOffs,
-    slowestStep,
-    // The frames of a missing capability show nothing that the message does not say.
-    ...(error !== undefined && lacking === undefined && { err: error }),
+    ...(hasFrames(error) && lacking === undefined && { err: error }),
   }
+}
+
+function describeOutcome(code: string | undefined, durationMs: number, error: unknown): string {
+  if (code === undefined) return `took ${Math.round(durationMs)} ms`
+  return isToolError(error) ? `failed with ${code}: ${error.message}` : `failed with ${code}`
+}
+
+/** A tool throws a `ToolError` for the model to read, and the message says all of it, as for a missing capability. */
+function hasFrames(error: unknown): boolean {
+  return error !== undefined && !isToolError(error)
 }
