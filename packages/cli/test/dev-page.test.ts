@@ -93,7 +93,7 @@ describeNeeding('chromium', 'the page of mcpx dev', (executablePath) => {
     })
 
     test.runIf(transport === 'http')(
-      'a fault is armed by its button, and what it has shown stands below the result',
+      'a fault is armed by its button, and what it has shown stands above the messages',
       async () => {
         const { tab, complaints } = await open(dev)
         await tab.getByRole('button', { name: 'pay Pays' }).click()
@@ -104,6 +104,7 @@ describeNeeding('chromium', 'the page of mcpx dev', (executablePath) => {
         await tab.getByText('What the fault has shown').waitFor()
         expect(await tab.locator('.lesson').innerText()).toContain('the same request twice')
         expect(await tab.getByText('the same request again').count()).toBe(1)
+        expect(await tab.getByText('the same as the first').count()).toBe(1)
         expect(complaints).toEqual([])
         await tab.close()
       },

@@ -9,7 +9,7 @@ import { type BuiltDevProgram, buildDevProgram, DevDriver } from '../src/testing
 import { serveWho } from '../src/testing/who-server.ts'
 import { runCopiedTest, runShell } from '../src/testing/run-copied.ts'
 import { toCurl } from '../web/src/texts/curl.ts'
-import { toTest } from '../web/src/texts/vitest.ts'
+import { toTest } from '../web/src/texts/node-test.ts'
 
 let program: BuiltDevProgram
 beforeAll(async () => {

@@ -66,18 +66,26 @@ export async function withClient(
     const extensions = [tasksClient({ onAbort: 'leave', onTask: (started) => void (task = started) })] as const
     const timeoutMs = options.timeout ?? patienceMs(target, options, io)
     const client = createClient(connection, { ...info, timeoutMs, use, ...clientOptions, extensions })
-    if (options.wait === true) await waitForServer(client, text, io)
-    if (!(target instanceof URL))
-      await client.discover({ signal: io.signal, timeoutMs: options.timeout ?? startTimeoutMs })
+    await startServer(client, target, { options, io, text })
     code = await run(client)
     return code
   } catch (error) {
     if (task !== undefined && io.signal.aborted) await cancelRunningTask(task, io)
-    throw isLoginNeeded ? withLoginAdvice(error, text) : output.shorten(error)
+    throw withLoginAdvice(output.shorten(error), isLoginNeeded ? text : undefined)
   } finally {
     await connection.close()
     if (code !== 0) output.show()
   }
+}
+
+/** Waits for a server that a command starts, and with `--wait` for one at a URL. */
+async function startServer(
+  client: Client,
+  target: ServerTarget,
+  { options: { wait, timeout }, io, text }: WithClientOptions & { readonly text: string },
+): Promise<void> {
+  if (wait === true) await waitForServer(client, text, io)
+  if (!(target instanceof URL)) await client.discover({ signal: io.signal, timeoutMs: timeout ?? startTimeoutMs })
 }
 
 /** Returns the limit for a request that may wait for a person who logs in. Undefined for that of the client. */
@@ -85,8 +93,9 @@ function patienceMs(target: ServerTarget, { token }: TargetOptions, { input }: C
   return target instanceof URL && token === undefined && input.isTTY === true ? loginTimeoutMs : undefined
 }
 
-/** Says how to get the token that a server requires. */
-function withLoginAdvice(error: unknown, target: string): CliError {
+/** Says how to get the token that a server requires. Without a target, no token is missing. */
+function withLoginAdvice(error: unknown, target: string | undefined): unknown {
+  if (target === undefined) return error
   const message = error instanceof Error ? error.message : String(error)
   const advice = `Log in with "mcpx list ${target}" at a terminal, or pass --token.`
   return new CliError('failure', [message, advice].join('\n'), { cause: error })

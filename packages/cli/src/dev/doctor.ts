@@ -36,7 +36,7 @@ export class Doctor {
     const findings: DoctorFinding[] = []
     const report = (): void => this.#log.append({ type: 'doctor', doctor: { isRunning: this.#isRunning, findings } })
     const onFinding = (id: string, finding: Finding): void => {
-      findings.push({ id, ...finding })
+      findings.push({ id, ...finding, found: finding.found.replace('--tool NAME', 'mcpx doctor URL --tool NAME') })
       report()
     }
     report()

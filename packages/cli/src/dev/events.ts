@@ -113,6 +113,8 @@ export interface QuestionView {
   readonly key: string
   readonly kind: 'form' | 'url' | 'sampling'
   readonly message: string
+  /** Why the question is asked again. Undefined for its first time in a call. */
+  readonly again: string | undefined
   readonly schema: ElicitRequestFormParams['requestedSchema'] | undefined
   readonly url: string | undefined
   /** The request of a model, for `sampling`. */

@@ -10,11 +10,16 @@ interface OpenQuestion {
   readonly answer: (answer: ElicitAnswer) => void
 }
 
+/** Questions that are remembered, to say why one is asked again. */
+const maxLastQuestions = 1000
+
 /** The questions that wait for an answer. They live in the command, so a page that is loaded again shows them. */
 export class Questions {
   readonly #log: EventLog
   readonly #getCallId: () => number | undefined
   readonly #open = new Map<number, OpenQuestion>()
+  /** The last question of a call under each key of the handler. */
+  readonly #lastByKey = new Map<string, QuestionView>()
   #lastId = 0
 
   constructor(log: EventLog, getCallId: () => number | undefined) {
@@ -56,15 +61,12 @@ export class Questions {
     { key, signal }: InputContext,
   ): Promise<ElicitAnswer> {
     this.#lastId += 1
-    const view: QuestionView = {
-      schema: undefined,
-      url: undefined,
-      sampling: undefined,
-      ...question,
-      id: this.#lastId,
-      callId: this.#getCallId() ?? 0,
-      key,
-    }
+    const callId = this.#getCallId() ?? 0
+    const asked = { schema: undefined, url: undefined, sampling: undefined, ...question, id: this.#lastId, callId, key }
+    const handlerKey = `${callId} ${key.replace(/~\d+$/, '')}`
+    const view: QuestionView = { ...asked, again: reasonToAskAgain(asked, this.#lastByKey.get(handlerKey)) }
+    this.#lastByKey.set(handlerKey, view)
+    if (this.#lastByKey.size > maxLastQuestions) this.#lastByKey.delete(this.#lastByKey.keys().next().value ?? '')
     return new Promise((resolve, reject) => {
       const close = (): void => {
         signal.removeEventListener('abort', abandon)
@@ -84,4 +86,16 @@ export class Questions {
       this.#log.append({ type: 'question', question: view, isOpen: true })
     })
   }
+}
+
+type Asked = Pick<QuestionView, 'kind' | 'message' | 'schema' | 'url'>
+
+/** Compares a question with the one that had its key before. A server adds what was wrong with an answer to the message. */
+function reasonToAskAgain(asked: Asked, earlier: Asked | undefined): string | undefined {
+  if (earlier === undefined) return undefined
+  const change = (what: string): string => `its ${what} changed between two runs: read what it depends on in a step`
+  if (!asked.message.startsWith(earlier.message)) return `${change('message')}. It was "${earlier.message}"`
+  if (JSON.stringify(asked.schema) !== JSON.stringify(earlier.schema)) return change('schema')
+  if (asked.url !== earlier.url) return change('URL')
+  return asked.kind === 'url' ? 'its page is not done' : 'the answer did not fit its schema'
 }

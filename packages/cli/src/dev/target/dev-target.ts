@@ -21,7 +21,12 @@ export function parseDevTarget(text: string, cwd: string): DevTarget {
   const target = parseTargetText(text)
   if (target instanceof URL) return { kind: 'url', url: target, text: target.href }
   const path = resolve(cwd, target.command)
-  const isModule = target.args.length === 0 && isSource(target.command) && existsSync(path)
+  const isModule = target.args.length === 0 && isSource(target.command)
+  if (isModule && !existsSync(path))
+    throw new CliError(
+      'usage',
+      `${target.command} does not exist: is it built? A command needs its program, such as "node …"`,
+    )
   if (isModule) return { kind: 'module', path, ...moduleProgram(path), text }
   return { kind: 'command', ...target, text }
 }

@@ -8,6 +8,7 @@ const program = `
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 const [, path, base] = process.argv
+process.env.MCPX_DEV = 'module'
 const { serveHttp } = await import(pathToFileURL(createRequire(base).resolve('@x/transport-http/node')).href)
 const exported = await import(pathToFileURL(path).href)
 const server = [exported.server, exported.default].find((one) => typeof one?.exchange === 'function')
@@ -25,7 +26,7 @@ export function moduleProgram(path: string): { readonly command: string; readonl
   if (needsTypes && !/--(import|require|loader)/.test(process.env['NODE_OPTIONS'] ?? ''))
     throw new CliError(
       'usage',
-      `Node ${process.version} runs no TypeScript: give the built module instead of ${path}, or use Node 22.18 or newer`,
+      `Node ${process.version} runs no TypeScript: write --watch src -- npx tsx ${path} for a program, or the built module, or use Node 22.18 or newer`,
     )
   return { command: process.execPath, args: ['--input-type=module', '-e', program, '--', path, import.meta.url] }
 }

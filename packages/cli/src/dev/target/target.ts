@@ -298,7 +298,7 @@ export class Target {
   #withOutput(reason: string): string {
     return this.#output.length === 0
       ? `${reason}; it wrote nothing`
-      : [`${reason}; it wrote:`, ...this.#output].join('\n')
+      : [`${reason}; it wrote:`, ...new Set(this.#output)].join('\n')
   }
 
   #report(text: string, pid: number | undefined): void {

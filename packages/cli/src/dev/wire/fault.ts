@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@x/core'
-import { isJsonObject } from '@x/core'
+import { isJsonObject, parseJsonObject } from '@x/core'
 
 /** What can go wrong between a client and a server. */
 export const faultKinds = ['lose', 'twice', 'kill', 'later', 'argument', 'state', 'user'] as const
@@ -53,6 +53,18 @@ export function alterRequest(request: JsonObject, kind: FaultKind | undefined): 
   const state = params['requestState']
   if (kind !== 'state' || typeof state !== 'string') return request
   return { ...request, params: { ...params, requestState: alterText(state) } }
+}
+
+/** Says whether the response to a request that was sent again is the one to the first. Their states are never equal. */
+export function noteOfCopy(first: string, copy: string): string {
+  const isSame = contentOf(first) === contentOf(copy)
+  return `the response to the copy, ${isSame ? 'the same as' : 'another one than'} the first; the client never sees it`
+}
+
+function contentOf(text: string): string {
+  const { result, error } = parseJsonObject(text) ?? {}
+  const content = isJsonObject(result) ? { ...result, requestState: null } : error
+  return JSON.stringify(content)
 }
 
 /** Changes the first argument to a value of the same type, so that the schema of the tool still accepts it. */

@@ -4,7 +4,7 @@ import { type JsonObject, parseJsonObject } from '@x/core'
 import type { FetchFunction } from '@x/transport-http/client'
 import type { HttpHead } from '../events.ts'
 import { protocolVersion } from '@x/schema'
-import { type ArmedFault, alterRequest } from './fault.ts'
+import { type ArmedFault, alterRequest, noteOfCopy } from './fault.ts'
 import { readMessages } from './read-messages.ts'
 import { type HttpRequest, sendHttp } from './send-http.ts'
 import { noteOfRequest } from './streams.ts'
@@ -109,7 +109,7 @@ async function* passMessages(
       if (text !== undefined)
         recordResponse(wire, wireRequest, { text, http, note: isLast ? noteOfResponse(wireRequest.fault) : undefined })
       http = text === undefined ? http : undefined
-      if (isLast) await meetFault(wire, wireRequest)
+      if (isLast) await meetFault(wire, wireRequest, text)
       yield raw
     }
     if (http !== undefined) recordResponse(wire, wireRequest, { text: '', http, note: undefined })
@@ -128,22 +128,22 @@ function noteOfResponse(fault: ArmedFault | undefined): string | undefined {
   return fault?.kind === 'later' ? `held for ${fault.delayMs} ms` : undefined
 }
 
-async function meetFault(wire: Wire, wireRequest: WireRequest): Promise<void> {
+async function meetFault(wire: Wire, wireRequest: WireRequest, text: string): Promise<void> {
   const { fault, request } = wireRequest
   if (fault?.kind === 'lose') throw lostError('the response was lost')
   if (fault?.kind === 'later') await sleep(fault.delayMs, undefined, { signal: request.signal })
-  if (fault?.kind === 'twice') await sendCopy(wire, wireRequest)
+  if (fault?.kind === 'twice') await sendCopy(wire, wireRequest, text)
 }
 
 /** Sends a request again. Its response ends at a question, because the client does not know of the copy. */
-async function sendCopy(wire: Wire, wireRequest: WireRequest): Promise<void> {
+async function sendCopy(wire: Wire, wireRequest: WireRequest, first: string): Promise<void> {
   recordRequest(wire, wireRequest, 'the same request again')
   const incoming = await sendHttp(wireRequest.request).response
   let http: HttpHead | undefined = headOf(incoming)
   try {
     for await (const { text } of readMessages(incoming)) {
       if (text === undefined) continue
-      recordResponse(wire, wireRequest, { text, http, note: 'the response to the copy, which the client never sees' })
+      recordResponse(wire, wireRequest, { text, http, note: noteOfCopy(first, text) })
       http = undefined
       if ('id' in (parseJsonObject(text) ?? {})) return
     }

@@ -3,7 +3,7 @@ import { type JsonObject, parseJsonObject } from '@x/core'
 import { metaKeys } from '@x/schema'
 import type { StreamPair } from '@x/transport-stdio'
 import { createLineSplitter, readLines } from '@x/transport-stdio/internal'
-import { type ArmedFault, alterRequest } from './fault.ts'
+import { type ArmedFault, alterRequest, noteOfCopy } from './fault.ts'
 import type { Wire } from './wire.ts'
 
 /** The process behind two streams. */
@@ -122,7 +122,7 @@ class StreamLink {
         return void setTimeout(() => this.#deliver(line), fault.delayMs)
       case 'twice':
         if (heldLine === undefined) return this.#sendCopy(line, pending)
-        this.#record('received', line, callId, 'the response to the copy, which the client never sees')
+        this.#record('received', line, callId, noteOfCopy(heldLine, line))
         return this.#deliver(heldLine)
       default:
         this.#record('received', line, callId)

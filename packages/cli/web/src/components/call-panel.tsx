@@ -53,6 +53,11 @@ function CallDetails({ session, call }: { readonly session: Session; readonly ca
       <p class="hint">
         <code>{JSON.stringify(args)}</code>
       </p>
+      {call.lesson !== undefined && (
+        <p class="notice lesson">
+          <strong>What the fault has shown</strong> {call.lesson}
+        </p>
+      )}
       <ol class="messages">
         {session.state.timelineOf(id).map((entry) => (
           <TimelineRow key={entry.seq} session={session} entry={entry} startedAt={call.startedAt} />
@@ -61,11 +66,6 @@ function CallDetails({ session, call }: { readonly session: Session; readonly ca
       <Outcome call={call} />
       {status === 'done' && <AppFrame key={id} session={session} call={call} />}
       {status !== 'running' && <CopyButtons session={session} call={call} />}
-      {call.lesson !== undefined && (
-        <p class="notice lesson">
-          <strong>What the fault has shown</strong> {call.lesson}
-        </p>
-      )}
     </>
   )
 }
@@ -90,6 +90,7 @@ function Outcome({ call }: { readonly call: CallView }): VNode | null {
     <div class={`notice ${status === 'done' ? 'good' : 'bad'}`} data-outcome={status}>
       <strong>{{ done: 'Result', tool_error: 'Tool error', failed: 'Failed', stopped: 'Stopped' }[status]}</strong>{' '}
       {text}
+      {status === 'tool_error' && text.endsWith(' failed') && '. What the handler threw is in the panel Server.'}
       {result !== undefined && (
         <details>
           <summary>JSON</summary>

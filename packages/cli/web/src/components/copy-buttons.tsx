@@ -3,7 +3,7 @@ import type { VNode } from 'preact'
 import type { CallView } from '../../../src/dev/events.ts'
 import type { Session } from '../state/session.ts'
 import { toCurl } from '../texts/curl.ts'
-import { toTest } from '../texts/vitest.ts'
+import { toTest } from '../texts/node-test.ts'
 
 /** Shows the buttons that copy a call: its last request as a command, and the whole of it as a test. */
 export function CopyButtons({ session, call }: { readonly session: Session; readonly call: CallView }): VNode | null {
@@ -53,7 +53,7 @@ function randomKey(): string {
 }
 
 /** A test stands beside the module of a server. Of a command it is not known. */
-function moduleOf(target = ''): string {
+function moduleOf(target = ''): string | undefined {
   const file = /^[^\s]+\.[cm]?[jt]s$/.test(target) ? target.split('/').at(-1) : undefined
-  return `./${(file ?? 'server.js').replace(/\.([cm]?)ts$/, '.$1js')}`
+  return file && `./${file}`
 }

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
-import type { VNode } from 'preact'
-import { useMemo } from 'preact/hooks'
+import type { RefObject, VNode } from 'preact'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { FormFields, focusFirstIssue } from '../inputs/form-fields.tsx'
 import type { Form } from '../forms/form.ts'
 import type { Completions } from '../inputs/input-props.ts'
@@ -30,6 +30,8 @@ function ArgumentsForm({ picked, session }: { readonly picked: ItemForm; readonl
   const completions = useCompletions(item, form, session)
   const json = useMemo(() => signal<string | undefined>(undefined), [])
   const issue = useMemo(() => signal<string | undefined>(undefined), [])
+  const panel = useRef<HTMLFormElement>(null)
+  useCallKey(panel)
   const submit = (element: HTMLFormElement): void => {
     const args = json.value === undefined ? toArguments(form.read()) : parseArguments(json.value)
     issue.value =
@@ -39,13 +41,11 @@ function ArgumentsForm({ picked, session }: { readonly picked: ItemForm; readonl
   }
   return (
     <form
+      ref={panel}
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
         submit(event.currentTarget)
-      }}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event.currentTarget)
       }}
     >
       <div class="card-head">
@@ -77,6 +77,19 @@ function ArgumentsForm({ picked, session }: { readonly picked: ItemForm; readonl
       </div>
     </form>
   )
+}
+
+/** Calls by Ctrl-Enter also while the focus is in the list, where the tool was picked. Other forms keep their keys. */
+function useCallKey(panel: RefObject<HTMLFormElement | null>): void {
+  useEffect(() => {
+    const callOnKey = (event: KeyboardEvent): void => {
+      const form = event.target instanceof Element ? event.target.closest('form') : null
+      const isCall = event.key === 'Enter' && (event.ctrlKey || event.metaKey)
+      if (isCall && (form === null || form === panel.current)) panel.current?.requestSubmit()
+    }
+    document.addEventListener('keydown', callOnKey)
+    return () => document.removeEventListener('keydown', callOnKey)
+  }, [])
 }
 
 function ItemTexts({ item }: { readonly item: Item }): VNode {

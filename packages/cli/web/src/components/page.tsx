@@ -21,7 +21,7 @@ export function Page({ session }: { readonly session: Session }): VNode {
         </p>
       </main>
     )
-  const [question] = session.state.questions.value
+  const question = session.shownQuestion.value
   return (
     <>
       <Head session={session} />
@@ -45,8 +45,8 @@ export function Page({ session }: { readonly session: Session }): VNode {
 }
 
 /** Says what changed, for a screen reader. */
-function announcementOf({ state, shownCallId }: Session): string {
-  const [question] = state.questions.value
+function announcementOf({ state, shownCallId, shownQuestion }: Session): string {
+  const question = shownQuestion.value
   if (question !== undefined) return `Question: ${question.message}`
   const call = state.calls.value.find(({ id }) => id === shownCallId.value)
   return call === undefined || call.status === 'running' ? '' : `${call.target}: ${call.status}`

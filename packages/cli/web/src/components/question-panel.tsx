@@ -20,7 +20,7 @@ interface QuestionPanelProps {
  * fault while it is open.
  */
 export function QuestionPanel({ question, session }: QuestionPanelProps): VNode {
-  const { id, key, callId, kind, message, schema, url, sampling } = question
+  const { id, key, callId, kind, message, again, schema, url, sampling } = question
   const panel = useRef<HTMLFormElement>(null)
   const form = useMemo(() => openForm(fieldsOf(question)), [schema])
   const others = session.state.questions.value.length - 1
@@ -51,6 +51,7 @@ export function QuestionPanel({ question, session }: QuestionPanelProps): VNode 
         {others > 0 && <span> · {showCount(others, 'more question')}</span>}
       </p>
       <h2 id="question">{message}</h2>
+      {again !== undefined && <p class="notice warned">Asked again: {again}.</p>}
       {sampling !== undefined && <pre>{JSON.stringify(sampling, undefined, 2)}</pre>}
       {kind === 'url' && url !== undefined && <QuestionUrl url={url} />}
       <FormFields form={form} prefix={`question-${id}`} />

@@ -1,5 +1,6 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { JsonObject } from '@x/schema'
+import type { QuestionView } from '../../../src/dev/events.ts'
 import { type Form, openForm } from '../forms/form.ts'
 import { draftOf } from '../forms/tool-fields.ts'
 import type { Api } from './api.ts'
@@ -26,6 +27,8 @@ export interface Session {
   readonly picked: ReadonlySignal<ItemForm | undefined>
   /** The call that is shown: the one that the user has picked, or the latest. */
   readonly shownCallId: ReadonlySignal<number | undefined>
+  /** The open question of the shown call, or else the oldest one. */
+  readonly shownQuestion: ReadonlySignal<QuestionView | undefined>
   /** The refusal of the last command. */
   readonly problem: Signal<string | undefined>
   pick(item: PickedItem): void
@@ -70,6 +73,10 @@ export function createSession(api: Api): Session {
     groups,
     picked,
     shownCallId,
+    shownQuestion: computed(() => {
+      const questions = state.questions.value
+      return questions.find(({ callId }) => callId === shownCallId.value) ?? questions[0]
+    }),
     problem,
     pick: ({ kind, target }) => void (pickedItem.value = { kind, target }),
     showCall: (id) => void (shownCallId.value = id),

@@ -6,13 +6,13 @@ export interface RecordedCall {
   readonly call: CallView
   /** The messages of the call, in their order. */
   readonly messages: readonly MessageView[]
-  /** The import of the module that exports the server. */
-  readonly module: string
+  /** The import of the module that exports the server. Undefined if it is not known. */
+  readonly module: string | undefined
 }
 
 /**
- * Returns a test for Vitest that repeats a call with the answers that were given. Undefined for a call that is no tool
- * call or has not ended, and for one whose questions have no keys, as in older revisions.
+ * Returns a test for `node --test` that repeats a call with the answers that were given. Undefined for a call that is no
+ * tool call or has not ended, and for one whose questions have no keys, as in older revisions.
  */
 export function toTest({ call, messages, module }: RecordedCall): string | undefined {
   const { target, args, status, result, error = '' } = call
@@ -21,21 +21,47 @@ export function toTest({ call, messages, module }: RecordedCall): string | undef
   const answers = answersIn(messages)
   if (call.method !== 'tools/call' || status === 'running' || status === 'stopped' || isLost || answers === undefined)
     return undefined
-  const options = Object.keys(answers).length === 0 ? '' : `, { answers: ${print(answers)} }`
   const request = `client.callTool(${print(target)}, ${print(args)})`
   const expectation =
     status === 'failed'
-      ? `await expect(${request}).rejects.toThrow(${print(error.replace(/ \(-?\d+\)$/, ''))})`
-      : `expect(await ${request}).toMatchObject(${print(expected(result))})`
-  return `import { testClient } from '@x/testing'
-import { expect, test } from 'vitest'
-import { server } from ${print(module)}
+      ? `await assert.rejects(${request}, { message: ${print(error.replace(/ \(-?\d+\)$/, ''))} })`
+      : printExpectations(request, result)
+  return `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testClient } from '@x/testing'
+${printImport(module)}
 
-test(${print(target)}, async () => {
-  await using client = testClient(server${options})
+test(${print(target)}, async (t) => {
+  const client = testClient(server${printOptions(answers, messages)})
+  t.after(() => client[Symbol.asyncDispose]())
   ${expectation}
 })
 `
+}
+
+function printImport(module: string | undefined): string {
+  const place = module === undefined ? ' // the module that exports your server' : ''
+  return `import { server } from ${print(module ?? './server.js')}${place}`
+}
+
+/** The page does not know who the user of a token is. */
+function printOptions(answers: JsonObject, messages: readonly MessageView[]): string {
+  const isAuthorized = messages.some(({ http }) => http?.headers['authorization'] !== undefined)
+  const options = [
+    ...(isAuthorized ? ["principal: { subject: 'the user of the token' }"] : []),
+    ...(Object.keys(answers).length > 0 ? [`answers: ${print(answers)}`] : []),
+  ]
+  return options.length === 0 ? '' : `, { ${options.join(', ')} }`
+}
+
+/** The members of a result that the author wrote. */
+function printExpectations(request: string, result: JsonValue | undefined): string {
+  const { content = [], structuredContent, isError = false } = isJsonObject(result) ? result : {}
+  const members =
+    structuredContent === undefined ? { content, ...(isError === true && { isError }) } : { structuredContent }
+  const names = Object.keys(members).join(', ')
+  return `const { ${names} } = await ${request}
+  assert.deepEqual({ ${names} }, ${print(members)})`
 }
 
 /** The answers by the keys of the server. Declining and cancelling are words, and a form is its content. */
@@ -66,15 +92,6 @@ function answerOf(response: JsonValue = null): JsonValue {
   const { action, content } = response
   if (action === undefined) return response
   return action === 'accept' && content !== undefined ? content : action
-}
-
-/** The members of a result that the author wrote. */
-function expected(result: JsonValue | undefined): JsonValue {
-  if (!isJsonObject(result)) return {}
-  const { content, structuredContent, isError } = result
-  return structuredContent === undefined
-    ? { content: content ?? [], ...(isError === true && { isError }) }
-    : { structuredContent }
 }
 
 function print(value: JsonValue): string {
