@@ -26,5 +26,5 @@ const server = createServer({
   extensions: [callLog({ log: console.error }), legacy()],
 })
 
-const http = await serveHttp(server, { port: 3000, stopOnSignals: true })
-console.log(`Serving ${http.url}`)
+const http = await serveHttp(server, { port: Number(process.env.PORT ?? 3000), stopOnSignals: true })
+console.log(`Serving ${http.url} in process ${process.pid}`)

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import { TLSSocket } from 'node:tls'
 import { needScopes, protect, type Protection, requireScopes } from '@x/auth/server'
-import { createServer, type McpServer, tool } from '@x/server'
+import { createServer, type McpServer, type Principal, tool, ToolError } from '@x/server'
 import { type KeyInput, sealedState, type StateStore } from '@x/state-codec'
 import { documentHandler, httpHandler } from '@x/transport-http'
 import { type HttpServer, nodeHandler, serveHttp } from '@x/transport-http/node'
@@ -24,6 +24,19 @@ const updateItem = tool('update_item', {
   input: z.object({ id: z.string(), title: z.string() }),
   run: ({ id, title }) => `${id} is now ${title}`,
 })
+
+// #region user
+const notes = new Map<string, readonly string[]>()
+const keyOf = ({ issuer = '', subject }: Principal): string => JSON.stringify([issuer, subject])
+
+export const listNotes = tool('list_notes', {
+  description: 'Lists your notes',
+  run(_, { principal }) {
+    if (principal === undefined) throw new ToolError('Notes belong to a user: log in first')
+    return (notes.get(keyOf(principal)) ?? []).join('\n')
+  },
+})
+// #endregion
 
 // #region handler
 export const eraseItem = tool('erase_item', {

@@ -3,7 +3,8 @@ import { createServer } from 'node:http'
 import { interactionPolicy, Provider } from 'oidc-provider'
 
 /**
- * Starts an authorization server for one resource. Its only user, Ada, has no password and consents to every request.
+ * Starts an authorization server for one resource. `scope` has its scopes, with spaces between them. A user has no
+ * password and consents to every request: `login_hint` in the address of the login names the user, or else it is Ada.
  */
 export async function startIssuer({ port, resource, scope }) {
   const issuer = `http://localhost:${port}`
@@ -12,7 +13,7 @@ export async function startIssuer({ port, resource, scope }) {
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: randomUUID(), use: 'sig', alg: 'RS256' }] },
     cookies: { keys: [randomUUID()] },
     // Some clients register with the scope of the resource.
-    scopes: ['openid', 'offline_access', scope],
+    scopes: ['openid', 'offline_access', ...scope.split(' ')],
     findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
     ttl: { AccessToken: 3600, Grant: 3600, IdToken: 300, Interaction: 600, RefreshToken: 3600, Session: 3600 },
     pkce: { required: () => true },
@@ -31,11 +32,12 @@ export async function startIssuer({ port, resource, scope }) {
   // A real authorization server shows pages here, on which the user logs in and consents.
   const logIn = async (request, response) => {
     const { params } = await provider.interactionDetails(request, response)
-    const grant = new provider.Grant({ accountId: 'ada', clientId: params.client_id })
+    const accountId = params.login_hint ?? 'ada'
+    const grant = new provider.Grant({ accountId, clientId: params.client_id })
     grant.addOIDCScope(`offline_access ${params.scope}`)
     grant.addResourceScope(resource, params.scope)
     const consent = { grantId: await grant.save() }
-    await provider.interactionFinished(request, response, { login: { accountId: 'ada' }, consent })
+    await provider.interactionFinished(request, response, { login: { accountId }, consent })
   }
   const handle = provider.callback()
   const server = createServer((request, response) => {
