@@ -8,17 +8,9 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { callHeadersKey, headerParamsKey, searchListKey, withContext } from '../call/call-context.ts'
-import { type Call, type CallHeaders, contextKey, type Exchange, type Middleware } from '../call/exchange.ts'
+import { type Call, contextKey, type Exchange, type Middleware } from '../call/exchange.ts'
 import type { SearchedServer } from '../server/tool-search.ts'
-import {
-  callName,
-  type DispatchKind,
-  dispatchKinds,
-  readDispatch,
-  readQuery,
-  searchName,
-  searchTools,
-} from './search-tools.ts'
+import { callName, isReadOnlyByName, readDispatch, readQuery, searchName, searchTools } from './search-tools.ts'
 import { ToolIndex } from './tool-index.ts'
 
 /** The options of a search, as its requests need them. */
@@ -26,9 +18,8 @@ export interface SearchSettings {
   readonly above: number
   readonly results: number
   readonly always: ReadonlySet<string>
-  readonly isDirect: (request: RpcRequest) => boolean
-  /** True if no client receives another list than the others. */
-  readonly isSameForAll: boolean
+  /** Undefined if all clients receive the same list. */
+  readonly isDirect: ((request: RpcRequest) => boolean) | undefined
 }
 
 /** Characters of the definitions in one result. The first is always there: without it, its tool cannot be called. */
@@ -39,8 +30,14 @@ const maxNames = 10
 /** The number of pages that are read of one list. */
 const maxPages = 100
 
-/** Set for a call that came through a tool of the search, until it reaches the server. */
-const dispatchKey = contextKey<DispatchKind | undefined>('x/tool-search-dispatch')
+/** Set for a call that came through a tool of the search, until it reaches the server. True if it may only read. */
+const dispatchKey = contextKey<boolean | undefined>('x/tool-search-dispatch')
+
+interface Received {
+  readonly next: Exchange
+  readonly request: RpcRequest
+  readonly call: Call
+}
 
 /**
  * Creates the middleware around everything else. Further in, a call through the search is a direct call of the found
@@ -49,79 +46,59 @@ const dispatchKey = contextKey<DispatchKind | undefined>('x/tool-search-dispatch
 export function createOutermost(server: SearchedServer, settings: SearchSettings): Middleware {
   const index = new ToolIndex()
   return (next) => async (request, call) => {
-    if (request.method === 'tools/list') return listTools(next, { request, call }, settings)
+    if (request.method === 'tools/list') return listTools({ next, request, call }, settings)
     if (request.method !== 'tools/call') return next(request, call)
     const { name } = request.params ?? {}
-    if (name === searchName) return search(next, { request, call }, { server, settings, index })
-    const kind = dispatchKinds.get(name)
-    return kind === undefined ? next(request, call) : dispatch(next, { request, call }, { server, kind })
+    if (name === searchName) return search({ next, request, call }, { server, settings, index })
+    const isReadOnly = isReadOnlyByName.get(name)
+    return isReadOnly === undefined ? next(request, call) : dispatch({ next, request, call }, server, isReadOnly)
   }
 }
 
-/** A request with its call. */
-interface Received {
-  readonly request: RpcRequest
-  readonly call: Call
-}
-
-async function listTools(
-  next: Exchange,
-  { request, call }: Received,
-  { above, always, isDirect, isSameForAll }: SearchSettings,
-): Promise<RpcResponse> {
+async function listTools({ next, request, call }: Received, settings: SearchSettings): Promise<RpcResponse> {
+  const { above, always, isDirect } = settings
   // A cursor is of a list that the caller received page by page, so it goes on.
-  if (isDirect(request) || request.params?.['cursor'] !== undefined) return toPrivate(await next(request, call))
-  const list = await readList(next, request, call)
+  if (isDirect?.(request) === true || request.params?.['cursor'] !== undefined)
+    return scope(await next(request, call), settings)
+  const list = await readList({ next, request, call })
   if ('response' in list) return list.response
   if (list.tools.length <= above) return list.first
   const listed = list.tools.filter((tool) => always.has(String(tool['name'])) || isJsonObject(uiOf(tool)))
   const { nextCursor: _, ...result } = list.first.result
-  const replaced = { ...list.first, result: { ...result, tools: [...searchTools, ...listed], ttlMs: list.ttlMs } }
-  return isSameForAll ? replaced : toPrivate(replaced)
+  const replaced = { ...result, tools: [...searchTools, ...listed], ttlMs: list.ttlMs }
+  return scope({ ...list.first, result: replaced }, settings)
 }
 
 /** A shared cache must not give the list of one client to another. */
-function toPrivate(response: RpcResponse): RpcResponse {
-  return 'error' in response ? response : { ...response, result: { ...response.result, cacheScope: 'private' } }
-}
-
-/** A list with all its pages. */
-interface ReadList {
-  readonly tools: readonly JsonObject[]
-  readonly ttlMs: number
-  readonly first: Extract<RpcResponse, { readonly result: unknown }>
+function scope(response: RpcResponse, { isDirect }: SearchSettings): RpcResponse {
+  if (isDirect === undefined || 'error' in response) return response
+  return { ...response, result: { ...response.result, cacheScope: 'private' } }
 }
 
 /** Reads all pages of a list. Returns the error of a page that cannot be read. */
-async function readList(
-  next: Exchange,
-  request: RpcRequest,
-  call: Call,
-): Promise<ReadList | { readonly response: RpcResponse }> {
+async function readList({ next, request, call }: Received) {
   const first = await next(request, call)
   if ('error' in first) return { response: first }
   const tools: JsonObject[] = []
   let ttlMs = Number.MAX_SAFE_INTEGER
-  let page = first
-  for (let count = 1; ; count += 1) {
-    const { tools: found, nextCursor, ttlMs: pageTtlMs } = page.result
+  for (let [page, count] = [first, 1]; ; count += 1) {
+    const { tools: found, nextCursor: cursor, ttlMs: pageTtlMs } = page.result
     if (isJsonArray(found)) tools.push(...found.filter(isJsonObject))
     ttlMs = Math.min(ttlMs, typeof pageTtlMs === 'number' ? pageTtlMs : 0)
-    if (typeof nextCursor !== 'string' || count >= maxPages) return { tools, ttlMs, first }
-    const response = await next({ ...request, params: { ...request.params, cursor: nextCursor } }, call)
+    if (typeof cursor !== 'string' || count >= maxPages) return { tools, ttlMs, first }
+    const response = await next({ ...request, params: { ...request.params, cursor } }, call)
     if ('error' in response) return { response }
     page = response
   }
 }
 
 async function search(
-  next: Exchange,
-  { request, call }: Received,
+  { next, request, call }: Received,
   { server, settings, index }: { server: SearchedServer; settings: SearchSettings; index: ToolIndex },
 ): Promise<RpcResponse> {
   const { _meta, arguments: args } = request.params ?? {}
   const listRequest = { ...request, method: 'tools/list', params: isJsonObject(_meta) ? { _meta } : {} }
-  const list = await readList(next, listRequest, withContext(call, searchListKey, true))
+  const list = await readList({ next, request: listRequest, call: withContext(call, searchListKey, true) })
   if ('response' in list) return list.response
   const read = readQuery(args)
   if ('problem' in read) return toolError(request, server, read.problem)
@@ -150,91 +127,75 @@ function describe(found: readonly JsonObject[], results: number): JsonObject {
   let length = 0
   for (const { name, description, inputSchema, annotations } of found.slice(0, results + maxNames)) {
     const definition = { name, description, inputSchema, ...(annotations && { annotations }) }
-    const added = tools.length < results ? JSON.stringify(definition).length : Number.POSITIVE_INFINITY
-    const fits = length + added <= maxResultCharacters || (tools.length === 0 && more.length === 0)
-    if (fits) tools.push(definition)
-    else if (more.length < maxNames) more.push(String(name))
-    if (fits) length += added
+    const added = tools.length < results ? JSON.stringify(definition).length : Infinity
+    if (tools.length > 0 && length + added > maxResultCharacters) {
+      more.push(String(name))
+      continue
+    }
+    tools.push(definition)
+    length += added
   }
-  return { tools, more }
+  return { tools, more: more.slice(0, maxNames) }
 }
 
-function dispatch(
-  next: Exchange,
-  { request, call }: Received,
-  { server, kind }: { server: SearchedServer; kind: DispatchKind },
-): Promise<RpcResponse> {
+function dispatch({ next, request, call }: Received, server: SearchedServer, isReadOnly: boolean) {
   const { arguments: given, ...params } = request.params ?? {}
   const read = readDispatch(given)
-  if ('problem' in read) return Promise.resolve(toolError(request, server, read.problem))
+  if ('problem' in read) return toolError(request, server, read.problem)
   const { name, args } = read
   const direct = { ...request, params: { ...params, name, ...(args && { arguments: args }) } }
-  return next(direct, withContext(withHeadersOf(call, direct.params, server), dispatchKey, kind))
+  const named = withContext(withName(call, name), dispatchKey, isReadOnly)
+  if (call.context.get(headerParamsKey) === undefined) return next(direct, named)
+  return next(direct, withContext(named, headerParamsKey, encodeParams(server, direct.params)))
 }
 
-/** Gives a call over HTTP the headers of a direct call. The host has sent those of the tool of the search. */
-function withHeadersOf(
-  call: Call,
-  { name, arguments: args }: { name: string; arguments?: JsonObject },
-  server: SearchedServer,
-): Call {
+/** Gives a call over HTTP the name in the headers of a direct call. The host has sent that of the tool of the search. */
+function withName(call: Call, name: string): Call {
   const headers = call.context.get(callHeadersKey)
-  const named = headers === undefined ? call : withContext(call, callHeadersKey, nameHeaders(headers, name))
-  if (call.context.get(headerParamsKey) === undefined) return named
-  return withContext(named, headerParamsKey, encodeParams(name, args, server))
+  if (headers === undefined) return call
+  const isName = (header: string): boolean => header.toLowerCase() === 'mcp-name'
+  const value = encodeHeaderValue(name)
+  return withContext(call, callHeadersKey, {
+    get: (header) => (isName(header) ? value : headers.get(header)),
+    forEach: (visit) => headers.forEach((own, header) => visit(isName(header) ? value : own, header)),
+    setResponseHeader: (header, text) => headers.setResponseHeader?.(header, text),
+  })
 }
 
 /** Without headers, an upstream of a gateway gets those of its own definition, and a server compares nothing. */
-function encodeParams(name: string, args: JsonObject | undefined, { headerParamsOf }: SearchedServer) {
-  const params = headerParamsOf?.(name)
+function encodeParams(server: SearchedServer, call: { readonly name: string; readonly arguments?: JsonObject }) {
+  const params = server.headerParamsOf?.(call.name)
   try {
-    return params && encodeHeaderArguments(params, args)
+    return params && encodeHeaderArguments(params, call.arguments)
   } catch {
     // A value that no header can have.
     return undefined
   }
 }
 
-function nameHeaders(headers: CallHeaders, name: string): CallHeaders {
-  const isName = (header: string): boolean => header.toLowerCase() === 'mcp-name'
-  const value = encodeHeaderValue(name)
-  return {
-    get: (header) => (isName(header) ? value : headers.get(header)),
-    forEach: (visit) => headers.forEach((own, header) => visit(isName(header) ? value : own, header)),
-    setResponseHeader: (header, text) => headers.setResponseHeader?.(header, text),
-  }
-}
-
 /** Creates the middleware around the server itself. It checks calls that came through the search, after all rules. */
 export function createInnermost(server: SearchedServer): Middleware {
   return (next) => async (request, call) => {
-    const kind = call.context.get(dispatchKey)
-    if (kind === undefined) return next(request, call)
+    const isReadOnly = call.context.get(dispatchKey)
+    if (isReadOnly === undefined) return next(request, call)
     const direct = withContext(call, dispatchKey, undefined)
-    return (await findRefusal({ request, call: direct }, server, kind)) ?? next(request, direct)
+    try {
+      const tool = await server.findTool(String(request.params?.['name']), request, direct)
+      const problem = tool && findProblem(tool, isReadOnly)
+      if (problem !== undefined) return toolError(request, server, problem)
+    } catch (error) {
+      // A direct call has the same error, such as the login that its caller needs, and is reported there.
+      if (isReadOnly) return errorResponse(request.id, error)
+    }
+    return next(request, direct)
   }
 }
 
-async function findRefusal(
-  { request, call }: Received,
-  server: SearchedServer,
-  kind: DispatchKind,
-): Promise<RpcResponse | undefined> {
-  try {
-    const tool = await server.findTool(String(request.params?.['name']), request, call)
-    const problem = tool && findProblem(tool, kind)
-    return problem === undefined ? undefined : toolError(request, server, problem)
-  } catch (error) {
-    // A direct call has the same error, such as the login that its caller needs, and is reported there.
-    return kind === 'any' ? undefined : errorResponse(request.id, error)
-  }
-}
-
-function findProblem(tool: JsonObject, kind: DispatchKind): string | undefined {
+function findProblem(tool: JsonObject, isReadOnly: boolean): string | undefined {
   const { name, annotations } = tool
   if (!isForModels(tool)) return `${String(name)} is for pages of this server, and not for models`
-  const isReadOnly = isJsonObject(annotations) && annotations['readOnlyHint'] === true
-  return kind === 'any' || isReadOnly ? undefined : `${String(name)} may change something: call it with ${callName}`
+  if (!isReadOnly || (isJsonObject(annotations) && annotations['readOnlyHint'] === true)) return undefined
+  return `${String(name)} may change something: call it with ${callName}`
 }
 
 function toolError(request: RpcRequest, server: SearchedServer, text: string): RpcResponse {

@@ -22,14 +22,6 @@ const maxDefinitions = 20_000
 /** Definitions that are read in one turn of the event loop: about 5 ms. */
 const chunkSize = 50
 
-interface Indexed {
-  readonly index: MiniSearch<IndexedTool>
-  readonly ids: WeakMap<JsonObject, number>
-  readonly idsByText: Map<string, number>
-  /** Resolves when all definitions so far can be found. */
-  ready: Promise<unknown>
-}
-
 interface IndexedTool {
   readonly id: number
   readonly [field: string]: string | number
@@ -61,63 +53,44 @@ export class ToolIndex {
   async #read(tools: readonly JsonObject[]) {
     if (this.#indexed.idsByText.size > Math.max(maxDefinitions, 2 * tools.length)) this.#indexed = createIndexed()
     const indexed = this.#indexed
-    const { index, ids, idsByText } = indexed
-    const toolsById = new Map<number, JsonObject>()
     const added: IndexedTool[] = []
-    for (const tool of tools) {
-      const id = ids.get(tool) ?? readId(tool, idsByText, added)
-      ids.set(tool, id)
-      toolsById.set(id, tool)
+    const readId = (tool: JsonObject): number => {
+      const fields = fieldsOf(tool)
+      const text = JSON.stringify(fields)
+      // A gateway makes other objects for each list.
+      const id = indexed.idsByText.get(text) ?? indexed.idsByText.size
+      if (id === indexed.idsByText.size) added.push({ id, ...fields })
+      indexed.idsByText.set(text, id)
+      indexed.ids.set(tool, id)
+      return id
     }
-    if (added.length > 0) {
-      const previous = indexed.ready
-      indexed.ready = previous.then(() => index.addAllAsync(added, { chunkSize }))
-    }
+    const toolsById = new Map<number, JsonObject>()
+    for (const tool of tools) toolsById.set(indexed.ids.get(tool) ?? readId(tool), tool)
+    if (added.length > 0) indexed.ready = indexed.ready.then(() => indexed.index.addAllAsync(added, { chunkSize }))
     await indexed.ready
-    return { index, toolsById }
+    return { index: indexed.index, toolsById }
   }
 }
 
-/** Long texts have the words of many groups. */
-function hasSynonyms(field: string | undefined): boolean {
-  return field !== 'description' && field !== 'parameters'
-}
-
-function createIndexed(): Indexed {
+function createIndexed() {
+  // Long texts have the words of many groups.
+  const hasGroups = (field?: string): boolean => field !== 'description' && field !== 'parameters'
   const index = new MiniSearch<IndexedTool>({
     fields: Object.keys(weights),
-    tokenize: (text, field) => readTerms(text).flatMap((terms) => (hasSynonyms(field) ? terms : terms.slice(0, 1))),
+    tokenize: (text, field) => readTerms(text).flatMap((terms) => (hasGroups(field) ? terms : terms.slice(0, 1))),
     processTerm: (term) => term,
   })
-  return { index, ids: new WeakMap(), idsByText: new Map(), ready: Promise.resolve() }
-}
-
-/** Returns the id of a tool with the same words, or adds the tool. A gateway makes other objects for each list. */
-function readId(tool: JsonObject, idsByText: Map<string, number>, added: IndexedTool[]): number {
-  const fields = fieldsOf(tool)
-  const text = JSON.stringify(fields)
-  const known = idsByText.get(text)
-  if (known !== undefined) return known
-  const id = idsByText.size
-  idsByText.set(text, id)
-  added.push({ id, ...fields })
-  return id
+  /** Resolves when all definitions so far can be found. */
+  const ready: Promise<void> = Promise.resolve()
+  return { index, ready, ids: new WeakMap<JsonObject, number>(), idsByText: new Map<string, number>() }
 }
 
 function fieldsOf({ name, title, description, inputSchema }: JsonObject): Readonly<Record<string, string>> {
+  const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, maxIndexedCharacters) : '')
   const [summary = '', ...rest] = textOf(description).split(/\n|\. /)
   const properties = isJsonObject(inputSchema) ? inputSchema['properties'] : undefined
-  return {
-    name: textOf(name),
-    title: textOf(title),
-    summary,
-    description: rest.join(' '),
-    parameters: isJsonObject(properties) ? textOf(Object.keys(properties).join(' ')) : '',
-  }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, maxIndexedCharacters) : ''
+  const parameters = isJsonObject(properties) ? textOf(Object.keys(properties).join(' ')) : ''
+  return { name: textOf(name), title: textOf(title), summary, description: rest.join(' '), parameters }
 }
 
 function isNamed({ name }: JsonObject, query: string): number {
@@ -141,39 +114,29 @@ function createRank(
     const count = counts.get(term)
     return count === undefined ? 0 : Math.log(1 + (toolCount - count + 0.5) / (count + 0.5))
   }
+  // A word is its own term, and those of its groups.
   const parts = words.map((terms) => {
     const rarities = terms.map(rarityOf)
-    return {
-      rarity: Math.max(...rarities),
-      terms: terms.map((term, index) => ({ term, rarity: rarities[index] ?? 0 })),
-    }
+    return { terms, rarities, rarity: Math.max(...rarities) }
   })
   const total = parts.reduce((sum, { rarity }) => sum + rarity, 0)
   return (match) => {
-    let score = 0
-    let matched = 0
-    let named = 0
-    for (const { rarity, terms } of parts) {
-      const best = findBest(terms, match)
+    let [score, matched, named] = [0, 0, 0]
+    for (const { terms, rarities, rarity } of parts) {
+      const best = { score: 0, share: 0, named: 0 }
+      for (const [at, term] of terms.entries()) {
+        const fields = match[term]
+        if (fields === undefined) continue
+        const share = at === 0 ? 1 : synonymWeight
+        const weight = Math.max(...fields.map((field) => weights[field] ?? 0))
+        best.score = Math.max(best.score, share * weight * (rarities[at] ?? 0))
+        best.share = Math.max(best.share, share)
+        if (fields.includes('name')) best.named = Math.max(best.named, share)
+      }
       score += best.score
-      matched += best.matched * rarity
+      matched += best.share * rarity
       named += best.named * rarity
     }
     return total === 0 ? 0 : score * (matched / total) ** 2 * (namelessShare + named / total)
   }
-}
-
-/** Returns what one word of a query has in a tool: of its own term and its groups, the best of each. */
-function findBest(terms: readonly { readonly term: string; readonly rarity: number }[], match: Match) {
-  const best = { score: 0, matched: 0, named: 0 }
-  for (const [index, { term, rarity }] of terms.entries()) {
-    const fields = match[term]
-    if (fields === undefined) continue
-    const share = index === 0 ? 1 : synonymWeight
-    const weight = Math.max(...fields.map((field) => weights[field] ?? 0))
-    best.score = Math.max(best.score, share * weight * rarity)
-    best.matched = Math.max(best.matched, share)
-    if (fields.includes('name')) best.named = Math.max(best.named, share)
-  }
-  return best
 }

@@ -45,15 +45,9 @@ const toolSearchOptions = {
  */
 export function toolSearch(options: ToolSearchOptions = {}): ToolSearch {
   const { above, results, always, directFor } = resolveOptions(options, toolSearchOptions, 'toolSearch')
-  checkNames('always', always)
-  checkNames('directFor', directFor)
-  const settings = {
-    above,
-    results,
-    always: new Set(always),
-    isDirect: createNameMatch(directFor),
-    isSameForAll: directFor.length === 0,
-  }
+  checkNames({ always, directFor })
+  const isDirect = directFor.length === 0 ? undefined : createNameMatch(directFor)
+  const settings = { above, results, always: new Set(always), isDirect }
   return {
     names: searchTools.map(({ name }) => name),
     always,
@@ -61,19 +55,18 @@ export function toolSearch(options: ToolSearchOptions = {}): ToolSearch {
   }
 }
 
-function checkNames(option: string, names: unknown): void {
-  if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return
-  throw new TypeError(`toolSearch: ${option} must be an array of names`)
+function checkNames(options: Readonly<Record<string, unknown>>): void {
+  for (const [option, names] of Object.entries(options))
+    if (!Array.isArray(names) || !names.every((name) => typeof name === 'string'))
+      throw new TypeError(`toolSearch: ${option} must be an array of names`)
 }
 
 /** Returns the function that is true for a request of one of the clients. The name of a client is not verified. */
 function createNameMatch(names: readonly string[]): (request: RpcRequest) => boolean {
-  const exact = new Set(names)
-  const beginnings = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
   return ({ params }) => {
     const meta = params?.['_meta']
     const client = isJsonObject(meta) ? meta[metaKeys.clientInfo] : undefined
-    const name = isJsonObject(client) ? client['name'] : undefined
-    return typeof name === 'string' && (exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning)))
+    const own = isJsonObject(client) ? String(client['name']) : undefined
+    return names.some((name) => (name.endsWith('*') ? own?.startsWith(name.slice(0, -1)) : own === name))
   }
 }

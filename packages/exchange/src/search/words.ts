@@ -44,23 +44,19 @@ const stopWords = new Set(
   your`.split(/\s+/),
 )
 
+const groups = synonyms.split(',').map((group) => group.trim().split(/\s+/))
+
 /** The pairs of words in the groups, which count as one word. */
-const pairs = new RegExp(`\\b(?:${readPairs().join('|')})`, 'g')
+const pairs = groups.flat().flatMap((word) => (word.includes('_') ? [word.replace('_', ' ')] : []))
+const pairPattern = new RegExp(`\\b(?:${pairs.join('|')})`, 'g')
 
-function readPairs(): readonly string[] {
-  const words = synonyms.split(/[\s,]/).filter((word) => word.includes('_'))
-  return words.map((word) => word.replace('_', ' '))
-}
-
-/** The marks keep the words apart from the groups, and from the members that every object has. */
-const groupsByWord = readGroups()
-
-function readGroups(): ReadonlyMap<string, readonly string[]> {
-  const groups = new Map<string, string[]>()
-  for (const [index, line] of synonyms.split(',').entries())
-    for (const word of line.replaceAll('_', '').trim().split(' '))
-      groups.set(stem(word), [...(groups.get(stem(word)) ?? []), `#${index}`])
-  return groups
+/** The groups of each word. Marks keep them and the words apart, also from the members that every object has. */
+const groupsByWord = new Map<string, readonly string[]>()
+for (const [index, words] of groups.entries()) {
+  for (const word of words) {
+    const base = stem(word.replace('_', ''))
+    groupsByWord.set(base, [...(groupsByWord.get(base) ?? []), `#${index}`])
+  }
 }
 
 /** One word of a text: its own term, and then those of the groups that it is in. */
@@ -73,7 +69,7 @@ export function readTerms(text: string): readonly Terms[] {
       .replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2')
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? []
-  const joined = words.join(' ').replace(pairs, (pair) => pair.replace(' ', ''))
+  const joined = words.join(' ').replace(pairPattern, (pair) => pair.replace(' ', ''))
   return joined.split(' ').flatMap((word) => knownTerms.get(word) ?? readWord(word))
 }
 
