@@ -2,8 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Tool } from '@x/server'
 import { expect, test } from 'vitest'
-import queries from '../../../tooling/spec/openapi/search-queries.json' with { type: 'json' }
-import { connect, readSearchedTools, search } from './testing/searched-tools.ts'
+import { connect, queries, readSearchedTools, search } from './testing/searched-tools.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc')
@@ -23,8 +22,9 @@ const copy = (tools: readonly Tool[], count: number): readonly Tool[] =>
 
 const three = ['github', 'digitalocean', 'slack']
 
+// The bounds are twice what is wanted, 300 and 2 ms: other tests of the night run beside this one.
 test.for([
-  { count: 1983, documents: three, copies: 1, maxMs: { index: 300, query: 2 } },
+  { count: 1983, documents: three, copies: 1, maxMs: { index: 600, query: 4 } },
   { count: 2991, documents: [...three, 'kubernetes'], copies: 1 },
   { count: 9915, documents: three, copies: 5 },
 ])('the index and the queries of $count tools', async ({ count, documents, copies, maxMs }, { annotate }) => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import queries from '../../../tooling/spec/openapi/search-queries.json' with { type: 'json' }
-import { connect, readSearchedTools, search } from './testing/searched-tools.ts'
+import { connect, queries, readSearchedTools, search } from './testing/searched-tools.ts'
 
 const { tools, operations } = readSearchedTools(['github', 'digitalocean', 'slack'])
 

@@ -93,6 +93,9 @@ describe('the list of a server with a search', () => {
       cacheScope: 'private',
     })
     expect(await resultOf(serve({ directFor: [] }, shared), 'tools/list')).toMatchObject({ cacheScope: 'public' })
+    const paged = serve({ directFor: [], above: 100 }, { ...shared, ...internalSettings({ pageSize: 5 }) })
+    const { nextCursor = '' } = await resultOf(paged, 'tools/list')
+    expect(await resultOf(paged, 'tools/list', { cursor: nextCursor })).toMatchObject({ cacheScope: 'public' })
   })
 })
 

@@ -18,14 +18,17 @@ const siblings: ReadonlyMap<string, readonly string[]> = new Map([
   [
     '@x/cli',
     [
+      '@x/apps',
       '@x/auth',
       '@x/client',
       '@x/core',
       '@x/exchange',
       '@x/gateway',
       '@x/legacy',
+      '@x/openapi',
       '@x/schema',
       '@x/server',
+      '@x/skills',
       '@x/state-codec',
       '@x/tasks',
       '@x/transport-http',
@@ -37,6 +40,7 @@ const siblings: ReadonlyMap<string, readonly string[]> = new Map([
   ['@x/exchange', ['@x/core', '@x/schema']],
   ['@x/gateway', ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec']],
   ['@x/legacy', ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec']],
+  ['@x/openapi', ['@x/core', '@x/exchange', '@x/schema', '@x/server', '@x/state-codec']],
   ['@x/schema', ['@x/core']],
   ['@x/server', ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec']],
   ['@x/sessions', ['@x/core', '@x/exchange', '@x/schema', '@x/state-codec']],
@@ -50,9 +54,10 @@ const siblings: ReadonlyMap<string, readonly string[]> = new Map([
 /** The optional peers that a user of all entries of a package installs. */
 const optionalPeers: ReadonlyMap<string, readonly string[]> = new Map([
   ['@x/client', ['@opentelemetry/api']],
-  ['@x/gateway', ['@x/auth', '@x/legacy', '@x/transport-http', '@x/transport-stdio']],
+  ['@x/exchange', ['minisearch']],
+  ['@x/gateway', ['@x/auth', '@x/legacy', '@x/transport-http', '@x/transport-stdio', 'minisearch']],
   ['@x/legacy', ['@x/transport-http', '@x/transport-stdio', '@x/client']],
-  ['@x/server', ['@opentelemetry/api']],
+  ['@x/server', ['@opentelemetry/api', 'minisearch']],
   ['@x/sessions', ['@x/client']],
   ['@x/skills', ['@x/client']],
   ['@x/tasks', ['@x/client', '@x/server']],

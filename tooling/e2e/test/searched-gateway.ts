@@ -27,6 +27,9 @@ export const gatewayRule: Rule = [
   'Hello, Ada!',
   async (way, seen) => {
     await using server = await openGateway(seen)
+    const query = { name: 'search_tools', arguments: { query: 'greet' } }
+    const { structuredContent } = await callTool(server.exchange, query, { seen })
+    expect(structuredContent).toMatchObject({ tools: [{ name: 'crm__greet', annotations: { readOnlyHint: true } }] })
     for (const [name, expected, { args = {}, content } = {}] of calls) {
       const params = way(`crm__${name}`, args)
       const meta = { progressToken: 'p', [metaKeys.logLevel]: 'info' }

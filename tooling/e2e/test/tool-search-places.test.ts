@@ -73,7 +73,6 @@ const atGateway =
 describe('a call through the search of a gateway is for every rule a direct call [TSR-001]', () => {
   test.each<Rule>([
     gatewayRule,
-    ['a call', 'Hello, Ada!', atGateway('crm__greet', { name: 'Ada' }, {})],
     ['deny', 'Unknown tool', atGateway('crm__greet', { name: 'Ada' }, { tools: { deny: ['greet'] } })],
     ['rename', 'Hello, Ada!', atGateway('crm__hi', { name: 'Ada' }, { tools: { rename: { greet: 'hi' } } })],
     [

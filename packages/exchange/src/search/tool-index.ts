@@ -43,9 +43,13 @@ export class ToolIndex {
       filter: ({ id }) => toolsById.has(id),
     })
     const rank = createRank(words, found, tools.length)
+    const name = query.trim()
     return found
-      .map(({ id, match }) => ({ tool: toolsById.get(id) ?? {}, score: rank(match) }))
-      .toSorted((one, other) => isNamed(other.tool, query) - isNamed(one.tool, query) || other.score - one.score)
+      .map(({ id, match }) => {
+        const tool = toolsById.get(id) ?? {}
+        return { tool, score: tool['name'] === name ? Infinity : rank(match) }
+      })
+      .toSorted((one, other) => other.score - one.score)
       .map(({ tool }) => tool)
   }
 
@@ -91,10 +95,6 @@ function fieldsOf({ name, title, description, inputSchema }: JsonObject): Readon
   const properties = isJsonObject(inputSchema) ? inputSchema['properties'] : undefined
   const parameters = isJsonObject(properties) ? textOf(Object.keys(properties).join(' ')) : ''
   return { name: textOf(name), title: textOf(title), summary, description: rest.join(' '), parameters }
-}
-
-function isNamed({ name }: JsonObject, query: string): number {
-  return name === query.trim() ? 1 : 0
 }
 
 type Match = Readonly<Record<string, readonly string[]>>

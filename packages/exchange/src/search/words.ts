@@ -51,12 +51,14 @@ const pairs = groups.flat().flatMap((word) => (word.includes('_') ? [word.replac
 const pairPattern = new RegExp(`\\b(?:${pairs.join('|')})`, 'g')
 
 /** The groups of each word. Marks keep them and the words apart, also from the members that every object has. */
-const groupsByWord = new Map<string, readonly string[]>()
-for (const [index, words] of groups.entries()) {
-  for (const word of words) {
-    const base = stem(word.replace('_', ''))
-    groupsByWord.set(base, [...(groupsByWord.get(base) ?? []), `#${index}`])
-  }
+const groupsByWord = readGroups()
+
+function readGroups(): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>()
+  for (const [index, words] of groups.entries())
+    for (const base of words.map((word) => stem(word.replace('_', ''))))
+      found.set(base, [...(found.get(base) ?? []), `#${index}`])
+  return found
 }
 
 /** One word of a text: its own term, and then those of the groups that it is in. */

@@ -1,9 +1,17 @@
+import { readFileSync } from 'node:fs'
 import { createClient, type Client } from '@x/client'
 import { isJsonArray, isJsonObject } from '@x/core'
 import { createServer, type Tool } from '@x/server'
 import { toolSearch } from '@x/server/tool-search'
 import { describeOpenApi, openApiTools } from '../index.ts'
 import { readVendored } from './documents.ts'
+
+const file = new URL('../../../../tooling/spec/openapi/search-queries.json', import.meta.url)
+
+/** Questions of users, with the operations that answer them. */
+export const queries: readonly { readonly query: string; readonly right: readonly string[] }[] = JSON.parse(
+  readFileSync(file, 'utf8'),
+)
 
 /** The tools of several documents, with the operation of each as a file of queries writes it. */
 export interface SearchedTools {
