@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isNight } from '@tooling/vitest/needs'
 import { connectAny } from '@x/legacy/client'
 import { serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -22,7 +23,7 @@ const cells = (['proxy', 'gateway'] as const).flatMap((kind) =>
  * of the other.
  */
 const testedCells =
-  process.env['NIGHT'] === '1' ? cells : cells.filter(({ host, upstream }) => host.transport !== upstream.transport)
+  isNight ? cells : cells.filter(({ host, upstream }) => host.transport !== upstream.transport)
 type Cell = (typeof cells)[number]
 
 /** A feature that does not pass in some cells: the sentence of a guide that says so, and a check that it is true. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compilers } from '@tooling/typescript-versions'
+import { isNight } from '@tooling/vitest/needs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listEntries, packPackages } from '../src/installed/packed-packages.ts'
 import { runCommand } from '../src/installed/run-command.ts'
@@ -92,7 +93,7 @@ async function readMistakes(): Promise<readonly string[]> {
 
 // Those between the oldest and the newest version take a minute, so they are left to the night.
 const compared = [...compilers].filter(
-  (_, at, all) => process.env['NIGHT'] === '1' || at === 0 || at === all.length - 1,
+  (_, at, all) => isNight || at === 0 || at === all.length - 1,
 )
 
 test.each(compared)(

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isNight } from '@tooling/vitest/needs'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { minGrowth } from '../memory/min-growth.ts'
@@ -12,7 +13,7 @@ import { runProgram } from './run-program.ts'
  * The number of calls, and the growth of the heap for each of them without a leak. At night a leak of one empty object
  * per call is twice as large. For each change it is a leak of a context, which is sixty times as large.
  */
-const [calls, noisePerCall] = process.env['NIGHT'] === '1' ? [10_000, 16] : [2000, 128]
+const [calls, noisePerCall] = isNight ? [10_000, 16] : [2000, 128]
 const noiseBytes = noisePerCall * calls
 
 describe('calls that ask and are never answered', () => {

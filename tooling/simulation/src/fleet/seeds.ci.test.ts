@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { buildFleetProgram } from './fleet-program.ts'
 
 /** The number of seeds in each of two processes. */
-const seedsPerProcess = sizeOf({ change: 30, night: 500 })
+const seedsPerProcess = sizeOf({ change: 15, night: 500 })
 
 test('fleets of many seeds break no invariant [SIM-002]', async () => {
   const program = await buildFleetProgram('fleet-ci')
