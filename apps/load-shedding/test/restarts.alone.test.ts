@@ -39,7 +39,7 @@ function restartsLoseNothing(balancer: BalancerName): void {
 }
 
 describe("behind Node's cluster", () => {
-  restartsLoseNothing('cluster')
+  if (isNight) restartsLoseNothing('cluster')
 
   test('without shedding, a restart of an overloaded instance makes its clients repeat work', async () => {
     await using fixture = await open('cluster', false)
@@ -77,7 +77,8 @@ describe("behind Node's cluster", () => {
   })
 })
 
-// For each change, the deployments of tooling/e2e stop instances behind HAProxy.
+// For each change, the trial of the program restarts every instance behind the cluster, and the deployments of tooling/e2e
+// those behind HAProxy.
 for (const balancer of isNight ? (['nginx', 'haproxy'] as const) : []) {
   describeNeeding(balancer, `behind ${balancer}`, () => restartsLoseNothing(balancer))
 }

@@ -22,8 +22,7 @@ const cells = (['proxy', 'gateway'] as const).flatMap((kind) =>
  * Nothing of a hop depends on both transports. So for each change the two differ, which has each end with both revisions
  * of the other.
  */
-const testedCells =
-  isNight ? cells : cells.filter(({ host, upstream }) => host.transport !== upstream.transport)
+const testedCells = isNight ? cells : cells.filter(({ host, upstream }) => host.transport !== upstream.transport)
 type Cell = (typeof cells)[number]
 
 /** A feature that does not pass in some cells: the sentence of a guide that says so, and a check that it is true. */

@@ -45,11 +45,7 @@ export type Serve = (definition: Definition, options?: ServeOptions) => Promise<
 type OpenTestTransport = (server: Server) => Promise<TestTransport>
 
 const memory = [['memory', openMemoryTransport]] as const
-const webTransports = [
-  ...memory,
-  ['HTTP', openSocketTransport],
-  ['the fetch handler', openFetchTransport],
-] as const
+const webTransports = [...memory, ['HTTP', openSocketTransport], ['the fetch handler', openFetchTransport]] as const
 const proxyTransport = ['HTTP through a proxy', openProxyTransport] as const
 const transports: readonly (readonly [string, OpenTestTransport])[] = [
   ...webTransports,

@@ -92,9 +92,7 @@ async function readMistakes(): Promise<readonly string[]> {
 }
 
 // Those between the oldest and the newest version take a minute, so they are left to the night.
-const compared = [...compilers].filter(
-  (_, at, all) => isNight || at === 0 || at === all.length - 1,
-)
+const compared = [...compilers].filter((_, at, all) => isNight || at === 0 || at === all.length - 1)
 
 test.each(compared)(
   'TypeScript %s compiles the packed declarations of every entry, the issue tracker, and results as other SDKs write them, and the first line of its error names each mistake',
