@@ -6,7 +6,7 @@ import { connectHttp } from '@x/transport-http/client'
 import { connectStdio } from '@x/transport-stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys, textOf } from './asking.ts'
-import { everything, serveOurs } from './examined-servers.ts'
+import { serveOurs } from './examined-servers.ts'
 import { buildMcpx, type Mcpx } from './mcpx.ts'
 import { ordersDocument, startOrdersApi } from './orders-api.ts'
 import { everything as everythingProgram } from './older-server-peers.ts'
@@ -17,23 +17,16 @@ beforeAll(async () => {
 })
 afterAll(() => mcpx?.[Symbol.asyncDispose]())
 
-describe.each([
-  [
-    'stdio',
-    async () => ({ url: `"${process.execPath}" "${everythingProgram}"`, [Symbol.asyncDispose]: async () => {} }),
-  ],
-  ['HTTP', everything],
-] as const)('server-everything over %s', (_, open) => {
-  test('is listed and called, and its error has the exit code 5', async () => {
-    await using served = await open()
-    const listed = await mcpx.run('list', served.url)
-    expect(listed).toMatchObject({ code: 0, json: { prompts: expect.any(Array), resources: expect.any(Array) } })
-    expect(JSON.stringify(listed.json)).toContain('"name":"echo"')
-    const called = await mcpx.run('call', served.url, 'echo', '--args', '{"message":"hello"}')
-    expect([called.code, JSON.stringify(called.json)]).toEqual([0, expect.stringContaining('hello')])
-    const failed = await mcpx.run('call', served.url, 'echo', '--args', '{"message":7}')
-    expect([failed.code, failed.json]).toMatchObject([5, { isError: true }])
-  })
+// The doctor runs against server-everything over HTTP.
+test('server-everything over stdio is listed and called, and its error has the exit code 5', async () => {
+  const target = `"${process.execPath}" "${everythingProgram}"`
+  const listed = await mcpx.run('list', target)
+  expect(listed).toMatchObject({ code: 0, json: { prompts: expect.any(Array), resources: expect.any(Array) } })
+  expect(JSON.stringify(listed.json)).toContain('"name":"echo"')
+  const called = await mcpx.run('call', target, 'echo', '--args', '{"message":"hello"}')
+  expect([called.code, JSON.stringify(called.json)]).toEqual([0, expect.stringContaining('hello')])
+  const failed = await mcpx.run('call', target, 'echo', '--args', '{"message":7}')
+  expect([failed.code, failed.json]).toMatchObject([5, { isError: true }])
 })
 
 test('mcpx openapi --serve calls an API over stdio, asks before a delete, and ends with the host', async () => {

@@ -21,7 +21,12 @@ describe.each([
     expect(result).toEqual({ content: [{ type: 'text', text: '#4522 duplicates #17 (save 1)' }] })
     expect(peer.asked).toEqual(['How was #4522 resolved?', 'Of which item?'])
   })
+})
 
+describe.each([
+  ['HTTP', overHttp],
+  ['stdio', () => overStdio(program.path)],
+] as const)('the official v1 client directly over %s', (_, connect: Connect) => {
   test('reads lists, prompts, resources and completions', async () => {
     await using peer = await connect()
     const { tools, nextCursor } = await peer.client.listTools()
@@ -34,12 +39,7 @@ describe.each([
     const { contents } = await peer.client.readResource({ uri: 'test://one' })
     expect(contents).toEqual([{ uri: 'test://one', mimeType: 'text/plain', text: 'Text one' }])
   })
-})
 
-describe.each([
-  ['HTTP', overHttp],
-  ['stdio', () => overStdio(program.path)],
-] as const)('the official v1 client directly over %s', (_, connect: Connect) => {
   test('receives progress and errors', async () => {
     await using peer = await connect()
     const steps: number[] = []
