@@ -1,5 +1,8 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import ts from 'typescript'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { type Context, resourceTemplate, tool, toolResult } from './index.ts'
@@ -123,33 +126,31 @@ test('a hundred tools cost the compiler little more than their schemas', { timeo
     `z.object({ a${index}: z.string(), b: z.array(z.object({ c: z.number().optional() })) })`
   const each = (line: (index: number) => string) => Array.from({ length: 100 }, (_, index) => line(index)).join('\n')
   const schemas = `import { z } from 'zod'\n${each((index) => `export const s${index} = ${schema(index)}`)}`
-  const tools = `import { tool } from './index.ts'\n${schemas}\n${each(
+  const tools = `import { tool } from '../../src/index.ts'\n${schemas}\n${each(
     (index) =>
       `export const t${index} = tool('t${index}', { description: 't', input: s${index}, run: ({ a${index}, b }) => a${index} + (b[0]?.c ?? 0) })`,
   )}`
-  const imported = `import { tool } from './index.ts'\nexport const none = tool\n${schemas}`
+  const imported = `import { tool } from '../../src/index.ts'\nexport const none = tool\n${schemas}`
   const cost = (instantiations(tools) - instantiations(imported)) / 100
   expect(cost).toBeLessThan(1000)
 })
 
+const compiler = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc')
+
 /** How many types the compiler makes of a program that has no errors. */
 function instantiations(text: string): number {
-  const file = fileURLToPath(new URL('./generated-tools.ts', import.meta.url))
-  const options: ts.CompilerOptions = {
-    module: ts.ModuleKind.NodeNext,
-    target: ts.ScriptTarget.ES2023,
-    strict: true,
-    noEmit: true,
-    skipLibCheck: true,
-    allowImportingTsExtensions: true,
-    types: [],
+  const results = fileURLToPath(new URL('../.results', import.meta.url))
+  mkdirSync(results, { recursive: true })
+  const folder = mkdtempSync(join(results, 'types-'))
+  const file = join(folder, 'program.ts')
+  writeFileSync(file, text)
+  const options =
+    '--ignoreConfig --noEmit --strict --skipLibCheck --module nodenext --target es2023 --types node --exactOptionalPropertyTypes'
+  const flags = [...options.split(' '), '--allowImportingTsExtensions', '--extendedDiagnostics', file]
+  try {
+    const printed = execFileSync(process.execPath, [compiler, ...flags], { encoding: 'utf8' })
+    return Number(/^Instantiations: +(\d+)$/m.exec(printed)?.[1])
+  } finally {
+    rmSync(folder, { recursive: true })
   }
-  const host = ts.createCompilerHost(options)
-  const { getSourceFile, fileExists } = host
-  host.fileExists = (name) => name === file || fileExists(name)
-  host.getSourceFile = (name, version) =>
-    name === file ? ts.createSourceFile(name, text, version) : getSourceFile(name, version)
-  const program = ts.createProgram([file], options, host)
-  expect(program.getSemanticDiagnostics(program.getSourceFile(file)).map(({ messageText }) => messageText)).toEqual([])
-  return program.getInstantiationCount()
 }
