@@ -5,7 +5,6 @@ import { createServer } from '@x/server'
 import { isStateError } from '@x/state-codec'
 import { httpHandler } from '@x/transport-http'
 import { connectHttp } from '@x/transport-http/client'
-import { sizeOf } from '@tooling/vitest/needs'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -105,10 +104,12 @@ const overFetch = (exchange: Exchange): Exchange => {
   return connectHttp('http://127.0.0.1/mcp', { fetch: (input, init) => handle(new Request(input, init)) }).exchange
 }
 
+const isNight = process.env['NIGHT'] === '1'
+
 // Each run has other inputs, so that small runs for each change find in time what a large one at night finds.
 describe.each([
-  ['memory', undefined, sizeOf({ change: 150, night: 1000 })],
-  ['the fetch handler', overFetch, sizeOf({ change: 50, night: 200 })],
+  ['memory', undefined, isNight ? 1000 : 150],
+  ['the fetch handler', overFetch, isNight ? 200 : 50],
 ] as const)('hostile input over %s', (_, wrap, numRuns) => {
   test('any text as a state is rejected, and no handler receives an answer [MRT-007 MRT-009]', async () => {
     const attack = createAttack(wrap)

@@ -4,7 +4,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isNight, sizeOf } from '@tooling/vitest/needs'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MemoryAnswer, MemoryQuestion } from './answer-memory.ts'
@@ -23,6 +22,8 @@ interface Amount {
 /** The number of repetitions. Each one ends with a measurement of the heap. */
 const times = 3
 
+const isNight = process.env['NIGHT'] === '1'
+
 /**
  * The number of requests, and the growth of the heap for each of them without a leak. At night a leak of one empty object
  * per request is twice as large. For each change it is a leak of a call, which is fifteen times as large.
@@ -32,7 +33,7 @@ const requestNoise = noisePerRequest * requests
 const requestLeak = isNight ? 'leak-objects' : 'leak-calls'
 
 /** The growth with new sockets is larger. A leaked stream retains fifteen times as much. */
-const streams = sizeOf({ change: 300, night: 1000 })
+const streams = isNight ? 1000 : 300
 const streamNoise = 512 * streams
 
 const dropped = [
