@@ -42,6 +42,8 @@ export interface StdioErrorDetails {
    * in errors that report no exit.
    */
   readonly stderr?: string | undefined
+  /** Default: what the code proves. */
+  readonly mayHaveRun?: boolean | undefined
   readonly cause?: unknown
 }
 
@@ -67,7 +69,7 @@ export class StdioError extends Error {
     this.exitCode = details.exitCode
     this.signal = details.signal
     this.stderr = details.stderr
-    this.mayHaveRun = !unsentCodes.has(code)
+    this.mayHaveRun = details.mayHaveRun ?? !unsentCodes.has(code)
   }
 }
 

@@ -91,6 +91,14 @@ export class ClientConnection {
     return this.#pendingCalls.size > 0
   }
 
+  /** Returns true if a pending call may have an effect. Methods of extensions may have one. */
+  mayAct(): boolean {
+    return [...this.#pendingCalls.values()].some(({ request }) => {
+      const row = findMethodRow(request.method)
+      return row === undefined || row.hasEffects === true
+    })
+  }
+
   /** Stops waiting for the response of a call, and notifies the server (basic/patterns/cancellation). */
   #cancelCall(id: number, reason: unknown): void {
     const pendingCall = this.#takePendingCall(id)

@@ -157,7 +157,9 @@ export class Supervisor {
     if (this.#readyConnection === clientConnection) this.#readyConnection = undefined
     const isExpected = this.#closeController.signal.aborted
     const { command, onExit } = this.#options
-    const error = stopError ?? createEndError(command, exit, this.#hasAnswered || isKilled)
+    const mayHaveRun = clientConnection.mayAct()
+    const error =
+      stopError ?? createEndError(command, exit, { canStartAgain: this.#hasAnswered || isKilled, mayHaveRun })
     // An exit with code 0 while no call is pending does not count as a failure. An idle process may exit in this way.
     const isOrderly = isKilled || (exit.exitCode === 0 && !clientConnection.isBusy() && stopError === undefined)
     if (!isExpected && !isOrderly) this.#restartPolicy.recordExit(error, runningProcess.startedAt)
@@ -203,8 +205,12 @@ async function wrapStreams(
   }
 }
 
-function createEndError(command: string, exit: EndedProcess, canStartAgain: boolean): StdioError {
-  return canStartAgain ? createExitError(command, exit) : createStartError(command, exit)
+function createEndError(
+  command: string,
+  exit: EndedProcess,
+  { canStartAgain, mayHaveRun }: { readonly canStartAgain: boolean; readonly mayHaveRun: boolean },
+): StdioError {
+  return canStartAgain ? createExitError(command, exit, mayHaveRun) : createStartError(command, exit)
 }
 
 /** The error of a process that never answered. Another start would most likely end in the same way. */
@@ -219,10 +225,11 @@ function describeEnd({ exitCode, signal }: Pick<ProcessExit, 'exitCode' | 'signa
   return signal === undefined ? `with code ${exitCode}` : `by ${signal}`
 }
 
-function createExitError(command: string, { exitCode, signal, stderr }: EndedProcess): StdioError {
+function createExitError(command: string, { exitCode, signal, stderr }: EndedProcess, mayHaveRun: boolean): StdioError {
+  const effectSuffix = mayHaveRun ? ' before the response, and may have acted' : ''
   const outputSuffix = stderr === '' ? '' : `; its last output: ${stderr.slice(-300)}`
-  const message = `The server's process (${command}) ended ${describeEnd({ exitCode, signal })} before the response, and may have acted${outputSuffix}`
-  return new StdioError('exited', message, { exitCode, signal, stderr })
+  const message = `The server's process (${command}) ended ${describeEnd({ exitCode, signal })}${effectSuffix}${outputSuffix}`
+  return new StdioError('exited', message, { exitCode, signal, stderr, mayHaveRun })
 }
 
 /** The time limit of the first request to a new process. A package runner may download the program first. */
