@@ -45,7 +45,7 @@ describe('a command that fails', () => {
       expect([code, readFileSync(starts, 'utf8')]).toEqual([1, 'x'])
       writeFileSync(starts, '')
       expect(err).toContain('The server wrote to its standard error:\n  No DATABASE_URL\n')
-      expect(out + err).toContain('ended with code 3 before')
+      expect(out + err).toContain('ended with code 3')
       expect(err.match(/No DATABASE_URL/g)).toHaveLength(1)
     }
   })

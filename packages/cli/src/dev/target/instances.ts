@@ -111,8 +111,9 @@ export class ProgramInstances implements Pick<Instances, 'pids' | 'last' | 'next
 
   next(hasTurns: boolean): Instance | undefined {
     const all = this.#list()
+    if (!hasTurns) return all[0]
     const last = all.find(({ url }) => url.href === this.#last?.url.href)
-    this.#last = hasTurns ? takeTurn(all, last) : all[0]
+    this.#last = takeTurn(all, last)
     return this.#last
   }
 }
