@@ -1,5 +1,4 @@
-import { createServer, form, tool } from '@x/server'
-import { randomKey, sealedState } from '@x/state-codec'
+import { createServer, form, randomKey, sealedState, tool } from '@x/server'
 import { serveStdio } from '@x/transport-stdio'
 import * as z from 'zod'
 

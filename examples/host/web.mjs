@@ -6,7 +6,7 @@ import { appsCapabilities, sandboxPage } from '@x/apps/host'
 import { createClient } from '@x/client'
 import { gateway } from '@x/gateway'
 import { readServersFile } from '@x/gateway/node'
-import { sealedState } from '@x/state-codec'
+import { sealedState } from '@x/server'
 
 const host = { name: 'my-web-host', version: '1.0.0' }
 const port = Number(process.env.PORT ?? 8080)

@@ -1,6 +1,5 @@
 import { legacy } from '@x/legacy'
-import { createServer, form, sealedState, tool } from '@x/server'
-import { randomKey } from '@x/state-codec'
+import { createServer, form, randomKey, sealedState, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
 

@@ -1,4 +1,4 @@
-import { errorCodes } from '@x/schema'
+import { errorCodes, isJsonObject, type WireError } from '@x/schema'
 import type { ClientError } from './client-error.ts'
 
 const permanentCodes: ReadonlySet<number> = new Set([
@@ -19,16 +19,21 @@ const permanentCauseCodes: ReadonlySet<unknown> = new Set(['certificate', 'spawn
 
 /**
  * Returns true if a repetition is known to be useless: for `unsupported_version`, `input_required`, an `rpc` error
- * about the request itself (such as invalid params), HTTP 401 or 403, an untrusted certificate, and a process that
- * cannot be started, does not answer its first request or has ended too often. False for all other codes, also for
- * failures that return, such as `invalid_arguments`.
+ * about the request itself (such as invalid params) or with `permanent` in its data, HTTP 401 or 403, an untrusted
+ * certificate, and a process that cannot be started, does not answer its first request or has ended too often. False for
+ * all other codes, also for failures that return, such as `invalid_arguments`.
  */
 export function isPermanent({ code, rpc, cause }: ClientError): boolean {
   if (code === 'unsupported_version' || code === 'input_required') return true
-  if (code === 'rpc') return rpc !== undefined && permanentCodes.has(rpc.code)
+  if (rpc !== undefined) return isPermanentRpc(rpc)
   if (code !== 'transport' || !(cause instanceof Error)) return false
   if ('status' in cause && permanentStatuses.has(cause.status)) return true
   return 'code' in cause && permanentCauseCodes.has(cause.code)
+}
+
+/** A gateway marks the error of a server that cannot be started. */
+function isPermanentRpc({ code, data }: WireError): boolean {
+  return permanentCodes.has(code) || (isJsonObject(data) && data['permanent'] === true)
 }
 
 /**

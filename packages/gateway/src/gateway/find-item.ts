@@ -65,9 +65,9 @@ async function* readItems(
  * Returns a page of a list, which is empty at an upstream without such a list. Throws for an upstream that gives none
  * now: its item may exist, and "unknown" would tell a model that it does not.
  */
-function requirePage(answer: UpstreamAnswer, { name }: Upstream): JsonObject {
+function requirePage(answer: UpstreamAnswer, { name, states }: Upstream): JsonObject {
   if ('result' in answer) return answer.result
   if ('login' in answer) throw loginNeededError(name, answer.login)
-  if (answer.isAway) throw noAnswerError(name, { begun: false })
+  if (answer.isAway) throw noAnswerError(name, { begun: false, cause: states.source.state.reason })
   return {}
 }

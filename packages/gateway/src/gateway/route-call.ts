@@ -41,7 +41,7 @@ async function checkLogin(host: HostRequest, upstream: Upstream, answer: LoginAn
   const params = isJsonObject(_meta) ? { _meta } : {}
   const listed = await upstream.ask({ ...request, method: 'tools/list', params }, call)
   if ('login' in listed) return createLoginResult(upstream.name, listed.login, { host, answer })
-  if (isAway(listed)) throw noAnswerError(upstream.name, { begun: false })
+  if (isAway(listed)) throw noAnswerError(upstream.name, { begun: false, cause: upstream.states.source.state.reason })
   return createLoggedInResult(upstream.name)
 }
 

@@ -123,7 +123,8 @@ async function findSessions({ request, call, parts }: HostRequest): Promise<Targ
   const [upstream, ...others] = upstreams.filter((_, index) => hasSessions(answers[index]))
   if (upstream !== undefined && others.length === 0) return { upstream, params: request.params ?? {} }
   const [away] = upstreams.filter((_, index) => isAway(answers[index]))
-  if (upstream === undefined && away !== undefined) throw noAnswerError(away.name, { begun: false })
+  if (upstream === undefined && away !== undefined)
+    throw noAnswerError(away.name, { begun: false, cause: away.states.source.state.reason })
   throw new McpError(
     errorCodes.methodNotFound,
     `Method ${quoteText(request.method)} needs exactly one upstream with it`,
@@ -157,5 +158,5 @@ function requireUpstreamUri(uri: unknown, host: HostRequest): { readonly upstrea
 
 /** Creates the common error for a target that no upstream has, is not offered, or is withheld. */
 function unknownError(kind: string, name: string): McpError {
-  return new McpError(errorCodes.invalidParams, `Unknown ${kind} ${quoteText(name)}`)
+  return new McpError(errorCodes.invalidParams, `Unknown ${kind} ${quoteText(name)}`, { data: { begun: false } })
 }

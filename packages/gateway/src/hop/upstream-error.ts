@@ -26,8 +26,8 @@ export function noAnswerError(
   const reason = describeCause(cause)
   const limit = limitMs !== undefined ? ` within ${limitMs} ms` : reason && ` (${reason})`
   const effect = begun ? 'the request may have had an effect' : 'the request has had no effect'
-  const more = limitMs === undefined ? { begun, retryAfterMs: noAnswerRetryMs } : { begun }
-  return upstreamError(name, `gave no answer${limit}: ${effect}`, { more })
+  const more = limitMs === undefined ? retryOf(cause, noAnswerRetryMs) : {}
+  return upstreamError(name, `gave no answer${limit}: ${effect}`, { more: { begun, ...more } })
 }
 
 /** Returns true if a request that failed may have had an effect. Methods of extensions may have one. */
@@ -53,6 +53,15 @@ const causes: ReadonlyMap<unknown, string> = new Map([
   ['restarts', 'its process ended'],
 ])
 
+/** The causes that need an operator: a program that ends at its start is not mended by a host that tries again. */
+const permanentCauses: ReadonlySet<unknown> = new Set(['spawn', 'probe', 'restarts', 'certificate'])
+
+/** Returns when a host may try again, or that it need not. */
+function retryOf(cause: unknown, retryAfterMs: number): JsonObject {
+  const isPermanent = cause instanceof Error && 'code' in cause && permanentCauses.has(cause.code)
+  return isPermanent ? { permanent: true } : { retryAfterMs }
+}
+
 /** Describes the cause of a missing answer without its addresses. Empty for a cause without a known code. */
 function describeCause(cause: unknown): string {
   const status = statusIn(cause)
@@ -64,7 +73,7 @@ function describeCause(cause: unknown): string {
 export function awayError(name: string, retryAfterMs: number, cause?: unknown): McpError {
   const reason = describeCause(cause)
   const problem = reason === '' ? 'is unreachable' : `is unreachable: ${reason}`
-  return upstreamError(name, problem, { more: { begun: false, retryAfterMs } })
+  return upstreamError(name, problem, { more: { begun: false, ...retryOf(cause, retryAfterMs) } })
 }
 
 /** Milliseconds after which a host may try again while a process starts. */

@@ -23,6 +23,10 @@ export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }:
   return readPage(catalog.tools, cursor, call)
 }
 
+function unknownToolError(name: string): McpError {
+  return new McpError(errorCodes.invalidParams, `Unknown tool: ${quoteText(name)}`, { data: { begun: false } })
+}
+
 /**
  * Calls a tool (server/tools, calling tools). A tool that is unknown or hidden from the caller causes a protocol error.
  * Arguments that the tool's schema rejects and errors that the tool throws become results, so that the model can read
@@ -31,7 +35,7 @@ export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }:
 export function callTool(params: CallToolRequestParams, request: ServedRequest): Awaitable<JsonObject> {
   const { catalog, call } = request
   const tool = findVisibleEntry(catalog.tools, params.name, call)
-  if (tool === undefined) throw new McpError(errorCodes.invalidParams, `Unknown tool: ${quoteText(params.name)}`)
+  if (tool === undefined) throw unknownToolError(params.name)
   if (tool.requires !== undefined) requireCapabilities(tool.requires, request)
   const toolArguments = params.arguments ?? noArguments
   const headerParams = call.context.get(headerParamsKey)
