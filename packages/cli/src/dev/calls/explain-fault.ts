@@ -19,7 +19,7 @@ export interface FaultyCall {
 export function explainFault(call: FaultyCall): string {
   switch (call.kind) {
     case 'lose':
-      return `The server acted, and the client never saw the response. ${explainResend(call)}`
+      return `The server answered, and the client never saw the response. ${explainResend(call)}`
     case 'kill':
       return `The process ended in the middle of the request. ${explainResend(call)}`
     case 'twice':

@@ -7,6 +7,7 @@ import { showDuration } from '../units.ts'
 import { AppFrame } from './app-frame.tsx'
 import { CopyButtons } from './copy-buttons.tsx'
 import { MessageRow } from './message-row.tsx'
+import { RunsNote } from './runs-note.tsx'
 
 /** Shows a call: its messages in their order, what the client decided, and the result. */
 export function CallPanel({ session }: { readonly session: Session }): VNode {
@@ -63,7 +64,7 @@ function CallDetails({ session, call }: { readonly session: Session; readonly ca
           <TimelineRow key={entry.seq} session={session} entry={entry} startedAt={call.startedAt} />
         ))}
       </ol>
-      <Outcome call={call} />
+      <Outcome session={session} call={call} />
       {status === 'done' && <AppFrame key={id} session={session} call={call} />}
       {status !== 'running' && <CopyButtons session={session} call={call} />}
     </>
@@ -82,7 +83,12 @@ function TimelineRow({ session, entry, startedAt }: TimelineRowProps): VNode {
   return <li class="note">The client {entry.text}</li>
 }
 
-function Outcome({ call }: { readonly call: CallView }): VNode | null {
+interface OutcomeProps {
+  readonly session: Session
+  readonly call: CallView
+}
+
+function Outcome({ session, call }: OutcomeProps): VNode | null {
   const { status, result, error } = call
   if (status === 'running') return null
   const text = error ?? resultText(result)
@@ -90,7 +96,8 @@ function Outcome({ call }: { readonly call: CallView }): VNode | null {
     <div class={`notice ${status === 'done' ? 'good' : 'bad'}`} data-outcome={status}>
       <strong>{{ done: 'Result', tool_error: 'Tool error', failed: 'Failed', stopped: 'Stopped' }[status]}</strong>{' '}
       {text}
-      {status === 'tool_error' && text.endsWith(' failed') && '. What the handler threw is in the panel Server.'}
+      {status === 'tool_error' && text.endsWith(' failed') && <ServerLines session={session} call={call} />}
+      {status === 'done' && <RunsNote key={call.id} session={session} call={call} />}
       {result !== undefined && (
         <details>
           <summary>JSON</summary>
@@ -98,6 +105,25 @@ function Outcome({ call }: { readonly call: CallView }): VNode | null {
         </details>
       )}
     </div>
+  )
+}
+
+/** Milliseconds after the result in which the server still writes why its handler failed. */
+const lateLinesMs = 500
+/** The number of lines that are shown at the call. The panel of the server has the others. */
+const maxServerLines = 12
+
+/** Shows what the server wrote during a call. */
+function ServerLines({ session, call: { startedAt, durationMs = 0 } }: OutcomeProps): VNode {
+  const endedAt = startedAt + durationMs + lateLinesMs
+  const lines = session.state.output.value.filter(({ at }) => at >= startedAt && at <= endedAt)
+  return (
+    <pre>
+      {lines
+        .slice(-maxServerLines)
+        .map(({ text }) => text)
+        .join('\n')}
+    </pre>
   )
 }
 

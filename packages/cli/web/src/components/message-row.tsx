@@ -16,15 +16,15 @@ interface MessageRowProps {
 export function MessageRow({ session, message, afterMs }: MessageRowProps): VNode {
   const { pid, http, note, text } = message
   const json = parse(text)
-  const token = stateIn(json)
+  const token = readState(text)
   return (
     <li class={`message hue-${(pid ?? 0) % 6}`}>
       <details>
         <MessageSummary message={message} json={json} afterMs={afterMs} />
-        {token !== undefined && <StateView session={session} token={token} />}
         {http !== undefined && <pre>{headText(http)}</pre>}
         {text !== '' && <pre>{json === undefined ? text : JSON.stringify(json, undefined, 2)}</pre>}
       </details>
+      {token !== undefined && <StateView session={session} token={token} />}
       {note !== undefined && <p class="fault-note">{note}</p>}
     </li>
   )
@@ -60,8 +60,9 @@ function titleOf(json: JsonValue | undefined, { http, text }: MessageView): stri
   return http?.method ?? 'no message'
 }
 
-/** The state that a question hands out, or that its answer brings back. */
-function stateIn(json: JsonValue | undefined): string | undefined {
+/** Returns the state that a question hands out, or that its answer brings back. */
+export function readState(text: string): string | undefined {
+  const json = parse(text)
   if (!isJsonObject(json)) return undefined
   const holder = json['params'] ?? json['result']
   const state = isJsonObject(holder) ? holder['requestState'] : undefined

@@ -29,6 +29,7 @@ export type TimelineEntry =
 /** One line that the server has written, or a note about no call. */
 export interface OutputEntry {
   readonly seq: number
+  readonly at: number
   readonly pid: number | undefined
   readonly text: string
 }
@@ -140,10 +141,10 @@ const takers: Takers = {
   message: ({ timeline }, event) =>
     void (timeline.value = append(timeline.value, { ...event, callId: event.message.callId })),
   client: ({ output, timeline }, { seq, at, callId, text }) => {
-    if (callId === undefined) output.value = append(output.value, { seq, pid: undefined, text })
+    if (callId === undefined) output.value = append(output.value, { seq, at, pid: undefined, text })
     else timeline.value = append(timeline.value, { type: 'note', seq, at, text, callId })
   },
-  output: ({ output }, { seq, pid, text }) => void (output.value = append(output.value, { seq, pid, text })),
+  output: ({ output }, { seq, at, pid, text }) => void (output.value = append(output.value, { seq, at, pid, text })),
   setup: (signals, { panels, hosts, hostUrl }) => {
     signals.setup.value = { hosts, hostUrl }
     signals.panels.value = panels.map((panel) => ({ ...panel, data: undefined, problem: undefined }))

@@ -1,0 +1,35 @@
+import { useSignal } from '@preact/signals'
+import type { VNode } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { CallView } from '../../../src/dev/events.ts'
+import type { Session } from '../state/session.ts'
+import { readState } from './message-row.tsx'
+
+interface RunsNoteProps {
+  readonly session: Session
+  readonly call: CallView
+}
+
+/** Says that a handler ran several times, if its state has no step: an effect before a question then happens in each run. */
+export function RunsNote({ session, call: { id } }: RunsNoteProps): VNode | null {
+  const hasSteps = useSignal(true)
+  const tokens = session.state.timelineOf(id).flatMap((entry) => {
+    if (entry.type !== 'message' || entry.message.direction !== 'sent') return []
+    return readState(entry.message.text) ?? []
+  })
+  const token = tokens.at(-1)
+  useEffect(() => {
+    if (token === undefined) return
+    session.ask('state', { token }).then(
+      (report) => void (hasSteps.value = Object.keys(Object(Object(report).steps)).length > 0),
+      () => {},
+    )
+  }, [token])
+  if (hasSteps.value) return null
+  return (
+    <p class="hint">
+      The handler ran {tokens.length + 1} times, with no step before the last question. What it did there, it did in
+      each run: an effect belongs into <code>ctx.step</code>.
+    </p>
+  )
+}
