@@ -1,7 +1,8 @@
 import type { StatefulResponse } from '@x/schema'
 import type { CallDeps } from '../call/call-deps.ts'
 import { adoptRound } from './adopt-round.ts'
-import type { HttpDeps, SessionPeer } from './http-deps.ts'
+import type { HttpDeps } from './http-deps.ts'
+import type { SessionPeer } from './peer.ts'
 
 /**
  * Passes an answer to the call that waits for it. The call waits at this instance, at another instance, or is sealed in
@@ -14,12 +15,12 @@ export async function acceptAnswer(response: StatefulResponse, peer: SessionPeer
   const question = callDeps.questions.find(owner, response.id)
   if (question !== undefined) {
     if (question.hasState && !(await isEchoAccepted(response, owner, callDeps))) return false
-    await link?.shareAnswer(response)
+    await link?.rounds.shareAnswer(response)
     return callDeps.questions.answer(owner, response)
   }
   if (callDeps.stateRounds !== undefined && response.state !== undefined)
     return acceptStatefulAnswer(response, peer, http)
-  return link !== undefined && (await link.takeAnswer(response, peer))
+  return link !== undefined && (await link.rounds.takeAnswer(response, peer))
 }
 
 /**
@@ -31,7 +32,7 @@ async function acceptStatefulAnswer(response: StatefulResponse, peer: SessionPee
   const owner = peer.session.key
   const round = await callDeps.stateRounds?.findByAnswer(response, owner)
   if (round === undefined) return false
-  if (link !== undefined && (await link.takeAnswer(response, peer))) return true
+  if (link !== undefined && (await link.rounds.takeAnswer(response, peer))) return true
   adoptRound(round, peer, { http, lastEventNumber: undefined })
   // The result is true even if the call cannot wait here. In that case the call has ended with an error on its stream.
   callDeps.questions.answer(owner, response)

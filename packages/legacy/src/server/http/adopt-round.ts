@@ -1,6 +1,7 @@
 import type { WaitingRound } from '../call/waiting-round.ts'
 import type { CallStream } from './call-stream.ts'
-import type { HttpDeps, SessionPeer } from './http-deps.ts'
+import type { HttpDeps } from './http-deps.ts'
+import type { SessionPeer } from './peer.ts'
 import { serveAdoptedRound } from './serve-requests.ts'
 
 /** The dependencies of this instance, and the position of the client that reads the stream. */

@@ -6,7 +6,8 @@ import type { WaitingRound } from '../call/waiting-round.ts'
 import type { LegacySessionState } from '../session/session-state.ts'
 import type { CallStream } from './call-stream.ts'
 import type { WrittenEvent } from './event-id.ts'
-import type { HttpDeps, HttpPeer } from './http-deps.ts'
+import type { HttpDeps } from './http-deps.ts'
+import type { HttpPeer } from './peer.ts'
 import { withClientSession } from '../session/client-session.ts'
 
 /** The calls of one POST, and the stream of their responses. */
@@ -43,7 +44,7 @@ export interface LinkedCall {
 /** Returns a {@link LinkedCall}. Undefined if no other instance can continue the call. */
 export function createLinkedCall(
   { peer, stream, isBatch, round }: CallContext,
-  { link }: HttpDeps,
+  { link, callDeps }: HttpDeps,
 ): LinkedCall | undefined {
   const { session, view } = peer
   if (session === undefined || isBatch || link === undefined) return undefined
@@ -51,11 +52,13 @@ export function createLinkedCall(
   return {
     onStored(storedRound, handOff) {
       isStored = true
-      link.watchRound(storedRound, callerKeyOf(view), handOff)
-      if (stream.hasRemoteReader) link.announceQuestions(stream.id)
+      link.rounds.watch(storedRound, callerKeyOf(view), handOff)
+      if (stream.hasRemoteReader) link.bus.publish('asked', { id: stream.id })
     },
     finish(response) {
-      if (isStored || stream.hasRemoteReader) void link.finishCall(stream.id, { ...peer, session }, response)
+      if (!isStored && !stream.hasRemoteReader) return
+      const owner = { key: session.key, callerKey: callerKeyOf(view) }
+      link.rounds.finish(stream.id, owner, response).catch(callDeps.reportError)
     },
   }
 }

@@ -1,20 +1,26 @@
+import { callerKeyOf } from '@x/exchange'
 import type { CallDeps } from '../call/call-deps.ts'
 import { SessionStates } from '../session/session-state.ts'
 import { createSessions, type Sessions } from '../session/session.ts'
+import type { adoptRound } from './adopt-round.ts'
 import { createFinishedStreams } from './finished-streams.ts'
-import type { HttpDeps, InstanceLink } from './http-deps.ts'
-import { createLink } from './link/link.ts'
+import type { HttpDeps } from './http-deps.ts'
+import { InstanceLink } from './link/link.ts'
+import type { ContinueRound } from './link/link-context.ts'
 
 /** Creates the dependencies of the HTTP adapter, without a session. */
-export function createHttpDeps(deps: CallDeps): HttpDeps {
-  const { settings } = deps
-  const link = settings.link && createLink(settings.link, deps, () => httpDeps)
+export function createHttpDeps(callDeps: CallDeps, continueRoundWith: typeof adoptRound): HttpDeps {
+  const { settings } = callDeps
+  const sessionStates = new SessionStates(settings, callDeps.ledger)
+  const continueRound: ContinueRound = (round, peer, lastEventNumber) =>
+    continueRoundWith(round, peer, { http: httpDeps, lastEventNumber })
+  const link = settings.link && new InstanceLink(settings.link, callDeps, { sessionStates, continueRound })
   const httpDeps: HttpDeps = {
-    callDeps: deps,
+    callDeps,
     link,
-    sessions: linkSessions(createSessions(settings, deps), link),
-    sessionStates: new SessionStates(settings, deps.ledger),
-    finishedStreams: createFinishedStreams(deps),
+    sessions: linkSessions(createSessions(settings, callDeps), link),
+    sessionStates,
+    finishedStreams: createFinishedStreams(callDeps),
   }
   return httpDeps
 }
@@ -29,10 +35,10 @@ function linkSessions(sessions: Sessions, link: InstanceLink | undefined): Sessi
     ...sessions,
     async open(id, caller) {
       const session = await sessions.open(id, caller)
-      return session !== undefined && (await link.openSession(session, caller)) ? session : undefined
+      return session !== undefined && (await link.sessions.open(session, callerKeyOf(caller))) ? session : undefined
     },
     isLive: async (session, caller) =>
-      (await sessions.isLive(session, caller)) && (await link.openSession(session, caller)),
+      (await sessions.isLive(session, caller)) && (await link.sessions.open(session, callerKeyOf(caller))),
     end(session, caller) {
       sessions.end(session, caller)
       // The store has a record of every ended session, also of those that this process cannot remember.

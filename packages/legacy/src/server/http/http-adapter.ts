@@ -3,6 +3,7 @@ import type { HttpProtocolAdapter, HttpRequestView } from '@x/exchange'
 import { findRevision } from '../../translate/revisions.ts'
 import type { CallDeps } from '../call/call-deps.ts'
 import { toLegacyErrorResponse } from '../session/to-error-response.ts'
+import { adoptRound } from './adopt-round.ts'
 import { createHttpDeps } from './create-http-deps.ts'
 import { rejectWithError } from './errors.ts'
 import type { HttpDeps } from './http-deps.ts'
@@ -24,7 +25,7 @@ export interface LegacyHttpAdapter {
 /** Creates the adapter that serves older clients over HTTP. */
 export function createHttpAdapter(deps: CallDeps): LegacyHttpAdapter {
   const { settings } = deps
-  const httpDeps = createHttpDeps(deps)
+  const httpDeps = createHttpDeps(deps, adoptRound)
   const { link } = httpDeps
   const endListening = (): void => {
     for (const { listeningStream } of httpDeps.sessionStates.list()) listeningStream?.end()
@@ -52,7 +53,7 @@ export function createHttpAdapter(deps: CallDeps): LegacyHttpAdapter {
     },
     drain() {
       endListening()
-      return link?.drain() ?? (() => {})
+      return link?.rounds.drain() ?? (() => {})
     },
     close() {
       endListening()

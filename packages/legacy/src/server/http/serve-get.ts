@@ -55,7 +55,7 @@ export async function serveDelete(view: HttpRequestView, http: HttpDeps): Promis
     })
   const session = await sessions.open(id, view)
   if (session === undefined) return rejectSession(view)
-  await link?.changeSession(session, view, (storedSession) => ({ ...storedSession, isEnded: true }))
+  await link?.sessions.change(session, callerKeyOf(view), (storedSession) => ({ ...storedSession, isEnded: true }))
   const isEnded = sessions.end(session, view)
   sessionStates.end(session)
   finishedStreams.dropSession(session)
@@ -94,7 +94,7 @@ async function resumeStream(lastEventId: string, session: Session, { view, http 
   if (http.finishedStreams.resume(eventId, session, view.reply)) return true
   // An invented id is rejected before the store or other instances are asked.
   if (!(await isStreamOf(eventId.streamId, session.key))) return rejectStream(view)
-  if ((await http.link?.resume(eventId, peer)) === true) return true
+  if ((await http.link?.readers.resume(eventId, peer)) === true) return true
   if (!eventId.isWaiting || http.callDeps.stateRounds === undefined) return rejectStream(view)
   holdReader(eventId, session, { view, http })
   return true
@@ -142,7 +142,7 @@ function openListeningStream(
   return new Promise((resolve) => {
     // A session has at most one GET stream, because a message must not be sent on two streams.
     sessionStates.find(session)?.listeningStream?.end()
-    link?.announceListening(session)
+    link?.bus.publish('listening', { session: session.key })
     const state = sessionStates.getOrCreate(session, callerKeyOf(view))
     const changeSubscription = listenToChanges(
       {

@@ -153,7 +153,7 @@ function cancelRequest(
 ): void {
   if (session === undefined || (typeof requestId !== 'string' && typeof requestId !== 'number')) return
   const call = sessionStates.find(session)?.calls.get(requestId)
-  if (call === undefined) link?.cancelRequest(session, requestId)
+  if (call === undefined) link?.bus.publish('cancelled', { session: session.key, id: JSON.stringify(requestId) })
   else call.cancel(typeof reason === 'string' ? reason.slice(0, maxReasonLength) : undefined)
 }
 

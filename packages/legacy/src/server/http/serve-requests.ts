@@ -9,7 +9,7 @@ import { toLegacyErrorResponse } from '../session/to-error-response.ts'
 import { type CallContext, type CancellableCall, createCallChannel, createLinkedCall } from './call-context.ts'
 import { type CallStream, createCallStream } from './call-stream.ts'
 import { createResponseHead } from './errors.ts'
-import { createClientSettings, type HttpDeps, type HttpPeer, type SessionPeer } from './http-deps.ts'
+import { createClientSettings, type HttpDeps } from './http-deps.ts'
 
 /** A request of a POST, or the error response to a request that is rejected. */
 export type RequestOrRejection = RpcRequest | { readonly rejection: RpcResponse }
@@ -23,7 +23,7 @@ export interface PostedRequests {
 }
 
 /** Serves the requests of one POST. There is one request, or several in a batch. */
-export function serveRequests(posted: PostedRequests, peer: HttpPeer, http: HttpDeps): void {
+export function serveRequests(posted: PostedRequests, peer: CallContext['peer'], http: HttpDeps): void {
   const { requests, isBatch, streamId } = posted
   const [firstRequest] = requests
   const callContext = openCallContext(
@@ -50,7 +50,7 @@ export function serveRequests(posted: PostedRequests, peer: HttpPeer, http: Http
  */
 export function serveAdoptedRound(
   round: NonNullable<CallContext['round']>,
-  peer: SessionPeer,
+  peer: CallContext['peer'],
   { http, firstEventNumber }: { readonly http: HttpDeps; readonly firstEventNumber: number },
 ): CallStream {
   const { request, streamId } = round
@@ -73,7 +73,7 @@ interface StreamInit {
   readonly requestId: RequestId | undefined
 }
 
-function openCallContext(init: StreamInit, peer: HttpPeer, http: HttpDeps): CallContext {
+function openCallContext(init: StreamInit, peer: CallContext['peer'], http: HttpDeps): CallContext {
   const { callDeps, sessionStates, finishedStreams, link } = http
   const { session, view, client } = peer
   const callerKey = callerKeyOf(view)

@@ -1,13 +1,19 @@
+import type { WaitingRound } from '../../call/waiting-round.ts'
+import type { CallStream } from '../call-stream.ts'
+import type { SessionPeer } from '../peer.ts'
 import type { CallDeps } from '../../call/call-deps.ts'
-import type { HttpDeps } from '../http-deps.ts'
+import type { SessionStates } from '../../session/session-state.ts'
 import type { InstanceBus } from './instance-bus.ts'
 import type { LinkStore } from './link-store.ts'
+
+/** Continues a round at this instance. `lastEventNumber` is set for a client that reads the stream of the round here. */
+export type ContinueRound = (round: WaitingRound, peer: SessionPeer, lastEventNumber?: number) => CallStream | undefined
 
 /** Dependencies that the parts of a link share. */
 export interface LinkContext {
   readonly store: LinkStore
   readonly bus: InstanceBus
   readonly deps: CallDeps
-  /** Returns the HTTP dependencies, which exist before the first request or message arrives. */
-  readonly getHttpDeps: () => HttpDeps
+  readonly sessionStates: SessionStates
+  readonly continueRound: ContinueRound
 }

@@ -1,65 +1,83 @@
-import { callerKeyOf } from '@x/exchange'
-import { joinRoundStores } from '../../call/round-store.ts'
+import type { RequestId } from '@x/schema'
 import type { CallDeps } from '../../call/call-deps.ts'
-import type { HttpDeps, InstanceLink } from '../http-deps.ts'
+import { joinRoundStores } from '../../call/round-store.ts'
 import type { LegacyLink } from '../../session/options.ts'
-import { createInstanceBus } from './instance-bus.ts'
+import type { SessionStates } from '../../session/session-state.ts'
 import { createCatchUp, createMarkFunction } from './catch-up.ts'
+import { createInstanceBus, type InstanceBus, type InstanceMessage, type MessageHandlers } from './instance-bus.ts'
+import type { ContinueRound } from './link-context.ts'
 import { createLinkStore } from './link-store.ts'
-import { createLinkedRounds } from './linked-rounds.ts'
-import { createLinkedSessions } from './linked-sessions.ts'
-import { createMessageHandlers } from './message-handlers.ts'
-import { createAdopt, createRemoteReaders } from './remote-readers.ts'
+import { LinkedRounds } from './linked-rounds.ts'
+import { LinkedSessions } from './linked-sessions.ts'
+import { RemoteReaders } from './remote-readers.ts'
 
-/** Connects this instance with the others that have the same store and bus. */
-export function createLink(link: LegacyLink, deps: CallDeps, getHttpDeps: () => HttpDeps): InstanceLink {
-  const sleep = (ms: number): Promise<void> => new Promise((resolve) => void deps.schedule(resolve, ms))
-  const closing = new AbortController()
-  const catchUp = createCatchUp(deps, closing.signal, async () => {
-    await readers.catchUp()
-    await sessions.catchUp()
-    await rounds.catchUp()
-  })
-  const onUnavailable = (): void => {
-    bus.noteGap()
-    void catchUp()
+/** The link between this instance and the others that have the same store and bus. */
+export class InstanceLink {
+  readonly bus: InstanceBus
+  readonly rounds: LinkedRounds
+  readonly sessions: LinkedSessions
+  readonly readers: RemoteReaders
+  readonly #markStore: () => Promise<void>
+  readonly #closing = new AbortController()
+
+  constructor(
+    { store: givenStore, bus }: LegacyLink,
+    deps: CallDeps,
+    { sessionStates, continueRound }: { readonly sessionStates: SessionStates; readonly continueRound: ContinueRound },
+  ) {
+    const sleep = (ms: number): Promise<void> => new Promise((resolve) => void deps.schedule(resolve, ms))
+    const catchUp = createCatchUp(deps, this.#closing.signal, async () => {
+      await this.readers.catchUp()
+      await this.sessions.catchUp()
+      await this.rounds.catchUp()
+    })
+    const onUnavailable = (): void => {
+      this.bus.noteGap()
+      void catchUp()
+    }
+    const store = createLinkStore(givenStore, { ...deps.settings, sleep, onUnavailable })
+    this.bus = createInstanceBus(bus, { handlers: this.#createMessageHandlers(sessionStates), onGap: catchUp, deps })
+    const context = { store, bus: this.bus, deps, sessionStates, continueRound }
+    this.sessions = new LinkedSessions(context)
+    this.rounds = new LinkedRounds(context)
+    this.readers = new RemoteReaders(context, this.rounds)
+    this.#markStore = createMarkFunction(context)
+    deps.rounds = deps.stateRounds === undefined ? this.rounds : joinRoundStores(this.rounds, deps.stateRounds)
   }
-  const store = createLinkStore(link.store, { ...deps.settings, sleep, onUnavailable })
-  const bus = createInstanceBus(link.bus, {
-    // The constants below are initialized before the first message arrives.
-    handlers: createMessageHandlers(() => ({ bus, rounds, readers, sessions }), getHttpDeps),
-    onGap: catchUp,
-    deps,
-  })
-  const context = { store, bus, deps, getHttpDeps }
-  const sessions = createLinkedSessions(context)
-  const rounds = createLinkedRounds(context)
-  const adopt = createAdopt(rounds, context)
-  const readers = createRemoteReaders(context, rounds, adopt)
-  const markStore = createMarkFunction(context)
-  deps.rounds = deps.stateRounds === undefined ? rounds : joinRoundStores(rounds, deps.stateRounds)
-  return {
-    async listen() {
-      await bus.listen()
-      await markStore()
-    },
-    watchRound: (round, callerKey, handOff) => rounds.watch(round, callerKey, handOff),
-    shareAnswer: (response) => rounds.shareAnswer(response),
-    takeAnswer: (response, peer) => rounds.takeAnswer(response, peer, (round) => void adopt(round, peer)),
-    finishCall(streamId, { session, view }, response) {
-      const owner = { key: session.key, callerKey: callerKeyOf(view) }
-      return rounds.finish(streamId, owner, response).catch(deps.reportError)
-    },
-    announceQuestions: (streamId) => bus.publish('asked', { id: streamId }),
-    resume: (eventId, peer) => readers.resume(eventId, peer),
-    cancelRequest: ({ key }, id) => bus.publish('cancelled', { session: key, id: JSON.stringify(id) }),
-    openSession: (session, caller) => sessions.open(session, callerKeyOf(caller)),
-    changeSession: (session, caller, change) => sessions.change(session, callerKeyOf(caller), change),
-    announceListening: ({ key }) => bus.publish('listening', { session: key }),
-    drain: () => rounds.drain(),
-    close() {
-      closing.abort()
-      bus.close()
-    },
+
+  /**
+   * Resolves once this instance receives messages of the bus. If the bus cannot be reached, logs the error, and the
+   * next call tries again.
+   */
+  async listen(): Promise<void> {
+    await this.bus.listen()
+    await this.#markStore()
   }
+
+  close(): void {
+    this.#closing.abort()
+    this.bus.close()
+  }
+
+  #createMessageHandlers(sessionStates: SessionStates): MessageHandlers {
+    return {
+      answered: ({ session, id }) => this.rounds.takeStoredAnswer(session, id),
+      offered: ({ session, id }) => {
+        if (this.rounds.hasQuestion(session, id)) this.bus.publish('waiting', { id })
+      },
+      adopted: ({ id }) => this.rounds.handOffRound(id),
+      cancelled: (message) => cancelCall(message, sessionStates),
+      looking: ({ session, id }) => this.readers.onLooking(id, session),
+      asked: ({ id }) => this.readers.onAsked(id),
+      finished: ({ id }) => this.readers.onFinished(id),
+      session: ({ session }) => this.sessions.reload(session),
+      listening: ({ session }) => sessionStates.find({ key: session })?.listeningStream?.end(),
+    }
+  }
+}
+
+function cancelCall({ session, id }: InstanceMessage, sessionStates: SessionStates): void {
+  // The instance that sent the message made this JSON from a `RequestId`.
+  const requestId = JSON.parse(id) as RequestId
+  sessionStates.find({ key: session })?.calls.get(requestId)?.cancel()
 }

@@ -4,45 +4,11 @@ import { isStateError } from '@x/state-codec'
 import { type StoredRound, type RoundStore, streamIdOfQuestion } from '../../call/round-store.ts'
 import type { WaitingRound } from '../../call/waiting-round.ts'
 import type { LegacySessionState } from '../../session/session-state.ts'
+import type { CallStream } from '../call-stream.ts'
 import type { WrittenEvent } from '../event-id.ts'
-import type { SessionPeer } from '../http-deps.ts'
+import type { SessionPeer } from '../peer.ts'
 import { isStreamOf } from '../stream-id.ts'
 import type { LinkContext } from './link-context.ts'
-
-/** Stores rounds in the store that several instances share, and those that wait at this instance also in memory. */
-export interface LinkedRounds extends RoundStore {
-  /** Calls `handOff` if another instance continues the round, or if this instance stops. */
-  watch(round: WaitingRound, callerKey: string, handOff: () => void): void
-  /**
-   * Accepts an answer to a round that waits at another instance, or at no instance. Calls `adopt` if no instance
-   * continues the round. Resolves with false if no round has the question. While the store or the bus may have lost
-   * something, first looks for the round for `answerHoldMs`.
-   */
-  takeAnswer(response: RpcResponse, peer: SessionPeer, adopt: (round: WaitingRound) => void): Promise<boolean>
-  /**
-   * Stores an answer to a round that waits here. Another instance needs the answer if this one ends before it has all
-   * answers.
-   */
-  shareAnswer(response: RpcResponse): Promise<void>
-  /** Notifies the other instances that this one continues a round. */
-  announceAdoption(round: WaitingRound): void
-  /** Passes a stored answer to its call, if the call waits here. */
-  takeStoredAnswer(owner: string, questionId: string): Promise<void>
-  /** Returns true if this instance waits for the answer to a question. */
-  hasQuestion(owner: string, questionId: string): boolean
-  /** Hands a round that waits here over to another instance. */
-  handOffRound(roundId: string): void
-  /** Stores the response of a call of a session, and deletes its round. */
-  finish(streamId: string, session: RecordOwner, response: WrittenEvent | undefined): Promise<void>
-  /** Stores a round that waits here again, if the store has lost it or has an earlier round of the call. */
-  restoreRound(streamId: string): Promise<void>
-  /**
-   * Stores the rounds, answers and claims of this instance again, and reads the answers to its questions, because the
-   * store or the bus may have lost some.
-   */
-  catchUp(): Promise<void>
-  drain(): () => void
-}
 
 /** An answer that another instance may wait for, its session, and the caller in whose quota it counts. */
 interface AnswerOffer {
@@ -79,12 +45,8 @@ const answerHoldMs = 20_000
 /** Milliseconds to wait until an answer to a round that waits here is stored. Then the answer is used anyway. */
 const shareTimeoutMs = 1000
 
-/** Creates {@link LinkedRounds} without a round. */
-export function createLinkedRounds(context: LinkContext): LinkedRounds {
-  return new StoredRounds(context)
-}
-
-class StoredRounds implements LinkedRounds {
+/** Stores rounds in the store that several instances share, and those that wait at this instance also in memory. */
+export class LinkedRounds implements RoundStore {
   readonly #context: LinkContext
   readonly #roundsHere = new Map<string, RoundHere>()
   /** The claims of calls that run here, by their streams. */
@@ -129,7 +91,7 @@ class StoredRounds implements LinkedRounds {
     const owner = this.#callerKeyOfRound(round)
     const isClaimed = await this.#context.store.claim(round.id, { claimant, owner })
     if (!isClaimed) return false
-    const stream = this.#context.getHttpDeps().sessionStates.find({ key: round.owner })?.streams.get(round.streamId)
+    const stream = this.#context.sessionStates.find({ key: round.owner })?.streams.get(round.streamId)
     if (stream !== undefined) this.#claimsHere.set(stream, { roundId: round.id, claimant, owner })
     // Another instance may wait for the same answers, and would never receive them.
     this.announceAdoption(round)
@@ -140,12 +102,18 @@ class StoredRounds implements LinkedRounds {
     if (this.#roundsHere.get(streamId)?.round.id === id) this.#roundsHere.delete(streamId)
   }
 
+  /** Calls `handOff` if another instance continues the round, or if this instance stops. */
   watch(round: WaitingRound, callerKey: string, handOff: () => void): void {
     this.#roundsHere.set(round.streamId, { round, callerKey, sharedAnswers: new Map(), handOff })
     if (this.#isDraining) handOff()
   }
 
-  async takeAnswer(response: RpcResponse, peer: SessionPeer, adopt: (round: WaitingRound) => void): Promise<boolean> {
+  /**
+   * Accepts an answer to a round that waits at another instance, or at no instance. Continues the round here
+   * if no instance does. Resolves with false if no round has the question. While the store or the bus may have lost
+   * something, first looks for the round for `answerHoldMs`.
+   */
+  async takeAnswer(response: RpcResponse, peer: SessionPeer): Promise<boolean> {
     const owner = peer.session.key
     const id = String(response.id)
     const found = await this.#findRound(id, owner)
@@ -153,7 +121,7 @@ class StoredRounds implements LinkedRounds {
     const offer = { response, owner, callerKey: callerKeyOf(peer.view) }
     await this.#storeAnswer(offer)
     const adoptWithAnswer = (round: WaitingRound): void => {
-      adopt(round)
+      this.adopt(round, peer)
       // The store may lose the answer before the round reads it.
       this.#context.deps.questions.answer(owner, response)
     }
@@ -216,6 +184,10 @@ class StoredRounds implements LinkedRounds {
     }
   }
 
+  /**
+   * Stores an answer to a round that waits here. Another instance needs the answer if this one ends before it has all
+   * answers.
+   */
   async shareAnswer(response: RpcResponse): Promise<void> {
     const { store, deps } = this.#context
     const id = String(response.id)
@@ -226,10 +198,27 @@ class StoredRounds implements LinkedRounds {
     await Promise.race([sharing, deps.sleep(shareTimeoutMs, new AbortController().signal)])
   }
 
+  /** Notifies the other instances that this one continues a round. */
   announceAdoption({ id }: WaitingRound): void {
     this.#context.bus.publish('adopted', { id })
   }
 
+  /** Continues a round at this instance that another one kept, and notifies that one. */
+  adopt(round: WaitingRound, peer: SessionPeer, lastEventNumber?: number): CallStream | undefined {
+    const { store, deps, continueRound } = this.#context
+    const stream = continueRound(round, peer, lastEventNumber)
+    if (stream === undefined) return undefined
+    this.announceAdoption(round)
+    // Another instance may have claimed the round before this instance began to watch the round. The message about the
+    // claim was missed in that case, so the store is checked.
+    const leaveClaimedRound = async (): Promise<void> => {
+      if (await store.isClaimedElsewhere(round.id)) this.handOffRound(round.id)
+    }
+    leaveClaimedRound().catch(deps.reportError)
+    return stream
+  }
+
+  /** Passes a stored answer to its call, if the call waits here. */
   async takeStoredAnswer(owner: string, questionId: string): Promise<void> {
     const { store, bus, deps } = this.#context
     if (!this.hasQuestion(owner, questionId)) return
@@ -239,14 +228,17 @@ class StoredRounds implements LinkedRounds {
     if (deps.questions.answer(owner, response)) bus.publish('taken', { id: questionId })
   }
 
+  /** Returns true if this instance waits for the answer to a question. */
   hasQuestion(owner: string, questionId: string): boolean {
     return this.#context.deps.questions.find(owner, questionId) !== undefined
   }
 
+  /** Hands a round that waits here over to another instance. */
   handOffRound(roundId: string): void {
     for (const { round, handOff } of Array.from(this.#roundsHere.values())) if (round.id === roundId) handOff()
   }
 
+  /** Stores the response of a call of a session, and deletes its round. */
   async finish(streamId: string, session: RecordOwner, response: WrittenEvent | undefined): Promise<void> {
     const { store, bus } = this.#context
     const { key, callerKey } = session
@@ -255,6 +247,7 @@ class StoredRounds implements LinkedRounds {
     await store.deleteRound(streamId)
   }
 
+  /** Stores a round that waits here again, if the store has lost it or has an earlier round of the call. */
   async restoreRound(streamId: string): Promise<void> {
     const { store } = this.#context
     const here = this.#roundsHere.get(streamId)
@@ -263,9 +256,13 @@ class StoredRounds implements LinkedRounds {
     for (const [id, answer] of here.sharedAnswers) await store.addAnswer(id, answer, here.callerKey)
   }
 
+  /**
+   * Stores the rounds, answers and claims of this instance again, and reads the answers to its questions, because the
+   * store or the bus may have lost some.
+   */
   async catchUp(): Promise<void> {
-    const { store, getHttpDeps } = this.#context
-    for (const { streams } of getHttpDeps().sessionStates.list()) {
+    const { store, sessionStates } = this.#context
+    for (const { streams } of sessionStates.list()) {
       for (const stream of Array.from(streams.values())) {
         const claim = this.#claimsHere.get(stream)
         if (claim !== undefined) await store.claim(claim.roundId, claim)
@@ -294,6 +291,6 @@ class StoredRounds implements LinkedRounds {
    * knows the session. If the session has just ended, the key of the session is returned.
    */
   #callerKeyOfRound({ owner }: WaitingRound): string {
-    return this.#context.getHttpDeps().sessionStates.find({ key: owner })?.callerKey ?? owner
+    return this.#context.sessionStates.find({ key: owner })?.callerKey ?? owner
   }
 }

@@ -1,31 +1,12 @@
 import { callerKeyOf, type HttpReply } from '@x/exchange'
-import type { WaitingRound } from '../../call/waiting-round.ts'
-import { adoptRound } from '../adopt-round.ts'
 import type { CallStream } from '../call-stream.ts'
 import { rejectLostCall } from '../errors.ts'
 import type { ParsedEventId } from '../event-id.ts'
-import type { SessionPeer } from '../http-deps.ts'
+import type { SessionPeer } from '../peer.ts'
 import type { InstanceMessage } from './instance-bus.ts'
 import type { LinkContext } from './link-context.ts'
 import type { StoredResponse } from './link-store.ts'
 import type { LinkedRounds } from './linked-rounds.ts'
-
-/** The clients of this instance that read a stream whose call runs at another instance. */
-export interface RemoteReaders {
-  /** Resumes a stream that this instance does not have. Resolves with false if no instance has it. */
-  resume(eventId: ParsedEventId, peer: SessionPeer): Promise<boolean>
-  /**
-   * Called when another instance looks for the stream of a client that is connected there. Responds if the stream is
-   * here.
-   */
-  onLooking(streamId: string, sessionKey: string): Promise<void>
-  /** Called when a round was stored. Continues it if a client reads its stream here. */
-  onAsked(streamId: string): Promise<void>
-  /** Called when a response was stored. Sends it if a client reads its stream here. */
-  onFinished(streamId: string): Promise<void>
-  /** Reads each stream that a client follows here from the store, because messages of the bus may have been lost. */
-  catchUp(): Promise<void>
-}
 
 /** A client of this instance that reads the stream of a call at another instance. */
 interface RemoteReader {
@@ -40,26 +21,18 @@ const maxTries = 10
 /** Milliseconds between two checks that the call still runs at another instance. */
 const lookIntervalMs = 2000
 
-/** Continues a round at this instance, for a client that reads its stream here. */
-type Adopt = (round: WaitingRound, peer: SessionPeer, lastEventNumber?: number) => CallStream | undefined
-
-/** Creates {@link RemoteReaders} without a reader. */
-export function createRemoteReaders(context: LinkContext, rounds: LinkedRounds, adopt: Adopt): RemoteReaders {
-  return new ReadersOfOtherInstances(context, rounds, adopt)
-}
-
-class ReadersOfOtherInstances implements RemoteReaders {
+/** The clients of this instance that read a stream whose call runs at another instance. */
+export class RemoteReaders {
   readonly #context: LinkContext
   readonly #rounds: LinkedRounds
-  readonly #adopt: Adopt
   readonly #readers = new Map<string, RemoteReader>()
 
-  constructor(context: LinkContext, rounds: LinkedRounds, adopt: Adopt) {
+  constructor(context: LinkContext, rounds: LinkedRounds) {
     this.#context = context
     this.#rounds = rounds
-    this.#adopt = adopt
   }
 
+  /** Resumes a stream that this instance does not have. Resolves with false if no instance has it. */
   async resume(eventId: ParsedEventId, peer: SessionPeer): Promise<boolean> {
     // If no instance answers, the message is sent a second time, because the instance that runs the call may be slow.
     // If an instance is about to continue the call, the next try follows after a pause.
@@ -73,8 +46,12 @@ class ReadersOfOtherInstances implements RemoteReaders {
     return rejectLostCall(eventId, peer.view)
   }
 
+  /**
+   * Called when another instance looks for the stream of a client that is connected there. Responds if the stream is
+   * here.
+   */
   async onLooking(streamId: string, sessionKey: string): Promise<void> {
-    const session = this.#context.getHttpDeps().sessionStates.find({ key: sessionKey })
+    const session = this.#context.sessionStates.find({ key: sessionKey })
     const stream = this.#findStream(sessionKey, streamId)
     if (session === undefined || stream === undefined) return
     stream.extendWindow({ hasRemoteReader: true })
@@ -84,6 +61,7 @@ class ReadersOfOtherInstances implements RemoteReaders {
     this.#context.bus.publish(stream.isAsking ? 'asked' : 'running', { id: streamId })
   }
 
+  /** Called when a round was stored. Continues it if a client reads its stream here. */
   async onAsked(streamId: string): Promise<void> {
     const reader = this.#readers.get(streamId)
     if (reader === undefined) return
@@ -94,6 +72,7 @@ class ReadersOfOtherInstances implements RemoteReaders {
     if (!(await this.#adoptRound(reader.eventId, reader.peer, openedReply))) reply.end()
   }
 
+  /** Called when a response was stored. Sends it if a client reads its stream here. */
   async onFinished(streamId: string): Promise<void> {
     const reader = this.#readers.get(streamId)
     const storedResponse = reader && (await this.#context.store.getResponse(streamId))
@@ -103,6 +82,7 @@ class ReadersOfOtherInstances implements RemoteReaders {
     writeStoredResponse(reader.peer.view.reply, storedResponse)
   }
 
+  /** Reads each stream that a client follows here from the store, because messages of the bus may have been lost. */
   async catchUp(): Promise<void> {
     for (const streamId of Array.from(this.#readers.keys())) await this.onFinished(streamId)
   }
@@ -130,9 +110,7 @@ class ReadersOfOtherInstances implements RemoteReaders {
 
   #findStream(sessionKey: string, streamId: string): CallStream | undefined {
     // All entries are `CallStream`s, because `serveRequests` registers them.
-    return this.#context.getHttpDeps().sessionStates.find({ key: sessionKey })?.streams.get(streamId) as
-      | CallStream
-      | undefined
+    return this.#context.sessionStates.find({ key: sessionKey })?.streams.get(streamId) as CallStream | undefined
   }
 
   /**
@@ -164,7 +142,7 @@ class ReadersOfOtherInstances implements RemoteReaders {
   async #adoptRound(eventId: ParsedEventId, peer: SessionPeer, reply = peer.view.reply): Promise<boolean> {
     const round = await this.#rounds.findByStream(eventId.streamId, peer.session.key)
     if (round === undefined || (await this.#context.store.isClaimed(round.id))) return false
-    const stream = this.#adopt(round, peer, eventId.eventNumber)
+    const stream = this.#rounds.adopt(round, peer, eventId.eventNumber)
     stream?.resume(reply, eventId.eventNumber)
     return stream !== undefined
   }
@@ -208,20 +186,4 @@ function writeStoredResponse(reply: HttpReply, storedResponse: StoredResponse): 
   // A client that resumes has not received the response, so it is always sent.
   reply.write(storedResponse.text)
   reply.end()
-}
-
-/** Returns the function that continues at this instance a round that another one kept, and tells that one. */
-export function createAdopt(rounds: LinkedRounds, { store, deps, getHttpDeps }: LinkContext): Adopt {
-  return (round, peer, lastEventNumber) => {
-    const stream = adoptRound(round, peer, { http: getHttpDeps(), lastEventNumber })
-    if (stream === undefined) return undefined
-    rounds.announceAdoption(round)
-    // Another instance may have claimed the round before this instance began to watch the round. The message about the
-    // claim was missed in that case, so the store is checked.
-    const leaveClaimedRound = async (): Promise<void> => {
-      if (await store.isClaimedElsewhere(round.id)) rounds.handOffRound(round.id)
-    }
-    leaveClaimedRound().catch(deps.reportError)
-    return stream
-  }
 }
