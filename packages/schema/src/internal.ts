@@ -4,6 +4,15 @@
  * @module @x/schema/internal
  */
 
+export {
+  type Choice,
+  choicesOf,
+  describeFieldMismatch,
+  fieldKeywordsOf,
+  type FieldValue,
+  isFieldValue,
+} from './client/field-rules.ts'
+export { textFormats } from './client/elicitation-schema.ts'
 export { capabilityNamesOf } from './basic/missing-capabilities.ts'
 export { subscriptionIdOf } from './patterns/subscriptions.ts'
 export { loggingLevels, severityOf } from './basic/meta.ts'

@@ -1,8 +1,6 @@
-import { quoteText, formatCount } from '@x/core'
-import { isJsonObject, type PrimitiveSchemaDefinition, type RequestedSchema, type StringSchema } from '@x/schema'
-
-/** A value that a form field may have. */
-export type FieldValue = string | number | boolean | readonly string[]
+import { quoteText } from '@x/core'
+import type { RequestedSchema } from '@x/schema'
+import { describeFieldMismatch, type FieldValue, isFieldValue } from '@x/schema/internal'
 
 /** The content of an accepted form as the client sends it, or the path and reason of a mismatch. */
 export type CheckedForm = { readonly content: { readonly [field: string]: FieldValue } } | { readonly issue: string }
@@ -21,14 +19,12 @@ export function checkForm(schema: RequestedSchema, fieldValues: Readonly<Record<
     const value = Object.hasOwn(fieldValues, name) ? fieldValues[name] : field.default
     if (value === undefined) {
       if (requiredNames.has(name)) return { issue: `${describeContentField(name)}: it is required` }
-    } else if (isFieldValue(value)) {
-      const expectedDescription = describeExpectedValues(field, value)
-      if (expectedDescription !== undefined)
-        return { issue: `${describeContentField(name)}: expected ${expectedDescription}` }
-      entries.push([name, value])
-    } else {
-      return { issue: `${describeContentField(name)}: expected ${fieldTypeName(field)}` }
+      continue
     }
+    const expectedDescription = describeFieldMismatch(field, value)
+    if (expectedDescription !== undefined)
+      return { issue: `${describeContentField(name)}: expected ${expectedDescription}` }
+    if (isFieldValue(value)) entries.push([name, value])
   }
   // `fromEntries` defines members, so that a field with the name `__proto__` stays a field.
   return { content: Object.fromEntries(entries) }
@@ -36,116 +32,4 @@ export function checkForm(schema: RequestedSchema, fieldValues: Readonly<Record<
 
 function describeContentField(name: string): string {
   return `content ${JSON.stringify(name.slice(0, 128).replaceAll(/\p{C}/gu, ' '))}`
-}
-
-/** Returns a description of the values that a field accepts, or `undefined` if the field accepts `value`. */
-export function describeFieldMismatch(field: PrimitiveSchemaDefinition, value: unknown): string | undefined {
-  return isFieldValue(value) ? describeExpectedValues(field, value) : fieldTypeName(field)
-}
-
-/** Returns `true` for a value of a type that some field may have. */
-export function isFieldValue(value: unknown): value is FieldValue {
-  if (Array.isArray(value)) return value.every((item) => typeof item === 'string')
-  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
-}
-
-function fieldTypeName({ type }: PrimitiveSchemaDefinition): string {
-  if (type === 'array') return 'a list of strings'
-  return type === 'integer' ? 'a whole number' : `a ${type}`
-}
-
-/** Returns a description of the values that a field accepts, or `undefined` if the field accepts the value. */
-function describeExpectedValues(field: PrimitiveSchemaDefinition, value: FieldValue): string | undefined {
-  switch (field.type) {
-    case 'boolean':
-      return typeof value === 'boolean' ? undefined : fieldTypeName(field)
-    case 'array':
-      return Array.isArray(value) ? describeListMismatch(field, value) : fieldTypeName(field)
-    case 'string':
-      return typeof value === 'string' ? describeTextMismatch(field, value) : fieldTypeName(field)
-    default:
-      return typeof value === 'number' ? describeNumberMismatch(field, value) : fieldTypeName(field)
-  }
-}
-
-type Field<Type> = Extract<PrimitiveSchemaDefinition, { readonly type: Type }>
-type NumberDefinition = Extract<PrimitiveSchemaDefinition, { readonly minimum?: unknown }>
-
-function describeNumberMismatch({ type, minimum, maximum }: NumberDefinition, value: number): string | undefined {
-  if (type === 'integer' && !Number.isInteger(value)) return 'a whole number'
-  if (minimum !== undefined && value < minimum) return `at least ${minimum}`
-  return maximum !== undefined && value > maximum ? `at most ${maximum}` : undefined
-}
-
-function describeListMismatch(field: Field<'array'>, value: readonly string[]): string | undefined {
-  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = field
-  if (value.length < minItems) return `at least ${minItems} of the options`
-  if (value.length > maxItems) return `at most ${maxItems} of the options`
-  const options = new Set(choicesOf(items)?.map((choice) => choice.value))
-  return value.every((item) => options.has(item)) ? undefined : 'nothing but the options of the form'
-}
-
-/** A value that people choose, and the text that they see for it. */
-export interface Choice {
-  readonly value: string
-  readonly label: string
-}
-
-/**
- * Returns the choices of a field or of its items, or `undefined` if any value is valid. The types of the members are
- * checked at run time, because the server may send other types than the schema declares.
- */
-export function choicesOf(definition: { readonly [memberName: string]: unknown }): readonly Choice[] | undefined {
-  const titles: unknown = definition['enumNames']
-  for (const options of [definition['oneOf'], definition['enum'], definition['anyOf']]) {
-    if (!Array.isArray(options)) continue
-    const choices = options.map((option: unknown, index) => {
-      if (isJsonObject(option)) return choiceOf(option['const'], option['title'])
-      return choiceOf(option, Array.isArray(titles) ? titles[index] : undefined)
-    })
-    if (choices.every((choice) => choice !== undefined)) return choices
-  }
-  return undefined
-}
-
-function choiceOf(value: unknown, title: unknown): Choice | undefined {
-  return typeof value === 'string' ? { value, label: typeof title === 'string' ? title : value } : undefined
-}
-
-function describeTextMismatch(field: Field<'string'>, value: string): string | undefined {
-  const choices = choicesOf(field)
-  if (choices) return choices.some((choice) => choice.value === value) ? undefined : 'one of the options of the form'
-  return 'minLength' in field || 'maxLength' in field || 'format' in field
-    ? describePlainTextMismatch(field, value)
-    : undefined
-}
-
-function describePlainTextMismatch(field: StringSchema, value: string): string | undefined {
-  const { minLength, maxLength, format } = field
-  // JSON Schema counts code points.
-  const length = [...value].length
-  if (minLength !== undefined && length < minLength) return `at least ${formatCount(minLength, 'character')}`
-  if (maxLength !== undefined && length > maxLength) return `at most ${formatCount(maxLength, 'character')}`
-  return format === undefined || formats[format].test(value) ? undefined : formats[format].description
-}
-
-const datePattern = /^\d{4}-\d{2}-\d{2}$/
-const dateTimePattern =
-  /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
-
-const formats = {
-  date: { description: 'a date such as 2026-07-28', test: isCalendarDate },
-  'date-time': {
-    description: 'a time such as 2026-07-28T12:00:00Z',
-    test: (value: string) => isCalendarDate(dateTimePattern.exec(value)?.[1] ?? ''),
-  },
-  email: { description: 'an e-mail address', test: (value: string) => /^[^\s@]+@[^\s@]+$/.test(value) },
-  uri: { description: 'an absolute URI', test: (value: string) => URL.canParse(value) },
-}
-
-function isCalendarDate(value: string): boolean {
-  if (!datePattern.test(value)) return false
-  const timestampMs = Date.parse(`${value}T00:00:00Z`)
-  // `Date.parse` accepts 30 February as 2 March.
-  return !Number.isNaN(timestampMs) && new Date(timestampMs).toISOString().startsWith(value)
 }

@@ -1,7 +1,7 @@
 import { checkArgument } from '@x/core'
 import type { PrimitiveSchemaDefinition, RequestedSchema, StringSchema } from '@x/schema'
+import { type Choice, choicesOf, type FieldValue, describeFieldMismatch, isFieldValue } from '@x/schema/internal'
 import type { ElicitAnswer } from '../request/input-handlers.ts'
-import { type Choice, choicesOf, type FieldValue, describeFieldMismatch, isFieldValue } from './check-form.ts'
 
 /** The members that fields of all types have. The texts come from the server, so escape them when you show them. */
 export interface FieldBase {

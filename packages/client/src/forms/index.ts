@@ -4,7 +4,7 @@
  * @module @x/client/forms
  */
 
-export type { Choice } from './check-form.ts'
+export type { Choice } from '@x/schema/internal'
 export {
   type BooleanField,
   type ChoiceField,

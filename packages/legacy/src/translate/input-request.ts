@@ -7,6 +7,7 @@ import {
   type JsonValue,
   type RpcRequest,
 } from '@x/schema'
+import { choicesOf } from '@x/schema/internal'
 import { definesCapability } from './capabilities.ts'
 import { type LegacyRevision, revisionFeaturesOf } from './revisions.ts'
 
@@ -66,14 +67,11 @@ function toPlainForm(schema: JsonObject): { readonly schema: JsonObject } | { re
 
 function toPlainField(field: JsonObject): JsonObject {
   const { default: defaultValue, oneOf, ...rest } = field
-  const choices = Array.isArray(oneOf) ? oneOf.filter((choice: JsonValue) => isJsonObject(choice)) : undefined
+  const choices = choicesOf({ oneOf })
   return {
     ...rest,
     ...(field['type'] === 'boolean' && defaultValue !== undefined && { default: defaultValue }),
-    ...(choices && {
-      enum: choices.map((choice) => choice['const'] ?? ''),
-      enumNames: choices.map((choice) => choice['title'] ?? ''),
-    }),
+    ...(choices && { enum: choices.map(({ value }) => value), enumNames: choices.map(({ label }) => label) }),
   }
 }
 

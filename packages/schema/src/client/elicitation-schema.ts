@@ -24,15 +24,20 @@ export type StringSchema = {
   readonly default?: string | undefined
 }
 
+/** The formats of a text field. */
+export const textFormats = ['email', 'uri', 'date', 'date-time'] as const
+
 const fieldMembers = { title: optional(string), description: optional(string) }
-const singleSelectMembers = { ...fieldMembers, type: literal('string'), default: optional(string) }
+const singleSelectMembers = { type: literal('string'), ...fieldMembers, default: optional(string) }
 
 /** The shape of {@link StringSchema}. */
 export const stringSchema = shape<StringSchema>({
-  ...singleSelectMembers,
+  type: literal('string'),
+  ...fieldMembers,
   minLength: optional(integer),
   maxLength: optional(integer),
-  format: optional(literal('date', 'date-time', 'email', 'uri')),
+  format: optional(literal(...textFormats)),
+  default: optional(string),
 })
 
 /** A number field of a form (client/elicitation, requested schema). */
@@ -47,8 +52,8 @@ export type NumberSchema = {
 
 /** The shape of {@link NumberSchema}. */
 export const numberSchema = shape<NumberSchema>({
-  ...fieldMembers,
   type: literal('integer', 'number'),
+  ...fieldMembers,
   minimum: optional(number),
   maximum: optional(number),
   default: optional(number),
@@ -64,8 +69,8 @@ export type BooleanSchema = {
 
 /** The shape of {@link BooleanSchema}. */
 export const booleanSchema = shape<BooleanSchema>({
-  ...fieldMembers,
   type: literal('boolean'),
+  ...fieldMembers,
   default: optional(boolean),
 })
 
@@ -119,8 +124,8 @@ export type UntitledMultiSelectEnumSchema = {
 }
 
 const multiSelectMembers = {
-  ...fieldMembers,
   type: literal('array'),
+  ...fieldMembers,
   minItems: optional(integer),
   maxItems: optional(integer),
   default: optional(list(string)),

@@ -9,6 +9,7 @@ import {
   type UntitledMultiSelectEnumSchema,
   type UntitledSingleSelectEnumSchema,
 } from '@x/schema'
+import { describeFieldMismatch, fieldKeywordsOf } from '@x/schema/internal'
 import {
   rejectOtherKeywords,
   requireTextLength,
@@ -30,8 +31,6 @@ import {
   toTitledOptions,
 } from './choice-options.ts'
 
-const commonKeywords = ['type', 'title', 'description', 'default']
-
 /**
  * Compiles a choice of one value. Its schema has titles only if the options have titles (client/elicitation, enum
  * schema).
@@ -39,7 +38,7 @@ const commonKeywords = ['type', 'title', 'description', 'default']
 export function compileSingleSelect(field: Field): EnumSchema {
   const legacyKeywords = field.schema['enum'] !== undefined ? ['enumNames'] : []
   const options = choiceOptionsOf(field)
-  rejectOtherKeywords(field, 'a choice of one', [...commonKeywords, ...optionKeywords, ...legacyKeywords])
+  rejectOtherKeywords(field, 'a choice of one', [...fieldKeywordsOf('choice'), ...optionKeywords, ...legacyKeywords])
   const { type } = field.schema
   if (type !== undefined && type !== 'string') throw fieldError(field, 'the type of a choice of one must be "string"')
   const defaultValue = field.schema['default']
@@ -108,11 +107,11 @@ function enumNamesOf(field: Field, options: readonly ChoiceOption[]): readonly s
  * schema).
  */
 export function compileMultiSelect(field: Field): MultiSelectEnumSchema {
-  rejectOtherKeywords(field, 'a choice of several', [...commonKeywords, 'items', 'minItems', 'maxItems'])
+  rejectOtherKeywords(field, 'a choice of several', fieldKeywordsOf('choices'))
   const options = readItemOptions(field)
   const [minItems, maxItems] = readItemCountRange(field, options.length)
   const baseSchema = { type: 'array', ...labelsOf(field), minItems, maxItems } as const
-  const defaultChoices = defaultChoicesOf(field, options, { min: minItems ?? 0, max: maxItems ?? options.length })
+  const defaultChoices = defaultChoicesOf(field, options, { minItems, maxItems })
   if (isTitled(options)) {
     const items = Object.freeze({ anyOf: toTitledOptions(options) })
     return freezeDefinedMembers<TitledMultiSelectEnumSchema>({ ...baseSchema, items, default: defaultChoices })
@@ -147,20 +146,19 @@ function readItemCountRange(field: Field, optionCount: number): [number | undefi
 function defaultChoicesOf(
   field: Field,
   options: readonly ChoiceOption[],
-  { min, max }: { min: number; max: number },
+  countRange: Pick<MultiSelectEnumSchema, 'minItems' | 'maxItems'>,
 ): readonly string[] | undefined {
-  const defaultValue = field.schema['default']
-  if (defaultValue === undefined) return undefined
-  const defaultItems: readonly unknown[] = Array.isArray(defaultValue) ? defaultValue : []
-  const defaultChoices = options.map(({ value }) => value).filter((value) => defaultItems.includes(value))
-  const isAllowedDefault =
-    Array.isArray(defaultValue) &&
-    defaultChoices.length === defaultItems.length &&
-    defaultItems.length >= min &&
-    defaultItems.length <= max
-  if (!isAllowedDefault)
+  const defaultItems = field.schema['default']
+  if (defaultItems === undefined) return undefined
+  const values = optionValues(options)
+  const definition = { type: 'array', items: { type: 'string', enum: values }, ...countRange } as const
+  if (
+    !Array.isArray(defaultItems) ||
+    new Set(defaultItems).size < defaultItems.length ||
+    describeFieldMismatch(definition, defaultItems) !== undefined
+  )
     throw invalidDefaultError(field, 'an array of the values to choose, each once, and as many as are allowed')
-  return Object.freeze(defaultChoices)
+  return Object.freeze(values.filter((value) => defaultItems.includes(value)))
 }
 
 function isTitled(options: readonly ChoiceOption[]): boolean {

@@ -1,5 +1,6 @@
 import { quoteText } from '@x/core'
 import type { BooleanSchema, NumberSchema, StringSchema } from '@x/schema'
+import { describeFieldMismatch, fieldKeywordsOf, textFormats } from '@x/schema/internal'
 import {
   rejectOtherKeywords,
   type Field,
@@ -17,12 +18,12 @@ import {
 /** Compiles a text field (client/elicitation, string schema). */
 export function compileTextField(field: Field): StringSchema {
   const format = readFormat(field)
-  const allowedKeywords = ['type', 'title', 'description', 'minLength', 'maxLength', 'format', 'default']
+  const allowedKeywords = fieldKeywordsOf('string')
   // Schema libraries add a pattern for a format. The pattern is omitted, because the client needs only the format and
   // the schema still checks the answer.
   rejectOtherKeywords(field, 'a string', format === undefined ? allowedKeywords : [...allowedKeywords, 'pattern'])
   const [minLength, maxLength] = readCountRange(field, 'minLength', 'maxLength')
-  const defaultText = defaultTextOf(field, { min: minLength ?? 0, max: maxLength ?? Infinity })
+  const defaultText = defaultTextOf(field, { type: 'string', minLength, maxLength })
   return freezeDefinedMembers<StringSchema>({
     type: 'string',
     ...labelsOf(field),
@@ -33,21 +34,18 @@ export function compileTextField(field: Field): StringSchema {
   })
 }
 
-function defaultTextOf(field: Field, { min, max }: { min: number; max: number }): string | undefined {
+function defaultTextOf(field: Field, lengthRule: StringSchema): string | undefined {
   if (field.schema['default'] === undefined) return undefined
   if (typeof field.schema['default'] !== 'string') throw invalidDefaultError(field, 'a string')
   const defaultText = readTextKeyword(field, 'default', maxFieldTextLength)
-  // JSON Schema counts characters, not UTF-16 units.
-  const characterCount = [...(defaultText ?? '')].length
-  if (characterCount < min || characterCount > max) throw invalidDefaultError(field, 'a string of the allowed length')
+  if (describeFieldMismatch(lengthRule, defaultText) !== undefined)
+    throw invalidDefaultError(field, 'a string of the allowed length')
   return defaultText
 }
 
-const formats = ['email', 'uri', 'date', 'date-time'] as const
-
 function readFormat(field: Field): StringSchema['format'] {
   const declaredFormat = readTextKeyword(field, 'format', maxLabelLength)
-  const format = formats.find((candidateFormat) => candidateFormat === declaredFormat)
+  const format = textFormats.find((candidateFormat) => candidateFormat === declaredFormat)
   if (declaredFormat === undefined || format !== undefined) return format
   const formatAdvice =
     declaredFormat === 'password'
@@ -55,21 +53,23 @@ function readFormat(field: Field): StringSchema['format'] {
       : 'say in the description what is wanted, and check it in the handler or, with zod, in refine()'
   throw fieldError(
     field,
-    `the format ${quoteText(declaredFormat)} cannot be sent to clients, only ${formats.join(', ')}; ${formatAdvice}`,
+    `the format ${quoteText(declaredFormat)} cannot be sent to clients, only ${textFormats.join(', ')}; ${formatAdvice}`,
   )
 }
 
 /** Compiles a number field (client/elicitation, number schema). */
 export function compileNumberField(field: Field, type: 'integer' | 'number'): NumberSchema {
-  const allowedKeywords = ['type', 'title', 'description', 'minimum', 'maximum', 'default']
   const exclusiveKeywords = type === 'integer' ? ['exclusiveMinimum', 'exclusiveMaximum'] : []
-  rejectOtherKeywords(field, type === 'integer' ? 'an integer' : 'a number', [...allowedKeywords, ...exclusiveKeywords])
+  rejectOtherKeywords(field, type === 'integer' ? 'an integer' : 'a number', [
+    ...fieldKeywordsOf('number'),
+    ...exclusiveKeywords,
+  ])
   const [minimum, maximum] = requireNonEmptyRange(
     field,
     type === 'integer' ? readIntegerBounds(field) : readBounds(field),
   )
   const defaultValue = field.schema['default']
-  if (defaultValue !== undefined && !fitsNumberBounds(defaultValue, { type, minimum, maximum }))
+  if (defaultValue !== undefined && describeFieldMismatch({ type, minimum, maximum }, defaultValue) !== undefined)
     throw invalidDefaultError(field, `${type === 'integer' ? 'an integer' : 'a number'} within the bounds`)
   return freezeDefinedMembers<NumberSchema>({
     type,
@@ -108,14 +108,9 @@ function readNumberKeyword(field: Field, keyword: string): number | undefined {
   throw fieldError(field, `"${keyword}" is ${quoteText(value)}; it must be a number`)
 }
 
-function fitsNumberBounds(value: unknown, { type, minimum, maximum }: NumberSchema): boolean {
-  if (typeof value !== 'number' || (type === 'integer' && !Number.isInteger(value))) return false
-  return value >= (minimum ?? value) && value <= (maximum ?? value)
-}
-
 /** Compiles a boolean field (client/elicitation, boolean schema). */
 export function compileBooleanField(field: Field): BooleanSchema {
-  rejectOtherKeywords(field, 'a boolean', ['type', 'title', 'description', 'default'])
+  rejectOtherKeywords(field, 'a boolean', fieldKeywordsOf('boolean'))
   const defaultValue = field.schema['default']
   if (defaultValue !== undefined && typeof defaultValue !== 'boolean') throw invalidDefaultError(field, 'true or false')
   return freezeDefinedMembers<BooleanSchema>({ type: 'boolean', ...labelsOf(field), default: defaultValue })
