@@ -3,7 +3,7 @@ import type { RequestedSchema } from '@x/schema'
 import { type CompiledSchema, type AnySchema, compileSchema, type SchemaOutput } from '../json-schema/compile-schema.ts'
 import type { CheckedValue } from '../json-schema/rejected-value.ts'
 import { isZodSchema, type ZodSchema } from '../json-schema/zod-issues.ts'
-import { type StructureKey, structureKeyOf } from '../json-schema/zod-key.ts'
+import { structureKeyOf } from '../json-schema/zod-key.ts'
 import type { Awaitable } from '../request/awaitable.ts'
 import { compileFormSchema } from './compile-form-schema.ts'
 import { requestedSchemaOf } from './requested-schema.ts'
@@ -47,11 +47,7 @@ export function form<S extends AnySchema>(schema: S, errorSubject = 'form'): For
 }
 
 /** A form, with the function that creates the check for another schema of the same structure. */
-interface CompiledForm {
-  readonly requestedSchema: RequestedSchema
-  readonly check: CompiledSchema['check']
-  readonly createCheckFor: CompiledSchema['createCheckFor']
-}
+type CompiledForm = Pick<Form<unknown>, 'requestedSchema'> & Pick<CompiledSchema, 'check' | 'createCheckFor'>
 
 function compileForm(schema: AnySchema, errorSubject: string): CompiledForm {
   const { jsonSchema, check, createCheckFor } = compileFormSchema(schema, (partSchema) =>
@@ -60,61 +56,10 @@ function compileForm(schema: AnySchema, errorSubject: string): CompiledForm {
   return { requestedSchema: requestedSchemaOf(jsonSchema, errorSubject), check, createCheckFor }
 }
 
-/** The forms of schema objects that were used more than once. */
-const formsBySchema = new WeakMap<object, Form<unknown>>()
+/** The number of latest schema objects whose forms are cached. */
+const maxLatestForms = 64
 
-/**
- * The latest schema objects that were used once, and their forms. A schema object that a handler creates in each run is
- * never used again. A long-lived `WeakMap` or `Map` would keep such objects until the next full garbage collection, so
- * these are arrays, in which each new object takes the place of the oldest.
- */
-const latestSchemas: (object | undefined)[] = Array.from({ length: 64 })
-const latestForms: (Form<unknown> | undefined)[] = Array.from({ length: latestSchemas.length })
-let nextLatest = 0
-
-/**
- * Returns a form unchanged, and converts a schema into a form. Forms are cached by the schema object, so that a schema
- * outside of the handler is converted once. A schema that a handler creates in each run is found by its structure, and
- * is not converted again. If it has code of its own, such as a `refine()`, it checks the answer itself. Throws like
- * {@link form}.
- *
- * `onRebuilt` is called once for a structure that was created very often.
- */
-export function formOf(schema: AnySchema | Form<unknown>, onRebuilt: () => void = () => {}): Form<unknown> {
-  if (isForm(schema)) return schema
-  const frequentForm = formsBySchema.get(schema)
-  if (frequentForm !== undefined) return frequentForm
-  const latestIndex = latestSchemas.indexOf(schema)
-  const latestForm = latestForms[latestIndex]
-  if (latestForm !== undefined) {
-    setLatestForm(latestIndex, undefined, undefined)
-    formsBySchema.set(schema, latestForm)
-    return latestForm
-  }
-  const newForm = reuseFormOfEqualSchema(schema, onRebuilt) ?? form(schema)
-  setLatestForm(nextLatest, schema, newForm)
-  nextLatest = (nextLatest + 1) % latestSchemas.length
-  return newForm
-}
-
-function setLatestForm(index: number, schema: object | undefined, latestForm: Form<unknown> | undefined): void {
-  latestSchemas[index] = schema
-  latestForms[index] = latestForm
-}
-
-/** A form that was made of a schema, and the number of later schemas with the same key. */
-interface RememberedForm {
-  /** Creates the form of a later schema. A schema without code has the form of the first one. */
-  readonly createFormFor: (schema: ZodSchema) => Form<unknown>
-  rebuildCount: number
-}
-
-const formsByKey = new Map<string, RememberedForm>()
-
-/**
- * The maximum number of forms that are cached by key, and the maximum length of a key. A schema may contain data of a
- * peer.
- */
+/** The maximum number of structures whose forms are cached, and the maximum length of a key. Keys may contain data of a peer. */
 const maxRememberedForms = 256
 const maxKeyLength = 10_000
 
@@ -125,32 +70,79 @@ const maxKeyLength = 10_000
 const rebuildWarningThreshold = 100
 
 /**
- * Returns the form of a zod schema, made from the cached form of an equal schema if there is one. Returns undefined for
- * a schema without a key.
+ * The forms of this process: those of schema objects that were used twice live as long as the object, those that were
+ * used once are the latest {@link maxLatestForms}, and those of equal structures are at most {@link maxRememberedForms}.
  */
-function reuseFormOfEqualSchema(schema: AnySchema, onRebuilt: () => void): Form<unknown> | undefined {
-  const key = structureKeyOf(schema)
-  if (key === undefined || key.text.length > maxKeyLength || !isZodSchema(schema)) return undefined
-  const rememberedForm = formsByKey.get(key.text)
-  if (rememberedForm === undefined) return rememberForm(key, compileForm(schema, 'form'))
-  rememberedForm.rebuildCount++
-  if (rememberedForm.rebuildCount === rebuildWarningThreshold) onRebuilt()
-  return rememberedForm.createFormFor(schema)
+class FormCache {
+  readonly #frequent = new WeakMap<object, Form<unknown>>()
+  // A schema object that a handler creates in each run is never used again. A long-lived `WeakMap` or `Map` would keep
+  // such objects until the next full garbage collection, so each new object takes the place of the oldest in an array.
+  readonly #latestSchemas: (object | undefined)[] = Array.from({ length: maxLatestForms })
+  readonly #latestForms: (Form<unknown> | undefined)[] = Array.from({ length: maxLatestForms })
+  #nextLatest = 0
+  readonly #compiledByKey = new Map<string, { readonly createForm: CreateForm; rebuildCount: number }>()
+
+  get(schema: AnySchema, onRebuilt: () => void): Form<unknown> {
+    const frequentForm = this.#frequent.get(schema)
+    if (frequentForm !== undefined) return frequentForm
+    const latestIndex = this.#latestSchemas.indexOf(schema)
+    const latestForm = this.#latestForms[latestIndex]
+    if (latestForm !== undefined) {
+      this.#setLatest(latestIndex, undefined, undefined)
+      this.#frequent.set(schema, latestForm)
+      return latestForm
+    }
+    const newForm = this.#getByStructure(schema, onRebuilt) ?? form(schema)
+    this.#setLatest(this.#nextLatest, schema, newForm)
+    this.#nextLatest = (this.#nextLatest + 1) % maxLatestForms
+    return newForm
+  }
+
+  #setLatest(index: number, schema: object | undefined, latestForm: Form<unknown> | undefined): void {
+    this.#latestSchemas[index] = schema
+    this.#latestForms[index] = latestForm
+  }
+
+  /**
+   * Returns the form of a zod schema, made from the cached form of an equal schema if there is one. Returns undefined
+   * for a schema without a key.
+   */
+  #getByStructure(schema: AnySchema, onRebuilt: () => void): Form<unknown> | undefined {
+    const key = structureKeyOf(schema)
+    if (key === undefined || key.text.length > maxKeyLength || !isZodSchema(schema)) return undefined
+    const known = this.#compiledByKey.get(key.text)
+    if (known !== undefined) {
+      known.rebuildCount++
+      if (known.rebuildCount === rebuildWarningThreshold) onRebuilt()
+      return known.createForm(schema)
+    }
+    const { requestedSchema, check, createCheckFor } = compileForm(schema, 'form')
+    const firstForm = { requestedSchema, check }
+    if (createCheckFor === undefined) return firstForm
+    const [oldestKey] = this.#compiledByKey.keys()
+    if (this.#compiledByKey.size >= maxRememberedForms && oldestKey !== undefined) this.#compiledByKey.delete(oldestKey)
+    const createForm: CreateForm = (equalSchema) =>
+      key.hasCode ? { requestedSchema, check: createCheckFor(equalSchema) } : firstForm
+    this.#compiledByKey.set(key.text, { createForm, rebuildCount: 0 })
+    return firstForm
+  }
 }
 
-function rememberForm(
-  { text, hasCode }: StructureKey,
-  { requestedSchema, check, createCheckFor }: CompiledForm,
-): Form<unknown> {
-  const firstForm = { requestedSchema, check }
-  const [oldestKey] = formsByKey.keys()
-  if (formsByKey.size >= maxRememberedForms && oldestKey !== undefined) formsByKey.delete(oldestKey)
-  if (createCheckFor !== undefined) {
-    const createFormFor = (schema: ZodSchema): Form<unknown> =>
-      hasCode ? { requestedSchema, check: createCheckFor(schema) } : firstForm
-    formsByKey.set(text, { createFormFor, rebuildCount: 0 })
-  }
-  return firstForm
+/** Creates the form of a schema whose structure is known. A schema without code has the form of the first one. */
+type CreateForm = (schema: ZodSchema) => Form<unknown>
+
+const formCache = new FormCache()
+
+/**
+ * Returns a form unchanged, and converts a schema into a form. Forms are cached by the schema object, so that a schema
+ * outside of the handler is converted once. A schema that a handler creates in each run is found by its structure, and
+ * is not converted again. If it has code of its own, such as a `refine()`, it checks the answer itself. Throws like
+ * {@link form}.
+ *
+ * `onRebuilt` is called once for a structure that was created very often.
+ */
+export function formOf(schema: AnySchema | Form<unknown>, onRebuilt: () => void = () => {}): Form<unknown> {
+  return isForm(schema) ? schema : formCache.get(schema, onRebuilt)
 }
 
 const schemaTexts = new WeakMap<RequestedSchema, string>()
