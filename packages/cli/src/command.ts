@@ -1,3 +1,4 @@
+import { parseDuration } from '@x/core'
 import { Command, InvalidArgumentError } from 'commander'
 import type { ExitCode } from './cli-error.ts'
 import type { CliIo } from './cli-io.ts'
@@ -63,17 +64,9 @@ export function parsePort(text: string): number {
   return Number(text)
 }
 
-const unitMs: ReadonlyMap<string, number> = new Map([
-  ['s', 1000],
-  ['m', 60_000],
-  ['h', 3_600_000],
-  ['d', 86_400_000],
-])
-
 /** Parses a time span such as `90s`, `5m`, `2h` or `1d` into milliseconds, for an option. */
-export function parseDuration(text: string): number {
-  const [, digits, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
-  const factor = unitMs.get(unit)
-  if (factor === undefined) throw new InvalidArgumentError('Write a number and s, m, h or d, such as 5m.')
-  return Number(digits) * factor
+export function parseTimeSpan(text: string): number {
+  const ms = parseDuration(text, ['s', 'm', 'h', 'd'])
+  if (ms === undefined) throw new InvalidArgumentError('Write a number and s, m, h or d, such as 5m.')
+  return ms
 }

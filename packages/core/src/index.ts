@@ -92,6 +92,7 @@ export {
   unref,
 } from './runtime.ts'
 export { escapeCharacter, formatCount, quoteText } from './quote-text.ts'
+export { type DurationUnit, formatDuration, formatRetryAfter, parseDuration } from './duration.ts'
 export { isThisMachine } from './this-machine.ts'
 export { isUnavailable } from './unavailable.ts'
 export {

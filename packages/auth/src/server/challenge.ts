@@ -1,4 +1,4 @@
-import type { LimitError } from '@x/core'
+import { formatRetryAfter, type LimitError } from '@x/core'
 import { limitErrorToMcp } from '@x/exchange'
 import { errorCodes, isJsonObject, type JsonObject } from '@x/schema'
 import { proofAlgorithms } from './dpop.ts'
@@ -99,7 +99,7 @@ function createUnavailableResponse(retryAfterMs: number = defaultRetryAfterMs): 
     message: 'The access token cannot be checked at present: try again',
     code: errorCodes.internal,
     data: { reason: 'unavailable', retryAfterMs, begun: false },
-    headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) },
+    headers: { 'Retry-After': formatRetryAfter(retryAfterMs) },
   }
 }
 
@@ -114,7 +114,7 @@ export function toLimitResponse(error: LimitError): HttpErrorResponse {
     message,
     code,
     ...(isJsonObject(data) && { data }),
-    headers: { 'Retry-After': String(Math.ceil(error.retryAfterMs / 1000)) },
+    headers: { 'Retry-After': formatRetryAfter(error.retryAfterMs) },
   }
 }
 

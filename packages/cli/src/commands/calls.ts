@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import type { BridgeCommandOptions } from '../calls/start-bridge.ts'
 import type { CallCommandOptions } from '../calls/call-tool.ts'
 import type { ListCommandOptions } from '../calls/list-server.ts'
-import { type CommandHost, createCommand, parseDuration, parsePort } from '../command.ts'
+import { type CommandHost, createCommand, parseTimeSpan, parsePort } from '../command.ts'
 
 /** Creates the option `--token`. */
 export function tokenOption(): Option {
@@ -51,7 +51,7 @@ export function callCommand(host: CommandHost): Command {
   )
     .option('--args <json>', 'the arguments of the tool', '{}')
     .option('--answers <file>', 'answers to questions: a JSON object by the key of each question')
-    .option('--timeout <time>', 'the longest time for each request of the call, such as 90s', parseDuration)
+    .option('--timeout <time>', 'the longest time for each request of the call, such as 90s', parseTimeSpan)
 }
 
 /** Creates the command `bridge`. */

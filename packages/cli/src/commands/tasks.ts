@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { CliError } from '../cli-error.ts'
-import { type CommandHost, createCommand, parseCount, parseDuration } from '../command.ts'
+import { type CommandHost, createCommand, parseCount, parseTimeSpan } from '../command.ts'
 import type { ListOptions, StoreOptions } from '../tasks/manage-tasks.ts'
 
 /** Adds the required option `--store`. The address may have a password, so the environment can give it, too. */
@@ -70,7 +70,7 @@ function taskListCommand(host: CommandHost): Command {
     .addOption(new Option('--status <status>', 'only tasks of this status').choices(statuses))
     .option('--tool <name>', 'only tasks of this tool')
     .option('--owner <key>', 'only tasks of this owner, as the list shows it')
-    .option('--older-than <time>', 'only tasks of at least this age, such as 5m', parseDuration)
+    .option('--older-than <time>', 'only tasks of at least this age, such as 5m', parseTimeSpan)
     .option('--min-failures <number>', 'only tasks with at least this number of failures', parseCount)
     .option('--limit <number>', 'the largest number of tasks, at most 1000', parseCount, 100)
     .option('--cursor <cursor>', 'the cursor that the previous list ended with')

@@ -64,15 +64,6 @@ function shorten(line: string, width: number | undefined): string {
   return width === undefined || line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`
 }
 
-/** Returns a time span in its largest unit, such as `5m`, for a number of milliseconds. */
-export function formatDuration(ms: number): string {
-  const seconds = Math.round(Math.abs(ms) / 1000)
-  const sign = ms < 0 ? '-' : ''
-  if (seconds < 120) return `${sign}${seconds}s`
-  if (seconds < 7200) return `${sign}${Math.round(seconds / 60)}m`
-  return seconds < 172_800 ? `${sign}${Math.round(seconds / 3600)}h` : `${sign}${Math.round(seconds / 86_400)}d`
-}
-
 /** The least width at which breaking a text between its words helps to read it. */
 const minWrapWidth = 20
 

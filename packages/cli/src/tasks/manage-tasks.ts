@@ -1,7 +1,8 @@
+import { formatDuration } from '@x/core'
 import { type CancelOutcome, type RevokeOutcome, type StoreAdmin, taskAdmin, type TaskFilter } from '@x/tasks/admin'
 import { CliError, type ExitCode } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
-import { type Column, formatDuration, type Printer, printTable } from '../output/printer.ts'
+import { type Column, type Printer, printTable } from '../output/printer.ts'
 import { toDisplayLine, toDisplayText } from '../terminal/display-text.ts'
 
 /** The option that every command of tasks has. */

@@ -1,4 +1,4 @@
-import { isThisMachine, quoteText } from '@x/core'
+import { isThisMachine, parseDuration, quoteText } from '@x/core'
 import * as z from 'zod'
 import { findUpstreamNameProblem } from '../names/names.ts'
 import { findAddressProblem } from '../hop/address.ts'
@@ -17,13 +17,11 @@ function members<Shape extends z.ZodRawShape>(shape: Shape) {
   })
 }
 
-const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 }
-
 /** A time with its unit, in milliseconds. */
 const duration = z
   .string()
   .regex(/^\d{1,6}(?:ms|s|m)$/, 'must be a number and ms, s or m, such as "3s"')
-  .transform((value) => Number.parseInt(value, 10) * (unitMs[value.replace(/^\d+/, '')] ?? 0))
+  .transform((value) => parseDuration(value, ['ms', 's', 'm']) ?? 0)
 
 const headerName = text.regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'must be the name of a header')
 

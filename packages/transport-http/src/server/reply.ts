@@ -1,4 +1,4 @@
-import type { LimitError, Log } from '@x/core'
+import { formatRetryAfter, type LimitError, type Log } from '@x/core'
 import { limitErrorToMcp } from '@x/exchange'
 import {
   encodeMessage,
@@ -95,8 +95,8 @@ function startStream(reply: Reply): void {
 }
 
 function withRetryAfter(headers: readonly string[], response: RpcResponse): readonly string[] {
-  const seconds = readRetryAfter(response)?.afterSeconds
-  return seconds === undefined ? headers : ['Retry-After', String(seconds), ...headers]
+  const retryAfter = readRetryAfter(response)?.header
+  return retryAfter === undefined ? headers : ['Retry-After', retryAfter, ...headers]
 }
 
 /**
@@ -117,7 +117,7 @@ interface RetryAfter {
    */
   readonly status: 429 | 503
   /** The seconds after which the client may send the call again. Undefined if waiting does not help. */
-  readonly afterSeconds: number | undefined
+  readonly header: string | undefined
 }
 
 /**
@@ -130,9 +130,9 @@ function readRetryAfter(response: RpcResponse): RetryAfter | undefined {
   if (!isJsonObject(data)) return undefined
   const { reason, retryAfterMs } = data
   const hasRetryTime = typeof retryAfterMs === 'number' && retryAfterMs >= 0
-  const afterSeconds = hasRetryTime ? Math.max(1, Math.ceil(retryAfterMs / 1000)) : undefined
-  if (reason === quotaReason) return { status: 429, afterSeconds }
-  return temporaryReasons.has(reason) && hasRetryTime ? { status: 503, afterSeconds } : undefined
+  const header = hasRetryTime ? formatRetryAfter(retryAfterMs) : undefined
+  if (reason === quotaReason) return { status: 429, header }
+  return temporaryReasons.has(reason) && hasRetryTime ? { status: 503, header } : undefined
 }
 
 // The server is overloaded, or cannot reach a store, bus, issuer or engine that it needs.
@@ -206,13 +206,13 @@ export function createErrorAnswer(rejection: HttpErrorResponse, headers: readonl
 export function limitErrorResponse(error: LimitError): HttpErrorResponse {
   const wireError = errorResponse(undefined, limitErrorToMcp(error))
   const { code, message, data } = wireError.error
-  const seconds = readRetryAfter(wireError)?.afterSeconds
+  const retryAfter = readRetryAfter(wireError)?.header
   return {
     status: statusOf(wireError),
     code,
     message,
     ...(isJsonObject(data) && { data }),
-    ...(seconds !== undefined && { headers: { 'Retry-After': String(seconds) } }),
+    ...(retryAfter !== undefined && { headers: { 'Retry-After': retryAfter } }),
   }
 }
 

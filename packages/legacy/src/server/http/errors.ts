@@ -1,3 +1,4 @@
+import { formatRetryAfter } from '@x/core'
 import type { HttpRequestView } from '@x/exchange'
 import {
   encodeMessage,
@@ -89,6 +90,5 @@ function createOverloadHead({ code, data }: WireError): ResponseHead {
   const { reason, retryAfterMs } = data
   const status = typeof reason === 'string' ? statusByReason.get(reason) : undefined
   if (status === undefined) return { status: 200 }
-  const retryAfterSeconds = typeof retryAfterMs === 'number' ? Math.max(1, Math.ceil(retryAfterMs / 1000)) : 1
-  return { status, headers: ['Retry-After', String(retryAfterSeconds)] }
+  return { status, headers: ['Retry-After', formatRetryAfter(typeof retryAfterMs === 'number' ? retryAfterMs : 0)] }
 }
