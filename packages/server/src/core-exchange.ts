@@ -25,32 +25,17 @@ import {
   findMethodRow,
   type RpcError,
 } from '@x/schema'
-import { findRevisionError, type Composition, overloadedReason, quotaReason } from '@x/exchange/internal'
+import { findRevisionError, overloadedReason, quotaReason } from '@x/exchange/internal'
 import type { Catalog } from './compile/catalog.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'
 import { logContextOf, type LoggedRequest, reportServerError } from './request/report.ts'
+import type { ServerState } from './server-state.ts'
 import type { ServedRequest } from './replay/served-request.ts'
 import type { ServerSettings } from './compile/settings.ts'
-import type { Tool } from './definitions/tool.ts'
 import { type InputDeclined, isInputDeclined } from './definitions/context.ts'
 
 /** The protocol revisions that a request can name in its `_meta`, the newest first. */
 const requestVersions = [protocolVersion]
-
-/** The parts of a server that are read while it handles a request. */
-export interface ServerState {
-  /** The compiled definitions. `update` replaces them. */
-  catalog: Catalog
-  /** The tools as the author defined them. `update` replaces them. */
-  tools: readonly Tool[]
-  /** Methods of extensions. They are set after the exchange was created, because extensions start later. */
-  methods: ReadonlyMap<string, ExtensionMethod>
-  /** Resources of extensions. They are set with the methods. */
-  extensionResources: Composition['resources']
-  /** The earlier revisions, which an adapter of an extension speaks. They are set with the methods. */
-  olderRevisions: readonly string[]
-  readonly settings: ServerSettings
-}
 
 /** Creates the innermost exchange, behind all middleware. It serves the methods of the protocol and of extensions. */
 export function createCoreExchange(state: ServerState): Exchange {

@@ -1,21 +1,15 @@
-import {
-  createAttachHost,
-  type ListKind,
-  type SearchedServer,
-  type ServerApis,
-  type ServerExtension,
-} from '@x/exchange'
+import { createAttachHost, type SearchedServer, type ServerApis, type ServerExtension } from '@x/exchange'
 import { type Composition, composeServer, isReady, placeToolSearch } from '@x/exchange/internal'
 import { findVisibleEntry } from './compile/catalog.ts'
-import { compileDefinition, requireServerInfo } from './compile/compile-definition.ts'
-import { createCoreExchange, findOfferedTarget, type ServerState } from './core-exchange.ts'
+import { requireServerInfo } from './compile/compile-definition.ts'
+import { createCoreExchange, findOfferedTarget } from './core-exchange.ts'
+import { ServerState } from './server-state.ts'
 import { randomKeyReason, type ServerSettings, compileServerSettings } from './compile/settings.ts'
 import { reportServerError } from './request/report.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
 import type { EmitDrain } from './shedding/drain.ts'
 import type { McpServerLoad } from './shedding/shedding-options.ts'
-import { publishTopic } from './replay/publish-topic.ts'
-import { listChangeKinds, resourceTopic } from './subscriptions/topics.ts'
+import { resourceTopic } from './subscriptions/topics.ts'
 
 /**
  * Makes a server of definitions and extensions. All of them are checked and compiled here once, so that a request
@@ -35,14 +29,7 @@ export function createServer<
 ): McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions> {
   const settings = compileServerSettings(definition)
   const info = Object.freeze(requireServerInfo(definition))
-  const state: ServerState = {
-    catalog: compileDefinition(definition, settings.warn),
-    tools: definition.tools ?? [],
-    settings,
-    methods: new Map(),
-    extensionResources: [],
-    olderRevisions: [],
-  }
+  const state = new ServerState(definition, settings)
   const composition = composeServer({
     ...placeToolSearch(
       definition.toolSearch?.start(searchedServerOf(state, info)),
@@ -66,9 +53,7 @@ export function createServer<
       notifyResourceUpdated: (uri) => settings.subscriptions.publish(resourceTopic(uri)),
     },
   })
-  state.methods = composition.methods
-  state.extensionResources = composition.resources
-  state.olderRevisions = composition.adapters.http?.revisions ?? []
+  state.addExtensions(composition)
   settings.events.observe(composition.observers)
   const server = createMcpServer(createServerMembers(definition, state, composition), info, () => ({
     ...settings.loadMonitor.readServerLoad(),
@@ -104,22 +89,6 @@ function createServerMembers(
 ): ServerMembers {
   const { settings } = state
   const { subscriptions, loadMonitor } = settings
-  let currentDefinition = definition
-
-  function updateOffers(offers: ServerOffers): void {
-    const nextDefinition = {
-      ...currentDefinition,
-      tools: offers.tools ?? currentDefinition.tools,
-      prompts: offers.prompts ?? currentDefinition.prompts,
-      resources: offers.resources ?? currentDefinition.resources,
-      resourceTemplates: offers.resourceTemplates ?? currentDefinition.resourceTemplates,
-    }
-    state.catalog = compileDefinition(nextDefinition, settings.warn)
-    state.tools = nextDefinition.tools ?? []
-    currentDefinition = nextDefinition
-    for (const kind of listKindsOf(offers)) void publishTopic(kind, settings)
-  }
-
   const emitDrain: EmitDrain = (type) => settings.events.emit?.({ type, runningCount: loadMonitor.runningCount })
 
   let closePromise: Promise<void> | undefined
@@ -134,7 +103,7 @@ function createServerMembers(
     receive,
     localOnly,
     singleProcess: definition.state === undefined ? randomKeyReason : singleProcess,
-    update: updateOffers,
+    update: (offers) => state.update(offers),
     notifyListChanged: (kind) => subscriptions.publish(kind),
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),
     ready: () => isReady(composition, definition, (error) => reportServerError(error, { method: 'ready' }, settings)),
@@ -175,13 +144,4 @@ function createMcpServer(members: ServerMembers, info: McpServer['info'], readLo
     attachHost: createAttachHost(members.close),
     [Symbol.asyncDispose]: () => members.close(),
   }
-}
-
-/**
- * Returns the lists that an update replaces. A change of templates counts as a change of resources, because the
- * protocol has one notification for both.
- */
-function listKindsOf({ tools, prompts, resources, resourceTemplates }: ServerOffers): readonly ListKind[] {
-  const offersByKind = { tools, prompts, resources: resources ?? resourceTemplates }
-  return listChangeKinds.map(({ kind }) => kind).filter((kind) => offersByKind[kind] !== undefined)
 }

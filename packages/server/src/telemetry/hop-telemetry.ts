@@ -60,12 +60,9 @@ export function createHopTelemetry(
   }
 
   return (record) => ({
-    setUpstream: (upstream) => {
-      // A gateway behind this one, in the same process, has upstreams of its own.
-      record.upstream ??= upstream
-    },
+    setUpstream: (upstream) => record.setUpstream(upstream),
     observe: (upstream) => {
-      record.isRelayed = true
+      record.setRelayed()
       return (next) => (request, call) => send({ record, upstream }, next, request, call)
     },
   })

@@ -31,7 +31,7 @@ const eventHandlers: EventHandlers = {
   },
   run: (run, { getInstruments }) => {
     const record = recordOf(run.call)
-    if (record !== undefined) record.run = run
+    record?.setRun(run)
     const { runs, rounds } = getInstruments()
     runs.add(1, runAttributesOf(record?.target, run.end))
     if (run.end === 'finished' || run.end === 'failed') rounds.record(run.round, record?.target.nameAttributes ?? {})
@@ -57,8 +57,7 @@ const eventHandlers: EventHandlers = {
       [conventions.attributes.answerAction]: action,
     }),
   hand_off: ({ call, reason }, { getInstruments }) => {
-    const record = recordOf(call)
-    if (record !== undefined) record.handOffReason = reason
+    recordOf(call)?.setHandOff(reason)
     getInstruments().handOffs.add(1, { [conventions.attributes.handOffReason]: reason })
   },
   state_rejected: ({ call, code }, { getInstruments }) => {

@@ -5,7 +5,7 @@ import { conventions, isCallerError, outcomeAttributesOf } from '@x/exchange/int
 import type { OutcomeAttributes, RequestTarget } from './request-target.ts'
 
 /** The telemetry of one request. */
-export interface RequestRecord {
+export class RequestRecord {
   /** The target as far as it is known. That of a request to an upstream is known at its end. */
   target: RequestTarget
   readonly span: Span
@@ -17,8 +17,42 @@ export interface RequestRecord {
   run: ServerEvents['run'] | undefined
   handOffReason: string | undefined
   /** True once a gateway or proxy has sent a request to an upstream. */
-  isRelayed: boolean
+  isRelayed = false
   upstream: string | undefined
+
+  constructor({
+    target,
+    span,
+    spanContext,
+    isAttempt,
+  }: Pick<RequestRecord, 'target' | 'span' | 'spanContext' | 'isAttempt'>) {
+    this.target = target
+    this.span = span
+    this.spanContext = spanContext
+    this.isAttempt = isAttempt
+  }
+
+  setTarget(target: RequestTarget): void {
+    this.target = target
+    if (this.span.isRecording()) this.span.updateName(target.spanName).setAttributes(target.attributes)
+  }
+
+  setRun(run: ServerEvents['run']): void {
+    this.run = run
+  }
+
+  setHandOff(reason: string): void {
+    this.handOffReason = reason
+  }
+
+  setRelayed(): void {
+    this.isRelayed = true
+  }
+
+  /** Sets the upstream once. A gateway behind this one, in the same process, has upstreams of its own. */
+  setUpstream(upstream: string): void {
+    this.upstream ??= upstream
+  }
 }
 
 /** The record of the request that a call belongs to. */

@@ -31,7 +31,7 @@ import {
   outcomeAttributes,
   outcomeOf,
   rejectedOutcome,
-  type RequestRecord,
+  RequestRecord,
   requestRecordKey,
 } from './request-record.ts'
 import { createTargets, type RequestTargets } from './request-target.ts'
@@ -149,8 +149,7 @@ function startRequest(
   }
   const spanContext = span.isRecording() ? trace.setSpan(parent.context, span) : parent.context
   const isAttempt = call.context.get(taskAttemptKey) !== undefined
-  const unknown = { run: undefined, handOffReason: undefined, upstream: undefined }
-  return { target, span, spanContext, isAttempt, isRelayed: false, ...unknown }
+  return new RequestRecord({ target, span, spanContext, isAttempt })
 }
 
 /** Names the tool and the upstream of a request that was passed on. Both are known only now. */
@@ -160,9 +159,7 @@ function renameByUpstream(
   { request, call }: ReceivedRequest,
 ): void {
   const target = targets.find(request, call, record.upstream)
-  if (target === record.target) return
-  record.target = target
-  if (record.span.isRecording()) record.span.updateName(target.spanName).setAttributes(target.attributes)
+  if (target !== record.target) record.setTarget(target)
 }
 
 /** Records the span in the journal and the task of the call, so that later rounds and attempts are linked to it. */

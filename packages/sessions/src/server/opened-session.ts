@@ -77,7 +77,7 @@ export class OpenedSession implements SessionRequest {
     // Signals are compared last. A signal is created when it is first read, which takes a tenth of the time of a call.
     const knownRun = this.#runs.find((other) => other.ctx === ctx || other.ctx.signal === ctx.signal)
     if (knownRun !== undefined) return knownRun
-    const run: SessionRun = { session: this, ctx, draft: undefined, handlerSession: undefined }
+    const run = new SessionRun(this, ctx)
     this.#runs.push(run)
     return run
   }
@@ -147,17 +147,29 @@ export class OpenedSession implements SessionRequest {
   }
 }
 
-/** One run of a handler within a session, and the state that it has set. Its handler's session writes both. */
-export interface SessionRun {
+/** One run of a handler within a session, and the state that it has set. */
+export class SessionRun {
   readonly session: OpenedSession
   /** The context of the handler, or a copy of it. */
   readonly ctx: CallView
   draft: { readonly value: JsonValue } | undefined
-  /**
-   * The object that the handler receives for the session. It is stored here, because a long-lived `WeakMap` would keep
-   * it until the next full garbage collection.
-   */
-  handlerSession: object | undefined
+  // It is stored here, because a long-lived `WeakMap` would keep it until the next full garbage collection.
+  #handlerSession: object | undefined
+
+  constructor(session: OpenedSession, ctx: CallView) {
+    this.session = session
+    this.ctx = ctx
+  }
+
+  setDraft(value: JsonValue): void {
+    this.draft = { value }
+  }
+
+  /** Returns the object that the handler receives for the session. The first call creates it. */
+  getOrCreateHandlerSession(create: () => object): object {
+    this.#handlerSession ??= create()
+    return this.#handlerSession
+  }
 }
 
 /** The context of a handler, or the view of a call that `visibleTo` receives. */

@@ -93,7 +93,7 @@ class RunSession<State> implements Session<State> {
   setState(next: State): void {
     this.#run.session.rejectIfEnded('setState')
     this.#state = this.#parser.validate(next)
-    this.#run.draft = { value: this.#parser.serialize(this.#state) }
+    this.#run.setDraft(this.#parser.serialize(this.#state))
   }
 
   async claim({ ttlMs = defaultClaimTtlMs }: { readonly ttlMs?: number | undefined } = {}): Promise<boolean> {
@@ -103,9 +103,8 @@ class RunSession<State> implements Session<State> {
 
 /** Returns the session of one run. It is created once. */
 export function getRunSession<State>(run: SessionRun, parser: StateParser<State>): Session<State> {
-  run.handlerSession ??= new RunSession(run, parser)
   // The cast is safe, because the session was created with this parser.
-  return run.handlerSession as Session<State>
+  return run.getOrCreateHandlerSession(() => new RunSession(run, parser)) as Session<State>
 }
 
 async function claimRevision(session: OpenedSession, ttlMs: number): Promise<boolean> {

@@ -44,9 +44,7 @@ export function createClientSettings(
     caller: withClientSession(view, session?.digest),
     setLevel: (level) =>
       changeState(
-        (state) => {
-          state.level = level
-        },
+        (state) => state.setLevel(level),
         (storedSession) => ({ ...storedSession, level }),
       ),
     hasUri: (uri) => session === undefined || sessionStates.find(session)?.uris.has(uri) === true,

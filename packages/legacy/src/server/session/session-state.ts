@@ -51,6 +51,10 @@ export class LegacySessionState {
     return Array.from(this.streams.values()).filter(({ isDetached }) => isDetached)
   }
 
+  setLevel(level: LoggingLevel): void {
+    this.level = level
+  }
+
   /** Adds a subscription to a resource. Throws `LimitError` if the caller has too many. */
   addUri(uri: string): void {
     if (!this.uris.has(uri)) this.uris.set(uri, this.#ledger.take('uris', this.callerKey))
