@@ -1,7 +1,7 @@
-const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const unitMs: Readonly<Record<DurationUnit, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** The unit of a written time span. */
-export type DurationUnit = keyof typeof unitMs
+export type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd'
 
 /** Parses a time span such as `90s` into milliseconds. Returns undefined for another text, or a unit that is not listed. */
 export function parseDuration(text: string, units: readonly DurationUnit[]): number | undefined {

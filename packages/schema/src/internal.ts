@@ -9,6 +9,7 @@ export {
   choicesOf,
   describeFieldMismatch,
   fieldKeywordsOf,
+  type FieldKind,
   type FieldValue,
   isFieldValue,
 } from './client/field-rules.ts'

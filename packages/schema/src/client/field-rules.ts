@@ -15,7 +15,10 @@ export type FieldValue = string | number | boolean | readonly string[]
 
 const formValueCheck = checkOf(formValue)
 
-const shapesByKind = {
+/** The kinds of fields whose schemas have different keywords. */
+export type FieldKind = 'string' | 'number' | 'boolean' | 'choice' | 'choices'
+
+const shapesByKind: Readonly<Record<FieldKind, Description>> = {
   string: stringSchema,
   number: numberSchema,
   boolean: booleanSchema,
@@ -24,8 +27,8 @@ const shapesByKind = {
 }
 
 /** Returns the keywords that the schema of a field may have. */
-export function fieldKeywordsOf(kind: keyof typeof shapesByKind): readonly string[] {
-  const fieldShape: Description = shapesByKind[kind]
+export function fieldKeywordsOf(kind: FieldKind): readonly string[] {
+  const fieldShape = shapesByKind[kind]
   return fieldShape.kind === 'object' ? Object.keys(fieldShape.members) : []
 }
 
