@@ -9,12 +9,6 @@ export type FetchFunction = (url: string, options: RequestInit) => Promise<Respo
  */
 export const platformFetch: FetchFunction = (url, request) => globalThis.fetch(url, request)
 
-/** A request with a time limit, and with a limit for the bytes of its response. */
-export interface BoundedRequest extends RequestInit {
-  readonly timeoutMs: number
-  readonly maxBytes: number
-}
-
 /**
  * Fetches without credentials and without following redirects. Returns the response with its whole body in memory. For
  * a redirect, returns a response with status 3xx and no body. Rejects with the abort reason of `signal`, or with an
@@ -23,7 +17,7 @@ export interface BoundedRequest extends RequestInit {
 export async function boundedFetch(
   fetch: FetchFunction,
   url: string,
-  { timeoutMs, maxBytes, ...request }: BoundedRequest,
+  { timeoutMs, maxBytes, ...request }: RequestInit & { readonly timeoutMs: number; readonly maxBytes: number },
 ): Promise<Response> {
   const { origin } = new URL(url)
   const timeoutSignal = AbortSignal.timeout(timeoutMs)

@@ -13,17 +13,11 @@ import type { ShowAppOptions } from './show-app-options.ts'
 /** The revision of the messages between page and host. */
 const appProtocolVersion = '2026-01-26'
 
-interface AppRequest {
-  readonly method: string
-  readonly params: JsonObject
-  readonly signal: AbortSignal
-}
-
 type Answer = (params: JsonObject, signal: AbortSignal) => JsonObject | Promise<JsonObject>
 
 /** Answers a request of a page. */
 export async function answerApp(
-  { method, params, signal }: AppRequest,
+  { method, params, signal }: { readonly method: string; readonly params: JsonObject; readonly signal: AbortSignal },
   options: ShowAppOptions,
   server: ServerOfApp,
 ): Promise<JsonObject> {

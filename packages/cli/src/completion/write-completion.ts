@@ -2,16 +2,10 @@ import type { Command } from 'commander'
 import type { ExitCode } from '../cli-error.ts'
 import type { Printer } from '../output/printer.ts'
 
-/** A word that can follow a command, with its description. */
-interface Word {
-  readonly word: string
-  readonly description: string
-}
-
 /** A command, as its words in the command line, and what can follow it. */
 interface Entry {
   readonly path: string
-  readonly words: readonly Word[]
+  readonly words: readonly { readonly word: string; readonly description: string }[]
 }
 
 /** Writes the script of a shell, which completes the commands and options as they are defined. */

@@ -26,13 +26,6 @@ export interface ClientCache {
   clear(method?: string): void
 }
 
-/** A function that sends requests through a cache, and the cache. A fresh result is returned */
-export interface CachedSender {
-  readonly send: SendOnce
-  readonly cache: ClientCache
-  readonly getPartition: () => OpenedPartition
-}
-
 /**
  * Adds a cache to a function that sends requests (server/utilities/caching). If `partition` is `false`, nothing is
  * cached.
@@ -44,7 +37,7 @@ export function withCache(
     clock = platformRuntime,
     events,
   }: { readonly clock?: Clock | undefined; readonly events?: ClientEventSource | undefined } = {},
-): CachedSender {
+): { readonly send: SendOnce; readonly cache: ClientCache; readonly getPartition: () => OpenedPartition } {
   const cache = {
     hits: 0,
     misses: 0,

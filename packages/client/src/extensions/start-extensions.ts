@@ -23,12 +23,6 @@ export interface ClientParts {
   readonly roundsContext: RoundsContext
 }
 
-/** What extensions add to a client: the exchange through their middleware, and the members that they add or replace. */
-export interface ExtendedClient {
-  readonly exchange: Exchange
-  readonly members: object
-}
-
 /**
  * Starts the extensions of a client. `createClient` creates the clients of their `fork`. Throws a `TypeError` for
  * extensions that cannot be composed.
@@ -36,7 +30,7 @@ export interface ExtendedClient {
 export function startExtensions(
   parts: ClientParts,
   createClient: (connection: ConnectionView, options: ClientOptions) => Client,
-): ExtendedClient {
+): { readonly exchange: Exchange; readonly members: object } {
   const { client, connection, options, events } = parts
   const { extensions = [], use } = options
   checkClientExtensions(extensions, Object.keys(client))

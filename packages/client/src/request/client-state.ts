@@ -1,9 +1,11 @@
 import type { Log } from '@x/core'
-import { findMethodRow, type Implementation, type JsonObject } from '@x/schema'
-import { type ClientIdentity, createClientIdentity } from './calling-client.ts'
+import { findMethodRow, type Implementation, type JsonObject, type Root } from '@x/schema'
 import type { CallErrorContext } from './client-error.ts'
 import { type ClientEventSource, createClientEventSource } from './client-event.ts'
 import { type ClientConstants, clientConstantsOf, type CoreClientSettings } from './options.ts'
+import { type CallContext, createCall, withContext } from '@x/exchange'
+import { type CallingClient, callingClientKey } from '@x/exchange/internal'
+import type { InputHandlers } from './input-handlers.ts'
 
 /** The name and version of a server's software. */
 type ServerInfo = Pick<Implementation, 'name' | 'version'>
@@ -83,4 +85,39 @@ export function errorContextOf({ method, params, targetParam }: CallTarget, stat
   const name = serverInfo && `${serverInfo.name} ${serverInfo.version}`
   const server = name !== undefined && url ? `${name} (${url})` : (name ?? url) || undefined
   return { method, target: typeof target === 'string' ? target : undefined, server }
+}
+
+/** Facts about a client in the context of its calls, for the connection that sends the calls. */
+interface ClientIdentity {
+  /** The context of every call of the client. */
+  readonly context: CallContext
+  /**
+   * Notifies the connection that the client has abandoned a call. The `requestState` of the last questions identifies
+   * the call.
+   */
+  abandonRound(requestState: string | undefined, reason: unknown): void
+}
+
+/** Creates the identity of one client. */
+function createClientIdentity({ roots }: InputHandlers): ClientIdentity {
+  const abandonListeners = new Map<string, (reason: unknown) => void>()
+  const callingClient: CallingClient = {
+    ...(roots !== undefined && { listRoots: () => listRootsOutsideCalls(roots) }),
+    onRoundAbandoned(requestState, run) {
+      abandonListeners.set(requestState, run)
+      return () => void abandonListeners.delete(requestState)
+    },
+  }
+  return {
+    context: withContext(createCall(), callingClientKey, callingClient).context,
+    abandonRound(requestState, reason) {
+      if (requestState !== undefined) abandonListeners.get(requestState)?.(reason)
+    },
+  }
+}
+
+/** Answers a `roots/list` request that belongs to no call. Servers of earlier revisions may send such requests. */
+async function listRootsOutsideCalls(roots: NonNullable<InputHandlers['roots']>): Promise<readonly Root[]> {
+  const { signal } = new AbortController()
+  return roots({ key: 'roots/list', method: 'initialize', target: undefined, round: 0, signal })
 }

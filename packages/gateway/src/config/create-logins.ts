@@ -3,13 +3,43 @@ import { loginPages } from '@x/auth/node'
 import { type UserLogin, userLogin, type UserLoginOptions } from '@x/auth/login'
 import type { Protection } from '@x/auth/server'
 import { type KeyInput, memoryStore, type StateStore } from '@x/state-codec'
-import { redisStore } from '@x/state-codec/redis'
+import { redisStore, type RedisClient } from '@x/state-codec/redis'
 import type { ServerExtension } from '@x/exchange'
 import type { ServeHttpOptions } from '@x/transport-http/node'
 import { readAccount, type UpstreamSource } from './create-upstream.ts'
 import { createFetch } from './create-fetch.ts'
 import type { GatewayFile } from './file-schema.ts'
-import { RedisConnection } from './redis-connection.ts'
+import type { createClient } from '@redis/client'
+
+/** A connection to Redis that opens with its first command, so that a file can be read while Redis is unreachable. */
+class RedisConnection implements RedisClient {
+  readonly #client: ReturnType<typeof createClient>
+  #opening: Promise<unknown> | undefined
+
+  constructor(client: ReturnType<typeof createClient>) {
+    this.#client = client
+    // The client connects again by itself. A command that fails has its own error.
+    client.on('error', () => undefined)
+  }
+
+  async sendCommand(...command: Parameters<RedisClient['sendCommand']>): Promise<unknown> {
+    this.#opening ??= this.#client.connect().catch((error: unknown) => {
+      this.#opening = undefined
+      throw error
+    })
+    await this.#opening
+    return this.#client.sendCommand(...command)
+  }
+
+  async ping(): Promise<boolean> {
+    return (await this.sendCommand(['PING'])) === 'PONG'
+  }
+
+  async close(): Promise<void> {
+    if (this.#client.isOpen) this.#client.destroy()
+    this.#opening = undefined
+  }
+}
 
 export interface FileLogins {
   readonly logins: UserLogin

@@ -1,13 +1,15 @@
-import { createLedger, createLog, type Ledger, type Log, type Runtime, runtimeOf } from '@x/core'
+import { createLedger, createLog, type Ledger, type Log, type Runtime, runtimeOf, findOptionsProblem } from '@x/core'
 import { isStateError, lazyState, randomKey, sealedState, type StateCodec, StateError } from '@x/state-codec'
 import { type InternalSettings, readInternalSettings } from '../definitions/internal-settings.ts'
-import { checkServerOptions } from './known-options.ts'
 import { type LoadMonitor, createPlatformLoadMonitor } from '../shedding/load-monitor.ts'
 import { type ReadinessCheck, createEventSource, type EventSource } from '@x/exchange/internal'
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts'
 import { type ErrorReporter, reportServerError, type ServerWarning } from '../request/report.ts'
-import type { ServerDefinition } from '../definitions/server-definition.ts'
+import { type ServerDefinition, serverOptionTable } from '../definitions/server-definition.ts'
 import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
+import { DefinitionError } from '@x/exchange'
+import { isJsonObject } from '@x/schema'
+import { describeType } from '../request/json-copy.ts'
 
 /** The settings of a server, which `update` does not change. */
 export interface ServerSettings extends ErrorReporter {
@@ -199,4 +201,31 @@ function createWarn(log: Log): (warning: ServerWarning) => void {
     reportedWarnings.add(warningKey)
     log({ level: 'warn', code, message, ...where, ...(key !== undefined && { key }) })
   }
+}
+
+/** Throws {@link DefinitionError} for an unknown option of a server. The message advises which option to use. */
+function checkServerOptions(definition: ServerDefinition): void {
+  const reason = findOptionsProblem(definition, serverOptionTable, 'createServer')
+  if (reason !== undefined) throw new DefinitionError('value', 'server', { reason })
+  checkFunctions(definition)
+}
+
+/** Throws for middleware, extensions and a state that were not made by their functions. Programs without types do that. */
+function checkFunctions(definition: ServerDefinition): void {
+  const { use, extensions, state, toolSearch }: { readonly [name: string]: unknown } = { ...definition }
+  const fail = (what: string, value: unknown, right: string): never => {
+    throw new DefinitionError('value', 'server', { reason: `${what} is ${describeType(value)}; write ${right}` })
+  }
+  const checkList = (name: string, list: unknown, right: string, isEntry: (entry: unknown) => boolean): void => {
+    if (list === undefined) return
+    if (!Array.isArray(list)) return fail(name, list, right)
+    for (const [index, entry] of list.entries()) if (!isEntry(entry)) fail(`${name}[${index}]`, entry, right)
+  }
+  checkList('use', use, 'use: [(next) => (request, call) => next(request, call)]', (one) => typeof one === 'function')
+  checkList('extensions', extensions, 'extensions: [legacy()], with a call of each', (one) => Object(one) === one)
+  if (toolSearch !== undefined && !(isJsonObject(toolSearch) && typeof toolSearch['start'] === 'function'))
+    fail('toolSearch', toolSearch, 'toolSearch: toolSearch(), with the function of @x/server/tool-search')
+  const isCodec = isJsonObject(state) && typeof state['seal'] === 'function' && typeof state['open'] === 'function'
+  if (state !== undefined && state !== false && !isCodec)
+    fail('state', state, "state: sealedState({ keys: process.env.STATE_KEYS.split(',') }), or false")
 }

@@ -4,12 +4,12 @@ import { type HandlerInternals, setPlatformTimer } from '../server/handler-setti
 import { checkBindAddress, formatUrlHost, loopbackHostsOf } from './bind-address.ts'
 import { watchDescriptors } from './descriptor-watch.ts'
 import { createHealthCheck } from './health.ts'
-import { createHandler, createNodeContext } from './node-handler.ts'
-import { runOnRequest } from './on-request.ts'
+import { createHandler, createNodeContext, createNodeRequestView, type NodeContext } from './node-handler.ts'
 import { rejectOtherPath, rejectPipelinedRequest, rejectRequestLine, rejectWhileStopping } from './rejections.ts'
-import { createOpenResponses } from './response-writer.ts'
+import { createOpenResponses, sendAnswer } from './response-writer.ts'
 import { resolveServeOptions, type ServeHttpOptions } from './serve-options.ts'
 import { createStopFunction, type StopOptions, type StopState } from './stop.ts'
+import { createErrorAnswer, internalErrorResponse } from '../server/reply.ts'
 
 /** A server that listens on a port. */
 export interface HttpServer {
@@ -140,4 +140,26 @@ function createListenError(error: Error, host: string, port: number): Error {
   if (code === 'EACCES')
     return new Error(`${hostAndPort} needs rights that this process lacks: give a port from 1024 up`, { cause: error })
   return new Error(`${hostAndPort} cannot be bound: ${error.message}`, { cause: error })
+}
+
+interface HookedRequest {
+  readonly onRequest: (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly context: NodeContext
+}
+
+/** Serves a request unless the author's hook answers it. A hook that throws or rejects fails this request alone. */
+async function runOnRequest(
+  { onRequest, request, response, context }: HookedRequest,
+  serve: () => void,
+): Promise<void> {
+  try {
+    if (!(await onRequest(request, response))) serve()
+  } catch (error) {
+    context.settings.onError(error, createNodeRequestView(request))
+    // Half an answer of the hook cannot be taken back.
+    if (response.headersSent && !response.writableEnded) response.destroy()
+    else sendAnswer(response, createErrorAnswer(internalErrorResponse, []))
+  }
 }

@@ -149,18 +149,12 @@ function toMcpError({ code, message, data }: WireError): McpError {
   return new McpError(code, message, data === undefined ? {} : { data })
 }
 
-/** The kinds of changes that a server sends notifications of. */
-export interface NotifiableKinds {
-  readonly notifiesListChanges: boolean
-  readonly hasResourceUpdates: boolean
-}
-
 /** Returns the kinds of changes about which the server notifies this caller. */
 export async function requestNotifiableKinds(
   client: LegacyClient,
   caller: Caller,
   deps: Deps,
-): Promise<NotifiableKinds> {
+): Promise<{ readonly notifiesListChanges: boolean; readonly hasResourceUpdates: boolean }> {
   const response = await requestDiscovery({ client }, caller, deps)
   if ('error' in response) throw new McpError(errorCodes.internal, response.error.message)
   const { tools, prompts, resources } = parseCapabilities(response.result)

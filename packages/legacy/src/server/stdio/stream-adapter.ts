@@ -17,16 +17,10 @@ import { answerInitialize } from '../session/initialize.ts'
 import { type ClientSettings, serveLocalMethod } from '../session/local-methods.ts'
 import { toLegacyErrorResponse } from '../session/to-error-response.ts'
 
-/** The adapter over pairs of streams, and the function that ends its connections. */
-export interface StreamAdapter {
-  readonly adapter: StreamProtocolAdapter
-  close(): void
-}
-
 /**
  * Creates the adapter that serves older clients over stdio. A session lasts as long as the process (basic/lifecycle).
  */
-export function createStreamAdapter(deps: CallDeps): StreamAdapter {
+export function createStreamAdapter(deps: CallDeps): { readonly adapter: StreamProtocolAdapter; close(): void } {
   const connections = new Set<LegacyStreamConnection>()
   return {
     adapter: {
