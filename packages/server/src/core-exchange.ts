@@ -50,7 +50,7 @@ export function createCoreExchange(state: ServerState): Exchange {
 
   /** Serves a method of an extension, or rejects an unknown method. */
   async function serveExtensionMethod(request: RpcRequest, call: Call): Promise<RpcResponse> {
-    const method = state.methods.get(request.method)
+    const method = state.methods?.get(request.method)
     if (method === undefined) return serveMethod(undefined, request, call)
     try {
       readSupportedRequestMeta(request)
@@ -109,7 +109,7 @@ export function createCoreExchange(state: ServerState): Exchange {
 export function findOfferedTarget(request: RpcRequest, { catalog, methods }: ServerState): OfferedTarget | undefined {
   const { method, params } = request
   const row = findMethodRow(method)
-  if (row === undefined) return methods.has(method) ? { method, name: undefined } : undefined
+  if (row === undefined) return methods?.has(method) === true ? { method, name: undefined } : undefined
   const name = row.targetParam === 'name' ? params?.['name'] : undefined
   const { byKey } = row.capability === 'prompts' ? catalog.prompts : catalog.tools
   return { method, name: typeof name === 'string' && byKey.has(name) ? name : undefined }

@@ -13,8 +13,8 @@ export class ServerState {
   readonly settings: ServerSettings
   /** The compiled definitions. */
   catalog: Catalog
-  /** Methods of extensions. */
-  methods: ReadonlyMap<string, ExtensionMethod> = new Map()
+  /** Methods of extensions. Undefined until these are added. */
+  methods: ReadonlyMap<string, ExtensionMethod> | undefined
   extensionResources: Composition['resources'] = []
   /** The earlier revisions, which an adapter of an extension speaks. */
   olderRevisions: readonly string[] = []

@@ -26,7 +26,7 @@ import { createSharedRequests, type SharedRequests } from './coalesced-requests.
 import type { DpopBinding } from './dpop-binding.ts'
 import { OpenLogins } from './open-logins.ts'
 import { type AuthStore, memoryAuthStore } from './store.ts'
-import { createStoredCredentials, type StoredCredential, type StoredCredentials } from './stored-credentials.ts'
+import { type StoredCredential, StoredCredentials } from './stored-credentials.ts'
 import { openRecords, type StoredToken } from './stored.ts'
 import { acquireToken, isRenewalDue, type TokenResult } from './token-source.ts'
 
@@ -135,7 +135,7 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   const callStates = new WeakMap<HttpTarget, CallState>()
   const state: AuthorizerState = {
     ...deps,
-    storedCredentials: createStoredCredentials(deps),
+    storedCredentials: new StoredCredentials(deps),
     resolveServerContext: createAuthServerContextResolver(deps),
     sharedRequests: createSharedRequests(),
     stepUpLimiter: createAttemptLimiter(deps.now, maxStepUpsPerOperation),

@@ -79,8 +79,7 @@ export function createInputResponder(task: OpenTask, { options, onFailure }: Inp
       const { newRequests, lostAnswers } = requestTracker.takeRequests(requests)
       void sendLostAnswers(task, lostAnswers, { options, onFailure })
       if (newRequests.size === 0) return
-      requestTracker.roundCount += 1
-      const batch = { requests: newRequests, round: requestTracker.roundCount, controller: new AbortController() }
+      const batch = { requests: newRequests, round: requestTracker.beginRound(), controller: new AbortController() }
       batches.add(batch)
       void answerBatch(batch)
     },

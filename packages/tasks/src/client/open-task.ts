@@ -1,4 +1,4 @@
-import { type InputRequestTracker, createInputRequestTracker } from './input-request-tracker.ts'
+import { InputRequestTracker } from './input-request-tracker.ts'
 import type { ResumedTask } from './serialized-task.ts'
 import type { WatchedTask } from './watch-task.ts'
 
@@ -23,7 +23,7 @@ export function openTask({ answeredKeys, initialState, progress = 0, ...taskFiel
     ...taskFields,
     initialState,
     progress,
-    requestTracker: createInputRequestTracker(answeredKeys),
+    requestTracker: new InputRequestTracker(answeredKeys),
     isFinished: false,
   }
 }

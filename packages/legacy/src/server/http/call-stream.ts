@@ -45,59 +45,6 @@ export interface ResponseHead {
   readonly headers?: readonly string[]
 }
 
-/**
- * The answer to one POST. It becomes an event stream if a message is sent before the response, and is a JSON body
- * otherwise.
- */
-export interface CallStream extends ResumableStream {
-  /** The number of the last event. */
-  readonly eventCount: number
-  /** True while the call of the stream waits for answers that any instance may take. */
-  readonly isAsking: boolean
-  /** True if the client reads the stream at another instance. */
-  readonly hasRemoteReader: boolean
-  /**
-   * The event of the last response, which the client may not have received. Undefined before all responses were
-   * written.
-   */
-  readonly lastResponse: WrittenEvent | undefined
-  /**
-   * Sends a message before the response. If `mayBeLost` is true, the message is dropped when the client reads too
-   * slowly.
-   */
-  send(message: RpcMessage, mayBeLost: boolean): void
-  /**
-   * Sends a question of a round that other instances may continue. The mark in the event id shows that any instance may
-   * continue the stream.
-   */
-  ask(message: RpcMessage): void
-  /** Records that the call waits for answers that any instance may take. */
-  beginAsking(): void
-  /**
-   * Records that the call no longer waits. If its questions had a `state`, sends an event without data, so that the
-   * last event id has no mark.
-   */
-  endAsking(hasStates: boolean, minEventNumber: number): void
-  /**
-   * Restarts the time for which the stream is kept, because its reader is at another instance or its call has ended.
-   */
-  extendWindow(options: { readonly hasRemoteReader: boolean }): void
-  /**
-   * Sends a response. The last response ends the stream. Returns the event of the response, or undefined if it is not
-   * streamed.
-   */
-  respond(response: RpcResponse, head?: ResponseHead): WrittenEvent | undefined
-  /** Records that a request will not be answered, because it was cancelled. */
-  skipResponse(): void
-  /**
-   * Continues the stream on another connection. Sends the events after the last one that the client received
-   * (basic/transports, resumability).
-   */
-  resume(reply: HttpReply, lastEventNumber: number): void
-  /** Ends the stream here. The client resumes it at another instance. */
-  release(): void
-}
-
 interface StreamEvent extends WrittenEvent {
   readonly mayBeLost: boolean
 }
@@ -105,13 +52,11 @@ interface StreamEvent extends WrittenEvent {
 /** Milliseconds that a client is asked to wait before it reconnects. */
 const retryMs = 1000
 
-/** Creates a stream. Without `firstReply` it waits for a client that reconnects. */
-export function createCallStream(firstReply: HttpReply | undefined, options: CallStreamOptions): CallStream {
-  return new ReplayableCallStream(firstReply, options)
-}
-
-/** A stream that may outlive several connections. */
-class ReplayableCallStream implements CallStream {
+/**
+ * The answer to one POST. It becomes an event stream if a message is sent before the response, and is a JSON body
+ * otherwise. It may outlive several connections. Without `firstReply` it waits for a client that reconnects.
+ */
+export class CallStream implements ResumableStream {
   readonly id: string
   readonly #options: CallStreamOptions
   /** The end of each event id. */
@@ -127,7 +72,9 @@ class ReplayableCallStream implements CallStream {
   #cancelTimers: (() => void)[] = []
   #releaseBytes: (() => void)[] = []
   #response: WrittenEvent | undefined
+  /** True while the call of the stream waits for answers that any instance may take. */
   isAsking = false
+  /** True if the client reads the stream at another instance. */
   hasRemoteReader = false
 
   constructor(firstReply: HttpReply | undefined, options: CallStreamOptions) {
@@ -153,20 +100,33 @@ class ReplayableCallStream implements CallStream {
     return this.#reply === undefined && this.#phase !== 'ended'
   }
 
+  /** The number of the last event. */
   get eventCount(): number {
     return this.#lastEventNumber
   }
 
+  /**
+   * The event of the last response, which the client may not have received. Undefined before all responses were
+   * written.
+   */
   get lastResponse(): WrittenEvent | undefined {
     return this.#openRequestCount <= 0 ? this.#response : undefined
   }
 
+  /**
+   * Sends a message before the response. If `mayBeLost` is true, the message is dropped when the client reads too
+   * slowly.
+   */
   send(message: RpcMessage, mayBeLost: boolean): void {
     if (this.#phase === 'ended') return
     this.#open()
     this.#write(encodeMessage(message), mayBeLost)
   }
 
+  /**
+   * Sends a question of a round that other instances may continue. The mark in the event id shows that any instance may
+   * continue the stream.
+   */
   ask(message: RpcMessage): void {
     if (this.#phase === 'ended') return
     this.#open()
@@ -174,22 +134,34 @@ class ReplayableCallStream implements CallStream {
     this.#write(encodeMessage(message), false, waitingMark)
   }
 
+  /** Records that the call waits for answers that any instance may take. */
   beginAsking(): void {
     this.isAsking = true
   }
 
+  /**
+   * Records that the call no longer waits. If its questions had a `state`, sends an event without data, so that the
+   * last event id has no mark.
+   */
   endAsking(hasStates: boolean, minEventNumber: number): void {
     if (this.isAsking) this.#lastEventNumber = Math.max(this.#lastEventNumber, minEventNumber)
     this.isAsking = false
     if (hasStates && this.#phase === 'streaming' && this.#options.hasPrimingEvent) this.#write('', true)
   }
 
+  /**
+   * Restarts the time for which the stream is kept, because its reader is at another instance or its call has ended.
+   */
   extendWindow({ hasRemoteReader }: { readonly hasRemoteReader: boolean }): void {
     if (!this.isDetached) return
     this.hasRemoteReader = hasRemoteReader
     this.#startWindow()
   }
 
+  /**
+   * Sends a response. The last response ends the stream. Returns the event of the response, or undefined if it is not
+   * streamed.
+   */
   respond(response: RpcResponse, head: ResponseHead = { status: 200 }): WrittenEvent | undefined {
     if (this.#phase === 'ended') return undefined
     this.#openRequestCount -= 1
@@ -201,6 +173,7 @@ class ReplayableCallStream implements CallStream {
     return writtenEvent
   }
 
+  /** Records that a request will not be answered, because it was cancelled. */
   skipResponse(): void {
     if (this.#phase === 'ended') return
     this.#openRequestCount -= 1
@@ -211,6 +184,7 @@ class ReplayableCallStream implements CallStream {
     this.#end()
   }
 
+  /** Ends the stream here. The client resumes it at another instance. */
   release(): void {
     if (this.#phase === 'ended') return
     this.#open()
@@ -218,6 +192,10 @@ class ReplayableCallStream implements CallStream {
     this.#end()
   }
 
+  /**
+   * Continues the stream on another connection. Sends the events after the last one that the client received
+   * (basic/transports, resumability).
+   */
   resume(reply: HttpReply, lastEventNumber: number): void {
     const replacedReply = this.#reply
     this.#reply = undefined

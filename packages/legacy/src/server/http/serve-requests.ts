@@ -7,7 +7,7 @@ import { runLegacyCall } from '../call/legacy-call.ts'
 import { serveLocalMethod } from '../session/local-methods.ts'
 import { toLegacyErrorResponse } from '../session/to-error-response.ts'
 import { type CallContext, type CancellableCall, createCallChannel, createLinkedCall } from './call-context.ts'
-import { type CallStream, createCallStream } from './call-stream.ts'
+import { CallStream } from './call-stream.ts'
 import { createResponseHead } from './errors.ts'
 import { createClientSettings, type HttpDeps } from './http-deps.ts'
 
@@ -82,7 +82,7 @@ function openCallContext(init: StreamInit, peer: CallContext['peer'], http: Http
   const { resumeWindowMs, closeAfterMs, keepsStreams } = callDeps.settings
   const isResumable = session !== undefined && keepsStreams
   const isLinked = link !== undefined && !init.isBatch && session !== undefined
-  const stream: CallStream = createCallStream(init.reply, {
+  const stream: CallStream = new CallStream(init.reply, {
     id: init.id,
     firstEventNumber: init.firstEventNumber,
     responseCount: init.responseCount,

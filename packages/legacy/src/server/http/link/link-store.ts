@@ -20,42 +20,6 @@ export interface StoredSession {
   readonly uris: readonly string[]
 }
 
-/**
- * The records that instances with a common `store` share. Each record is read and written as a whole. A record that is
- * written counts in the quota of `owner`.
- */
-export interface LinkStore {
-  /** Marks the store as used. Resolves with true if it had no mark, as a store that is new or was emptied. */
-  mark(): Promise<boolean>
-  /** Stores a round. It replaces an earlier round of the same call. */
-  putRound(round: WaitingRound, owner: string): Promise<void>
-  /**
-   * Stores a round again, because the store may have lost it. Does nothing if the round was claimed, or if the store
-   * has a later round of the call. An earlier round is replaced, because a store that was restored returns it.
-   */
-  restoreRound(round: WaitingRound, owner: string): Promise<void>
-  getRound(streamId: string): Promise<WaitingRound | undefined>
-  deleteRound(streamId: string): Promise<void>
-  /** Stores the answer to a question. If there is an answer already, it stays. */
-  addAnswer(questionId: string, response: RpcResponse, owner: string): Promise<void>
-  getAnswer(questionId: string): Promise<RpcResponse | undefined>
-  /**
-   * Claims a round. Resolves with true for only one claimant, which may use the answers of the round. Also resolves with
-   * true if that claimant claims the round again.
-   */
-  claim(roundId: string, claim: { readonly claimant: string; readonly owner: string }): Promise<boolean>
-  isClaimed(roundId: string): Promise<boolean>
-  isClaimedElsewhere(roundId: string): Promise<boolean>
-  putResponse(streamId: string, storedResponse: StoredResponse, owner: string): Promise<void>
-  getResponse(streamId: string): Promise<StoredResponse | undefined>
-  getSession(sessionKey: string): Promise<StoredSession>
-  /** Changes the record of a session while other instances wait. Resolves with the new record. */
-  changeSession(
-    session: { readonly key: string; readonly ttlMs: number; readonly owner: string },
-    change: (storedSession: StoredSession) => StoredSession,
-  ): Promise<StoredSession>
-}
-
 /** The times of a {@link LinkStore} in milliseconds, and its callback. */
 export interface LinkStoreOptions {
   readonly answerTimeoutMs: number
@@ -70,86 +34,131 @@ const lockDurationMs = 5000
 const lockPollIntervalMs = 25
 const markTtlMs = 30 * 86_400_000
 
-/** Creates a {@link LinkStore} over a store. */
-export function createLinkStore(givenStore: StateStore, options: LinkStoreOptions): LinkStore {
-  const { answerTimeoutMs, resumeWindowMs, sleep, onUnavailable } = options
-  const store = withUnavailableErrors(givenStore, onUnavailable)
-  // An instance may read a round late, and must then still find its claim.
-  const roundTtlMs = answerTimeoutMs + 2 * resumeWindowMs
-  const ownedBy = (owner: string): Pick<StateStore, 'add'> => storeOfOwner(store, owner)
-  const readJson = async (key: string): Promise<JsonObject | undefined> => {
-    const text = await store.get(key)
+/**
+ * The records that instances with a common `store` share. Each record is read and written as a whole. A record that is
+ * written counts in the quota of `owner`.
+ */
+export class LinkStore {
+  readonly #store: StateStore
+  readonly #options: LinkStoreOptions
+  readonly #roundTtlMs: number
+  /** The id of this instance in its claims. */
+  readonly #instanceId = randomId()
+
+  constructor(givenStore: StateStore, options: LinkStoreOptions) {
+    this.#store = withUnavailableErrors(givenStore, options.onUnavailable)
+    this.#options = options
+    // An instance may read a round late, and must then still find its claim.
+    this.#roundTtlMs = options.answerTimeoutMs + 2 * options.resumeWindowMs
+  }
+
+  /** Marks the store as used. Resolves with true if it had no mark, as a store that is new or was emptied. */
+  mark(): Promise<boolean> {
+    return this.#store.add('legacy:lock:mark', '1', markTtlMs)
+  }
+
+  /** Stores a round. It replaces an earlier round of the same call. */
+  putRound(round: WaitingRound, owner: string): Promise<void> {
+    return this.#replace(roundKey(round.streamId), stringifyRound(round), this.#roundTtlMs, owner)
+  }
+
+  /**
+   * Stores a round again, because the store may have lost it. Does nothing if the round was claimed, or if the store
+   * has a later round of the call. An earlier round is replaced, because a store that was restored returns it.
+   */
+  async restoreRound(round: WaitingRound, owner: string): Promise<void> {
+    if (await this.isClaimed(round.id)) return
+    const storedRound = await this.getRound(round.streamId)
+    if (storedRound !== undefined && storedRound.roundCount < round.roundCount) await this.deleteRound(round.streamId)
+    await this.#ownedBy(owner).add(roundKey(round.streamId), stringifyRound(round), this.#roundTtlMs)
+  }
+
+  async getRound(streamId: string): Promise<WaitingRound | undefined> {
+    return decodeRound((await this.#readJson(roundKey(streamId)))?.['round'])
+  }
+
+  deleteRound(streamId: string): Promise<void> {
+    return this.#store.delete(roundKey(streamId))
+  }
+
+  /** Stores the answer to a question. If there is an answer already, it stays. */
+  async addAnswer(questionId: string, response: RpcResponse, owner: string): Promise<void> {
+    await this.#ownedBy(owner).add(`legacy:answer:${questionId}`, JSON.stringify(response), this.#roundTtlMs)
+  }
+
+  async getAnswer(questionId: string): Promise<RpcResponse | undefined> {
+    // The stored value is a response that `addAnswer` wrote.
+    return (await this.#readJson(`legacy:answer:${questionId}`)) as RpcResponse | undefined
+  }
+
+  /**
+   * Claims a round. Resolves with true for only one claimant, which may use the answers of the round. Also resolves with
+   * true if that claimant claims the round again.
+   */
+  async claim(
+    roundId: string,
+    { claimant, owner }: { readonly claimant: string; readonly owner: string },
+  ): Promise<boolean> {
+    const value = `${this.#instanceId}.${claimant}`
+    if (await this.#ownedBy(owner).add(claimKey(roundId), value, this.#roundTtlMs)) return true
+    // If the reply of the store to an earlier claim was lost, the record already contains this value.
+    return (await this.#store.get(claimKey(roundId))) === value
+  }
+
+  async isClaimed(roundId: string): Promise<boolean> {
+    return (await this.#store.get(claimKey(roundId))) !== undefined
+  }
+
+  async isClaimedElsewhere(roundId: string): Promise<boolean> {
+    const claim = await this.#store.get(claimKey(roundId))
+    return claim !== undefined && !claim.startsWith(`${this.#instanceId}.`)
+  }
+
+  putResponse(streamId: string, storedResponse: StoredResponse, owner: string): Promise<void> {
+    const text = JSON.stringify(storedResponse)
+    return this.#replace(`legacy:end:${streamId}`, text, this.#options.resumeWindowMs, owner)
+  }
+
+  async getResponse(streamId: string): Promise<StoredResponse | undefined> {
+    return (await this.#readJson(`legacy:end:${streamId}`)) as StoredResponse | undefined
+  }
+
+  async getSession(sessionKey: string): Promise<StoredSession> {
+    const record = (await this.#readJson(`legacy:session:${sessionKey}`)) as Partial<StoredSession> | undefined
+    return { ...defaultSession, ...record }
+  }
+
+  /** Changes the record of a session while other instances wait. Resolves with the new record. */
+  async changeSession(
+    { key, ttlMs, owner }: { readonly key: string; readonly ttlMs: number; readonly owner: string },
+    change: (storedSession: StoredSession) => StoredSession,
+  ): Promise<StoredSession> {
+    const lockKey = `legacy:lock:${key}`
+    // If the instance that has the lock dies, the lock expires after `lockDurationMs`.
+    while (!(await this.#store.add(lockKey, randomId(), lockDurationMs))) await this.#options.sleep(lockPollIntervalMs)
+    try {
+      const storedSession = await this.getSession(key)
+      const nextSession = change(storedSession)
+      const changedSession = { ...nextSession, version: Math.max(nextSession.version, storedSession.version + 1) }
+      await this.#replace(`legacy:session:${key}`, JSON.stringify(changedSession), ttlMs, owner)
+      return changedSession
+    } finally {
+      await this.#store.delete(lockKey)
+    }
+  }
+
+  #ownedBy(owner: string): Pick<StateStore, 'add'> {
+    return storeOfOwner(this.#store, owner)
+  }
+
+  async #readJson(key: string): Promise<JsonObject | undefined> {
+    const text = await this.#store.get(key)
     return text === undefined ? undefined : parseJsonObject(text)
   }
-  const replaceJson = async (key: string, value: JsonObject, ttlMs: number, owner: string): Promise<void> => {
-    await store.delete(key)
-    await ownedBy(owner).add(key, JSON.stringify(value), ttlMs)
-  }
-  const getRound = async (streamId: string): Promise<WaitingRound | undefined> =>
-    decodeRound((await readJson(roundKey(streamId)))?.['round'])
-  const getSession = async (sessionKey: string): Promise<StoredSession> => ({
-    ...defaultSession,
-    ...((await readJson(`legacy:session:${sessionKey}`)) as Partial<StoredSession> | undefined),
-  })
-  return {
-    mark: () => store.add('legacy:lock:mark', '1', markTtlMs),
-    putRound: (round, owner) =>
-      replaceJson(roundKey(round.streamId), { round: encodeRound(round, { withParams: true }) }, roundTtlMs, owner),
-    async restoreRound(round, owner) {
-      if ((await store.get(claimKey(round.id))) !== undefined) return
-      const storedRound = await getRound(round.streamId)
-      if (storedRound !== undefined && storedRound.roundCount < round.roundCount)
-        await store.delete(roundKey(round.streamId))
-      await ownedBy(owner).add(roundKey(round.streamId), stringifyRound(round), roundTtlMs)
-    },
-    getRound,
-    deleteRound: (streamId) => store.delete(roundKey(streamId)),
-    async addAnswer(questionId, response, owner) {
-      await ownedBy(owner).add(`legacy:answer:${questionId}`, JSON.stringify(response), roundTtlMs)
-    },
-    // The stored value is a response that `addAnswer` wrote.
-    getAnswer: async (questionId) => (await readJson(`legacy:answer:${questionId}`)) as RpcResponse | undefined,
-    ...createRoundClaims(store, roundTtlMs),
-    putResponse: (streamId, storedResponse, owner) =>
-      replaceJson(`legacy:end:${streamId}`, { ...storedResponse }, resumeWindowMs, owner),
-    getResponse: async (streamId) => (await readJson(`legacy:end:${streamId}`)) as StoredResponse | undefined,
-    getSession,
-    async changeSession({ key, ttlMs, owner }, change) {
-      const lockKey = `legacy:lock:${key}`
-      // If the instance that has the lock dies, the lock expires after `lockDurationMs`.
-      while (!(await store.add(lockKey, randomId(), lockDurationMs))) await sleep(lockPollIntervalMs)
-      try {
-        const storedSession = await getSession(key)
-        const nextSession = change(storedSession)
-        const changedSession = { ...nextSession, version: Math.max(nextSession.version, storedSession.version + 1) }
-        await replaceJson(`legacy:session:${key}`, { ...changedSession }, ttlMs, owner)
-        return changedSession
-      } finally {
-        await store.delete(lockKey)
-      }
-    },
-  }
-}
 
-/** Creates the claims of one instance. A claim is a record with the id of the instance and its claimant. */
-function createRoundClaims(
-  store: StateStore,
-  ttlMs: number,
-): Pick<LinkStore, 'claim' | 'isClaimed' | 'isClaimedElsewhere'> {
-  const instanceId = randomId()
-  const readClaim = (roundId: string): Promise<string | undefined> => store.get(claimKey(roundId))
-  return {
-    async claim(roundId, { claimant, owner }) {
-      const value = `${instanceId}.${claimant}`
-      if (await storeOfOwner(store, owner).add(claimKey(roundId), value, ttlMs)) return true
-      // If the reply of the store to an earlier claim was lost, the record already contains this value.
-      return (await readClaim(roundId)) === value
-    },
-    isClaimed: async (roundId) => (await readClaim(roundId)) !== undefined,
-    async isClaimedElsewhere(roundId) {
-      const claim = await readClaim(roundId)
-      return claim !== undefined && !claim.startsWith(`${instanceId}.`)
-    },
+  async #replace(key: string, text: string, ttlMs: number, owner: string): Promise<void> {
+    await this.#store.delete(key)
+    await this.#ownedBy(owner).add(key, text, ttlMs)
   }
 }
 

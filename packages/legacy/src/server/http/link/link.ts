@@ -6,7 +6,7 @@ import type { SessionStates } from '../../session/session-state.ts'
 import { createCatchUp, createMarkFunction } from './catch-up.ts'
 import { createInstanceBus, type InstanceBus, type InstanceMessage, type MessageHandlers } from './instance-bus.ts'
 import type { ContinueRound } from './link-context.ts'
-import { createLinkStore } from './link-store.ts'
+import { LinkStore } from './link-store.ts'
 import { LinkedRounds } from './linked-rounds.ts'
 import { LinkedSessions } from './linked-sessions.ts'
 import { RemoteReaders } from './remote-readers.ts'
@@ -35,7 +35,7 @@ export class InstanceLink {
       this.bus.noteGap()
       void catchUp()
     }
-    const store = createLinkStore(givenStore, { ...deps.settings, sleep, onUnavailable })
+    const store = new LinkStore(givenStore, { ...deps.settings, sleep, onUnavailable })
     this.bus = createInstanceBus(bus, { handlers: this.#createMessageHandlers(sessionStates), onGap: catchUp, deps })
     const context = { store, bus: this.bus, deps, sessionStates, continueRound }
     this.sessions = new LinkedSessions(context)
