@@ -104,6 +104,7 @@ export {
   maxTimerMs,
   openAbortScope,
   raceWithCancellation,
+  type Schedule,
   settlesWithin,
   sleep,
   type SleepOptions,

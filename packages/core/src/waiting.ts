@@ -4,6 +4,9 @@ import { type Clock, unref } from './runtime.ts'
 /** The longest time that the timers of the platforms accept, in milliseconds: 31 bits. */
 export const maxTimerMs = 2_147_483_647
 
+/** Runs a function once after a delay in milliseconds. Returns a function that cancels the timer. */
+export type Schedule = (run: () => void, ms: number) => () => void
+
 /** Sets a timer that does not keep the process alive, if the platform supports that. Returns the timer. */
 export function startBackgroundTimer(clock: Clock, callback: () => void, ms: number): unknown {
   const timer = clock.setTimeout(callback, ms)

@@ -76,7 +76,13 @@ export type { CallSubject, RunEndKind, ServerEvent, ServerEvents } from './serve
 export type { SearchedServer, ToolSearch, ToolSearchLayers } from './server/tool-search.ts'
 export { serverOf, type ServerOfOptions } from './composition/server-of.ts'
 export { DefinitionError, type DefinitionErrorCode, isDefinitionError } from './errors/definition-error.ts'
-export { limitErrorToMcp, stoppingError, unavailableError } from './errors/rejections.ts'
+export {
+  limitErrorToHttp,
+  limitErrorToMcp,
+  type LimitResponse,
+  stoppingError,
+  unavailableError,
+} from './errors/rejections.ts'
 export type {
   HttpLimits,
   HttpErrorHead,

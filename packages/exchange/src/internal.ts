@@ -20,7 +20,11 @@ export { checkServer } from './server/server.ts'
 export { createEventSource, type EventSource, type Observer } from './composition/event-source.ts'
 export { type Composition, composeServer, placeToolSearch } from './composition/compose.ts'
 export { isReady, type Readiness, type ReadinessCheck } from './composition/readiness.ts'
-export { invalidStateError, notSentReason, overloadedReason } from './errors/rejections.ts'
+export {
+  invalidStateError,
+  notSentReason,
+  overloadedReason,
+} from './errors/rejections.ts'
 export { quotaError, quotaReason } from './errors/quota.ts'
 export {
   conventions,

@@ -1,8 +1,8 @@
 import { isLimitError, isUnavailable } from '@x/core'
-import type { Principal } from '@x/exchange'
+import { limitErrorToHttp, type Principal } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
 import { type TokenBinding, type BindingOptions, parseTokenBinding, verifyBinding, isPlainBearer } from './binding.ts'
-import { type Challenges, type HttpErrorResponse, toLimitResponse } from './challenge.ts'
+import type { Challenges, HttpErrorResponse } from './challenge.ts'
 import {
   type AccessToken,
   type AuthenticationContext,
@@ -127,7 +127,7 @@ async function identifyCaller(
     return nonce === undefined ? authenticationResult : challenges.createNonceChallenge(nonce)
   } catch (error) {
     // Any other error comes from a bug in the program. The transport handles it.
-    if (isLimitError(error)) return toLimitResponse(error)
+    if (isLimitError(error)) return limitErrorToHttp(error)
     if (!isTokenError(error)) throw error
     state.onError(error, context)
     if (error.code === 'issuer_unavailable') return challenges.createUnavailableResponse(error.retryAfterMs)

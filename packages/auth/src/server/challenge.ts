@@ -1,6 +1,5 @@
-import { formatRetryAfter, type LimitError } from '@x/core'
-import { limitErrorToMcp } from '@x/exchange'
-import { errorCodes, isJsonObject, type JsonObject } from '@x/schema'
+import { formatRetryAfter } from '@x/core'
+import { errorCodes, type JsonObject } from '@x/schema'
 import { proofAlgorithms } from './dpop.ts'
 import type { Scopes } from '../scopes.ts'
 
@@ -100,21 +99,6 @@ function createUnavailableResponse(retryAfterMs: number = defaultRetryAfterMs): 
     code: errorCodes.internal,
     data: { reason: 'unavailable', retryAfterMs, begun: false },
     headers: { 'Retry-After': formatRetryAfter(retryAfterMs) },
-  }
-}
-
-/**
- * Converts an error of the ledger into a response: 429 if the caller has reached its limit, 503 if all callers together
- * have reached a limit.
- */
-export function toLimitResponse(error: LimitError): HttpErrorResponse {
-  const { code, message, data } = limitErrorToMcp(error)
-  return {
-    status: error.scope === 'caller' ? 429 : 503,
-    message,
-    code,
-    ...(isJsonObject(data) && { data }),
-    headers: { 'Retry-After': formatRetryAfter(error.retryAfterMs) },
   }
 }
 

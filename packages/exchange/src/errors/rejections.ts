@@ -1,4 +1,4 @@
-import type { LimitError } from '@x/core'
+import { formatRetryAfter, isJsonObject, type JsonObject, type LimitError } from '@x/core'
 import { errorCodes, McpError } from '@x/schema'
 import { quotaError } from './quota.ts'
 
@@ -17,6 +17,27 @@ export function limitErrorToMcp({ kind, max, scope, retryAfterMs, advice }: Limi
   const message = `The server has reached its limit of ${kind} for all callers: try again in ${retryAfterMs} ms`
   const data = { reason: overloadedReason, limit: kind, max, retryAfterMs }
   return new McpError(errorCodes.internal, message, { data })
+}
+
+/** A reached limit as an HTTP response: 429 for a limit of one caller, 503 for a limit of all callers. */
+export interface LimitResponse {
+  readonly status: 429 | 503
+  readonly message: string
+  readonly code: number
+  readonly data?: JsonObject
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Returns the HTTP response for a request that reaches a limit of the ledger before a call exists. */
+export function limitErrorToHttp(error: LimitError): LimitResponse {
+  const { code, message, data } = limitErrorToMcp(error)
+  return {
+    status: error.scope === 'caller' ? 429 : 503,
+    message,
+    code,
+    ...(isJsonObject(data) && { data }),
+    headers: { 'Retry-After': formatRetryAfter(error.retryAfterMs) },
+  }
 }
 
 /**

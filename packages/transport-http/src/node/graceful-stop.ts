@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { stoppingError } from '@x/exchange'
 import type { AdapterRequest } from '../server/adapter-request.ts'
 import { finishCall, stopCall, type RunningCall } from '../server/run-call.ts'
-import type { Schedule } from '../server/handler-settings.ts'
+import type { Schedule } from '@x/core'
 import type { OpenResponse } from './response-writer.ts'
 
 /** The parts of a server that a graceful stop uses. */

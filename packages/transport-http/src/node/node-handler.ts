@@ -1,6 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { resolveOptions } from '@x/core'
+import { resolveOptions, type Schedule } from '@x/core'
 import type { Server } from '@x/exchange'
 import { checkServer } from '@x/exchange/internal'
 import type { BodyBounds, HttpAdapter, HttpErrorResponse, RequestView } from '../server/http-adapter.ts'
@@ -19,7 +19,6 @@ import {
   type HandlerOptions,
   handlerOptionTable,
   type ResolvedHandlerOptions,
-  type Schedule,
 } from '../server/handler-settings.ts'
 import { type NodeRequest, nodeResponseWriter, type NodeTarget } from './response-writer.ts'
 import type { IndexedEntry } from '../indexed-list.ts'

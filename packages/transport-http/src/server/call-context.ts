@@ -10,6 +10,7 @@ import {
   type ContextKey,
   createCall,
   headerParamsKey,
+  limitErrorToHttp,
   platformKey,
   type Principal,
   type Server,
@@ -17,7 +18,7 @@ import {
   withContext,
 } from '@x/exchange'
 import type { HeaderParams } from '@x/schema'
-import { internalErrorResponse, limitErrorResponse, type Reply, setReplyHeader } from './reply.ts'
+import { internalErrorResponse, type Reply, setReplyHeader } from './reply.ts'
 import type { AuthenticationContext } from './auth.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 import type { ArrivingBody, RequestView, TakeUnreadBytes } from './http-adapter.ts'
@@ -172,7 +173,7 @@ export function createArrivingBody<Source>(
       try {
         releases.push(ledger.take('arriving_bytes', callerKeyOfRequest(caller), nextBytes - countedBytes))
       } catch (error) {
-        if (isLimitError(error)) return limitErrorResponse(error)
+        if (isLimitError(error)) return limitErrorToHttp(error)
         // The option `clientAddress` may throw. The bytes arrive in events of the socket, where no caller catches it.
         caller.settings.onError(error, caller.view)
         return internalErrorResponse

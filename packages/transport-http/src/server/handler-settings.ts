@@ -4,6 +4,7 @@ import {
   type LogContext,
   type OptionTable,
   platformRuntime,
+  type Schedule,
   requireSync,
   type ResolvedOptions,
 } from '@x/core'
@@ -51,9 +52,6 @@ export function createReportLimiter<Source>(
     report(`${reason}${omittedReportsText}`, request)
   }
 }
-
-/** Runs a function once after a delay in milliseconds. Returns a function that cancels it. */
-export type Schedule = (run: () => void, ms: number) => () => void
 
 /** The options of the HTTP handlers. Every default is safe on a machine on which users also run a browser. */
 export interface HandlerOptions<Source> {

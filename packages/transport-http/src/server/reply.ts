@@ -1,9 +1,7 @@
-import { formatRetryAfter, type LimitError, type Log } from '@x/core'
-import { limitErrorToMcp } from '@x/exchange'
+import { formatRetryAfter, type Log } from '@x/core'
 import {
   encodeMessage,
   errorCodes,
-  errorResponse,
   isJsonObject,
   type RpcNotification,
   type RpcResponse,
@@ -196,23 +194,6 @@ export function createErrorAnswer(rejection: HttpErrorResponse, headers: readonl
     status,
     headers: rejection.headers === undefined ? headers : [...headers, ...Object.entries(rejection.headers).flat()],
     body: encodeMessage({ jsonrpc: '2.0', error }),
-  }
-}
-
-/**
- * Creates the response for a request that exceeds a limit of the ledger: 429 for a limit of its caller, 503 for a limit
- * of all callers.
- */
-export function limitErrorResponse(error: LimitError): HttpErrorResponse {
-  const wireError = errorResponse(undefined, limitErrorToMcp(error))
-  const { code, message, data } = wireError.error
-  const retryAfter = readRetryAfter(wireError)?.header
-  return {
-    status: statusOf(wireError),
-    code,
-    message,
-    ...(isJsonObject(data) && { data }),
-    ...(retryAfter !== undefined && { headers: { 'Retry-After': retryAfter } }),
   }
 }
 

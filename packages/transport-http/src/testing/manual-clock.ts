@@ -1,4 +1,4 @@
-import type { Schedule } from '../server/handler-settings.ts'
+import type { Schedule } from '@x/core'
 
 /** A clock that only the test advances. */
 export interface ManualClock {

@@ -1,4 +1,4 @@
-import { isLimitError, type Ledger } from '@x/core'
+import { isLimitError, type Ledger, type Schedule } from '@x/core'
 import type { HttpReply } from '@x/exchange'
 import type { Session } from '../session/session.ts'
 import type { ParsedEventId, WrittenEvent } from './event-id.ts'
@@ -51,7 +51,7 @@ export function createFinishedStreams({
   schedule,
 }: {
   readonly ledger: Ledger
-  readonly schedule: (run: () => void, ms: number) => () => void
+  readonly schedule: Schedule
 }): FinishedStreams {
   const index = createStreamIndex()
   const add = (stream: FinishedStream, release: () => void): void => {

@@ -1,4 +1,4 @@
-import { isUnavailable, type Ledger, sleep, errorRecord, raceWithCancellation } from '@x/core'
+import { isUnavailable, type Ledger, sleep, errorRecord, raceWithCancellation, type Schedule } from '@x/core'
 import type { Call, Exchange, ExtensionHost } from '@x/exchange'
 import type { Implementation } from '@x/schema'
 import type { LegacySettings } from './options.ts'
@@ -18,7 +18,7 @@ export interface Deps {
   readonly now: () => number
   readonly reportError: (error: unknown) => void
   /** Runs a function once after `ms` milliseconds. Returns a function that cancels the timer. */
-  readonly schedule: (run: () => void, ms: number) => () => void
+  readonly schedule: Schedule
   /** Resolves after `ms` milliseconds. Rejects with the signal's reason if it aborts before. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   /**
@@ -40,7 +40,7 @@ const retryPauseMs = 250
 /** Creates the dependencies from the server and from the settings of the extension. */
 export function createDeps(host: ExtensionHost, settings: LegacySettings): Deps {
   const { exchange, info, runtime, ledger, beginWork, log } = host
-  const schedule: Deps['schedule'] = (run, ms) => {
+  const schedule: Schedule = (run, ms) => {
     const timer = runtime.setTimeout(run, ms)
     return () => runtime.clearTimeout(timer)
   }

@@ -1,4 +1,4 @@
-import { type ChangeBus, type ChangeListener, randomId } from '@x/core'
+import { type ChangeBus, type ChangeListener, randomId, type Schedule } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { Deps } from '../../session/deps.ts'
 
@@ -200,7 +200,7 @@ function parseInstanceMessage(data: JsonObject | undefined): InstanceMessage | u
 }
 
 /** Returns functions that wait for single messages. */
-function createMessageWaiters(schedule: Deps['schedule']) {
+function createMessageWaiters(schedule: Schedule) {
   const waiters = new Set<(message: InstanceMessage) => void>()
   return {
     meet(message: InstanceMessage): void {
