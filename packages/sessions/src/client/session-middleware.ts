@@ -2,7 +2,7 @@ import { type Middleware, withHeader } from '@x/exchange'
 import { isJsonObject, type RpcRequest, type RpcResponse } from '@x/schema'
 import { readSessionMetadata, sessionHeader, sessionKey, sessionNotFoundCode } from '../session-metadata.ts'
 import { SessionError } from '../session-error.ts'
-import { toSessionMetadata, rejectEndedSession, type SessionRecord, updateRecord } from './session-state.ts'
+import type { SessionRecord } from './session-state.ts'
 
 /** The inputs of the middleware of one session. */
 export interface SessionMiddlewareOptions {
@@ -18,16 +18,16 @@ export interface SessionMiddlewareOptions {
  */
 export function createClientSessionMiddleware({ record, onStateChange }: SessionMiddlewareOptions): Middleware {
   return (next) => async (request, call) => {
-    rejectEndedSession(record)
+    record.rejectIfEnded()
     const response = await next(addSessionMetadata(request, record), withHeader(call, sessionHeader, record.id))
     if ('error' in response) {
-      if (isNotFound(response, record)) record.endReason ??= 'not_found'
+      if (isNotFound(response, record)) record.end('not_found')
       return response
     }
     const metadata = readSessionMetadata(response.result)
     if (metadata === undefined) return response
     if ('issue' in metadata) throw new SessionError('invalid_answer', `The session of the answer ${metadata.issue}`)
-    if (updateRecord(record, metadata)) onStateChange()
+    if (record.update(metadata)) onStateChange()
     return response
   }
 }
@@ -35,7 +35,7 @@ export function createClientSessionMiddleware({ record, onStateChange }: Session
 function addSessionMetadata(request: RpcRequest, record: SessionRecord): RpcRequest {
   const { params = {} } = request
   const meta = isJsonObject(params._meta) ? params._meta : {}
-  return { ...request, params: { ...params, _meta: { ...meta, [sessionKey]: toSessionMetadata(record) } } }
+  return { ...request, params: { ...params, _meta: { ...meta, [sessionKey]: record.metadata } } }
 }
 
 /**

@@ -2,43 +2,58 @@ import type { SessionMetadata } from '../session-metadata.ts'
 import { SessionError } from '../session-error.ts'
 
 /** The client's record of a session. */
-export interface SessionRecord {
+export class SessionRecord {
   readonly id: string
-  /** The sealed state in the last response of the server. */
-  state: string | undefined
-  /** The end of the session in ISO 8601. */
-  expiresAt: string | undefined
-  /** The reason for which the session has ended. No more requests are sent for an ended session. */
-  endReason: 'deleted' | 'not_found' | undefined
-}
+  #state: string | undefined
+  #expiresAt: string | undefined
+  #endReason: 'deleted' | 'not_found' | undefined
 
-/** Makes the record of a session. */
-export function createSessionRecord({ sessionId, state, expiresAt }: SessionMetadata): SessionRecord {
-  return { id: sessionId, state, expiresAt, endReason: undefined }
-}
-
-/** Returns the metadata for a request of the session. */
-export function toSessionMetadata({ id, state }: SessionRecord): SessionMetadata {
-  return { sessionId: id, ...(state !== undefined && { state }) }
-}
-
-/**
- * Updates the record by a response. If responses overlap, the one that arrives last counts. Returns true if the state
- * has changed.
- */
-export function updateRecord(record: SessionRecord, { sessionId, state, expiresAt }: SessionMetadata): boolean {
-  if (sessionId !== record.id) {
-    throw new SessionError('invalid_answer', 'The server answered with another session than the one that was asked for')
+  constructor({ sessionId, state, expiresAt }: SessionMetadata) {
+    this.id = sessionId
+    this.#state = state
+    this.#expiresAt = expiresAt
   }
-  record.expiresAt = expiresAt ?? record.expiresAt
-  if (state === undefined || state === record.state) return false
-  record.state = state
-  return true
-}
 
-/** Throws if a session has ended. */
-export function rejectEndedSession({ endReason }: SessionRecord): void {
-  if (endReason === undefined) return
-  const endDescription = endReason === 'deleted' ? 'was deleted here' : 'is not known to the server any more'
-  throw new SessionError(endReason, `The session ${endDescription}: create another one with create()`)
+  /** The end of the session in ISO 8601. */
+  get expiresAt(): string | undefined {
+    return this.#expiresAt
+  }
+
+  get hasEnded(): boolean {
+    return this.#endReason !== undefined
+  }
+
+  /** The metadata for a request of the session, with the sealed state in the last response of the server. */
+  get metadata(): SessionMetadata {
+    return { sessionId: this.id, ...(this.#state !== undefined && { state: this.#state }) }
+  }
+
+  /** Ends the session. No more requests are sent for it. The first reason counts. */
+  end(reason: 'deleted' | 'not_found'): void {
+    this.#endReason ??= reason
+  }
+
+  /**
+   * Updates the record by a response. If responses overlap, the one that arrives last counts. Returns true if the state
+   * has changed.
+   */
+  update({ sessionId, state, expiresAt }: SessionMetadata): boolean {
+    if (sessionId !== this.id) {
+      throw new SessionError(
+        'invalid_answer',
+        'The server answered with another session than the one that was asked for',
+      )
+    }
+    this.#expiresAt = expiresAt ?? this.#expiresAt
+    if (state === undefined || state === this.#state) return false
+    this.#state = state
+    return true
+  }
+
+  /** Throws if the session has ended. */
+  rejectIfEnded(): void {
+    if (this.#endReason === undefined) return
+    const endDescription = this.#endReason === 'deleted' ? 'was deleted here' : 'is not known to the server any more'
+    throw new SessionError(this.#endReason, `The session ${endDescription}: create another one with create()`)
+  }
 }

@@ -17,7 +17,7 @@ import {
   type SessionOwner,
 } from './serialized-session.ts'
 import { createClientSessionMiddleware } from './session-middleware.ts'
-import { toSessionMetadata, createSessionRecord, type SessionRecord } from './session-state.ts'
+import { SessionRecord } from './session-state.ts'
 
 /** The options of {@link sessionsClient}. */
 export interface SessionsClientOptions {
@@ -100,7 +100,7 @@ interface SessionDeps {
 function createSessionsClient(deps: SessionDeps): SessionsClient {
   const { host, owner } = deps
   const openFromMetadata = (metadata: SessionMetadata): ClientSession =>
-    openClientSession(createSessionRecord(metadata), deps)
+    openClientSession(new SessionRecord(metadata), deps)
   return {
     create: async (options = {}) => {
       // If the response is lost, the session that the server created is never used and ends by itself.
@@ -121,13 +121,13 @@ function openClientSession(record: SessionRecord, { host, owner }: SessionDeps):
   const { close } = client
 
   const removeSession = async (options: CallOptions = {}): Promise<void> => {
-    if (record.endReason !== undefined) return
+    if (record.hasEnded) return
     try {
       await client.request(sessionMethods.delete, {}, options)
     } catch (error) {
       if (!isSessionNotFound(error)) throw error
     }
-    record.endReason ??= 'deleted'
+    record.end('deleted')
   }
   return addMembers(client, {
     id: record.id,
@@ -135,13 +135,10 @@ function openClientSession(record: SessionRecord, { host, owner }: SessionDeps):
       return record.expiresAt
     },
     get ended() {
-      return record.endReason !== undefined
+      return record.hasEnded
     },
     serialize: () =>
-      serializeSession(
-        { ...toSessionMetadata(record), ...(record.expiresAt && { expiresAt: record.expiresAt }) },
-        owner,
-      ),
+      serializeSession({ ...record.metadata, ...(record.expiresAt && { expiresAt: record.expiresAt }) }, owner),
     delete: removeSession,
     // If the deletion fails, the session expires later. The error is dropped, because it would replace the error that
     // ended the scope.

@@ -10,7 +10,8 @@ import { decodeRound, encodeRound, type RoundQuestion, type WaitingRound } from 
  */
 export interface StateRounds extends RoundStore {
   /** The number of answers without a `state`, although their question was sent with one. */
-  missingEchoCount: number
+  readonly missingEchoCount: number
+  countMissingEcho(): void
   /** Records that this instance does not wait for a question any more. Its `state` is then not accepted here. */
   withdraw(questionId: string): void
 }
@@ -24,6 +25,7 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
   if (questionState === undefined) return undefined
   const { codec, isChosen } = questionState
   const ttlMs = settings.answerTimeoutMs + settings.resumeWindowMs
+  let missingEchoCount = 0
   const withdrawnQuestions = createBoundedMap<true>(maxWithdrawnQuestions)
 
   /**
@@ -46,7 +48,12 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
   }
 
   return {
-    missingEchoCount: 0,
+    get missingEchoCount() {
+      return missingEchoCount
+    },
+    countMissingEcho() {
+      missingEchoCount += 1
+    },
     withdraw: (questionId) => withdrawnQuestions.set(questionId, true),
     async keep(round, { capabilities }) {
       const states = new Map<string, string>()

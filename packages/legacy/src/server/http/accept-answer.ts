@@ -51,7 +51,7 @@ async function isEchoAccepted(
   if (stateRounds === undefined) return true
   if (response.state !== undefined) return (await stateRounds.findByAnswer(response, owner)) !== undefined
   // SEP-1685, backward compatibility: an answer without a `state` is accepted if its call waits at this instance.
-  stateRounds.missingEchoCount += 1
+  stateRounds.countMissingEcho()
   settings.warn({ code: 'missing_echo', message: 'A client did not return the state of a question' })
   return true
 }

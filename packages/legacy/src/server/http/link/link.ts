@@ -1,6 +1,5 @@
 import type { RequestId } from '@x/schema'
 import type { CallDeps } from '../../call/call-deps.ts'
-import { joinRoundStores } from '../../call/round-store.ts'
 import type { LegacyLink } from '../../session/options.ts'
 import type { SessionStates } from '../../session/session-state.ts'
 import { createCatchUp, createMarkFunction } from './catch-up.ts'
@@ -42,7 +41,7 @@ export class InstanceLink {
     this.rounds = new LinkedRounds(context)
     this.readers = new RemoteReaders(context, this.rounds)
     this.#markStore = createMarkFunction(context)
-    deps.rounds = deps.stateRounds === undefined ? this.rounds : joinRoundStores(this.rounds, deps.stateRounds)
+    deps.shareRounds(this.rounds)
   }
 
   /**
