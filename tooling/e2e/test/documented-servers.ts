@@ -1,48 +1,41 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { findFreePort } from '@tooling/real-servers/free-port'
+import { createClient } from '@x/client'
+import { connectHttp } from '@x/transport-http/client'
 import { expect } from 'vitest'
 import { readProgram } from '../src/installed/readme-program.ts'
-import { runCommand } from '../src/installed/run-command.ts'
-import { checkReadyAndStop, copyDeployFolder, readPrintedUrl, startServer, stopServer } from './deployed-fleet.ts'
+import { runCommand, startProgram } from '../src/installed/run-command.ts'
+import { checkReadyAndStop, copyDeployFolder, readPrintedUrl, startServer } from './deployed-fleet.ts'
 
 const readme = new URL('../../../README.md', import.meta.url)
 const npmOptions = ['--no-audit', '--no-fund', '--prefer-offline']
-/** A host whose user always chooses ramen. */
-const host = `import { createClient } from '@x/client'
-import { connectHttp } from '@x/transport-http/client'
-
-const connection = connectHttp(process.argv[2])
-const elicit = ({ message }) => {
-  console.log(message)
-  return { action: 'accept', content: { dish: 'ramen' } }
-}
-const client = createClient(connection, { name: 'host', version: '1.0.0', elicit })
-console.log((await client.tools.order_dinner({ guests: 2 })).content[0].text)
-await connection.close()
-`
 
 /**
- * Follows the README of the repository in an empty folder: installs the packages, starts the program and calls its
- * tool.
+ * Follows the README of the repository in an empty folder: installs the packages, opens the program in `mcpx dev`, and
+ * changes it while its question is open.
  */
 export async function followReadme(folder: string): Promise<void> {
   const text = await readFile(readme, 'utf8')
   const install = /^npm install (@x\/.*)$/m.exec(text)?.[1] ?? ''
   await runCommand('npm', ['install', ...npmOptions, ...install.split(' ')], folder)
-  const port = String(await findFreePort())
-  const program = await readProgram(text.replace('port: 3000', `port: ${port}`), 'README.md')
-  await writeFile(`${folder}/server.mjs`, program)
-  await writeFile(`${folder}/host.mjs`, host)
-  const server = startServer(`${folder}/server.mjs`, {})
-  try {
-    const url = `http://127.0.0.1:${port}/mcp`
-    expect(await readPrintedUrl(server)).toBe(url)
-    expect(await runCommand('npx', ['mcpx', 'list', url], folder)).toContain('order_dinner')
-    const output = await runCommand(process.execPath, ['host.mjs', url], folder)
-    expect(output).toMatch(/^What would you like to eat\?\nOrder \d+: 2 x ramen\n$/)
-  } finally {
-    expect(await stopServer(server)).toEqual([0, null])
-  }
+  const program = await readProgram(text.replace('port: 3000', 'port: 0'), 'README.md')
+  const path = `${folder}/server.mjs`
+  await writeFile(path, program)
+  const command = ['mcpx', 'dev', '--port', '0', '--no-open', 'node server.mjs']
+  expect(text).toContain('npx mcpx dev "node server.mjs"')
+  await using dev = await startProgram(['npx', ...command], folder, {})
+  await using connection = connectHttp(new URL('/mcp', dev.url).href)
+  const client = createClient(connection, {
+    name: 'host',
+    version: '1.0.0',
+    elicit: async ({ message }) => {
+      expect(message).toBe('What would you like to eat?')
+      await writeFile(path, program.replace('Order ${', 'Dinner ${'))
+      await dev.see('ready after', 2)
+      return { action: 'accept', content: { dish: 'ramen' } }
+    },
+  })
+  const { content } = await client.callTool('order_dinner', { guests: 2 })
+  expect(content[0]).toMatchObject({ text: expect.stringMatching(/^Dinner \d+: 2 x ramen$/) })
 }
 
 /** Installs a copy of `examples/deploy` as its Dockerfile does, starts the server, and stops it. */

@@ -1,7 +1,5 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { cp, readFile } from 'node:fs/promises'
-import { stripVTControlCharacters } from 'node:util'
 import { cleanEnvironment } from '../src/installed/run-command.ts'
 
 const steps = new URL('../tutorial/', import.meta.url)
@@ -12,8 +10,6 @@ export interface TutorialFolder {
   save(step: number): Promise<void>
   /** Runs a script of a step, after replacing texts in it, and resolves to its output. */
   run(script: string, replaced?: Readonly<Record<string, string>>): Promise<string>
-  /** Runs a script in a terminal and sends the keys when the question is shown. Resolves to the shown lines. */
-  runAtTerminal(script: string, question: string, keys: string): Promise<readonly string[]>
 }
 
 /** Creates the functions that follow the tutorial in a folder. */
@@ -31,22 +27,6 @@ export function tutorialFolder(folder: string): TutorialFolder {
           resolve(`${stdout}${stderr}`)
         })
       })
-    },
-    runAtTerminal: async (script, question, keys) => {
-      const child = spawn(
-        'script',
-        ['--quiet', '--return', '--command', `stty cols 80; sh -e ${script}`, '/dev/null'],
-        options,
-      )
-      let shown = ''
-      child.stdout.setEncoding('utf8').on('data', (text: string) => {
-        const wasAsked = shown.includes(question)
-        shown += stripVTControlCharacters(text)
-        if (!wasAsked && shown.includes(question)) child.stdin.write(keys)
-      })
-      const [code] = await once(child, 'close')
-      if (code !== 0) throw new Error(`${script} ended with ${code}: ${shown}`)
-      return shown.split(/\r?\n/).map((line) => line.trimEnd())
     },
   }
 }

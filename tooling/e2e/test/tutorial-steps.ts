@@ -1,7 +1,9 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { validate as findDockerfileProblems } from 'dockerfile-utils'
 import { expect } from 'vitest'
-import { runCommand } from '../src/installed/run-command.ts'
+import { createClient } from '@x/client'
+import { connectHttp } from '@x/transport-http/client'
+import { runCommand, startProgram } from '../src/installed/run-command.ts'
 import { checkReadyAndStop, readPrintedUrl, startServer, stopServer } from './deployed-fleet.ts'
 import { readShownOutput, type TutorialFolder, tutorialFolder } from './tutorial-folder.ts'
 
@@ -10,28 +12,32 @@ export async function followTutorial(place: string): Promise<void> {
   const tutorial = tutorialFolder(place)
   await tutorial.save(1)
   await tutorial.run('install.sh')
-  await callOverStdio(tutorial)
-  await orderAtTerminal(place, tutorial)
+  await useThePage(place, tutorial)
   await serveOverHttp(place, tutorial)
   await killAnInstance(place, tutorial)
   await deploy(place, tutorial)
 }
 
-async function callOverStdio(tutorial: TutorialFolder): Promise<void> {
+/** The page calls the server as a host at the other address of the command does. Step 3 orders twice, and step 4 once. */
+async function useThePage(place: string, tutorial: TutorialFolder): Promise<void> {
   await tutorial.save(2)
+  expect(await readShownOutput('step-2/dev.sh')).toBe('npx mcpx dev "node server.mjs"\n')
+  const command = ['npx', 'mcpx', 'dev', '--port', '0', '--no-open', 'node server.mjs']
+  await using dev = await startProgram(command, place, {})
+  await using connection = connectHttp(new URL('/mcp', dev.url).href)
+  const elicit = () => ({ action: 'accept', content: { guests: 8 } }) as const
+  const client = createClient(connection, { name: 'host', version: '1.0.0', elicit })
+  const call = async (tool: string, cake: string): Promise<unknown> =>
+    (await client.callTool(tool, { cake })).content.map((block) => 'text' in block && block.text).join()
+  expect(await call('price', 'apple')).toBe('The apple cake costs 18 euros')
+  // The guide on stdio shows the same call without a page.
   expect(await tutorial.run('call.sh')).toBe(await readShownOutput('step-2/call.txt'))
-  expect(await tutorial.run('invalid.sh')).toBe(await readShownOutput('step-2/invalid.txt'))
-}
-
-/** Step 3 writes an order in each run of the handler. Step 4 writes it once. */
-async function orderAtTerminal(place: string, tutorial: TutorialFolder): Promise<void> {
+  expect(`${await call('price', 'plum')}\n`).toBe(await readShownOutput('step-2/invalid.txt'))
   for (const step of [3, 4]) {
     await tutorial.save(step)
-    await expect(tutorial.run('order.sh')).rejects.toThrow('-32021')
+    await dev.see('ready after', step - 1)
     await rm(`${place}/orders.txt`, { force: true })
-    const lines = await tutorial.runAtTerminal('order.sh', 'Guests', '8\r')
-    const shown = (await readShownOutput('step-3/order.txt')).trimEnd().split('\n')
-    expect(lines).toEqual(expect.arrayContaining(shown))
+    expect(await call('order', 'cheese')).toBe('Ordered: one cheese cake for 8')
     expect(await tutorial.run('count.sh')).toBe(await readShownOutput(`step-${step}/count.txt`))
   }
 }

@@ -40,6 +40,8 @@ export function runCommand(
 /** A server that runs as a child process. Its disposal stops the server. */
 export interface StartedProject extends AsyncDisposable {
   readonly url: string
+  /** Waits until the program has printed a text so many times. */
+  see(text: string, times: number): Promise<void>
 }
 
 /** Runs what the Dockerfile of a project runs, and starts its server with no other variables than those of the file. */
@@ -60,7 +62,7 @@ export async function startAsImage(folder: string): Promise<StartedProject> {
 }
 
 /** Starts a program on a free port, and resolves when it has printed its URL. */
-async function startProgram(
+export async function startProgram(
   [program = '', ...parameters]: readonly string[],
   folder: string,
   variables: Readonly<Record<string, string>>,
@@ -72,13 +74,18 @@ async function startProgram(
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...cleanEnvironment(), ...variables, PORT: '0' },
   })
+  let output = ''
+  const see = async (text: string, times: number): Promise<void> => {
+    while (output.split(text).length <= times) await once(child.stdout, 'data')
+  }
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece))
   const url = await findUrl(child.stdout)
   const dispose = async (): Promise<void> => {
     const closed = once(child, 'close')
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
     await closed
   }
-  return { url, [Symbol.asyncDispose]: dispose }
+  return { url, see, [Symbol.asyncDispose]: dispose }
 }
 
 /** Starts a Worker project, whose `npm start` has an option for the port. */

@@ -25,11 +25,12 @@ export function openTarget(options: OpenTargetOptions, log: EventLog, wire: Wire
   const { cwd = process.cwd(), instances = 2, otherToken, env, http, fleet } = options
   const target = parseDevTarget(options.target, cwd)
   const watched = watchedFolders(target, options.watch ?? [], cwd)
+  const files = { folders: watched, isNamed: options.watch !== undefined }
   const instanceCount = target.kind === 'module' ? instances : 1
   wire.setServer({ hasProcess: target.kind !== 'url' || fleet !== undefined, isHttp: target.kind !== 'command' })
   const opened = new Target({ target, fleet, instanceCount, watched, env, cwd, log, wire, http, otherToken })
   return {
     target: opened,
-    watch: async () => (watched.length === 0 ? async () => {} : watchFiles(watched, () => opened.restart())),
+    watch: async () => (watched.length === 0 ? async () => {} : watchFiles(files, () => opened.restart())),
   }
 }

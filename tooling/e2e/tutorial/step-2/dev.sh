@@ -1,0 +1,1 @@
+npx mcpx dev "node server.mjs"

@@ -1,1 +1,0 @@
-npx mcpx call "node server.mjs" price --args '{"cake":"plum"}'
