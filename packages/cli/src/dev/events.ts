@@ -33,6 +33,8 @@ export interface ServerState {
   readonly revision: string | undefined
   /** Milliseconds from the change, the kill or the start to the first answer. */
   readonly startMs: number | undefined
+  /** Why the processes of the server cannot continue each other's calls. */
+  readonly notice: string | undefined
   /** Why the server is not ready: how it ended, and its last lines. */
   readonly reason: string | undefined
   /** The folders whose changes restart the server. */
@@ -63,6 +65,8 @@ export interface CallView {
   readonly error: string | undefined
   /** What a fault of this call has shown, and what would change it. */
   readonly lesson: string | undefined
+  /** What to change about a call that failed without a fault. */
+  readonly remedy: string | undefined
 }
 
 /** A list of the server, and why it is empty if it could not be read. */

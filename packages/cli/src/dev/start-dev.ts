@@ -71,11 +71,12 @@ function tokenOf(text: string): string {
 }
 
 /** Describes a state for the terminal. Undefined for a state that soon becomes another one. */
-function describeState({ status, name, pids, startMs = 0, reason, watched }: ServerState): string | undefined {
+function describeState({ status, name, pids, startMs = 0, notice, reason, watched }: ServerState): string | undefined {
   if (status === 'ended' || status === 'silent') return `${status}: ${reason}`
   if (status !== 'ready') return undefined
+  const warning = notice === undefined ? '' : `\n${notice}`
   const process = pids.length === 0 ? '' : ` in ${pids.length === 1 ? 'process' : 'processes'} ${pids.join(', ')}`
   const watching =
     watched.length === 0 ? '' : `, watching ${watched.map((folder) => relative('', folder) || '.').join(', ')}`
-  return `${name ?? 'The server'}${process}, ready after ${(startMs / 1000).toFixed(1)} s${watching}`
+  return `${name ?? 'The server'}${process}, ready after ${(startMs / 1000).toFixed(1)} s${watching}${warning}`
 }

@@ -6,7 +6,7 @@ import type { EventLog } from '../event-log.ts'
 import type { CallView } from '../events.ts'
 import { type ArmedFault, type FaultKind, isAnswer } from '../wire/fault.ts'
 import type { Wire } from '../wire/wire.ts'
-import { explainFault, type FaultyCall } from './explain-fault.ts'
+import { explainFault, type FaultyCall, findRemedy } from './explain-fault.ts'
 import { type CallRequest, callRows, type DevClient } from './call-kinds.ts'
 import { toJson } from './to-json.ts'
 
@@ -155,6 +155,7 @@ export class Calls {
       result: undefined,
       error: undefined,
       lesson: undefined,
+      remedy: undefined,
     }
     const entry: CallEntry = { view, controller: new AbortController(), startedAt: performance.now(), fault: undefined }
     this.#entries.set(view.id, entry)
@@ -173,7 +174,9 @@ export class Calls {
     const entry = this.#entries.get(id)
     if (entry === undefined) return
     const durationMs = performance.now() - entry.startedAt
-    entry.view = { ...entry.view, ...end, durationMs, lesson: this.#lessonOf(entry, end) }
+    const lesson = this.#lessonOf(entry, end)
+    const remedy = lesson === undefined ? findRemedy(end.error) : undefined
+    entry.view = { ...entry.view, ...end, durationMs, lesson, remedy }
     this.#log.append({ type: 'call', call: entry.view })
   }
 

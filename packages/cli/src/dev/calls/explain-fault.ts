@@ -45,6 +45,15 @@ function explainCopy({ hint }: FaultyCall): string {
     : `The tool has the annotation ${hint}, which says that this does no harm.`
 }
 
+/** Returns what to change about a call that failed at a process which knows nothing of the one before. */
+export function findRemedy(error: string | undefined): string | undefined {
+  if (error?.startsWith('Invalid or expired requestState') === true)
+    return "Another process asked the question, with another key. Seal the state with the key that mcpx dev gives to all processes: createServer({ state: sealedState({ keys: process.env.STATE_KEYS.split(',') }) })."
+  if (error?.startsWith('The server does not know the task') === true)
+    return 'The task is in the memory of another process, or of one that has ended. Give tasks() a store for several instances, or start mcpx dev with --instances 1.'
+  return undefined
+}
+
 function explainResend({ laterCount, hint, isAnswer }: FaultyCall): string {
   const subject = isAnswer ? 'the request with the answer' : 'it'
   if (laterCount > 0)

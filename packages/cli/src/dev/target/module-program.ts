@@ -1,5 +1,8 @@
 import { CliError } from '../../cli-error.ts'
 
+/** The line in which a module says why it must be the only process of its server. */
+export const noticeStart = 'mcpx dev: '
+
 /**
  * Serves the module whose path is the first argument over HTTP. What it needs is resolved from this package, and not from
  * the module, whose project may have no transport yet.
@@ -16,6 +19,8 @@ if (server === undefined) {
   console.error(path + ' exports no server. Export the result of createServer as "server" or by default, or write the command that starts the program, such as "node ' + path + '"')
   process.exit(1)
 }
+const reason = server.localOnly ?? server.singleProcess
+if (reason !== undefined) console.error('${noticeStart}' + reason)
 const { url } = await serveHttp(server, { port: 0, stopOnSignals: true })
 console.log(url)
 `

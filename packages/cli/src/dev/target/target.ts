@@ -8,6 +8,7 @@ import { wrapProcessStreams } from '../wire/streams.ts'
 import type { Wire } from '../wire/wire.ts'
 import type { DevTarget } from './dev-target.ts'
 import { afterKillMs, Instances, ProgramInstances } from './instances.ts'
+import { noticeStart } from './module-program.ts'
 import { RestartableConnection } from './restartable-connection.ts'
 
 /** The revision that a connection names. `probe` is the newest that the server speaks. */
@@ -81,6 +82,7 @@ export class Target {
       profile: undefined,
       revision: undefined,
       startMs: undefined,
+      notice: undefined,
       reason: undefined,
       watched,
     }
@@ -139,7 +141,7 @@ export class Target {
     this.#ready.resolve()
     this.#ready = createResolvers()
     this.onRestart()
-    this.#set({ status, reason: undefined, pids: [] })
+    this.#set({ status, notice: undefined, reason: undefined, pids: [] })
     for (const connection of this.#connections) connection.renew()
     this.#work = this.#work
       .then(async () => {
@@ -214,7 +216,7 @@ export class Target {
     const instances: Instances = new Instances(
       { ...target, env, cwd },
       {
-        onLine: (text, pid) => this.#report(text, pid),
+        onLine: (text, pid) => this.#takeLine(text, pid),
         onEnd: (reason) => this.#instances === instances && this.#end(signal, reason),
         onChange: () => this.#state.status === 'ready' && this.#set({ pids: instances.pids }),
       },
@@ -296,9 +298,17 @@ export class Target {
   }
 
   #withOutput(reason: string): string {
+    if (!this.#state.isOwn) return reason
     return this.#output.length === 0
       ? `${reason}; it wrote nothing`
       : [`${reason}; it wrote:`, ...new Set(this.#output)].join('\n')
+  }
+
+  #takeLine(text: string, pid: number | undefined): void {
+    const { target, instanceCount } = this.#options
+    const notice = `${instanceCount} processes serve the module in turns, and ${text.slice(noticeStart.length)}`
+    if (target.kind === 'module' && instanceCount > 1 && text.startsWith(noticeStart)) this.#set({ notice })
+    this.#report(text, pid)
   }
 
   #report(text: string, pid: number | undefined): void {

@@ -54,11 +54,8 @@ function CallDetails({ session, call }: { readonly session: Session; readonly ca
       <p class="hint">
         <code>{JSON.stringify(args)}</code>
       </p>
-      {call.lesson !== undefined && (
-        <p class="notice lesson">
-          <strong>What the fault has shown</strong> {call.lesson}
-        </p>
-      )}
+      <Advice title="What to change" text={call.remedy} />
+      <Advice title="What the fault has shown" text={call.lesson} />
       <ol class="messages">
         {session.state.timelineOf(id).map((entry) => (
           <TimelineRow key={entry.seq} session={session} entry={entry} startedAt={call.startedAt} />
@@ -68,6 +65,15 @@ function CallDetails({ session, call }: { readonly session: Session; readonly ca
       {status === 'done' && <AppFrame key={id} session={session} call={call} />}
       {status !== 'running' && <CopyButtons session={session} call={call} />}
     </>
+  )
+}
+
+function Advice({ title, text }: { readonly title: string; readonly text: string | undefined }): VNode | null {
+  if (text === undefined) return null
+  return (
+    <p class="notice lesson">
+      <strong>{title}</strong> {text}
+    </p>
   )
 }
 

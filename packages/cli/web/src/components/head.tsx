@@ -49,6 +49,9 @@ function Problems({ session, reason }: ProblemsProps): VNode {
           {warning}
         </p>
       ))}
+      {session.state.server.value?.notice !== undefined && (
+        <p class="notice warned">{session.state.server.value.notice}</p>
+      )}
       {problem !== undefined && (
         <p class="notice bad" role="alert">
           {problem}
@@ -72,9 +75,9 @@ function HeadActions({ session, server }: { readonly session: Session; readonly 
           Doctor
         </button>
       )}
-      {server.isOwn && (
+      {(server.isOwn || server.status === 'ended') && (
         <button type="button" onClick={() => void session.command('restart')}>
-          Restart
+          {server.isOwn ? 'Restart' : 'Connect again'}
         </button>
       )}
       {server.pids.length > 0 && server.status === 'ready' && (
@@ -136,14 +139,15 @@ function linkWords({ state }: Session): string {
   return state.link.value === 'connecting' ? 'Connecting …' : 'No connection to mcpx dev. Start it again.'
 }
 
-function statusWords({ status, pids, startMs, transport, watched }: ServerState): string {
+function statusWords(server: ServerState): string {
+  const { status, pids, startMs, transport } = server
   switch (status) {
     case 'starting':
       return 'Starting …'
     case 'restarting':
       return 'Restarting; calls wait'
     case 'ended':
-      return watched.length > 0 ? 'Ended; waits for a change' : 'Ended'
+      return endedWords(server)
     case 'silent':
       return 'Does not answer its first request'
     case 'ready': {
@@ -151,4 +155,9 @@ function statusWords({ status, pids, startMs, transport, watched }: ServerState)
       return `Ready over ${transport}${process}${startMs === undefined ? '' : ` · in ${showDuration(startMs)}`}`
     }
   }
+}
+
+function endedWords({ isOwn, watched }: ServerState): string {
+  if (!isOwn) return 'Not connected'
+  return watched.length > 0 ? 'Ended; waits for a change' : 'Ended'
 }

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { startAuthServer } from '@tooling/auth-server'
+import { protect } from '@x/auth/server'
+import { expect, test } from 'vitest'
+import { keys } from './asking.ts'
+import { serveOurs } from './examined-servers.ts'
+import { buildMcpx } from './mcpx.ts'
+import { findFreePort } from './older-server-peers.ts'
+
+const loginPattern = /"type":"login","url":"([^"]+)"/
+
+test('mcpx dev shows the link of a login, and is ready once the user has followed it', async () => {
+  await using mcpx = await buildMcpx()
+  const port = await findFreePort()
+  const resource = `http://127.0.0.1:${port}/mcp`
+  await using issuer = await startAuthServer({ resources: [{ resource, scopes: ['items:read'] }] })
+  const auth = protect({ resource, issuers: [issuer.issuer], scopes: ['items:read'] })
+  await using _ = await serveOurs(keys.first, { port, auth })
+  const dev = spawn(process.execPath, [mcpx.path, 'dev', resource, '--port', '0', '--json'])
+  const [line] = await once(createInterface({ input: dev.stdout }), 'line')
+  const { origin, hash } = new URL(JSON.parse(String(line)).page)
+  const events = await fetch(`${origin}/api/events`, { headers: { authorization: `Bearer ${hash.slice(1)}` } })
+  let text = ''
+  for await (const chunk of events.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const [, knownLink] = loginPattern.exec(text) ?? []
+    text += chunk
+    const [, link] = loginPattern.exec(text) ?? []
+    if (link !== knownLink && link !== undefined) await fetch(await issuer.browse(link))
+    if (/"type":"lists".*"name":"resolve"/.test(text)) break
+  }
+  expect(text).toContain('"status":"ready"')
+  dev.kill('SIGTERM')
+  await once(dev, 'exit')
+})
