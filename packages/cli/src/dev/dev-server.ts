@@ -1,15 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { proxy } from '@x/gateway'
-import { legacy } from '@x/legacy'
-import { nodeHandler } from '@x/transport-http/node'
 import { createApi } from './api/api.ts'
 import { listen } from './api/listen.ts'
 import { readPage } from './api/page.ts'
 import { hostNames } from './calls/profiles.ts'
 import type { EventLog } from './event-log.ts'
 import type { DevServer, ServeDevOptions } from './dev-options.ts'
-import { type DevSession, openSession } from './session.ts'
+import { openSession } from './session.ts'
 
 /** The options of {@link openDevServer}. */
 export interface DevServerOptions extends ServeDevOptions {
@@ -36,7 +33,8 @@ export async function openDevServer(options: DevServerOptions): Promise<OpenDevS
   })
   const { log, commands } = session
   const { panels = [] } = options
-  const hosts = options.hosts === false ? undefined : serveHosts(session)
+  // It is loaded while the server starts.
+  const hosts = options.hosts === false ? undefined : (await import('./serve-hosts.ts')).serveHosts(session)
   const hostUrl = hosts && `http://127.0.0.1:${port}/mcp`
   log.append({ type: 'setup', panels: panels.map(({ name, title }) => ({ name, title })), hosts: hostNames, hostUrl })
   httpServer.on('request', createApi({ port, token, log, commands, panels, page, serveHosts: hosts?.handler }))
@@ -53,18 +51,4 @@ export async function openDevServer(options: DevServerOptions): Promise<OpenDevS
       await session.close()
     },
   }
-}
-
-interface HostEndpoint {
-  readonly handler: ReturnType<typeof nodeHandler>
-  close(): Promise<void>
-}
-
-/** Serves hosts of every revision. Their connections are of the newest revision that the server speaks. */
-function serveHosts({ target, calls }: DevSession): HostEndpoint {
-  const server = proxy(
-    { connect: () => target.connect('probe') },
-    { name: 'mcpx-dev', version: '1.0.0', extensions: [legacy()], use: [calls.hostCalls] },
-  )
-  return { handler: nodeHandler(server), close: () => server.close() }
 }

@@ -34,8 +34,9 @@ export async function openSession(options: ServeDevOptions): Promise<DevSession>
   const page = new PageClient(log, { target, calls, wire })
   target.onRestart = () => calls.endOlder(target.state.revision)
   target.onReady = () => void page.readLists()
-  const stopWatching = await watch()
   page.use({ host: undefined, revision: 'probe' })
+  // The server starts while its files are found.
+  const stopWatching = await watch()
   const closed = new AbortController()
   const close = async (): Promise<void> => {
     closed.abort()

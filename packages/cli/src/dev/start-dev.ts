@@ -1,11 +1,10 @@
 import { once } from 'node:events'
 import { relative } from 'node:path'
-import { openBrowser } from '@x/auth/node'
 import { CliError, type ExitCode, waitForListening } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
 import type { Printer } from '../output/printer.ts'
 import { toDisplayText } from '../terminal/display-text.ts'
-import type { ServerState } from './events.ts'
+import type { DevEvent, ServerState } from './events.ts'
 import { openDevServer } from './dev-server.ts'
 import type { DevServer, ServeDevOptions } from './dev-options.ts'
 
@@ -28,15 +27,23 @@ export async function startDev(
 ): Promise<ExitCode> {
   const dev = await waitForListening(openDevServer({ ...toServeOptions(options), target, env: io.env }))
   printAddresses(printer, dev)
-  const unsubscribe = dev.log.subscribe((event) => {
+  const print = (event: DevEvent): void => {
     const text = event.type === 'server' && !printer.isJson ? describeState(event.server) : undefined
     if (text !== undefined) printer.line(toDisplayText(text))
-  })
-  if (options.open && io.output.isTTY === true) await openBrowser(new URL(dev.pageUrl)).catch(() => {})
+  }
+  // The server may have been faster than the page.
+  for (const event of dev.log.events) print(event)
+  const unsubscribe = dev.log.subscribe(print)
+  if (options.open && io.output.isTTY === true) await openPage(dev.pageUrl).catch(() => {})
   if (!io.signal.aborted) await once(io.signal, 'abort')
   unsubscribe()
   await dev.close()
   return 0
+}
+
+async function openPage(url: string): Promise<void> {
+  const { openBrowser } = await import('@x/auth/node')
+  await openBrowser(new URL(url))
 }
 
 function toServeOptions({

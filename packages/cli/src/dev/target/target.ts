@@ -224,7 +224,10 @@ export class Target {
     this.#instances = instances
     // What hangs would keep the next start waiting.
     signal.addEventListener('abort', () => void instances.stop())
-    const result = await instances.start(instanceCount)
+    const starting = instances.start(instanceCount)
+    // The connection to a URL needs it later. It is loaded while the process starts.
+    void import('@x/transport-http/client')
+    const result = await starting
     if (signal.aborted) return false
     if (result.transport === undefined) {
       this.#end(signal, result.reason)
