@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { startAuthServer } from '@tooling/auth-server'
 import { protect } from '@x/auth/server'
@@ -18,7 +19,9 @@ test('mcpx dev shows the link of a login, and is ready once the user has followe
   await using issuer = await startAuthServer({ resources: [{ resource, scopes: ['items:read'] }] })
   const auth = protect({ resource, issuers: [issuer.issuer], scopes: ['items:read'] })
   await using _ = await serveOurs(keys.first, { port, auth })
-  const dev = spawn(process.execPath, [mcpx.path, 'dev', resource, '--port', '0', '--json'])
+  // The command stores the login.
+  const env = { ...process.env, XDG_CONFIG_HOME: dirname(mcpx.path) }
+  const dev = spawn(process.execPath, [mcpx.path, 'dev', resource, '--port', '0', '--json'], { env })
   const [line] = await once(createInterface({ input: dev.stdout }), 'line')
   const { origin, hash } = new URL(JSON.parse(String(line)).page)
   const events = await fetch(`${origin}/api/events`, { headers: { authorization: `Bearer ${hash.slice(1)}` } })
