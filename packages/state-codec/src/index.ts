@@ -17,7 +17,7 @@ export type { MigratingCodec, MigratingOptions } from './store/migrating-codec.t
 export type { MigrationEvent, MigrationPhase, MigrationReport } from './store/migration-counter.ts'
 export type { StateStore } from './state-codec.ts'
 export type { StoredOptions } from './store/stored-codec.ts'
-export type { CodecOptions, TokenContext, OpenOptions, SealOptions, StateCodec } from './state-codec.ts'
+export type { CodecOptions, TokenContext, OpenOptions, SealOptions, StateCodec, TokenTimes } from './state-codec.ts'
 export {
   isStateError,
   isStateUsageError,

@@ -23,7 +23,7 @@ export type { MigrationEvent, MigrationPhase, MigrationReport } from './store/mi
 export type { StateStore } from './state-codec.ts'
 export type { StoredOptions } from './store/stored-codec.ts'
 export type { JsonArray, JsonObject, JsonValue } from '@x/core'
-export type { CodecOptions, TokenContext, OpenOptions, SealOptions, StateCodec } from './state-codec.ts'
+export type { CodecOptions, TokenContext, OpenOptions, SealOptions, StateCodec, TokenTimes } from './state-codec.ts'
 export {
   isStateError,
   isStateUsageError,

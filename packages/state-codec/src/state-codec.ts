@@ -65,11 +65,10 @@ export interface TokenContext {
 /** The options for opening a token. */
 export interface OpenOptions extends TokenContext {
   /**
-   * A function that the codec calls before `open` resolves, with the milliseconds until the token expires by the
-   * codec's clock. `singleUseState` remembers a used token for this time. If a codec does not call the function,
-   * `singleUseState` remembers a used token for `lifetimeMs`.
+   * A function that every codec calls before `open` resolves. A server learns from it when a call began, which is why
+   * a codec of your own must call it too, or pass the options on to the codec that it wraps.
    */
-  readonly onTtl?: ((ttlMs: number) => void) | undefined
+  readonly onOpen?: ((times: TokenTimes) => void) | undefined
   /**
    * True for a token that arrives with many requests, such as the token of a session. A codec with keys may then keep
    * decrypted contents in memory, at most 512 of them. It checks the context at every opening. Default: false.
@@ -80,6 +79,14 @@ export interface OpenOptions extends TokenContext {
    * opens it like the wrapped codec, and does not remember it. Default: false.
    */
   readonly reusable?: boolean | undefined
+}
+
+/** The times of a token that was opened. */
+export interface TokenTimes {
+  /** Milliseconds until the token expires, by the clock of the codec. */
+  readonly ttlMs: number
+  /** The start of the token's flow, in milliseconds since the epoch, as `seal` was given it. */
+  readonly since: number
 }
 
 /** The context of a new token, and its lifetime. */

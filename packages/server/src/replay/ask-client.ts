@@ -77,7 +77,7 @@ async function answerQuestion<T>(run: Run, key: string, handlerQuestion: Handler
   // Only answers to recorded questions are used. An answer that the client sends without being asked could pass for a
   // consent that no user gave.
   if (record.response !== undefined) {
-    const pendingAnswer = parseAnswer(question, record, record.response, text)
+    const pendingAnswer = parseAnswer(question, run.journal, { record, response: record.response, text })
     const answer = isPromiseLike(pendingAnswer) ? await run.waitForParsing(pendingAnswer) : pendingAnswer
     run.checkNotOver(functionName)
     // An answer to a question whose text has changed is not used.
@@ -140,28 +140,30 @@ interface InvalidAnswer {
  */
 function parseAnswer<T>(
   { parseResponse, request }: ClientQuestion<T>,
-  record: QuestionRecord,
-  response: JsonObject,
-  text: string,
+  { callId }: { readonly callId: string },
+  { record, response, text }: { readonly record: QuestionRecord; readonly response: JsonObject; readonly text: string },
 ): Awaitable<HandlerAnswer<T> | RepeatReason> {
-  return mapAwaitable(questionFingerprintOf(text), (fingerprint): Awaitable<HandlerAnswer<T> | RepeatReason> => {
-    // The user answered a question with another text. Either another version of the handler asked it, or its text
-    // differs in every run.
-    if (fingerprint !== record.fingerprint) return { changeCount: record.changeCount + 1 }
-    // Reads a copy, so that a handler that changes the answer does not change the journal.
-    return mapAwaitable(parseResponse(cloneJson(response)), (answer): Awaitable<HandlerAnswer<T> | RepeatReason> => {
-      if (!('problem' in answer)) return answer
-      return mapAwaitable(questionFingerprintOf(JSON.stringify(response)), (invalidAnswer) => ({
-        invalidAnswerCount: record.invalidAnswerCount + 1,
-        reason: answer.problem,
-        invalidAnswer,
-        isLast:
-          record.invalidAnswerCount >= maxInvalidAnswers ||
-          invalidAnswer === record.invalidAnswer ||
-          isEmptyForm(request, response),
-      }))
-    })
-  })
+  return mapAwaitable(
+    questionFingerprintOf(callId, text),
+    (fingerprint): Awaitable<HandlerAnswer<T> | RepeatReason> => {
+      // The user answered a question with another text. Either another version of the handler asked it, or its text
+      // differs in every run.
+      if (fingerprint !== record.fingerprint) return { changeCount: record.changeCount + 1 }
+      // Reads a copy, so that a handler that changes the answer does not change the journal.
+      return mapAwaitable(parseResponse(cloneJson(response)), (answer): Awaitable<HandlerAnswer<T> | RepeatReason> => {
+        if (!('problem' in answer)) return answer
+        return mapAwaitable(questionFingerprintOf(callId, JSON.stringify(response)), (invalidAnswer) => ({
+          invalidAnswerCount: record.invalidAnswerCount + 1,
+          reason: answer.problem,
+          invalidAnswer,
+          isLast:
+            record.invalidAnswerCount >= maxInvalidAnswers ||
+            invalidAnswer === record.invalidAnswer ||
+            isEmptyForm(request, response),
+        }))
+      })
+    },
+  )
 }
 
 /**

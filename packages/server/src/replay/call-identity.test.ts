@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createStateRecorder, type RunHandler, send, serve } from '../testing/rounds.ts'
 import { fingerprintOf } from './call-identity.ts'
+import { expandUuid } from './short-id.ts'
 
 afterEach(() => {
   vi.unstubAllGlobals()
@@ -27,7 +28,7 @@ test('the same question has the same fingerprint on every platform', async () =>
   )
 })
 
-test('a question has the fingerprint of its canonical JSON, so that another version recognizes it', async () => {
+test('a question has the fingerprint of its canonical JSON and its call, so that another version recognizes it', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary' }), async (message) => {
       const { codec, sealed } = createStateRecorder()
@@ -43,11 +44,12 @@ test('a question has the fingerprint of its canonical JSON, so that another vers
       const texts = Object.values(requests).map((request) =>
         JSON.stringify(request, (name, value) => (name === 'elicitationId' ? undefined : value)),
       )
+      const callId = expandUuid(JSON.parse(sealed[0] ?? '').flow)
       const prints = texts.map((text) =>
-        createHash('sha256').update(text).digest().subarray(0, 16).toString('base64url'),
+        createHash('sha256').update(`${callId} ${text}`).digest('base64url').slice(0, 10),
       )
       expect(prints).toHaveLength(2)
-      for (const print of prints) expect(sealed[0]).toContain(print)
+      for (const print of prints) expect(sealed[0]).toContain(`["${print}"]`)
     }),
     { numRuns: 50 },
   )

@@ -2,7 +2,7 @@ import { sha256Hex, sha256HexSync } from '@x/core'
 import { type InputResponse, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import type { Journal } from './journal.ts'
-import { shortenDigest } from './short-id.ts'
+import { shortenDigits } from './short-id.ts'
 
 /**
  * Derives an id for the effects of a call, such as the idempotency keys of its steps. Before the first answer it is the
@@ -62,11 +62,12 @@ export function fingerprintOf(text: string): Awaitable<string> {
 }
 
 /**
- * Returns the digest of a question or of an answer as a journal has it, in 22 characters. A later run compares digests
- * to detect that a question has changed.
+ * Returns the digest of a question or of an answer as a journal has it, by which a later run detects that a question has
+ * changed. 60 bits are enough: the id of the call is a part of the digest, and whoever could make two texts with an
+ * equal digest in advance does not know it.
  */
-export function questionFingerprintOf(text: string): Awaitable<string> {
-  return mapAwaitable(fingerprintOf(text), shortenDigest)
+export function questionFingerprintOf(callId: string, text: string): Awaitable<string> {
+  return mapAwaitable(sha256Hex(`${callId} ${text}`), (digest) => shortenDigits(digest.slice(0, 15)))
 }
 
 /** The length of a digest, in hexadecimal digits. */

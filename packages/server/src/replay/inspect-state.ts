@@ -43,12 +43,12 @@ export async function inspectState(
 ): Promise<StateReport> {
   checkArgument(options, { where: 'inspectState', takes: 'a state and an object with keys', needs: ['keys'] })
   const { keys } = options
-  const { value, ...claims } = await inspectToken(token, {
+  const { value, since, ...claims } = await inspectToken(token, {
     keys,
     purpose: statePurpose,
     memberNames: journalMemberNames,
   })
-  const journal = parseJournal(value)
+  const journal = parseJournal(value, since)
   if (journal === undefined)
     throw new StateError('malformed', 'It has a journal of a format that this version cannot read')
   const { callId, startedAt, round, shedCount, stopCount, questions, steps, checkpoints } = journal

@@ -3,11 +3,11 @@ import type { JournalEntry } from '@x/exchange'
 import { setOwnMember } from '@x/core'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import type { ExplicitRoundRecord, Journal, QuestionRecord } from './journal.ts'
-import { expandUuid, shortenDigest, shortenUuid } from './short-id.ts'
+import { expandUuid, shortenUuid } from './short-id.ts'
 
 /**
- * The version of the journal format. It increases only if earlier versions of this package could not read the new
- * format. New members that earlier versions may ignore do not increase it.
+ * The version of the journal format, which a `requestState` leaves out. It increases only if earlier versions of this
+ * package could not read the new format. New members that earlier versions may ignore do not increase it.
  */
 const journalVersion = 2
 
@@ -16,9 +16,7 @@ const journalVersion = 2
  * members are not added to this list, so that earlier versions can open the tokens of later versions.
  */
 export const journalMemberNames: readonly string[] = [
-  'v',
   'flow',
-  'began',
   'round',
   'questions',
   'steps',
@@ -30,20 +28,25 @@ export const journalMemberNames: readonly string[] = [
   'explicit',
   'past',
   'tries',
+  'v',
+  'began',
 ]
 
 const knownMembers = new Set([...journalMemberNames, 'parts'])
 
-/** Converts a journal to JSON. The member names are short, because the JSON is sent in every round. */
+/** Converts a journal to the JSON that a journal store has. */
 export function serializeJournal(journal: Journal): JsonObject {
-  const { callId, startedAt, round, questions, steps, checkpoints, uuids, explicitRound, unknownMembers } = journal
+  return { v: journalVersion, began: journal.startedAt, ...serializeSealedJournal(journal) }
+}
+
+/**
+ * Converts a journal to the JSON that is sealed. The member names are short, because the client sends it in every round.
+ * The time at which the call began is a part of every token, and not repeated here.
+ */
+export function serializeSealedJournal(journal: Journal): JsonObject {
+  const { callId, round, questions, steps, checkpoints, uuids, explicitRound, unknownMembers } = journal
   // Members are assigned one by one, because conditional spreads cost several times as much.
-  const journalJson: Record<string, JsonValue> = {
-    v: journalVersion,
-    flow: shortenUuid(callId),
-    began: startedAt,
-    round,
-  }
+  const journalJson: Record<string, JsonValue> = { flow: shortenUuid(callId), round }
   if (questions.size > 0) journalJson['questions'] = objectFromMap(questions, serializeQuestion)
   if (steps.size > 0) journalJson['steps'] = objectFromMap(steps, ({ value }) => (value === undefined ? [] : [value]))
   if (checkpoints.size > 0) journalJson['checkpoints'] = objectFromMap(checkpoints, (value) => value)
@@ -69,20 +72,23 @@ function addHistory(
 }
 
 /**
- * Converts JSON of {@link serializeJournal} to a journal. Returns undefined for any other value, such as a journal in a
- * later format.
+ * Converts JSON of {@link serializeJournal} or {@link serializeSealedJournal} to a journal. Returns undefined for any
+ * other value, such as a journal in a later format.
+ *
+ * @param since The time at which the call of a sealed journal began.
  */
-export function parseJournal(value: JsonValue): Journal | undefined {
-  if (!isJsonObject(value) || value['v'] !== journalVersion) return undefined
-  const { flow: callId, began: startedAt, round } = value
+export function parseJournal(value: JsonValue, since?: number): Journal | undefined {
+  if (!isJsonObject(value)) return undefined
+  const { v: version = journalVersion, flow: callId, began: startedAt = since, round } = value
+  if (version !== journalVersion) return undefined
   if (typeof callId !== 'string' || typeof startedAt !== 'number' || typeof round !== 'number') return undefined
-  const { explicit, sheds, stops, past } = value
+  const { explicit, past } = value
   return {
     callId: expandUuid(callId),
     startedAt,
     round,
-    shedCount: typeof sheds === 'number' ? sheds : 0,
-    stopCount: typeof stops === 'number' ? stops : 0,
+    shedCount: parseCount(value['sheds']),
+    stopCount: parseCount(value['stops']),
     handOffReport: parseHandOff(value['from'], startedAt),
     questions: parseMap(value['questions'], parseQuestionRecord),
     steps: parseMap(value['steps'], (step) => (Array.isArray(step) ? { value: step[0] } : undefined)),
@@ -94,6 +100,10 @@ export function parseJournal(value: JsonValue): Journal | undefined {
     parts: parseParts(value['parts']),
     unknownMembers: unknownMembersOf(value),
   }
+}
+
+function parseCount(value: JsonValue | undefined): number {
+  return typeof value === 'number' ? value : 0
 }
 
 function parseParts(value: JsonValue | undefined): Journal['parts'] {
@@ -196,9 +206,8 @@ function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
   if (typeof invalidAnswerCount !== 'number' || typeof changeCount !== 'number') return undefined
   const response = parseResponse(answer)
   const counts = { wireKeyCount, invalidAnswerCount, changeCount }
-  // An earlier version may have written a digest in 32 hexadecimal digits.
-  const lastInvalidAnswer = typeof invalidAnswer === 'string' ? shortenDigest(invalidAnswer) : undefined
-  return { fingerprint: shortenDigest(fingerprint), ...counts, response, invalidAnswer: lastInvalidAnswer }
+  const lastInvalidAnswer = typeof invalidAnswer === 'string' ? invalidAnswer : undefined
+  return { fingerprint, ...counts, response, invalidAnswer: lastInvalidAnswer }
 }
 
 /**

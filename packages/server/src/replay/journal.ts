@@ -52,7 +52,7 @@ export interface Journal {
 
 /** A question that was asked, and the client's answer if it has arrived. */
 export interface QuestionRecord {
-  /** A digest of the question's text, in 22 characters. */
+  /** A digest of the question's text, in 10 characters. */
   readonly fingerprint: string
   /**
    * The number of keys that the question has used in `inputRequests`. It is 1 at first. The question gets a new key

@@ -14,7 +14,7 @@ import {
   responseFor,
   type StepRecord,
 } from './journal.ts'
-import { createJournalEntry, type JournalPart, serializeJournal } from './journal-format.ts'
+import { createJournalEntry, type JournalPart, serializeJournal, serializeSealedJournal } from './journal-format.ts'
 import type { ServedRequest } from './served-request.ts'
 
 /** The answers to the requests of `inputRequired`, by key. */
@@ -103,9 +103,9 @@ export class RunJournal {
     return Object.fromEntries([...answerEntries, ...(explicitRound?.responses ?? [])])
   }
 
-  /** Returns the journal as JSON. */
+  /** Returns the JSON that is sealed into the `requestState`. */
   serialize(): JsonObject {
-    return serializeJournal(this.#journal)
+    return serializeSealedJournal(this.#journal)
   }
 
   /** Returns the journal with which the call continues as a task. No request of the task brings the answers again. */

@@ -124,6 +124,17 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       expect(seen(late, served)).toMatchObject({ error: refused, code: expect.stringMatching(/^(expired|too_old)$/) })
     })
 
+    test('is refused if its codec does not say when the call began, and the log names what the codec must do', async () => {
+      const { codec } = createStateRecorder()
+      const silent: StateCodec = { ...codec, open: (token, { onOpen: _, ...own }) => codec.open(token, own) }
+      const served = serve(run, { ...mode, state: silent })
+      const { state } = await send(served)
+      expect((await send(served, { state })).error).toEqual(refused)
+      expect(served.reported.map(({ error }) => String(error))).toEqual([
+        expect.stringContaining('must call `onOpen` in `open`'),
+      ])
+    })
+
     test('is refused where nothing can wait: state: false', async () => {
       const { state } = await send(serve(run, mode))
       const { error } = await send(serve(run, { ...mode, state: false }), { state })

@@ -1,7 +1,7 @@
 import { type JournalStore, unavailableError } from '@x/exchange'
 import { errorCodes, type InputResponse, isJsonObject, type JsonValue, McpError, findMethodRow } from '@x/schema'
 import { invalidStateError, principalIdentityOf, quotaError } from '@x/exchange/internal'
-import { isStateError } from '@x/state-codec'
+import { isStateError, type TokenTimes } from '@x/state-codec'
 import { type ServedRequest, sessionIdOf } from './served-request.ts'
 import { HandlerError, stateDisabledMessage, toInternalError, unavailableErrorOf } from './handler-error.ts'
 import { journalMemberNames, parseJournal } from './journal-format.ts'
@@ -23,12 +23,16 @@ export async function openState(token: string, run: Run): Promise<RunJournal> {
   const { stateCodec, loadMonitor } = request.settings
   if (stateCodec === undefined) throw invalidStateError()
   let value: JsonValue
+  let since: number | undefined
   try {
     const claims = {
       purpose: statePurpose,
       memberNames: journalMemberNames,
       binding: stateBindingOf(request),
       owner: request.callerKey,
+      onOpen: (times: TokenTimes) => {
+        since = times.since
+      },
     }
     value = await stateCodec.open(token, claims)
   } catch (error) {
@@ -36,9 +40,9 @@ export async function openState(token: string, run: Run): Promise<RunJournal> {
     emitStateRejected(run, isStateError(error) ? error.code : 'unavailable')
     throw toOpenStateError(error)
   }
-  const journal = parseJournal(value)
+  const journal = parseJournal(value, since)
   if (journal === undefined) {
-    run.report(new Error('requestState holds a journal of a format that this version does not know'))
+    run.report(new Error(since === undefined ? onOpenMessage : unknownFormatMessage))
     emitStateRejected(run, 'journal')
     throw invalidStateError()
   }
@@ -48,6 +52,9 @@ export async function openState(token: string, run: Run): Promise<RunJournal> {
   runJournal.receiveAnswers(isJsonObject(inputResponses) ? inputResponses : undefined, (key) => key)
   return runJournal
 }
+
+const unknownFormatMessage = 'requestState holds a journal of a format that this version does not know'
+const onOpenMessage = 'The codec given as `state` must call `onOpen` in `open`, or pass its options on'
 
 /**
  * Opens the journal of a call that runs as a task. Throws if the journal has a later format, because this version

@@ -10,15 +10,10 @@ export function expandUuid(text: string): string {
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
-/** Writes 32 hexadecimal digits in 22 characters of Base64url. Returns any other text unchanged. */
-export function shortenDigest(text: string): string {
-  return digestPattern.test(text) ? shortenDigits(text) : text
-}
-
 // Every round converts ids, so the characters are looked up and nothing is parsed.
 
-/** Writes hexadecimal digits as Base64url. Skips dashes. A zero digit completes the last three. */
-function shortenDigits(text: string): string {
+/** Writes hexadecimal digits as Base64url, three in two characters. Skips dashes. Zero bits complete two last digits. */
+export function shortenDigits(text: string): string {
   let short = ''
   let bits = 0
   let digitCount = 0
@@ -31,7 +26,7 @@ function shortenDigits(text: string): string {
     short += alphabet.charAt(bits >> 6) + alphabet.charAt(bits & 63)
     bits = 0
   }
-  return `${short}${alphabet.charAt(bits >> 2)}${alphabet.charAt((bits & 3) << 4)}`
+  return digitCount % 3 === 0 ? short : `${short}${alphabet.charAt(bits >> 2)}${alphabet.charAt((bits & 3) << 4)}`
 }
 
 function expandDigits(text: string): string {
@@ -55,7 +50,6 @@ const valueByCode = new Uint8Array(128)
 for (let value = 0; value < alphabet.length; value++) valueByCode[alphabet.charCodeAt(value)] = value
 
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const digestPattern = /^[0-9a-f]{32}$/
 
 /** 16 bytes in Base64url. The last character contains two bits of data and four zero bits. */
 const shortPattern = /^[A-Za-z0-9_-]{21}[AQgw]$/

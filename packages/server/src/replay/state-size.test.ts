@@ -13,7 +13,7 @@ const options = {
 }
 const settings = { state: sealedState({ keys: [randomKey()] }), name: 'https://tickets.example' }
 
-test('a state with two booleans has at most 360 characters, and 430 with the load of a hand-off', async () => {
+test('a state with two booleans has at most 300 characters, and 380 with the load of a hand-off', async () => {
   const run: RunHandler = async (ctx) => {
     const notify = await ctx.elicit('notify', { message: 'Notify the author?', schema: boolean })
     const close = await ctx.elicit('close', { message: 'Close the bug?', schema: boolean })
@@ -26,6 +26,6 @@ test('a state with two booleans has at most 360 characters, and 430 with the loa
   expect(text).toBe('true false')
   expect(asked).toEqual([['notify'], ['close'], []])
   const [, oneAnswered = 0, handedOff = 0] = rounds.map(({ state = '' }) => state.length)
-  expect(oneAnswered).toBeLessThanOrEqual(360)
-  expect(handedOff).toBeLessThanOrEqual(430)
+  expect(oneAnswered).toBeLessThanOrEqual(300)
+  expect(handedOff).toBeLessThanOrEqual(380)
 })

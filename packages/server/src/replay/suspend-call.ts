@@ -16,7 +16,7 @@ export async function suspendCall(run: Run): Promise<JsonObject> {
   if (hasPastAnswers(run)) await recordPastEffects(run)
   const questions: SentQuestion[] = []
   for (const [key, question] of run.askedQuestions ?? []) {
-    const wireKey = recordQuestion(run, key, question, await questionFingerprintOf(question.text))
+    const wireKey = recordQuestion(run, key, question, await questionFingerprintOf(run.journal.callId, question.text))
     questions.push({ key, wireKey, request: question.request, repeatCount: question.wireKeyCount - 1 })
   }
   run.journal.endExplicitRound()

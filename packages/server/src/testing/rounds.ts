@@ -223,13 +223,14 @@ export function createStateRecorder(): StateRecorder {
   const sealed: string[] = []
   const opened: string[] = []
   const codec: StateCodec = {
-    async seal(value, { binding }) {
+    async seal(value, { binding, since }) {
       sealed.push(JSON.stringify(value))
-      return JSON.stringify([value, binding])
+      return JSON.stringify([value, binding, since])
     },
-    async open(token, { binding }) {
+    async open(token, { binding, onOpen }) {
       opened.push(token)
-      const [value, bound] = JSON.parse(token)
+      const [value, bound, since = 0] = JSON.parse(token)
+      onOpen?.({ ttlMs: 1, since })
       if (!isDeepStrictEqual(bound, JSON.parse(JSON.stringify(binding)))) throw new Error('bound to something else')
       return value
     },

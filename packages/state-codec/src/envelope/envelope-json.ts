@@ -24,11 +24,16 @@ export function stringifyEnvelope(envelope: Envelope, memberNames: readonly stri
   // no escapes.
   const bindingText = bind === undefined ? 'null' : `"${bind}"`
   const valueText = stringifyWellFormed(packMembers(value, memberNames))
-  const text = `[${at},${until - at},${at - since},${bindingText},${valueText}`
+  const text = `[${at},${shortestNumber(until - at)},${at - since},${bindingText},${valueText}`
   if (aud === undefined && replaces === undefined) return `${text}]`
   const audienceText = JSON.stringify(aud ?? null)
   if (replaces === undefined) return `${text},${audienceText}]`
   return `${text},${audienceText},${JSON.stringify([replaces.key, replaces.at])}]`
+}
+
+/** Writes an hour as `36e5`, which every JSON parser reads as 3600000. */
+function shortestNumber(value: number): string {
+  return value !== 0 && value % 1e5 === 0 ? `${value / 1e5}e5` : String(value)
 }
 
 /**

@@ -94,7 +94,8 @@ export function openEnvelope(
   const bindingProblem = findBindingFailure(envelope.bind, bindingDigest)
   const failure = timeProblem ?? audienceProblem ?? bindingProblem
   if (failure !== undefined) throw failure
-  context.onTtl?.(Math.min(envelope.until, envelope.since + codecOptions.maxAgeMs) - codecOptions.runtime.now())
+  const { until, since } = envelope
+  context.onOpen?.({ ttlMs: Math.min(until, since + codecOptions.maxAgeMs) - codecOptions.runtime.now(), since })
   return envelope.value
 }
 

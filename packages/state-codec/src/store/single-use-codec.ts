@@ -1,6 +1,6 @@
 import { checkArgument } from '@x/core'
 import { clockSkewMs, checkToken } from '../envelope/envelope.ts'
-import type { StateCodec, StateStore } from '../state-codec.ts'
+import type { StateCodec, StateStore, TokenTimes } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import { withStateErrors } from './call-store.ts'
@@ -32,11 +32,11 @@ export function createSingleUseCodec(codec: StateCodec, store: StateStore, provi
       // The token is opened first, so that forged tokens do not fill the store. In every codec, only one text opens as
       // a given token, so that the digest of the text identifies the token.
       let remainingMs: number | undefined
-      const onTtl = (ttlMs: number): void => {
-        remainingMs = Math.max(remainingMs ?? 0, ttlMs)
-        context.onTtl?.(ttlMs)
+      const onOpen = (times: TokenTimes): void => {
+        remainingMs = Math.max(remainingMs ?? 0, times.ttlMs)
+        context.onOpen?.(times)
       }
-      const value = await codec.open(token, { ...context, onTtl })
+      const value = await codec.open(token, { ...context, onOpen })
       const key = `used:${await provider.digest(token)}`
       // An instance whose clock is behind the others opens the token a little longer.
       const usedKeyTtlMs = remainingMs === undefined ? lifetimeMs : Math.min(remainingMs + clockSkewMs, lifetimeMs)

@@ -206,7 +206,7 @@ describe('a single use', () => {
   test('of a codec that does not say when its tokens expire is remembered for all of its lifetime', async () => {
     let now = start
     const { seal, open, lifetimeMs } = sealedState({ keys })
-    const silent = { seal, open: (token: string, { onTtl: _, ...own }: OpenOptions) => open(token, own), lifetimeMs }
+    const silent = { seal, open: (token: string, { onOpen: _, ...own }: OpenOptions) => open(token, own), lifetimeMs }
     const store = memoryStore({ runtime: { now: () => now }, maxEntries: 1 })
     const codec = singleUseState(silent, store)
     await codec.open(await codec.seal(1, context), context)

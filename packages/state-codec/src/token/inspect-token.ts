@@ -19,6 +19,8 @@ export interface TokenReport {
   readonly sealedAt: number
   /** The time at which the token expires, or expired. */
   readonly expiresAt: number
+  /** The start of the token's flow. */
+  readonly since: number
   readonly audience: string | undefined
   readonly value: JsonValue
 }
@@ -43,8 +45,8 @@ export async function inspectToken(token: string, options: InspectOptions): Prom
   const type =
     segments.length === 3 ? createSignedTokenType(createWebSigning) : createSealedTokenType(createWebEncryption)
   const content = await createTokenReader(type, keys, webCrypto).decryptToken(token, purpose)
-  const { at, until, aud, value } = type.readContent(content, memberNames)
+  const { at, until, since, aud, value } = type.readContent(content, memberNames)
   // The header belongs to a key of the ring, because the token was decrypted.
   const keyId = parseHeader(segments[0] ?? '')?.kid ?? ''
-  return { keyId, sealedAt: at, expiresAt: until, audience: aud, value }
+  return { keyId, sealedAt: at, expiresAt: until, since, audience: aud, value }
 }
