@@ -10,12 +10,10 @@ import {
 } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { requireCapabilities } from './served-request.ts'
-import { questionFingerprintOf } from './call-identity.ts'
 import { HandlerError } from './handler-error.ts'
 import type { AskedQuestion, QuestionRecord } from './journal.ts'
 import { startUse } from './context-uses.ts'
 import type { Run } from './run.ts'
-import { emitAnswer } from './run-events.ts'
 
 /** A question of a handler, which is described once its key is known to be one. */
 export interface HandlerQuestion<T> {
@@ -77,7 +75,7 @@ async function answerQuestion<T>(run: Run, key: string, handlerQuestion: Handler
   // Only answers to recorded questions are used. An answer that the client sends without being asked could pass for a
   // consent that no user gave.
   if (record.response !== undefined) {
-    const pendingAnswer = parseAnswer(question, run.journal, { record, response: record.response, text })
+    const pendingAnswer = parseAnswer(run, question, { record, response: record.response, text })
     const answer = isPromiseLike(pendingAnswer) ? await run.waitForParsing(pendingAnswer) : pendingAnswer
     run.checkNotOver(functionName)
     // An answer to a question whose text has changed is not used.
@@ -106,6 +104,18 @@ function describeQuestion<T>(run: Run, key: string, { describe }: HandlerQuestio
     if (!(error instanceof DefinitionError)) throw error
     throw run.fail(new HandlerError('question', `The question "${key}": ${error.message}`))
   }
+}
+
+/** Emits an answer that came with this request, when the handler has read it. */
+function emitAnswer(
+  { request, name }: Run,
+  key: string,
+  { method: kind }: InputRequest,
+  action: ServerEvents['answer']['action'],
+): void {
+  const { settings, observation, call, method } = request
+  if (observation?.newAnswers.delete(key) !== true) return
+  settings.events.emit?.({ type: 'answer', call, method, name, key, kind, action })
 }
 
 /** Returns the action of an answer for its event. Answers other than those of elicitations count as accepted. */
@@ -139,31 +149,28 @@ interface InvalidAnswer {
  * the question's `parseResponse` is asynchronous.
  */
 function parseAnswer<T>(
+  { journal }: Run,
   { parseResponse, request }: ClientQuestion<T>,
-  { callId }: { readonly callId: string },
   { record, response, text }: { readonly record: QuestionRecord; readonly response: JsonObject; readonly text: string },
 ): Awaitable<HandlerAnswer<T> | RepeatReason> {
-  return mapAwaitable(
-    questionFingerprintOf(callId, text),
-    (fingerprint): Awaitable<HandlerAnswer<T> | RepeatReason> => {
-      // The user answered a question with another text. Either another version of the handler asked it, or its text
-      // differs in every run.
-      if (fingerprint !== record.fingerprint) return { changeCount: record.changeCount + 1 }
-      // Reads a copy, so that a handler that changes the answer does not change the journal.
-      return mapAwaitable(parseResponse(cloneJson(response)), (answer): Awaitable<HandlerAnswer<T> | RepeatReason> => {
-        if (!('problem' in answer)) return answer
-        return mapAwaitable(questionFingerprintOf(callId, JSON.stringify(response)), (invalidAnswer) => ({
-          invalidAnswerCount: record.invalidAnswerCount + 1,
-          reason: answer.problem,
-          invalidAnswer,
-          isLast:
-            record.invalidAnswerCount >= maxInvalidAnswers ||
-            invalidAnswer === record.invalidAnswer ||
-            isEmptyForm(request, response),
-        }))
-      })
-    },
-  )
+  return mapAwaitable(journal.fingerprintOf(text), (fingerprint): Awaitable<HandlerAnswer<T> | RepeatReason> => {
+    // The user answered a question with another text. Either another version of the handler asked it, or its text
+    // differs in every run.
+    if (fingerprint !== record.fingerprint) return { changeCount: record.changeCount + 1 }
+    // Reads a copy, so that a handler that changes the answer does not change the journal.
+    return mapAwaitable(parseResponse(cloneJson(response)), (answer): Awaitable<HandlerAnswer<T> | RepeatReason> => {
+      if (!('problem' in answer)) return answer
+      return mapAwaitable(journal.fingerprintOf(JSON.stringify(response)), (invalidAnswer) => ({
+        invalidAnswerCount: record.invalidAnswerCount + 1,
+        reason: answer.problem,
+        invalidAnswer,
+        isLast:
+          record.invalidAnswerCount >= maxInvalidAnswers ||
+          invalidAnswer === record.invalidAnswer ||
+          isEmptyForm(request, response),
+      }))
+    })
+  })
 }
 
 /**

@@ -3,18 +3,13 @@ import { backgroundKey, olderRequestKey } from '@x/exchange'
 import { errorCodes, type JsonObject, McpError } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
 import type { TaskChoice } from '../definitions/context.ts'
-import { allowUnawaited, type Awaitable } from '../request/awaitable.ts'
+import { allowUnawaited } from '../request/awaitable.ts'
 import { toInternalError } from './handler-error.ts'
 import type { Run } from './run.ts'
-import { observeRunEnd } from './run-events.ts'
 import type { ServedRequest } from './served-request.ts'
 
-/** Creates a task that continues the call with its journal. Returns the result that names the task. */
-export function createTask(run: Run): Awaitable<JsonObject> {
-  return observeRunEnd(run, 'became_task', () => passToRunner(run))
-}
-
-async function passToRunner(run: Run): Promise<JsonObject> {
+/** Passes the journal of a call to the engine that continues it as a task. Returns the result that names the task. */
+export async function passToRunner(run: Run): Promise<JsonObject> {
   const { request, journal } = run
   const { call, catalog } = request
   const backgroundRunner = call.context.get(backgroundKey)

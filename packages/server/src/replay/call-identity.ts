@@ -1,4 +1,4 @@
-import { sha256Hex, sha256HexSync } from '@x/core'
+import { isPromiseLike, sha256Hex, sha256HexSync } from '@x/core'
 import { type InputResponse, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import type { Journal } from './journal.ts'
@@ -58,7 +58,12 @@ export function uuidOf(digest: string): string {
  * Returns a digest of a text: the first 16 bytes of its SHA-256, in hexadecimal.
  */
 export function fingerprintOf(text: string): Awaitable<string> {
-  return mapAwaitable(sha256Hex(text), (digest) => digest.slice(0, digestHexLength))
+  const digest = sha256Hex(text)
+  return isPromiseLike(digest) ? digest.then(shortened) : shortened(digest)
+}
+
+function shortened(digest: string): string {
+  return digest.slice(0, digestHexLength)
 }
 
 /**
@@ -67,7 +72,12 @@ export function fingerprintOf(text: string): Awaitable<string> {
  * equal digest in advance does not know it.
  */
 export function questionFingerprintOf(callId: string, text: string): Awaitable<string> {
-  return mapAwaitable(sha256Hex(`${callId} ${text}`), (digest) => shortenDigits(digest.slice(0, 15)))
+  const digest = fingerprintOf(`${callId} ${text}`)
+  return isPromiseLike(digest) ? digest.then(toQuestionFingerprint) : toQuestionFingerprint(digest)
+}
+
+function toQuestionFingerprint(digest: string): string {
+  return shortenDigits(digest.slice(0, 15))
 }
 
 /** The length of a digest, in hexadecimal digits. */

@@ -1,15 +1,15 @@
 import { cloneJson, type JsonLeaf, quoteText, isPromiseLike } from '@x/core'
+import { canHandOffKey } from '@x/exchange'
 import type { JsonValue } from '@x/schema'
 import { allowUnawaited, type Awaitable } from '../request/awaitable.ts'
 import type { Checkpoint, StepContext, StepResult, WidenedValue } from '../definitions/context.ts'
-import { handleStepBoundary } from './hand-off-call.ts'
 import { deriveUuid } from './call-identity.ts'
 import { startUse } from './context-uses.ts'
 import { HandlerError } from './handler-error.ts'
 import { describeType, tryCopyJson } from '../request/json-copy.ts'
-import { ensureInstanceWork } from '../shedding/hand-off.ts'
+import { decideHandOff, ensureInstanceWork, type InstanceWork } from '../shedding/hand-off.ts'
+import type { HandOffReason } from '../shedding/shedding-options.ts'
 import type { Run } from './run.ts'
-import { observeStep } from './run-events.ts'
 
 /** Starts a step for `ctx.step`, and returns the promise for its handler. */
 export function startStep<T extends StepResult>(
@@ -85,6 +85,26 @@ async function executeStep<T>(
   }
 }
 
+/** Calls the work of a step, and emits its end. */
+async function observeStep<T>({ request, name }: Run, key: string, work: () => Promise<T>): Promise<T> {
+  const { observation, settings, call, method } = request
+  if (observation === undefined) return work()
+  const startedAt = settings.now()
+  const emitEnd = (error: unknown): void => {
+    observation.stepCount += 1
+    const durationMs = settings.now() - startedAt
+    settings.events.emit?.({ type: 'step', call, method, name, key, durationMs, error })
+  }
+  try {
+    const value = await work()
+    emitEnd(undefined)
+    return value
+  } catch (error) {
+    emitEnd(error)
+    throw error
+  }
+}
+
 /**
  * Calls the function of a step. If it fails, later attempts have the same idempotency key, even if the client has sent
  * more answers since.
@@ -112,6 +132,47 @@ function commitRunJournal(run: Run, next?: { readonly step: string }): Promise<v
   return run.journal.commit(next)?.catch((error: unknown) => {
     throw run.failStore(error)
   })
+}
+
+/**
+ * Handles the end of a step, or the save of a checkpoint. All work of the call is recorded at this point, so the call
+ * may continue at another instance or in a later run. Returns undefined if the handler continues at once. Otherwise
+ * returns a promise that resolves when the handler may continue, or rejects when the run is suspended.
+ */
+function handleStepBoundary(run: Run, work: InstanceWork): Promise<void> | undefined {
+  // If the handler has ended or the call has failed, the call is neither handed off nor restarted.
+  if (run.end?.kind === 'finished' || run.end?.kind === 'misused') return undefined
+  // A stopped run is not handed off. An open question ends it anyway, and parallel branches should reach their own
+  // questions first.
+  const reason = run.wasStopped ? undefined : findHandOffReason(run, work)
+  if (reason !== undefined) return run.handOff(reason)
+  if (run.isStrict && run.askedQuestions === undefined) return run.restart()
+  return run.wasStopped ? undefined : work.yieldIfDue()
+}
+
+/** Returns true if a retry of the call may reach another instance that can continue it. */
+function canHandOff({ request }: Run, { isBound }: InstanceWork): boolean {
+  const { settings, journalStore, call } = request
+  const { calls } = settings.loadMonitor.rules
+  return (
+    !isBound &&
+    journalStore === undefined &&
+    (calls === 'all' || (calls === 'resumable' && call.context.get(canHandOffKey) === true))
+  )
+}
+
+/** Returns the reason to hand the call off now, or undefined if it stays. */
+function findHandOffReason(run: Run, work: InstanceWork): HandOffReason | undefined {
+  if (!canHandOff(run, work)) return undefined
+  const { name, journal } = run
+  const workedMs = work.elapsedMs
+  const { settings, method, drainCount } = run.request
+  const { shedCount, stopCount, round, handOffReport } = journal
+  const call = { method, name, shedCount, roundCount: round, workedMs, drainCount, stopCount, handOffReport }
+  const reason = decideHandOff(settings.loadMonitor, call)
+  if (typeof reason !== 'object') return reason
+  run.report(reason.error)
+  return undefined
 }
 
 /** Opens a checkpoint. Its value is the one that an earlier run saved, or else the initial value. */

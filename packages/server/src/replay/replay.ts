@@ -1,14 +1,12 @@
 import { type JsonObject, projectMetaKeys } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
-import { createTask, shouldBeginAsTask } from './become-task.ts'
+import { shouldBeginAsTask } from './become-task.ts'
 import type { Handler } from './handler.ts'
 import { answerOnce, assignCallId, mayStoreResult } from './idempotent-calls.ts'
 import { Run } from './run.ts'
-import { emitResume } from './run-events.ts'
-import { completeCall, runHandler } from './run-handler.ts'
+import { runCall } from './run-handler.ts'
 import { openFirstJournal, openState, openStoredJournal } from './seal-state.ts'
 import type { ServedRequest } from './served-request.ts'
-import { runStrictly } from './strict-replay.ts'
 
 /**
  * Runs a handler until it ends or has to ask the client. When it asks, the result contains the questions. When the
@@ -29,9 +27,9 @@ function openCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
     run.request.settings.loadMonitor.beginCall(run.request)
     return continueCall(handler, run)
   }
+  const mayBeKnown = params['requestState'] !== undefined || meta[projectMetaKeys.idempotencyKey] !== undefined
   // Most calls have neither an idempotency key nor a state, and skip the work for both.
-  const isNew = params['requestState'] === undefined && meta[projectMetaKeys.idempotencyKey] === undefined
-  return isNew ? startCall(handler, run) : findCall(handler, run)
+  return mayBeKnown ? findCall(handler, run) : startCall(handler, run)
 }
 
 /** Finds out which call a client repeats or continues, and answers it with its stored result if there is one. */
@@ -81,27 +79,26 @@ function startCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   const { request } = run
   const { loadMonitor } = request.settings
   loadMonitor.checkCapacity(request)
-  if (shouldBeginAsTask(handler.task, request)) return createTask(run)
-  if (request.params['inputResponses'] !== undefined) run.continueFrom(openFirstJournal(request))
+  // A task reads the answers of its first request when it begins.
+  if (request.params['inputResponses'] !== undefined && !shouldBeginAsTask(handler.task, request))
+    run.continueFrom(openFirstJournal(request))
   loadMonitor.beginCall(request)
-  return runOrRepeat(handler, run)
+  return runCall(handler, run)
 }
 
 /** Runs the handler of a call that an earlier run began, or makes the call a task. `beginCall` was called. */
 function continueCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   const { request } = run
-  const { loadMonitor } = request.settings
   emitResume(run)
-  if (shouldBeginAsTask(handler.task, request)) {
-    loadMonitor.endCall(request)
-    return createTask(run)
-  }
-  if (request.journalStore === undefined) loadMonitor.countResumedCall()
-  return runOrRepeat(handler, run)
+  if (request.journalStore === undefined && !shouldBeginAsTask(handler.task, request))
+    request.settings.loadMonitor.countResumedCall()
+  return runCall(handler, run)
 }
 
-/** Runs a handler once, or in strict replay as often as it takes to find code that is not repeatable. */
-function runOrRepeat<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
-  if (!run.request.settings.strictReplay) return runHandler(handler, run)
-  return runStrictly(handler, run).then<JsonObject>((last) => completeCall(last.run, last.outcome, handler))
+/** Emits that a call continues with the journal of an earlier run. */
+function emitResume({ request, name, journal }: Run): void {
+  const { observation, settings, call, method } = request
+  if (observation === undefined) return
+  const { round, handOffCount, startedAt, parts: recordedParts } = journal
+  settings.events.emit?.({ type: 'resume', call, method, name, round, handOffCount, startedAt, recordedParts })
 }

@@ -1,18 +1,30 @@
-import { isPromiseLike } from '@x/core'
+import { isCancelled, isPromiseLike } from '@x/core'
+import type { RunEndKind } from '@x/exchange'
 import type { JsonObject } from '@x/schema'
 import { explicitRoundBrand, type InputRequiredReturn } from '../definitions/context.ts'
 import type { Awaitable } from '../request/awaitable.ts'
-import { createTask } from './become-task.ts'
-import { handOffCall } from './hand-off-call.ts'
+import { passToRunner, shouldBeginAsTask } from './become-task.ts'
 import type { Handler, RunOutcome } from './handler.ts'
 import { openContext } from './open-context.ts'
 import { Run } from './run.ts'
-import { observeRunEnd } from './run-events.ts'
 import { settleRun, warnAfterSettling } from './settle-run.ts'
-import { suspendCall, suspendForExplicitRound } from './suspend-call.ts'
+import { handOffCall, suspendCall, suspendForExplicitRound } from './suspend-call.ts'
+import { runStrictly } from './strict-replay.ts'
 
-/** Runs a handler from its beginning, and returns the result of the call. `beginCall` was called for the request. */
-export function runHandler<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
+/** Makes a call a task, or runs its handler. `beginCall` was called for the request. */
+export function runCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
+  const { request } = run
+  const { loadMonitor, strictReplay } = request.settings
+  if (shouldBeginAsTask(handler.task, request)) {
+    loadMonitor.endCall(request)
+    return createTask(run)
+  }
+  if (!strictReplay) return runHandler(handler, run)
+  return runStrictly(handler, run).then<JsonObject>((last) => completeCall(last.run, last.outcome, handler))
+}
+
+/** Runs a handler from its beginning, and returns the result of the call. */
+function runHandler<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   let handlerReturn: ReturnType<Handler<T>['run']>
   try {
     handlerReturn = handler.run(openContext(run))
@@ -37,7 +49,7 @@ function settleAndComplete<T>(run: Run, outcome: RunOutcome<T>, handler: Handler
  * Returns the result of the call of a settled run. The outcome of the handler alone is not enough, because it does not
  * show whether the handler asked a question.
  */
-export function completeCall<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
+function completeCall<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   warnAfterSettling(run, outcome)
   run.request.settings.loadMonitor.endCall(run.request)
   const endKind = run.request.observation === undefined ? undefined : observedEndOf(run, outcome)
@@ -70,11 +82,19 @@ function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>):
     case 'became_task':
       return createTask(run)
     case 'handed_off':
-      return handOffCall(run, end.reason).then<JsonObject>((result) => result ?? runOnInstance(run, handler))
+      return handOffCall(run, end.reason).then<JsonObject>((result) => {
+        if (result !== undefined) emitRunEnd(run, 'handed_off')
+        return result ?? runOnInstance(run, handler)
+      })
     case 'restarted':
     case undefined:
       throw new Error('A run that strict replay repeats, or that is not closed, has no result')
   }
+}
+
+/** Creates a task that continues the call with its journal. Returns the result that names the task. */
+function createTask(run: Run): Awaitable<JsonObject> {
+  return observeRunEnd(run, 'became_task', () => passToRunner(run))
 }
 
 function createFinishedResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
@@ -96,4 +116,43 @@ function runOnInstance<T>({ request, name, journal }: Run, handler: Handler<T>):
   request.work?.bindToInstance()
   request.settings.loadMonitor.beginCall(request)
   return runHandler(handler, new Run(request, name, journal.copyForNextRun()))
+}
+
+/** Creates the result of a call, and emits the end of its run: `end` if that succeeds, and otherwise the failure. */
+function observeRunEnd(run: Run, end: RunEndKind, createResult: () => Awaitable<JsonObject>): Awaitable<JsonObject> {
+  const succeed = (result: JsonObject): JsonObject => {
+    emitRunEnd(run, end)
+    return result
+  }
+  const fail = (error: unknown): never => {
+    emitRunEnd(run, isCancelled(run.request.call) ? 'cancelled' : 'failed', error)
+    throw error
+  }
+  let result: Awaitable<JsonObject>
+  try {
+    result = createResult()
+  } catch (error) {
+    return fail(error)
+  }
+  return isPromiseLike(result) ? Promise.resolve(result).then(succeed, fail) : succeed(result)
+}
+
+/** Emits the end of a run. */
+function emitRunEnd({ request, name, existingJournal }: Run, end: RunEndKind, error?: unknown): void {
+  const { settings, observation, call, method } = request
+  if (observation === undefined) return
+  settings.events.emit?.({
+    type: 'run',
+    call,
+    method,
+    name,
+    end,
+    round: existingJournal?.round ?? 0,
+    stepCount: observation.stepCount,
+    questionCount: observation.questionCount,
+    handOffCount: existingJournal?.handOffCount ?? 0,
+    startedAt: existingJournal?.startedAt ?? observation.startedAt,
+    durationMs: settings.now() - observation.beganAt,
+    error,
+  })
 }

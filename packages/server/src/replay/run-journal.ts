@@ -3,7 +3,7 @@ import type { InputResponse, JsonObject, JsonValue } from '@x/schema'
 import { recordedPartsKey } from '@x/exchange/internal'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { HandOffReport } from '../shedding/fleet-view.ts'
-import { deriveEffectsId } from './call-identity.ts'
+import { deriveEffectsId, questionFingerprintOf } from './call-identity.ts'
 import { inferRequestMethod, isResponseOfKind } from './input-capabilities.ts'
 import {
   createEmptyJournal,
@@ -151,6 +151,11 @@ export class RunJournal {
         responses.set(key, response as unknown as InputResponse)
     }
     return responses
+  }
+
+  /** Returns the digest of a question or of an answer of this call. */
+  fingerprintOf(text: string): Awaitable<string> {
+    return questionFingerprintOf(this.#journal.callId, text)
   }
 
   findQuestion(key: string): QuestionRecord | undefined {

@@ -6,7 +6,6 @@ import { type ServedRequest, sessionIdOf } from './served-request.ts'
 import { HandlerError, stateDisabledMessage, toInternalError, unavailableErrorOf } from './handler-error.ts'
 import { journalMemberNames, parseJournal } from './journal-format.ts'
 import type { Run } from './run.ts'
-import { emitStateRejected } from './run-events.ts'
 import { formatExplicitKey } from './journal.ts'
 import { RunJournal } from './run-journal.ts'
 
@@ -51,6 +50,12 @@ export async function openState(token: string, run: Run): Promise<RunJournal> {
   const runJournal = new RunJournal(request, journal)
   runJournal.receiveAnswers(isJsonObject(inputResponses) ? inputResponses : undefined, (key) => key)
   return runJournal
+}
+
+/** Emits that a state was rejected, with the code of the reason. */
+function emitStateRejected({ request, name }: Run, code: string): void {
+  const { settings, call } = request
+  settings.events.emit?.({ type: 'state_rejected', call, name, code })
 }
 
 const unknownFormatMessage = 'requestState holds a journal of a format that this version does not know'

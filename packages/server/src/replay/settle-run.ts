@@ -14,9 +14,10 @@ import type { Run } from './run.ts'
  */
 export function settleRun(run: Run, outcome: RunOutcome<unknown>): Promise<void> | undefined {
   const uses = run.existingUses?.started
+  if (uses !== undefined && uses.length > 0)
+    return 'returned' in outcome ? settleReturned(run, uses) : settleThrown(run, uses)
   // Most handlers start neither a question nor a step.
-  if (uses === undefined || uses.length === 0) return closeRun(run)
-  return 'returned' in outcome ? settleReturned(run, uses) : settleThrown(run, uses)
+  return closeRun(run)
 }
 
 /**

@@ -1,13 +1,13 @@
 import type { ElicitRequest, ElicitRequestURLParams, InputRequest, JsonObject } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
 import type { InputRequiredReturn } from '../definitions/context.ts'
+import type { HandOffReason } from '../shedding/shedding-options.ts'
 import { tryCopyJson } from '../request/json-copy.ts'
-import { fingerprintOf, questionFingerprintOf } from './call-identity.ts'
+import { fingerprintOf } from './call-identity.ts'
 import { checkHandlerKey } from './context-uses.ts'
 import { HandlerError } from './handler-error.ts'
 import { type AskedQuestion, formatExplicitKey, formatWireKey } from './journal.ts'
 import type { Run } from './run.ts'
-import { emitQuestions, type SentQuestion } from './run-events.ts'
 import { sealState } from './seal-state.ts'
 import { requireInputCapabilities } from './served-request.ts'
 
@@ -16,7 +16,7 @@ export async function suspendCall(run: Run): Promise<JsonObject> {
   if (hasPastAnswers(run)) await recordPastEffects(run)
   const questions: SentQuestion[] = []
   for (const [key, question] of run.askedQuestions ?? []) {
-    const wireKey = recordQuestion(run, key, question, await questionFingerprintOf(run.journal.callId, question.text))
+    const wireKey = recordQuestion(run, key, question, await run.journal.fingerprintOf(question.text))
     questions.push({ key, wireKey, request: question.request, repeatCount: question.wireKeyCount - 1 })
   }
   run.journal.endExplicitRound()
@@ -74,27 +74,56 @@ async function recordPastEffects({ journal }: Run): Promise<void> {
   journal.recordPastEffects(await journal.effectsId())
 }
 
+/** A question as it is sent to the client. */
+interface SentQuestion {
+  /** The key of its author. */
+  readonly key: string
+  /** The key in `inputRequests`. */
+  readonly wireKey: string
+  readonly request: InputRequest
+  /** The number of times that the question was asked before. */
+  readonly repeatCount: number
+}
+
 /** Returns the result that asks the client. */
 async function sendQuestions(run: Run, questions: readonly SentQuestion[], hasJournal = true): Promise<JsonObject> {
   emitQuestions(run, questions)
-  const requestState = hasJournal ? await recordRound(run) : undefined
   const requests: [string, InputRequest][] = []
   for (const { wireKey, request } of questions)
     requests.push([wireKey, isPage(request) ? await withElicitationId(request) : request])
-  return formatInputRequired(run, requestState, requests)
+  const result = formatInputRequired(run, requests)
+  if (!hasJournal) return result
+  recordRound(run)
+  // The journal of a task is in its store.
+  return run.request.journalStore === undefined
+    ? { ...result, requestState: await sealState(run.journal, run) }
+    : result
+}
+
+/** Emits the questions that a run leaves to its client, by the keys of their authors. */
+function emitQuestions({ request, name }: Run, questions: readonly SentQuestion[]): void {
+  const { observation, settings, call, method } = request
+  if (observation === undefined) return
+  for (const {
+    key,
+    request: { method: kind },
+    repeatCount,
+  } of questions) {
+    observation.questionCount++
+    settings.events.emit?.({ type: 'question', call, method, name, key, kind, repeatCount })
+  }
 }
 
 /** The number of rounds at which the author is warned. Most clients give up after ten rounds. */
 const roundCountWarningThreshold = 8
 
-/** Counts a round, and seals the journal, unless a journal store contains it. */
-function recordRound(run: Run): Promise<string> | undefined {
+/** Counts a round, and warns the author of many. */
+function recordRound(run: Run): void {
   const round = run.journal.recordRound()
   if (round === roundCountWarningThreshold) {
     const problem = `has asked ${round} times in one call, and most clients stop at ten: ask several things at once`
     run.warn('rounds', problem)
   }
-  return run.request.journalStore === undefined ? sealState(run.journal, run) : undefined
 }
 
 /**
@@ -114,18 +143,50 @@ function isPage(request: InputRequest): request is PageRequest {
   return request.method === 'elicitation/create' && request.params.mode === 'url'
 }
 
-/** Returns a result after which the client sends the call again. Without requests, the client sends it at once. */
-export function formatInputRequired(
-  { request }: Run,
-  requestState: string | undefined,
-  requests: readonly [string, InputRequest][] = [],
-): JsonObject {
+/**
+ * Returns the result that hands a call off. It contains only `requestState`, and the client sends the call again at
+ * once, to any instance. Returns undefined if the journal cannot be sealed, for example because it is too large. That
+ * failure is logged.
+ */
+export async function handOffCall(run: Run, reason: HandOffReason): Promise<JsonObject | undefined> {
+  const { loadMonitor } = run.request.settings
+  // A stopping instance does not report its load.
+  const journal = run.journal.toHandedOff(reason === 'stopping' ? undefined : loadMonitor.createHandOffReport())
+  let requestState: string
+  try {
+    requestState = await sealState(journal, run)
+  } catch {
+    return undefined
+  }
+  loadMonitor.countHandOff(reason)
+  emitHandOff(run, reason, journal.handOffCount)
+  return { ...formatInputRequired(run), requestState }
+}
+
+/** Emits that a call was handed off. */
+function emitHandOff({ request, name }: Run, reason: HandOffReason, handOffCount: number): void {
+  const { method, call, settings } = request
+  settings.events.emit?.({
+    type: 'hand_off',
+    call,
+    method,
+    name,
+    reason,
+    handOffCount,
+    load: settings.loadMonitor.readLoad(),
+  })
+}
+
+/**
+ * Returns a result after which the client sends the call again, without its `requestState`. If it has no requests, the
+ * client sends the call at once.
+ */
+function formatInputRequired({ request }: Run, requests: readonly [string, InputRequest][] = []): JsonObject {
   const meta = mergeResultMeta(undefined, request.catalog)
   const inputRequests = Object.fromEntries(requests)
   return {
     resultType: 'input_required',
     ...(requests.length > 0 && { inputRequests }),
-    ...(requestState !== undefined && { requestState }),
     ...(meta && { _meta: meta }),
   }
 }
