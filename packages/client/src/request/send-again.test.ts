@@ -172,6 +172,16 @@ describe('a call that never reached the server', () => {
   })
 })
 
+test('a call that HTTP 429 rejects without a JSON-RPC error is sent again only after the time of Retry-After', async () => {
+  const limited = (more: object = {}): Error =>
+    transportError('HttpError', { code: 'status', status: 429, mayHaveRun: false, origin: 'https://x.test', ...more })
+  const timeless = losing(1, limited())
+  await expect(createClient(timeless, quick).callTool('pay')).rejects.toMatchObject({ mayHaveRun: false })
+  const timed = losing(1, limited({ retryAfterMs: 7000 }))
+  expect(await createClient(timed, quick).callTool('pay')).toMatchObject(createTextResult('done'))
+  expect([timeless.received.length, timed.received.length]).toEqual([1, 2])
+})
+
 describe('a call of a tool that was never listed', () => {
   const tools = [
     createMinimalTool('keyed', { _meta: { [projectMetaKeys.keyedEffects]: true } }),

