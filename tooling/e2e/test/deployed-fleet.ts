@@ -16,7 +16,7 @@ export function startServer(program: string, environment: NodeJS.ProcessEnv): Ch
 /** Resolves to the URL that a server prints when it is ready, as in `Serving http://127.0.0.1:3000/mcp`. */
 export async function readPrintedUrl(server: ChildProcess): Promise<string> {
   const [line] = await once(server.stdout ?? server, 'data')
-  const [, url = ''] = /^Serving (\S+)\n$/.exec(String(line)) ?? []
+  const [, url = ''] = /^Serving (\S+)(?: in process \d+)?\n$/.exec(String(line)) ?? []
   return url
 }
 
