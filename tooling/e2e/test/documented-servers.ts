@@ -17,7 +17,7 @@ export async function followReadme(folder: string): Promise<void> {
   const text = await readFile(readme, 'utf8')
   const install = /^npm install (@x\/.*)$/m.exec(text)?.[1] ?? ''
   await runCommand('npm', ['install', ...npmOptions, ...install.split(' ')], folder)
-  const program = await readProgram(text.replace('port: 3000', 'port: 0'), 'README.md')
+  const program = await readProgram(text, 'README.md')
   const path = `${folder}/server.mjs`
   await writeFile(path, program)
   const command = ['mcpx', 'dev', '--port', '0', '--no-open', 'node server.mjs']
