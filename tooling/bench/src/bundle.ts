@@ -1,4 +1,4 @@
-import { bundles, measureBundle, measureStart } from './bundle/bundles.ts'
+import { bundles, measureBundle, measureStart } from './bundles.ts'
 
 const shownFiles = 15
 

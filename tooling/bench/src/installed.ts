@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { install, measureInstall } from '@tooling/e2e/dist/installed/install.js'
 import { packPackages } from '@tooling/e2e/dist/installed/packed-packages.js'
-import { ceilings } from './installed/ceilings.ts'
-import { installPeers } from './installed/peer-install.ts'
+import { ceilings } from './ceilings.ts'
+import { installPeers } from './peers.ts'
 
 const peers: readonly (readonly [string, readonly string[]])[] = [
   ['official, a stdio server', ['@modelcontextprotocol/server', 'zod']],

@@ -4,10 +4,8 @@ import { sessionsClient } from '@x/sessions/client'
 import { sessions as serverSessions } from '@x/sessions/server'
 import { randomKey, sealedState } from '@x/state-codec'
 import * as z from 'zod'
-import { type MeasureOptions, optionsOf, type RatioBenchmark } from './benchmark.ts'
-import { measureRounds, medianOf, type Round, shareOf } from './alternating-rounds.ts'
+import { compareTargets, cpuColumn, type RatioBenchmark, runBenchmarks } from './ratios.ts'
 import { type CallTime, timeCalls } from './time-calls.ts'
-import { type Reading, readingLine } from './wanted.ts'
 
 /**
  * Measures the time that a session adds to a call, from client to server and back in memory, on one thread.
@@ -18,36 +16,28 @@ import { type Reading, readingLine } from './wanted.ts'
  * the plain call are formed within a round. Each variant must return the right result before the measurement. Not
  * measured: transports, stores, concurrent calls.
  */
-export const sessionsBenchmark: RatioBenchmark = { ids: ['sessions/read'], measure }
-
-/** Runs the benchmark and prints its report. */
-export async function run(options: { readonly quick: boolean }): Promise<void> {
-  await measure(optionsOf(options))
+export const sessionsBenchmark: RatioBenchmark = {
+  ids: ['sessions/read'],
+  async measure({ timing, ...options }) {
+    const targets = await openSteps()
+    for (const { call } of targets) await timeCalls(call, timing.warmUp / 10)
+    const short = { ...timing, rounds: timing.rounds * 3, seconds: timing.seconds / 20 }
+    const measure = ({ call }: Step, seconds: number): Promise<CallTime> => timeCalls(call, seconds)
+    const title = 'tools/call in a session, from client to server in memory'
+    const rows = [{ id: 'sessions/read', name: reading, base: plain }] as const
+    const elapsed = { unit: 'us', of: (one: CallTime) => one.elapsed }
+    const comparison = { title, targets, rows, base: plain, measure }
+    return compareTargets({ ...comparison, columns: [elapsed, cpuColumn] }, { ...options, timing: short })
+  },
 }
 
-async function measure({ timing, print }: MeasureOptions): Promise<readonly Reading[]> {
-  const steps = await openSteps()
-  const milliseconds = timing.seconds * 50
-  for (const { call } of steps) await timeCalls(call, timing.warmUp * 100)
-  const measured = await measureRounds(steps, timing.rounds * 3, ({ call }) => timeCalls(call, milliseconds))
-  for (const { name } of steps) print(reportLine(measured, name))
-  const text = (name: string): string => `${medianOf(measured, name, micros).toFixed(1)} us`
-  const value = shareOf(measured, { name: reading, base: plain, of: micros })
-  const cpu = shareOf(measured, { name: reading, base: plain, of: (one) => one.cpu })
-  const result: Reading = { id: 'sessions/read', value, ours: text(reading), floor: text(plain), cpu }
-  print(readingLine(result))
-  return [result]
+/** Runs the benchmark and prints its report. */
+export function run(options: { readonly quick: boolean }): Promise<void> {
+  return runBenchmarks([sessionsBenchmark], options)
 }
 
 const plain = 'plain'
 const reading = 'in a session, read'
-
-const micros = ({ elapsed }: CallTime): number => elapsed
-
-function reportLine(measured: readonly Round<CallTime>[], name: string): string {
-  const share = shareOf(measured, { name, base: plain, of: micros })
-  return `  ${name.padEnd(32)}${medianOf(measured, name, micros).toFixed(1).padStart(8)} us ${share.toFixed(2).padStart(7)}x`
-}
 
 interface Step {
   readonly name: string

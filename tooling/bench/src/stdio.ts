@@ -1,93 +1,185 @@
-import { type MeasureOptions, optionsOf, type RatioBenchmark } from './benchmark.ts'
-import { type PipedServer, type PipeMeasurement, pipePinning, startPiped } from './stdio/pipe-load.ts'
-import { measureRounds, medianOf, type Round, shareOf, sharesOf, spreadText } from './alternating-rounds.ts'
-import { type RatioId, type Reading, readingLine } from './wanted.ts'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { type Column, median } from './alternating.ts'
+import { echoAnswer, echoCall, expectedText } from './calls.ts'
+import type { LoadTime } from './load.ts'
+import { pinning, pinProcess, type Programs, stopProcess } from './processes.ts'
+import {
+  compareTargets,
+  type CpuMeasurement,
+  cpuColumn,
+  type RatioBenchmark,
+  type Reading,
+  runBenchmarks,
+  selectRows,
+} from './ratios.ts'
 
-interface Row {
-  readonly id: RatioId
-  readonly inFlight: number
-  readonly of: (measurement: PipeMeasurement) => number
-  readonly text: (value: number) => string
+interface PipeMeasurement extends CpuMeasurement {
+  readonly perSecond: number
+  /** The median time from a call to its response, with one call in flight. NaN for more. */
+  readonly medianMicroseconds: number
 }
 
-const rows: readonly Row[] = [
-  {
-    id: 'stdio/p50',
-    inFlight: 1,
-    of: ({ medianMicroseconds }) => medianMicroseconds,
-    text: (value) => `${value.toFixed(0)} us`,
-  },
-  {
-    id: 'stdio/64',
-    inFlight: 64,
-    of: ({ perSecond }) => perSecond,
-    text: (value) => `${Math.round(value).toLocaleString('en')}/s`,
-  },
-]
+const rateColumn: Column<PipeMeasurement> = { unit: '/s', of: ({ perSecond }) => perSecond, digits: 0 }
+const p50Column: Column<PipeMeasurement> = { unit: 'us p50', of: (one) => one.medianMicroseconds, digits: 0 }
+
+const rows = [
+  { id: 'stdio/p50', inFlight: 1, column: p50Column },
+  { id: 'stdio/64', inFlight: 64, column: rateColumn },
+] as const
+
+interface PipedServer {
+  readonly name: string
+  readonly child: ChildProcess
+  readonly stdin: Writable
+  readonly stdout: Readable
+}
 
 /**
- * Compares a server over stdio with a bare process that reads and writes JSON lines.
+ * Compares a server over stdio with a bare process that splits lines, parses each, and answers a fixed text of the same
+ * size, all of a chunk in one write. It checks nothing.
  *
- * Method: one `tools/call` of an echo tool, about 330 bytes, over the pipes of a child process, with 1 call and with 64
- * calls in flight. The floor splits lines, parses them with `JSON.parse` and answers a fixed text of the same size,
- * with one write per chunk. It checks nothing. The servers alternate within a round, and every other round has the
- * reverse order. A ratio is formed within a round. The report shows the median over the rounds with the smallest and
- * the largest. Not measured: the client, large messages, notifications, the start of a process.
+ * Method: the call of `http` over the pipes of a child process, with 1 call and with 64 in flight. This process is the
+ * load. Servers alternate within a round. An answer that is an error ends the run. Not measured: the client, large
+ * messages, notifications, the start of a process.
  */
-export const stdioBenchmark: RatioBenchmark = { ids: rows.map(({ id }) => id), measure }
+export const stdioBenchmark: RatioBenchmark = {
+  ids: rows.map(({ id }) => id),
+  async measure(options) {
+    const { unit, warmUp } = options.timing
+    const servers: PipedServer[] = []
+    pinProcess(process.pid, 1)
+    try {
+      for (const name of ['floor', 'ours']) servers.push(startPiped(name))
+      for (const server of servers) await measureLoad(server, 64, { seconds: warmUp, unit })
+      const readings: Reading[] = []
+      for (const { inFlight, ...row } of selectRows(rows, options)) {
+        const title = `tools/call of an echo tool over pipes, ${inFlight} in flight; ${pinning}`
+        const measure = (server: PipedServer, seconds: number) => measureLoad(server, inFlight, { seconds, unit })
+        const columns = [rateColumn, cpuColumn, p50Column] as const
+        readings.push(
+          ...(await compareTargets({ title, targets: servers, rows: [row], columns: [...columns], measure }, options)),
+        )
+      }
+      return readings
+    } finally {
+      for (const { child } of servers) await stopProcess(child)
+    }
+  },
+}
 
 /** Runs the benchmark and prints its report. */
-export async function run(options: { readonly quick: boolean }): Promise<void> {
-  await measure(optionsOf(options))
+export function run(options: { readonly quick: boolean }): Promise<void> {
+  return runBenchmarks([stdioBenchmark], options)
 }
 
-async function measure({ timing, only, print }: MeasureOptions): Promise<readonly Reading[]> {
-  const { rounds, seconds, warmUp, unit } = timing
-  const servers: PipedServer[] = []
-  try {
-    servers.push(await startPiped('floor', 'floor-server.js'), await startPiped('ours', 'our-server.js'))
-    print(`tools/call of an echo tool over pipes, Node ${process.version}; ${pipePinning}`)
-    print(`${rounds} alternating rounds of ${seconds} s each; medians; ratios within a round`)
-    for (const server of servers) await server.load(64, warmUp, unit)
-    const readings: Reading[] = []
-    for (const row of rows.filter(({ id }) => only === undefined || only.includes(id))) {
-      const measured = await measureRounds(servers, rounds, (server) => server.load(row.inFlight, seconds, unit))
-      for (const { name } of servers) print(reportLine(measured, name, row.inFlight))
-      readings.push(readingOf(measured, row))
+/** The servers. They report their CPU over the IPC channel. */
+export const programs: Programs = {
+  floor: () => {
+    reportCpu()
+    let rest = ''
+    process.stdin.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n')
+      rest = lines.pop() ?? ''
+      let answers = ''
+      for (const line of lines) {
+        JSON.parse(line)
+        answers += `${echoAnswer}\n`
+      }
+      if (answers !== '') process.stdout.write(answers)
+    })
+    process.stdin.on('end', () => process.exit())
+  },
+  ours: async () => {
+    reportCpu()
+    const { serveStdio } = await import('@x/transport-stdio')
+    const { toolsServer } = await import('./our-servers.ts')
+    serveStdio(toolsServer(1))
+  },
+}
+
+function reportCpu(): void {
+  process.on('message', () => {
+    const { user, system } = process.cpuUsage()
+    process.send?.(user + system)
+  })
+}
+
+function startPiped(name: string): PipedServer {
+  const main = fileURLToPath(new URL('main.js', import.meta.url))
+  const node = ['--conditions=dist', main, '--program', `stdio/${name}`]
+  const child = spawn(process.execPath, node, { stdio: ['pipe', 'pipe', 'inherit', 'ipc'] })
+  const { stdin, stdout } = child
+  if (stdin === null || stdout === null) throw new Error(`${name} has no pipes`)
+  pinProcess(child.pid, 0)
+  return { name, child, stdin, stdout }
+}
+
+async function cpuOf(child: ChildProcess): Promise<number> {
+  child.send('cpu')
+  const [microseconds] = await once(child, 'message')
+  return Number(microseconds)
+}
+
+/** Keeps a number of calls in flight for some seconds of the clock or of the server's CPU. */
+async function measureLoad(
+  server: PipedServer,
+  inFlight: number,
+  { seconds, unit }: LoadTime,
+): Promise<PipeMeasurement> {
+  const before = await cpuOf(server.child)
+  const started = performance.now()
+  let calls = 0
+  for (;;) {
+    const slice = await sendCalls(server, inFlight, unit === 'cpu' ? 0.25 : seconds)
+    calls += slice.calls
+    const elapsed = (performance.now() - started) / 1000
+    const cpu = (await cpuOf(server.child)) - before
+    const { medianMicroseconds } = slice
+    if (unit !== 'cpu' || cpu >= seconds * 1e6)
+      return { perSecond: calls / elapsed, cpu: cpu / calls, medianMicroseconds }
+  }
+}
+
+const [head, tail] = echoCall.body.split('"id":1')
+const newline = 0x0a
+
+interface Slice {
+  readonly calls: number
+  readonly medianMicroseconds: number
+}
+
+/** Sends calls until the time ends, and resolves after the last response. */
+function sendCalls({ stdin, stdout }: PipedServer, inFlight: number, seconds: number): Promise<Slice> {
+  return new Promise((resolve, reject) => {
+    const end = performance.now() + seconds * 1000
+    const times: number[] = []
+    let sentCalls = 0
+    let answeredCalls = 0
+    let sentAt = 0
+    const send = (count: number): void => {
+      let lines = ''
+      for (let more = 0; more < count; more++) lines += `${head}"id":${++sentCalls}${tail}\n`
+      sentAt = performance.now()
+      stdin.write(lines)
     }
-    for (const reading of readings) print(readingLine(reading))
-    return readings
-  } finally {
-    for (const server of servers) await server.stop()
-  }
-}
-
-function readingOf(rounds: readonly Round<PipeMeasurement>[], { id, of, text }: Row): Reading {
-  return {
-    id,
-    value: shareOf(rounds, { name: 'ours', base: 'floor', of }),
-    ours: text(medianOf(rounds, 'ours', of)),
-    floor: text(medianOf(rounds, 'floor', of)),
-    cpu: shareOf(rounds, { name: 'ours', base: 'floor', of: ({ cpuPerCall }) => cpuPerCall }),
-  }
-}
-
-function reportLine(rounds: readonly Round<PipeMeasurement>[], name: string, inFlight: number): string {
-  const medianBy = (of: keyof PipeMeasurement): number => medianOf(rounds, name, (one) => one[of])
-  const ratio = (of: keyof PipeMeasurement): number => shareOf(rounds, { name, base: 'floor', of: (one) => one[of] })
-  const columns = [
-    `${inFlight} in flight`.padStart(12),
-    name.padEnd(6),
-    `${medianBy('perSecond').toFixed(0)} calls/s`.padStart(15),
-    `${medianBy('cpuPerCall').toFixed(1)} us CPU/call`.padStart(18),
-    `${(ratio('perSecond') * 100).toFixed(1)} % of the floor`.padStart(22),
-    `${ratio('cpuPerCall').toFixed(2)} x its CPU`.padStart(15),
-    spreadText(sharesOf(rounds, { name, base: 'floor', of: ({ perSecond }) => perSecond })),
-  ]
-  if (inFlight === 1) {
-    columns.push(
-      `p50 ${medianBy('medianMicroseconds').toFixed(0)} us, ${ratio('medianMicroseconds').toFixed(2)} x its p50`,
-    )
-  }
-  return columns.join('  ')
+    const onData = (chunk: Buffer): void => {
+      const now = performance.now()
+      let count = 0
+      for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, at + 1)) count += 1
+      if (answeredCalls === 0 && !chunk.includes(expectedText)) return reject(new Error(`no echo: ${chunk.toString()}`))
+      if (chunk.includes('"error"')) return reject(new Error(`an answer is an error: ${chunk.toString()}`))
+      answeredCalls += count
+      if (inFlight === 1) times.push((now - sentAt) * 1000)
+      if (now < end) send(count)
+      else if (answeredCalls === sentCalls) {
+        stdout.off('data', onData)
+        resolve({ calls: answeredCalls, medianMicroseconds: times.length === 0 ? Number.NaN : median(times) })
+      }
+    }
+    stdout.on('data', onData)
+    send(inFlight)
+  })
 }

@@ -1,5 +1,5 @@
-import { median } from './median.ts'
-import { type CallForm, compileCalls } from './types/many-calls.ts'
+import { median } from './alternating.ts'
+import { type CallForm, compileCalls } from './many-calls.ts'
 
 const tools = 500
 

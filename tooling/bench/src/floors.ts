@@ -1,0 +1,178 @@
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
+import { callOf, echoAnswer } from './calls.ts'
+import { flowBody, type FlowResult, nextOf, postsOfFlow, type Retry } from './flow-calls.ts'
+import { type Programs, serveMeasured, startServer } from './processes.ts'
+import { bareToken } from './bare-token.ts'
+
+// The least programs that give the same answers. They parse the body, and check nothing.
+
+/** Creates a server that passes the text of each body to a function. */
+export function bareServer(answer: (body: string, ...of: Parameters<RequestListener>) => void): Server {
+  return createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => answer(Buffer.concat(chunks).toString(), request, response))
+  })
+}
+
+/** Answers a text. node:http writes a string together with the header, which is faster than a Buffer. */
+export function sendJson(response: ServerResponse, text: string, headers: Readonly<Record<string, string>> = {}): void {
+  const length = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }
+  response.writeHead(200, { ...length, ...headers }).end(text)
+}
+
+/** Answers a fixed text to every request. Its header is prepared. */
+function fixedServer(answer: string): Server {
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(answer) }
+  return bareServer((body, _request, response) => {
+    JSON.parse(body)
+    response.writeHead(200, headers).end(answer)
+  })
+}
+
+/** The floors. A proxy has the name of its upstream in `our-servers.ts`, and may parse and write each message. */
+export const programs: Programs = {
+  echo: () => serveMeasured(fixedServer(echoAnswer)),
+  fetch: serveFetch,
+  list: serveList,
+  progress: () => serveMeasured(bareServer(sendProgress)),
+  flow: serveFlow,
+  streams: serveStreams,
+  proxy: serveProxy,
+}
+
+async function serveFetch(): Promise<void> {
+  const { getRequestListener } = await import('@hono/node-server')
+  const headers = { 'Content-Type': 'application/json' }
+  const listener = getRequestListener(async (request) => {
+    await request.json()
+    return new Response(echoAnswer, { headers })
+  })
+  await serveMeasured(createServer(listener))
+}
+
+/** Sends the same bytes as our server from memory. */
+async function serveList(): Promise<void> {
+  const { answerInMemory, toolsServer } = await import('./our-servers.ts')
+  const { body } = callOf('tools/list', {}, '')
+  await serveMeasured(fixedServer(await answerInMemory(toolsServer(500), body)))
+}
+
+/** Writes an event for each notification, with its number, and an event for the response. */
+function sendProgress(body: string, _request: unknown, response: ServerResponse): void {
+  JSON.parse(body)
+  response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+  for (let done = 1; done <= 1000; done++) {
+    response.write(
+      `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":${done},"total":1000}}\n\n`,
+    )
+  }
+  response.end(
+    'data: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[{"type":"text","text":"done"}],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"1.0.0"}}}}\n\n',
+  )
+}
+
+/** Stores the response of each stream, and writes an event of the same size to each of them. */
+async function serveStreams(): Promise<void> {
+  const streams = new Set<{ readonly response: ServerResponse; readonly change: string }>()
+  const server = bareServer((body, _request, response) => {
+    const { id }: { id: number } = JSON.parse(body)
+    const event = (method: string, more: object): string => {
+      const params = { ...more, _meta: { 'io.modelcontextprotocol/subscriptionId': id } }
+      return `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', method, params })}\n\n`
+    }
+    const stream = { response, change: event('notifications/tools/list_changed', {}) }
+    streams.add(stream)
+    response.on('close', () => streams.delete(stream))
+    response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' })
+    response.write(event('notifications/subscriptions/acknowledged', { notifications: { toolsListChanged: true } }))
+  })
+  await serveMeasured(server, () => {
+    for (const { response, change } of streams) response.write(change)
+  })
+}
+
+/** The response to a POST of the flow: the recorded text of our server, split at the state. */
+interface FlowAnswer {
+  readonly before: string
+  readonly state: object | undefined
+  readonly after: string
+}
+
+/** Opens the state of each request, and seals one of the length of ours. It runs no tool, and binds the state to nothing. */
+async function serveFlow(): Promise<void> {
+  const { answerInMemory, flowServer } = await import('./our-servers.ts')
+  const ours = flowServer()
+  const answers: FlowAnswer[] = []
+  let retry: Retry = {}
+  for (let post = 1; post <= postsOfFlow; post++) {
+    const text = await answerInMemory(ours, flowBody(retry))
+    const { result }: { result: FlowResult } = JSON.parse(text)
+    answers.push(splitAtState(text, result.requestState, post))
+    retry = nextOf(result)
+  }
+  const server = bareServer((body, _request, response) => {
+    const { params }: { params: Retry } = JSON.parse(body)
+    const found = answers[params.requestState === undefined ? 0 : postIn(params.requestState)]
+    if (found === undefined) response.writeHead(400).end()
+    else sendJson(response, found.state ? `${found.before}${bareToken.seal(found.state)}${found.after}` : found.before)
+  })
+  await serveMeasured(server)
+}
+
+function postIn(token: string): number {
+  const state = bareToken.open(token)
+  return typeof state === 'object' && state !== null && 'post' in state ? Number(state.post) : Number.NaN
+}
+
+function splitAtState(text: string, state: string | undefined, post: number): FlowAnswer {
+  if (state === undefined) return { before: text, state: undefined, after: '' }
+  const at = text.indexOf(state)
+  const missing = state.length - bareToken.seal({ post, journal: '' }).length
+  const journal = 'x'.repeat(Math.max(0, Math.floor((missing * 3) / 4)))
+  return { before: text.slice(0, at), state: { post, journal }, after: text.slice(at + state.length) }
+}
+
+/** Headers that belong to one connection. undici writes its own. */
+const hopHeaders: ReadonlySet<string> = new Set(['connection', 'content-length', 'host'])
+
+/** Forwards each body with its headers, and pipes the response. The upstream is on the core of the load. */
+async function serveProxy(upstream: string, mode = 'piping'): Promise<void> {
+  const { Agent, request: send } = await import('undici')
+  const passEvents = mode === 'reading' ? await eventReader() : undefined
+  const { url } = await startServer(`our-servers/${upstream}`, 1)
+  const dispatcher = new Agent()
+  const server = bareServer(async (body, request, response) => {
+    const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !hopHeaders.has(name)))
+    const {
+      statusCode,
+      headers: received,
+      body: content,
+    } = await send(url, { method: 'POST', headers, body, dispatcher })
+    response.writeHead(statusCode, { 'Content-Type': String(received['content-type']) })
+    if (passEvents === undefined) content.pipe(response)
+    else passEvents(content, response)
+  })
+  await serveMeasured(server)
+}
+
+/** Returns a function that parses each message of a stream and writes it again, with one write per chunk. */
+async function eventReader(): Promise<(body: Readable, response: ServerResponse) => void> {
+  const { createParser } = await import('eventsource-parser')
+  return (body, response) => {
+    let events = ''
+    const parser = createParser({
+      onEvent: ({ data }) => {
+        events += `data: ${JSON.stringify(JSON.parse(data))}\n\n`
+      },
+    })
+    const decoder = new TextDecoder()
+    body.on('data', (bytes: Buffer) => {
+      parser.feed(decoder.decode(bytes, { stream: true }))
+      response.write(events)
+      events = ''
+    })
+    body.on('end', () => response.end())
+  }
+}

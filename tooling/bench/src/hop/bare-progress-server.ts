@@ -1,4 +1,0 @@
-import { serveBareProxy } from './bare-proxy.ts'
-import { startUpstream } from './upstream.ts'
-
-serveBareProxy(await startUpstream('stream/our-server.js'))

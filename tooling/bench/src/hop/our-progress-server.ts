@@ -1,4 +1,0 @@
-import { serveOurProxy } from './our-proxy.ts'
-import { startUpstream } from './upstream.ts'
-
-serveOurProxy(await startUpstream('stream/our-server.js'))

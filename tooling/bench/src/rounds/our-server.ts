@@ -1,4 +1,0 @@
-import { flowServer } from './flow-server.ts'
-import { serveFlow } from './serve-flow.ts'
-
-serveFlow(flowServer())
