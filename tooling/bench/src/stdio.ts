@@ -58,7 +58,7 @@ export const stdioBenchmark: RatioBenchmark = {
       for (const { inFlight, ...row } of selectRows(rows, options)) {
         const title = `tools/call of an echo tool over pipes, ${inFlight} in flight; ${pinning}`
         const measure = (server: PipedServer, seconds: number) => measureLoad(server, inFlight, { seconds, unit })
-        const columns = [rateColumn, cpuColumn, p50Column] as const
+        const columns = inFlight === 1 ? ([p50Column, cpuColumn] as const) : ([rateColumn, cpuColumn] as const)
         readings.push(
           ...(await compareTargets({ title, targets: servers, rows: [row], columns: [...columns], measure }, options)),
         )
