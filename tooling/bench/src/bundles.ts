@@ -63,8 +63,6 @@ export interface BundleSize {
   readonly minified: number
   readonly gzipped: number
   readonly packages: ReadonlyMap<string, number>
-  /** The bytes of each file before gzip. */
-  readonly files: ReadonlyMap<string, number>
 }
 
 /** Bundles a program into one file for a platform that is not Node, and measures its size. */
@@ -73,8 +71,7 @@ export async function measureBundle(source: string): Promise<BundleSize> {
   const [file] = outputFiles
   const [output] = Object.values(metafile.outputs)
   if (file === undefined || output === undefined) throw new Error('esbuild returned no bundle')
-  const { packages, files } = sharesOf(output)
-  return { minified: file.contents.byteLength, gzipped: gzippedBytes(file.contents), packages, files }
+  return { minified: file.contents.byteLength, gzipped: gzippedBytes(file.contents), packages: packagesIn(output) }
 }
 
 /** Measures the size of the modules that a program loads at its start, without those of `import()`. */
@@ -89,7 +86,7 @@ export async function measureStart(source: string): Promise<Pick<BundleSize, 'gz
   }
   const packages = new Map<string, number>()
   for (const path of loaded) {
-    for (const [name, bytes] of sharesOf(outputs[path]).packages) packages.set(name, (packages.get(name) ?? 0) + bytes)
+    for (const [name, bytes] of packagesIn(outputs[path])) packages.set(name, (packages.get(name) ?? 0) + bytes)
   }
   const contents = outputFiles.filter(({ path }) => [...loaded].some((name) => path.endsWith(name)))
   return { gzipped: contents.reduce((sum, file) => sum + gzippedBytes(file.contents), 0), packages }
@@ -119,24 +116,14 @@ function gzippedBytes(contents: Uint8Array): number {
   return gzipSync(contents, { level: 9 }).byteLength
 }
 
-type Shares = Pick<BundleSize, 'packages' | 'files'>
-
-/** Returns the bytes of each package and file in an output of esbuild. */
-function sharesOf(output: Metafile['outputs'][string] | undefined): Shares {
+/** Returns the bytes of each package in an output of esbuild. */
+function packagesIn(output: Metafile['outputs'][string] | undefined): ReadonlyMap<string, number> {
   const packages = new Map<string, number>()
-  const files = new Map<string, number>()
   for (const [path, { bytesInOutput }] of Object.entries(output?.inputs ?? {})) {
     const name = packageOf(path)
     packages.set(name, (packages.get(name) ?? 0) + bytesInOutput)
-    files.set(fileOf(path), bytesInOutput)
   }
-  return { packages, files }
-}
-
-/** Returns the path of a file, starting with the name of its package. */
-function fileOf(path: string): string {
-  const inPackage = /(?:.*node_modules\/(?:@[^/]+\/)?[^/]+|packages\/[^/]+)(\/.*)/.exec(path)?.[1] ?? ''
-  return packageOf(path) + inPackage
+  return packages
 }
 
 function packageOf(path: string): string {

@@ -1,5 +1,4 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import type { Readable } from 'node:stream'
 import { callOf, echoAnswer } from './calls.ts'
 import { flowBody, type FlowResult, nextOf, postsOfFlow, type Retry } from './flow-calls.ts'
 import { type Programs, serveMeasured, startServer } from './processes.ts'
@@ -31,7 +30,7 @@ function fixedServer(answer: string): Server {
   })
 }
 
-/** The floors. A proxy has the name of its upstream in `our-servers.ts`, and may parse and write each message. */
+/** The floors. A proxy has the name of its upstream in `our-servers.ts`. */
 export const programs: Programs = {
   echo: () => serveMeasured(fixedServer(echoAnswer)),
   fetch: serveFetch,
@@ -138,9 +137,8 @@ function splitAtState(text: string, state: string | undefined, post: number): Fl
 const hopHeaders: ReadonlySet<string> = new Set(['connection', 'content-length', 'host'])
 
 /** Forwards each body with its headers, and pipes the response. The upstream is on the core of the load. */
-async function serveProxy(upstream: string, mode = 'piping'): Promise<void> {
+async function serveProxy(upstream: string): Promise<void> {
   const { Agent, request: send } = await import('undici')
-  const passEvents = mode === 'reading' ? await eventReader() : undefined
   const { url } = await startServer(`our-servers/${upstream}`, 1)
   const dispatcher = new Agent()
   const server = bareServer(async (body, request, response) => {
@@ -151,28 +149,7 @@ async function serveProxy(upstream: string, mode = 'piping'): Promise<void> {
       body: content,
     } = await send(url, { method: 'POST', headers, body, dispatcher })
     response.writeHead(statusCode, { 'Content-Type': String(received['content-type']) })
-    if (passEvents === undefined) content.pipe(response)
-    else passEvents(content, response)
+    content.pipe(response)
   })
   await serveMeasured(server)
-}
-
-/** Returns a function that parses each message of a stream and writes it again, with one write per chunk. */
-async function eventReader(): Promise<(body: Readable, response: ServerResponse) => void> {
-  const { createParser } = await import('eventsource-parser')
-  return (body, response) => {
-    let events = ''
-    const parser = createParser({
-      onEvent: ({ data }) => {
-        events += `data: ${JSON.stringify(JSON.parse(data))}\n\n`
-      },
-    })
-    const decoder = new TextDecoder()
-    body.on('data', (bytes: Buffer) => {
-      parser.feed(decoder.decode(bytes, { stream: true }))
-      response.write(events)
-      events = ''
-    })
-    body.on('end', () => response.end())
-  }
 }

@@ -138,13 +138,9 @@ const progressHop: HttpComparison = {
   call: progressCall,
   servers: [
     { name: 'floor', program: 'floors/proxy/progress' },
-    { name: 'reading', program: 'floors/proxy/progress/reading' },
     { name: 'ours', program: 'our-servers/proxy/progress' },
   ],
-  rows: [
-    { id: 'hop/progress', connections: 1 },
-    { id: 'hop/read-progress', connections: 1, base: 'reading' },
-  ],
+  rows: [{ id: 'hop/progress', connections: 1 }],
 }
 
 const gateway: HttpComparison = {

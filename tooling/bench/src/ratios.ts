@@ -35,7 +35,6 @@ export const wanted = {
   'telemetry/100': atMost(8),
   'hop/cpu': atMost(1.5),
   'hop/progress': atLeast(0.7),
-  'hop/read-progress': atLeast(0.7),
   'gateway/cpu': atMost(1.6),
   'workload/2025-06-18': atMost(1.14),
   'workload/2026-07-28': atMost(1.2),
