@@ -183,7 +183,14 @@ export class Target {
 
   async #waitUntilReady(): Promise<void> {
     if (this.#probing.getStore() === true) return
-    while (this.#state.status !== 'ready' && !this.#isClosed) await this.#ready.promise
+    while (this.#state.status !== 'ready' && !this.#isClosed) {
+      const { status, reason = '' } = this.#state
+      const { log, wire } = this.#options
+      const [problem] = reason.split('\n', 1)
+      if (status === 'ended')
+        log.append({ type: 'client', callId: wire.callId, text: `waits for the server: ${problem}` })
+      await this.#ready.promise
+    }
   }
 
   async #startProcess(signal: AbortSignal, startedAt: number): Promise<void> {
@@ -285,11 +292,10 @@ export class Target {
   /** Records that the server has ended by itself. Calls wait for the next start. */
   #end({ aborted }: AbortSignal, reason: string): void {
     if (aborted || this.#state.status === 'ended') return
-    if (this.#state.status === 'ready') {
-      this.#ready.resolve()
-      this.#ready = createResolvers()
-    }
     this.#set({ status: 'ended', pids: [], reason: this.#withOutput(reason) })
+    // Calls that wait say why, and wait on.
+    this.#ready.resolve()
+    this.#ready = createResolvers()
   }
 
   #setSilent({ aborted }: AbortSignal): void {
@@ -302,9 +308,8 @@ export class Target {
 
   #withOutput(reason: string): string {
     if (!this.#state.isOwn) return reason
-    return this.#output.length === 0
-      ? `${reason}; it wrote nothing`
-      : [`${reason}; it wrote:`, ...new Set(this.#output)].join('\n')
+    const lines = new Set(this.#output.filter((line) => line.trim() !== ''))
+    return lines.size === 0 ? `${reason}; it wrote nothing` : [`${reason}; it wrote:`, ...lines].join('\n')
   }
 
   #takeLine(text: string, pid: number | undefined): void {
