@@ -138,7 +138,7 @@ describeNeeding('chromium', 'the page of mcpx dev', (executablePath) => {
       expect(await tab.locator('.reason').innerText()).toContain('SyntaxError')
       await tab.getByLabel('Id').fill('17')
       await tab.getByRole('button', { name: /^Call resolve/ }).click()
-      await tab.getByText('The client waits for the server: it ended with code 1').waitFor()
+      await tab.getByText(/The client waits for the server: it ended with code 1$/).waitFor()
       await program.change('', '')
       await tab.getByText(/Ready over/).waitFor()
       expect(await tab.locator('.reason').count()).toBe(0)

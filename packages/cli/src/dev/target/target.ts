@@ -186,7 +186,7 @@ export class Target {
     while (this.#state.status !== 'ready' && !this.#isClosed) {
       const { status, reason = '' } = this.#state
       const { log, wire } = this.#options
-      const [problem] = reason.split('\n', 1)
+      const [problem] = reason.split('; it wrote', 1)
       if (status === 'ended')
         log.append({ type: 'client', callId: wire.callId, text: `waits for the server: ${problem}` })
       await this.#ready.promise
