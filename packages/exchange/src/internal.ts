@@ -37,7 +37,6 @@ export {
 } from './telemetry/conventions.ts'
 export { createKnownNames, type KnownNames, type NamedTarget, namedTargetOf } from './telemetry/known-names.ts'
 export { ConnectionStateSource } from './server/connection-state.ts'
-export { probeBeforeAnswers } from './transports/probe-before-answers.ts'
 export {
   discoverProbe,
   findRevisionError,

@@ -40,18 +40,19 @@ const kilobyte = 1000
 
 /** The smallest programs of a server and a client. */
 export const bundles: readonly BundleRow[] = [
-  // What names the mistakes of a definition, of a handler and of programs without types takes 2 KB.
+  // What names the mistakes of a definition, of a handler and of programs without types takes 2 KB, the one table of rules
+  // for fields of forms 0.6 KB.
   {
     name: 'server, a tool with zod',
     source: server(zodTool),
-    ceiling: 110.6 * kilobyte,
-    startCeiling: 104.3 * kilobyte,
+    ceiling: 112.1 * kilobyte,
+    startCeiling: 105.3 * kilobyte,
   },
   {
     name: 'server, a tool with JSON Schema',
     source: server(plainTool),
-    ceiling: 86.5 * kilobyte,
-    startCeiling: 79.6 * kilobyte,
+    ceiling: 87.4 * kilobyte,
+    startCeiling: 80.6 * kilobyte,
   },
   // The events of calls take 0.5 KB. The state of a connection, the limit of its calls, and whether a failed call may have
   // run take 1.7 KB.

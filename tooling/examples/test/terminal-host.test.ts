@@ -46,7 +46,7 @@ async function runHost(home: string, args: readonly string[], visit: (url: URL) 
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     stderr += chunk
-    const [, address] = /To log in, visit (\S+)\n/.exec(chunk) ?? []
+    const [, address] = /(?:To log in|To grant [^\n]*), visit (\S+)\n/.exec(chunk) ?? []
     if (address !== undefined) void visit(new URL(address))
   })
   const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])

@@ -48,8 +48,13 @@ export function createCommands({ log, target, calls, page, env, http, signal }: 
     },
     useTask: (id, action) => page.tasks.use(id, action),
     openState: async (token) => {
-      const { journal: _, ...report } = await inspectState(token, { keys: await readStateKeys(env) })
-      return Object(toJson(report))
+      try {
+        const { journal: _, ...report } = await inspectState(token, { keys: await readStateKeys(env) })
+        return Object(toJson(report))
+      } catch (error) {
+        // The server may have keys of its own.
+        return { problem: error instanceof Error ? error.message : String(error) }
+      }
     },
     examine: () => doctor.start(),
   }

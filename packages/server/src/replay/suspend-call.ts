@@ -91,13 +91,7 @@ async function sendQuestions(run: Run, questions: readonly SentQuestion[], hasJo
   const requests: [string, InputRequest][] = []
   for (const { wireKey, request } of questions)
     requests.push([wireKey, isPage(request) ? await withElicitationId(request) : request])
-  const result = formatInputRequired(run, requests)
-  if (!hasJournal) return result
-  recordRound(run)
-  // The journal of a task is in its store.
-  return run.request.journalStore === undefined
-    ? { ...result, requestState: await sealState(run.journal, run) }
-    : result
+  return formatInputRequired(run, hasJournal ? await recordRound(run) : undefined, requests)
 }
 
 /** Emits the questions that a run leaves to its client, by the keys of their authors. */
@@ -117,13 +111,14 @@ function emitQuestions({ request, name }: Run, questions: readonly SentQuestion[
 /** The number of rounds at which the author is warned. Most clients give up after ten rounds. */
 const roundCountWarningThreshold = 8
 
-/** Counts a round, and warns the author of many. */
-function recordRound(run: Run): void {
+/** Counts a round, and seals the journal, unless a journal store contains it. */
+function recordRound(run: Run): Promise<string> | undefined {
   const round = run.journal.recordRound()
   if (round === roundCountWarningThreshold) {
     const problem = `has asked ${round} times in one call, and most clients stop at ten: ask several things at once`
     run.warn('rounds', problem)
   }
+  return run.request.journalStore === undefined ? sealState(run.journal, run) : undefined
 }
 
 /**
@@ -160,7 +155,7 @@ export async function handOffCall(run: Run, reason: HandOffReason): Promise<Json
   }
   loadMonitor.countHandOff(reason)
   emitHandOff(run, reason, journal.handOffCount)
-  return { ...formatInputRequired(run), requestState }
+  return formatInputRequired(run, requestState)
 }
 
 /** Emits that a call was handed off. */
@@ -177,16 +172,18 @@ function emitHandOff({ request, name }: Run, reason: HandOffReason, handOffCount
   })
 }
 
-/**
- * Returns a result after which the client sends the call again, without its `requestState`. If it has no requests, the
- * client sends the call at once.
- */
-function formatInputRequired({ request }: Run, requests: readonly [string, InputRequest][] = []): JsonObject {
+/** Returns a result after which the client sends the call again. Without requests, the client sends it at once. */
+function formatInputRequired(
+  { request }: Run,
+  requestState: string | undefined,
+  requests: readonly [string, InputRequest][] = [],
+): JsonObject {
   const meta = mergeResultMeta(undefined, request.catalog)
   const inputRequests = Object.fromEntries(requests)
   return {
     resultType: 'input_required',
     ...(requests.length > 0 && { inputRequests }),
+    ...(requestState !== undefined && { requestState }),
     ...(meta && { _meta: meta }),
   }
 }

@@ -1,6 +1,6 @@
 import { isCancelled } from '@x/core'
 import type { AsyncResource, Call, Exchange, ObservableState } from '@x/exchange'
-import { ConnectionStateSource, probeBeforeAnswers } from '@x/exchange/internal'
+import { ConnectionStateSource } from '@x/exchange/internal'
 import {
   encodeMessage,
   findMethodRow,
@@ -11,7 +11,7 @@ import {
 } from '@x/schema'
 import { createEndpointState, type EndpointState, sendToEndpoint } from './endpoint-state.ts'
 import { createPlainHeaders } from './headers.ts'
-import { HttpError, toUnsentError } from './http-error.ts'
+import { HttpError } from './http-error.ts'
 import { type HttpClientRequest, type HttpClientResponse, createClientResponse } from './http-response.ts'
 import type { ResolvedConnectOptions } from './options.ts'
 import { type BeginRequest, createRunningRequests } from './running-requests.ts'
@@ -67,9 +67,8 @@ export function createPlatformClient(
     await platform.sender.close()
   }
   const send: HttpClient['send'] = (request) => sendPlainRequest(endpointState, beginRequest, request)
-  const exchange: Exchange = (request, call) => runExchange(endpointState, beginRequest, { request, call })
   return {
-    exchange: probeBeforeAnswers(exchange, { clock: endpointState.clock, toUnsent: toUnsentError }),
+    exchange: (request, call) => runExchange(endpointState, beginRequest, { request, call }),
     notify: (notification, call) => postNotification(send, notification, call),
     send,
     url: origin + pathname,

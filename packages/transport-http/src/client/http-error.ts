@@ -85,31 +85,3 @@ export class HttpError extends Error {
 export function isHttpError(error: unknown): error is HttpError {
   return error instanceof Error && error.name === 'HttpError' && 'origin' in error && typeof error.origin === 'string'
 }
-
-/** The codes of errors for a server that could not be reached, or whose connection broke. */
-const lostCodes: ReadonlySet<HttpErrorCode> = new Set([
-  'refused',
-  'connect',
-  'certificate',
-  'cors',
-  'timeout',
-  'closed',
-])
-
-/** The statuses that a balancer sends for a server that is away. */
-export const awayStatuses: ReadonlySet<number | undefined> = new Set([502, 503, 504])
-
-/** Returns true for the error of a server that could not be reached, or whose connection broke. */
-export function isLostServer({ code, status }: HttpError): boolean {
-  return lostCodes.has(code) || (code === 'status' && awayStatuses.has(status))
-}
-
-/**
- * Returns the error of a request that was not sent, because the probe before it has not reached the server. Undefined
- * if the server has answered the probe.
- */
-export function toUnsentError(error: unknown): unknown {
-  if (!isHttpError(error)) return error
-  if (!isLostServer(error)) return undefined
-  return new HttpError(error.code, error.message, { ...error, mayHaveRun: false, cause: error.cause })
-}

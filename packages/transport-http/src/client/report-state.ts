@@ -1,5 +1,11 @@
 import type { ConnectionStateSource } from '@x/exchange/internal'
-import { awayStatuses, HttpError, isHttpError, isLostServer } from './http-error.ts'
+import { HttpError, isHttpError } from './http-error.ts'
+
+/** The codes of errors for a server that could not be reached, or whose connection broke. */
+const lostCodes: ReadonlySet<string> = new Set(['refused', 'connect', 'certificate', 'cors', 'timeout', 'closed'])
+
+/** The statuses that a balancer sends for a server that is away. */
+const awayStatuses: ReadonlySet<number | undefined> = new Set([502, 503, 504])
 
 /** Records what an HTTP status says about the server, before the body is read. */
 export function reportStatus(states: ConnectionStateSource, status: number, origin: string): void {
@@ -13,5 +19,5 @@ export function reportStateOfFailure(states: ConnectionStateSource, error: unkno
   if (!(error instanceof Error)) return
   if (error.name === 'AuthError') return states.needLogin(error)
   if (!isHttpError(error)) return
-  if (isLostServer(error)) states.lose(error)
+  if (lostCodes.has(error.code) || (error.code === 'status' && awayStatuses.has(error.status))) states.lose(error)
 }

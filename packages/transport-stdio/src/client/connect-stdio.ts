@@ -1,9 +1,8 @@
 import { basename } from 'node:path'
 import { isCancelled, raceWithCancellation } from '@x/core'
 import type { Call, Connection, Exchange, ObservableState } from '@x/exchange'
-import { probeBeforeAnswers } from '@x/exchange/internal'
 import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
-import { isStdioError, StdioError } from '../stdio-error.ts'
+import { StdioError } from '../stdio-error.ts'
 import { resolveConnectionSettings, stdioOptionTable, type StdioConnectOptions } from './options.ts'
 import { type ProcessView, Supervisor } from './supervisor.ts'
 
@@ -69,7 +68,7 @@ export function connectStdio(options: StdioConnectOptions): StdioConnection {
   const url = `stdio:${basename(options.command)}`
   const { process, states } = supervisor
   return {
-    exchange: probeBeforeAnswers(exchange, { clock: settings.clock, toUnsent }),
+    exchange,
     notify,
     url,
     process,
@@ -82,14 +81,6 @@ export function connectStdio(options: StdioConnectOptions): StdioConnection {
     close,
     [Symbol.asyncDispose]: close,
   }
-}
-
-/** Returns the error of a request that was not written, because the process has ended before the probe was answered. */
-function toUnsent(error: unknown): unknown {
-  if (!isStdioError(error)) return error
-  const { code, message } = error
-  if (code === 'protocol' || code === 'too_large') return undefined
-  return error.mayHaveRun ? new StdioError(code, message, { ...error, mayHaveRun: false, cause: error.cause }) : error
 }
 
 async function sendWhenOpen(supervisor: Supervisor, request: RpcRequest, call: Call): Promise<RpcResponse> {

@@ -111,9 +111,8 @@ export class ProgramInstances implements Pick<Instances, 'pids' | 'last' | 'next
 
   next(hasTurns: boolean): Instance | undefined {
     const all = this.#list()
-    if (!hasTurns) return all[0]
     const last = all.find(({ url }) => url.href === this.#last?.url.href)
-    this.#last = takeTurn(all, last)
+    this.#last = hasTurns ? takeTurn(all, last) : all[0]
     return this.#last
   }
 }

@@ -39,11 +39,11 @@ interface WireRequest {
 export function createWireFetch(wire: Wire, server: FetchServer): FetchFunction {
   return async (url, { method, headers, body, signal }) => {
     const message = body === undefined ? undefined : parseJsonObject(body)
-    const callId = isProbe(message) ? undefined : wire.callId
+    const { callId } = wire
     const { fault, altered } = takeFault(wire, message)
     // The question of an older revision is open in one process, so only requests of the current one take turns.
     const given = Object.fromEntries(headers)
-    const instance = server.next(!isProbe(message) && given['mcp-protocol-version'] === protocolVersion)
+    const instance = server.next(given['mcp-protocol-version'] === protocolVersion)
     const request: HttpRequest = {
       url: instance?.url.href ?? url,
       method,
@@ -57,11 +57,6 @@ export function createWireFetch(wire: Wire, server: FetchServer): FetchFunction 
     if (fault?.kind === 'kill') await killDuring(written, instance)
     return toResponse(await response, (incoming) => passMessages(wire, wireRequest, incoming))
   }
-}
-
-/** The client asks for the description of a silent server before it sends an answer. That is no part of the call. */
-function isProbe(message: JsonObject | undefined): boolean {
-  return message?.['method'] === 'server/discover'
 }
 
 function takeFault(

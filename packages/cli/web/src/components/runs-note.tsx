@@ -21,7 +21,10 @@ export function RunsNote({ session, call: { id } }: RunsNoteProps): VNode | null
   useEffect(() => {
     if (token === undefined) return
     session.ask('state', { token }).then(
-      (report) => void (hasSteps.value = Object.keys(Object(Object(report).steps)).length > 0),
+      (report) => {
+        const { problem, steps } = Object(report)
+        hasSteps.value = problem !== undefined || Object.keys(Object(steps)).length > 0
+      },
       () => {},
     )
   }, [token])

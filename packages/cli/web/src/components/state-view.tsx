@@ -6,22 +6,17 @@ import type { Session } from '../state/session.ts'
 /** Shows what a `requestState` contains, opened with the key of this run. */
 export function StateView({ session, token }: { readonly session: Session; readonly token: string }): VNode {
   const report = useSignal<JsonObject | undefined>(undefined)
-  const problem = useSignal<string | undefined>(undefined)
   const open = async (): Promise<void> => {
-    try {
-      report.value = Object(await session.ask('state', { token }))
-    } catch (error) {
-      problem.value = error instanceof Error ? error.message : String(error)
-    }
+    report.value = Object(await session.ask('state', { token }))
   }
-  if (problem.value !== undefined) return <p class="notice bad">The state cannot be opened: {problem}</p>
   if (report.value === undefined)
     return (
       <button type="button" class="quiet" onClick={() => void open()}>
         Open the state
       </button>
     )
-  const { round, callId, startedAt, expiresAt, questions, steps, checkpoints } = report.value
+  const { problem, round, callId, startedAt, expiresAt, questions, steps, checkpoints } = report.value
+  if (typeof problem === 'string') return <p class="notice bad">The state cannot be opened: {problem}</p>
   return (
     <dl class="journal">
       <Row name="Call" value={`${callId}, round ${round}, began ${timeOf(startedAt)}, expires ${timeOf(expiresAt)}`} />
