@@ -8,20 +8,16 @@ import type { SubscriptionCalls } from './subscriptions/keep-fresh.ts'
 import type { TypedCalls } from './rounds/typed-calls.ts'
 import type { ListCalls } from './tools/offered-lists.ts'
 
-/** Options of a completion. */
+/** Options of `client.complete`. */
 export interface CompletionOptions extends CallOptions {
-  /**
-   * The values of the other arguments of the prompt, or of the other variables of the template, that the user has
-   * already entered.
-   */
+  /** What the user has already entered for the prompt's other arguments, or the template's other variables. */
   readonly arguments?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * Typed calls to one server. A call rejects with `ClientError`, with `signal.reason` if it was cancelled, or unchanged
- * with the error that a function of yours threw (a handler, `onProgress`, `onLog`, `onNotification`). Lists can be read
- * item by item (`eachTool`) or as a whole (`listTools`). `Types` are the types of the server's tools and prompts, if
- * they are known.
+ * Typed calls to one server. A call rejects with `ClientError`, with `signal.reason` if it was cancelled, or with what
+ * a function of yours threw (a handler, `onProgress`, `onLog`, `onNotification`). Read a list item by item (`eachTool`)
+ * or as a whole (`listTools`). `Types` are the types of the server's tools and prompts, if they are known.
  */
 export interface Client<Types = unknown>
   extends TypedCalls<Types>,
@@ -29,29 +25,26 @@ export interface Client<Types = unknown>
     ListCalls,
     SubscriptionCalls,
     AsyncResource {
-  /**
-   * The revisions, capabilities and instructions of the server (server/discover). Other calls work without an earlier
-   * `discover`.
-   */
+  /** Asks for the server's revisions, capabilities and instructions (server/discover). You need not call it first. */
   discover(options?: ReadOptions): Promise<DiscoverResult>
-  /** Returns suggestions for an argument that a user is typing (server/utilities/completion). */
+  /** Suggests values for an argument that a user is typing (server/utilities/completion). */
   complete(
     ref: CompleteRequestParams['ref'],
     argument: CompleteRequestParams['argument'],
     options?: CompletionOptions,
   ): Promise<CompleteResult>
-  /** Calls any method, such as a method of an extension. The result is not checked, and never comes from the cache. */
+  /** Calls any method, such as one of an extension. Its result is not checked, and never comes from the cache. */
   readonly request: ExtensionRequest
-  /** The cache of the client's results. */
+  /** What the client has cached, with its counts of hits and misses. */
   readonly cache: ClientCache
   /**
-   * The name and version in the last response of the server, unverified and for display only. Undefined before the
-   * first response (basic/index, `_meta`).
+   * Name and version in the server's last response, unverified and for display only. Undefined before the first
+   * response (basic/index, `_meta`).
    */
   readonly serverInfo: Pick<Implementation, 'name' | 'version'> | undefined
   /**
-   * Closes the resources of extensions and the connection of the client. If several clients share the connection, close
-   * the connection itself instead. A server in this process is not closed.
+   * Closes what the extensions opened, and the client's connection. If several clients share the connection, close that
+   * instead. A server in this process stays open.
    */
   close(): Promise<void>
 }

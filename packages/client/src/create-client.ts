@@ -23,11 +23,11 @@ import { createToolCalls } from './tools/call-tool.ts'
 import { createListCalls, createListFetchers, createOfferedLists } from './tools/offered-lists.ts'
 
 /**
- * Makes a client of a connection, a server in this process, or any exchange. The client sends nothing before its first
- * call, and any call can be the first. A server in this process gives the client the types of its tools and prompts.
- * For a server in another process write `createClient<typeof server>(…)`, with an `import type`. With that type
- * argument, the members of extensions have no types, because TypeScript cannot infer only some of the type arguments.
- * Subscriptions are not opened again after the program has closed the connection.
+ * Makes a client of a connection, a server in this process, or any exchange. Nothing is sent before the first call, and
+ * any call can be the first. From a server in this process the client also takes the types of its tools and prompts;
+ * for one in another process, write `createClient<typeof server>(…)` with an `import type`. That type argument costs
+ * you the types of extension members, because TypeScript infers all type arguments or none. Once the program has closed
+ * the connection, subscriptions are not opened again.
  *
  * @example
  * await using client = createClient(connectHttp(url), { name: 'host', version: '1.0.0', extensions: [tasksClient()] })
@@ -44,16 +44,17 @@ export function createClient<
 ): Client<TypesOf<Served>> & ClientApis<Extensions> {
   const resolvedOptions = resolveClientOptions(options)
   const connection = connectionOf(target)
-  // Extensions need the client, and the client sends through their middleware. So the exchange is set after both exist.
+  // A circle: extensions need the client, and the client sends through their middleware. The exchange is set once both
+  // exist.
   let exchange: Exchange = connection.exchange
   const parts = createParts((request, call) => exchange(request, call), connection, resolvedOptions)
   const extended = startExtensions(parts, createClient)
   exchange = extended.exchange
-  // The cast is needed because TypeScript cannot check that the members come from the extensions in the list.
+  // TypeScript cannot check that the members come from the extensions in the list.
   return Object.assign(parts.client, extended.members) as Client<TypesOf<Served>> & ClientApis<Extensions>
 }
 
-/** Creates the parts of a client, in the order in which the response to a call passes through them. */
+/** In the order in which the response to a call passes through them. */
 function createParts(exchange: Exchange, connection: ConnectionView, options: ClientParts['options']): ClientParts {
   const { log } = options
   const { closed, url } = connection
@@ -85,7 +86,7 @@ function createParts(exchange: Exchange, connection: ConnectionView, options: Cl
 
   const roundsContext = { options, events, errorContextOf: getErrorContext, abandonRound: identity.abandonRound }
 
-  // `serverInfo` is a property that is set, because a getter in this literal would use 1.5 KB of memory in each client.
+  // A property that is set: as a getter in this literal, `serverInfo` would use 1.5 KB of memory in each client.
   const client: Omit<ClientParts['client'], 'serverInfo'> & { serverInfo: Client['serverInfo'] } = {
     discover: async (options = {}) => {
       const result = await send({ method: 'server/discover', params: {} }, options)
@@ -108,17 +109,14 @@ function createParts(exchange: Exchange, connection: ConnectionView, options: Cl
     request: createExtensionRequest(sendRaw, state),
     cache,
     serverInfo: undefined,
-    // The members are looked up at each call, because extensions may replace them.
+    // Looked up at each call, because extensions may replace the members.
     tools: createNamedCalls((...call: Parameters<Client['callTool']>) => client.callTool(...call)),
     prompts: createNamedCalls((...call: Parameters<Client['getPrompt']>) => client.getPrompt(...call)),
   }
   return { client, connection, options, events, toolCalls, roundsContext }
 }
 
-/**
- * Returns the connection of a target. Closing a client must not close a server in this process. So the connection to
- * such a server has no `close`.
- */
+/** A client's `close` must not close a server in this process, so the connection to one has no `close`. */
 function connectionOf(target: ClientTarget): ConnectionView {
   if (typeof target === 'function') return { exchange: target }
   // Programs without types pass the URL of the server.
@@ -130,7 +128,7 @@ function connectionOf(target: ClientTarget): ConnectionView {
   return 'attachHost' in target ? { exchange: target.exchange } : target
 }
 
-/** Returns the error about a login that is open, which is why a call gets no answer. */
+/** While a login is open, calls get no answer; its error says so. */
 function findPendingLogin({ state }: ConnectionView): Error | undefined {
   const reason = state?.status === 'login_needed' ? state.reason : undefined
   return reason !== undefined && 'code' in reason && reason.code === 'login_pending' ? reason : undefined

@@ -1,39 +1,41 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { CacheEntry, CachePartition } from '../request/options.ts'
 
-/** The part of a request that determines its result (server/utilities/caching, cache key). */
+/** What determines a result, and therefore its place in the cache (server/utilities/caching, cache key). */
 export interface CacheKey {
   readonly method: string
   readonly params: JsonObject
 }
 
-/** Called with the request of each stored result. */
+/** Gets the request of each stored result. */
 export type CacheVisitor = (key: CacheKey) => void
 
-/** Returns true for the key of a stale result. */
+/** True for the key of a stale result. */
 export type StaleKeyPredicate = (key: CacheKey) => boolean
 
-/** A request whose result may be stored. */
+/** A running request whose result may be stored. */
 export interface PendingRead {
   /** Stores the result, unless it became stale while the request ran. */
   store(entry: CacheEntry): void
-  /** Ends the read without storing a result. With `mustDeleteEntry`, an earlier result with the same key is removed. */
+  /** Ends the read without a result. `mustDeleteEntry` also removes an earlier result with the same key. */
   discard(mustDeleteEntry?: boolean): void
 }
 
-/** The results of one partition of a store, and the running requests whose results will be stored. */
+/** One partition of a store, opened: what it holds, and the running requests whose results will join it. */
 export interface OpenedPartition {
   find(key: CacheKey): CacheEntry | undefined
   beginRead(key: CacheKey): PendingRead
-  /** Removes stale results. If a request with a stale key is running, its result will not be stored. */
+  /**
+   * Removes stale results. A running request with a stale key is dropped too, because its answer may predate the
+   * change.
+   */
   removeStaleEntries(isStale: StaleKeyPredicate): void
-  /** Calls `visit` for each result that is stored now. */
+  /** Visits each result that is stored now. */
   forEach(visit: CacheVisitor): void
-  /** Calls `visit` for each result that is stored from now on, until the returned function is called. */
+  /** Visits each result that is stored from now on, until the returned function is called. */
   onStored(visit: CacheVisitor): () => void
 }
 
-/** Opens a partition of a store. */
 export function openPartition({ entries: store, name: partition }: CachePartition): OpenedPartition {
   const visitors = new Set<CacheVisitor>()
   const pendingReads = new Map<PendingRead, CacheKey>()
@@ -75,7 +77,7 @@ export function openPartition({ entries: store, name: partition }: CachePartitio
   }
 }
 
-/** A partition that stores nothing. */
+/** For clients without a cache: stores nothing. */
 export const emptyPartition: OpenedPartition = {
   find: () => undefined,
   beginRead: () => ({ store: () => {}, discard: () => {} }),

@@ -9,7 +9,7 @@ const storeOptionTable = {
 } satisfies OptionTable<CacheStoreOptions>
 
 /**
- * Creates a store in memory that evicts the least recently used results.
+ * Keeps results in memory, and evicts the least recently used.
  *
  * @example
  * const store = createCacheStore()
@@ -36,7 +36,7 @@ function createCacheEntries(options: CacheStoreOptions): CacheEntries {
     get: (key) => {
       const storedEntry = entries.get(key)
       if (!storedEntry) return undefined
-      // A `Map` keeps the order of insertion, so a used result is inserted again at the end.
+      // A `Map` iterates in the order of insertion, so a used result goes to the end by being inserted again.
       entries.delete(key)
       entries.set(key, storedEntry)
       return storedEntry.entry

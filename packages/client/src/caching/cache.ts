@@ -11,24 +11,24 @@ import type { ClientRequest, SendOnce } from '../request/request.ts'
 import { type InputRequired, isInputRequired } from '../request/input-required.ts'
 import { stalePredicateByNotification } from './changes.ts'
 
-/** The cache of a client, with counts of hits and misses. */
+/** A client's cache, with its counts of hits and misses. */
 export interface ClientCache {
-  /** The number of results that came from the cache. */
+  /** Results that came from the cache. */
   readonly hits: number
-  /** The number of cacheable results that the client requested from the server. */
+  /** Cacheable results that had to be requested from the server. */
   readonly misses: number
   /**
-   * Removes the results that a change notification makes stale (server/utilities/caching, interaction with
-   * notifications). Call it for notifications that did not come through a subscription of this client.
+   * Drops what a change notification makes stale (server/utilities/caching, interaction with notifications). A
+   * subscription of this client does so by itself; call this for notifications that reach you another way.
    */
   handleNotification(notification: RpcNotification): void
-  /** Removes every result, or every result of one method. */
+  /** Removes every result, or those of one method. */
   clear(method?: string): void
 }
 
 /**
- * Adds a cache to a function that sends requests (server/utilities/caching). If `partition` is `false`, nothing is
- * cached.
+ * Puts a cache in front of a function that sends requests (server/utilities/caching). With `false` as `partition`,
+ * nothing is cached.
  */
 export function withCache(
   send: SendOnce,
@@ -54,7 +54,7 @@ export function withCache(
     events?.emit?.({ type: 'cache', method, isHit: outcome === 'hits' })
   }
   let openedPartition: OpenedPartition | undefined
-  // The partition is created on first use, because most clients only call tools and read nothing that can be cached.
+  // Created on first use: most clients only call tools, and read nothing that can be cached.
   const getPartition = (): OpenedPartition =>
     (openedPartition ??=
       partition === false ? emptyPartition : openPartition(partition ?? createCacheStore().partition('')))
@@ -66,8 +66,8 @@ export function withCache(
     const cachedEntry = options.refresh ? undefined : getPartition().find(call)
     if (cachedEntry && clock.monotonicNow() < cachedEntry.freshUntil) {
       countLookup(call.method, 'hits')
-      // The cast is safe. The key contains the method, and a result is stored only after the check of that method has
-      // accepted it.
+      // The cast is safe: the key contains the method, and only a result that passed the check of that method is
+      // stored.
       return cachedEntry.result as unknown as CompleteResults[M]
     }
     countLookup(call.method, 'misses')
@@ -75,14 +75,14 @@ export function withCache(
     try {
       const result = await send(call, options)
       if (isInputRequired(result)) return result
-      // The time of freshness begins when the response arrives.
+      // Freshness counts from the arrival of the response.
       const freshUntil = clock.monotonicNow() + ('ttlMs' in result ? result.ttlMs : 0)
       if (!(freshUntil > clock.monotonicNow())) {
         pendingRead.discard(cachedEntry !== undefined)
         return result
       }
-      // The stored result is a copy, because a server in this process may still use the object. It is frozen, because
-      // all callers share it.
+      // Copied, because a server in this process may still change its object; frozen, because all callers share the
+      // copy.
       const sharedResult = prepareResult(structuredClone(result))
       pendingRead.store({ result: sharedResult as unknown as JsonObject, freshUntil })
       return sharedResult
@@ -96,9 +96,8 @@ export function withCache(
 }
 
 /**
- * Returns the partition that caches the results of a client, or `undefined` for a private cache of the client. A result
- * for one principal must not reach another principal. So a connection of several principals has no cache by default,
- * and needs a named partition.
+ * The partition for a client's results, or `undefined` for a private cache. One principal must never get a result of
+ * another, so a connection that sends for several of them caches nothing unless it names a partition.
  */
 export function cachePartitionOf(
   cache: false | CachePartition | undefined,
@@ -107,7 +106,7 @@ export function cachePartitionOf(
   return cache ?? (canMixPrincipals ? false : undefined)
 }
 
-// A retry contains answers or a state, which are not part of the key. So the result of a retry must not be stored
+// A retry carries answers or a state, which are not part of the key; its result must not be stored
 // (server/utilities/caching, cache key).
 function isCacheable(method: string, params: JsonObject): boolean {
   return findMethodRow(method)?.isCacheable === true && !('inputResponses' in params) && !('requestState' in params)

@@ -2,14 +2,14 @@ import { isJsonObject, type JsonObject, type RpcNotification, type SubscriptionF
 import type { ClientError } from '../request/client-error.ts'
 import type { StaleKeyPredicate } from './cache-partition.ts'
 
-/** The member of a subscription's filter for one list of the server (basic/patterns/subscriptions). */
+/** One list of the server, as a subscription's filter names it (basic/patterns/subscriptions). */
 export type ListChange = 'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged'
 
-/** An event of a subscription (basic/patterns/subscriptions, receiving notifications). */
+/** What a subscription reports (basic/patterns/subscriptions, receiving notifications). */
 export type SubscriptionEvent =
   /**
-   * A stream is open. The server will report the changes in `notifications`, and none of those in `refused`, which is
-   * absent if it has accepted all. If `mayHaveMissedChanges` is true, every earlier result may be stale.
+   * A stream is open. The server will report the changes in `notifications` and none of those in `refused`, which is
+   * absent if it accepted all. If `mayHaveMissedChanges` is true, every earlier result may be stale.
    */
   | {
       readonly type: 'opened'
@@ -17,21 +17,19 @@ export type SubscriptionEvent =
       readonly refused?: SubscriptionFilter | undefined
       readonly mayHaveMissedChanges: boolean
     }
-  /** The list has changed. */
+  /** This list has changed. */
   | { readonly type: ListChange }
   /** A subscribed resource, or a part of one, has changed. */
   | { readonly type: 'resourceUpdated'; readonly uri: string }
   /**
-   * The stream ended and is opened again after `retryInMs` milliseconds. If `error` is absent, the server ended the
-   * stream gracefully, as when it stops.
+   * The stream ended, and is opened again after `retryInMs` milliseconds. Without an `error`, the server ended it
+   * gracefully, as when it stops.
    */
   | { readonly type: 'interrupted'; readonly error?: ClientError | undefined; readonly retryInMs: number }
 
 interface ListChangeMapping {
   readonly change: ListChange
-  /** The method of the notification of this change. */
   readonly notificationMethod: string
-  /** The methods whose cached results the change makes stale. */
   readonly staleMethods: readonly string[]
 }
 
@@ -56,30 +54,26 @@ const mappingsByChange: ReadonlyMap<string, ListChangeMapping> = new Map(
 )
 const resourceUpdatedMethod = 'notifications/resources/updated'
 
-/** The changes that a subscription covers. */
+/** A subscription's filter, parsed. */
 export interface WantedChanges extends SubscribedUris {
   readonly listChanges: ReadonlySet<ListChange>
 }
 
-/** A change of the server. */
 export interface ReportedChange {
   readonly event: SubscriptionEvent
-  /**
-   * The subscribed resource that contains the changed resource, if the client subscribed only to that containing
-   * resource.
-   */
+  /** Set if the client subscribed only to a resource that contains the changed one. */
   readonly containingResource?: { readonly subscribedUri: string } | undefined
 }
 
-/** Parses a filter. Unknown members are ignored, and later changes to the object have no effect. */
+/** Parses a filter. Unknown members are ignored, and later changes to your object have no effect. */
 export function wantedChangesOf(filter: SubscriptionFilter): WantedChanges {
   const listChanges = listChangeMappings.map(({ change }) => change).filter((change) => filter[change] === true)
   return createWantedChanges(listChanges, filter.resourceSubscriptions ?? [])
 }
 
 /**
- * Returns the part of the requested filter that the server accepted. Unknown members of the acknowledgement are
- * ignored, and a malformed member accepts no changes.
+ * What the server accepted of the filter. Unknown members of its acknowledgement are ignored; a malformed member
+ * accepts nothing.
  */
 export function acceptedChangesFrom(acknowledgedFilter: JsonObject, wantedChanges: WantedChanges): WantedChanges {
   const uris = Array.isArray(acknowledgedFilter.resourceSubscriptions) ? acknowledgedFilter.resourceSubscriptions : []
@@ -89,7 +83,7 @@ export function acceptedChangesFrom(acknowledgedFilter: JsonObject, wantedChange
   )
 }
 
-/** Returns the part of the requested filter that the server has left out. Undefined if there is none. */
+/** What the server left out of the filter. Undefined if it left out nothing. */
 export function refusedFilterOf(wanted: WantedChanges, accepted: WantedChanges): SubscriptionFilter | undefined {
   const lists = [...wanted.listChanges].filter((change) => !accepted.listChanges.has(change))
   const uris = [...wanted.uris].filter((uri) => !accepted.uris.has(uri))
@@ -100,7 +94,7 @@ function createWantedChanges(listChanges: readonly ListChange[], uris: readonly 
   return { listChanges: new Set(listChanges), ...createSubscribedUris(uris) }
 }
 
-/** Returns a filter in the form of the protocol. */
+/** Writes a filter in the form of the protocol. */
 export function subscriptionFilterOf({ listChanges, uris }: WantedChanges): SubscriptionFilter & JsonObject {
   return {
     ...Object.fromEntries([...listChanges].map((change) => [change, true])),
@@ -108,10 +102,10 @@ export function subscriptionFilterOf({ listChanges, uris }: WantedChanges): Subs
   }
 }
 
-// The maximum length of a URI. Longer URIs would let a server fill the memory of a client that reads slowly.
+// Maximum length of a URI. Without it, a server could fill the memory of a client that reads slowly.
 const maxUriLength = 2048
 
-/** Returns the change that a notification reports, or undefined if the accepted filter does not cover the change. */
+/** Parses the change that a notification reports. Undefined if the accepted filter does not cover it. */
 export function parseChangeNotification(
   { method, params }: RpcNotification,
   acceptedChanges: WantedChanges,
@@ -128,8 +122,8 @@ export function parseChangeNotification(
 }
 
 /**
- * Returns a predicate for the cached results that a change makes stale. A change of a part of a resource makes the
- * containing resource stale too.
+ * Matches the cached results that a change makes stale. If a part of a resource changes, its containing resource is
+ * stale too.
  */
 export function stalePredicateOf({ event, containingResource }: ReportedChange): StaleKeyPredicate {
   const row = mappingsByChange.get(event.type)
@@ -140,8 +134,7 @@ export function stalePredicateOf({ event, containingResource }: ReportedChange):
 }
 
 /**
- * Returns a predicate for the cached results that may be stale after missed changes. They are all results that the
- * filter covers, and the parts of its resources.
+ * Matches what may be stale after missed changes: all results that the filter covers, and the parts of its resources.
  */
 export function stalePredicateAfterGap(wantedChanges: WantedChanges): StaleKeyPredicate {
   const staleMethodSet = new Set(
@@ -156,7 +149,7 @@ export function stalePredicateAfterGap(wantedChanges: WantedChanges): StaleKeyPr
   }
 }
 
-/** Returns a predicate for the cached results that a notification makes stale, or undefined if it reports no change. */
+/** Matches the cached results that a notification makes stale. Undefined if it reports no change. */
 export function stalePredicateByNotification({ method, params }: RpcNotification): StaleKeyPredicate | undefined {
   const row = mappingsByNotification.get(method)
   if (row) return stalePredicateOf({ event: { type: row.change } })
@@ -164,18 +157,19 @@ export function stalePredicateByNotification({ method, params }: RpcNotification
   return stalePredicateOf({ event: { type: 'resourceUpdated', uri: params.uri } })
 }
 
-/** Returns the methods whose results a change makes stale. */
 export function staleListMethods(change: ListChange): readonly string[] {
   return mappingsByChange.get(change)?.staleMethods ?? []
 }
 
-/** The URIs of subscribed resources, and the lengths of the URIs in descending order. */
+/**
+ * Subscribed resources, with the lengths of their URIs in descending order, so that the nearest container is found
+ * first.
+ */
 export interface SubscribedUris {
   readonly uris: ReadonlySet<string>
   readonly lengths: readonly number[]
 }
 
-/** Makes {@link SubscribedUris} of URIs. */
 export function createSubscribedUris(uris: readonly string[]): SubscribedUris {
   const lengths = new Set(uris.map(({ length }) => length))
   // An empty URI is a prefix of every URI, but contains no resource.
@@ -186,12 +180,13 @@ export function createSubscribedUris(uris: readonly string[]): SubscribedUris {
 const pathDelimiters: ReadonlySet<string | undefined> = new Set(['/', '?', '#'])
 
 /**
- * Returns the nearest subscribed resource that contains another resource by its path: `file:///a` and `file:///a/`
- * contain `file:///a/b`. A server may report a change of a part of a subscribed resource (schema,
+ * Finds the nearest subscribed resource that contains another by its path: `file:///a` and `file:///a/` contain
+ * `file:///a/b`. A server may report a change of a part of a subscribed resource (schema,
  * ResourceUpdatedNotificationParams).
  */
 export function findContainingUri(uri: string, { uris, lengths }: SubscribedUris): string | undefined {
-  // Only prefixes that end at a path delimiter are looked up, because a server may send a text of millions of slashes.
+  // Looks up only prefixes that end at a path delimiter and have a subscribed length; a server may send a text of
+  // millions of slashes.
   for (const length of lengths) {
     if (length >= uri.length || (!pathDelimiters.has(uri[length]) && !pathDelimiters.has(uri[length - 1]))) continue
     const prefix = uri.slice(0, length)

@@ -17,37 +17,37 @@ declare const apiType: unique symbol
 
 /**
  * Adds methods, capabilities or result types to a client. An extension is a plain value in the option `extensions` of
- * `createClient`. Several clients can use one extension, because `start` creates the state for one client.
+ * `createClient`, and may serve several clients, because `start` creates the state of each.
  */
 export interface ClientExtension<Name extends string = string, Api extends object | undefined = object | undefined> {
-  /** Distinguishes the extension from those of servers, which a client does not accept. */
+  /** Distinguishes it from an extension of servers, which a client does not accept. */
   readonly extends: 'client'
   /**
-   * The name of the member that the extension adds to the client: `tasks` adds `client.tasks`. `createClient` throws a
-   * `TypeError` for the name of an existing member.
+   * Name of the member that the client gets: `tasks` adds `client.tasks`. `createClient` throws a `TypeError` if the
+   * client has that member already.
    */
   readonly name: Name
   /**
-   * The identifier of the extension in the protocol: a reversed domain name and a name, such as `com.example/quota`.
-   * Absent for an extension that servers cannot notice.
+   * The extension's identifier in the protocol: a reversed domain name and a name, such as `com.example/quota`. Absent
+   * if servers cannot notice the extension.
    */
   readonly identifier?: string | undefined
-  /** Capabilities that every request declares, in addition to those of the client. */
+  /** Declared by every request, in addition to the client's own. */
   readonly capabilities?: ClientCapabilities | undefined
-  /** Creates the part of the extension for one client. This function must not send requests. */
+  /** Creates the extension's part of one client. Must not send requests. */
   start?(host: ClientExtensionHost): ClientExtensionInstance<Api>
   readonly [apiType]?: Api
 }
 
-/** The parts of a client that its extensions may use. */
+/** What a client lets its extensions use. */
 export interface ClientExtensionHost extends ClientCallSteps {
-  /** The client's options, with the capabilities of its extensions. */
+  /** The client's options, with its extensions' capabilities. */
   readonly options: CoreClientOptions
   /** Calls a method of the extension, through the client's middleware. */
   readonly request: ExtensionRequest
-  /** The name and version of the server, as in {@link Client.serverInfo}. */
+  /** Name and version of the server, as in {@link Client.serverInfo}. */
   readonly server: Client['serverInfo']
-  /** The revision of the server, as `peer` of its connection has it. */
+  /** The server's revision, as `peer` of its connection has it. */
   readonly peer: ConnectionPeer | undefined
   /**
    * Calls a tool, or reads a prompt or a resource, through all its rounds. For a `resultType` that the client does not
@@ -55,38 +55,36 @@ export interface ClientExtensionHost extends ClientCallSteps {
    */
   readonly sendCall: SendCall
   /**
-   * Creates another client with the same connection and options, and with a middleware around its exchange. The new
-   * client does not have this extension, but declares its capabilities.
+   * Creates another client on the same connection, with the same options and a middleware around its exchange. It lacks
+   * this extension, yet declares its capabilities.
    */
   fork(middleware: Middleware, changes?: Partial<CoreClientOptions>): Client
 }
 
-/** An extension's part of one client. */
+/** What an extension adds to one client. */
 export interface ClientExtensionInstance<Api extends object | undefined = object | undefined> {
-  /**
-   * The value of the client's member with the extension's name. If absent, the extension adds no member to the client.
-   */
+  /** Value of the client's member with the extension's name. Without it, the client gets no member. */
   readonly api?: Api
-  /** Middleware around every request, inside the middleware of the option `use`. */
+  /** Goes around every request, inside the middleware of the option `use`. */
   readonly middleware?: Middleware | undefined
   /**
-   * Wraps every call of a tool, prompt or resource, with all its rounds. An extension wraps calls to handle a
-   * `resultType` of its own, or to measure them.
+   * Goes around every call of a tool, prompt or resource, all rounds included. Use it to handle a `resultType` of your
+   * own, or to measure.
    */
   readonly wrapCall?: ((next: SendCall) => SendCall) | undefined
   /**
-   * Receives the events of the client. An error that it throws is logged and has no other effect. Events are created
-   * only for a client with an extension that observes.
+   * Receives the client's events. What it throws is logged, and changes nothing. Without an observing extension, events
+   * are not even created.
    */
   observe?(event: ClientEvent): void
   /** Closes what the extension opened. */
   close?(): Promise<void>
 }
 
-/** The options of `createClient`. */
+/** Options of `createClient`. */
 export interface ClientOptions<Extensions extends readonly ClientExtension[] = readonly ClientExtension[]>
   extends CoreClientOptions {
-  /** Extensions of the client, such as `tasksClient()` of `@x/tasks/client`. */
+  /** Extensions, such as `tasksClient()` of `@x/tasks/client`. */
   readonly extensions?: Extensions | undefined
 }
 
@@ -95,14 +93,14 @@ const clientOptionTable = {
   extensions: undefined,
 } satisfies OptionTable<ClientOptions>
 
-/** The options of a client with their defaults, its log, and the capabilities of its extensions. */
+/** A client's options with their defaults, its log, and its extensions' capabilities. */
 export type ResolvedClientOptions = ResolvedOptions<ClientOptions, typeof clientOptionTable> & { readonly log: Log }
 
-/** Completes the options of a client. Throws a `TypeError` for an unknown option. */
+/** Fills in the defaults. Throws a `TypeError` for an unknown option. */
 export function resolveClientOptions(options: ClientOptions): ResolvedClientOptions {
   const resolved = resolveOptions<ClientOptions, typeof clientOptionTable>(options, clientOptionTable, 'createClient')
-  // `Object.assign` is used instead of a spread. For each object with a property after a spread, V8 creates a hidden
-  // class that lives as long as the client.
+  // Not a spread: for each object with a property after a spread, V8 creates a hidden class that lives as long as the
+  // client.
   return Object.assign(resolved, {
     capabilities: withExtensionCapabilities(options.capabilities, options.extensions ?? []),
     log: createLog(options.log, '@x/client'),
@@ -110,7 +108,7 @@ export function resolveClientOptions(options: ClientOptions): ResolvedClientOpti
   })
 }
 
-/** The members that a list of extensions adds to a client. */
+/** What a list of extensions adds to a client. */
 export type ClientApis<Extensions extends readonly ClientExtension[]> = {
   readonly [E in Extensions[number] as E extends ClientExtension<string, infer Api>
     ? Api extends object
@@ -120,13 +118,12 @@ export type ClientApis<Extensions extends readonly ClientExtension[]> = {
 }
 
 /**
- * Checks a list of extensions. Throws a `TypeError` for an extension of servers, and for a name that is in use. The
- * message explains the correction.
+ * Throws a `TypeError` for an extension of servers, and for a name that is in use. Its message explains the correction.
  */
 export function checkClientExtensions(extensions: readonly ClientExtension[], ownMembers: readonly string[]): void {
   const usedNames = new Set(ownMembers)
   for (const extension of extensions) {
-    // Untyped code may pass the factory of an extension instead of its result, which is a common mistake.
+    // A common mistake without types: the factory of an extension in place of its result.
     const extensionValue: unknown = extension
     if (
       typeof extensionValue !== 'object' ||
@@ -145,7 +142,6 @@ export function checkClientExtensions(extensions: readonly ClientExtension[], ow
   }
 }
 
-/** Adds the capabilities of extensions to those that a client declares. */
 function withExtensionCapabilities(
   ownCapabilities: ClientCapabilities | undefined,
   extensions: readonly ClientExtension[],

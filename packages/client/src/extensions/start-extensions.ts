@@ -13,7 +13,7 @@ import {
   type ResolvedClientOptions,
 } from './client-extension.ts'
 
-/** A client without its extensions, and the parts of its calls that extensions use. */
+/** A client before its extensions, and what they may use of its calls. */
 export interface ClientParts {
   readonly client: Omit<Client, 'close' | typeof Symbol.asyncDispose>
   readonly connection: ConnectionView
@@ -24,8 +24,8 @@ export interface ClientParts {
 }
 
 /**
- * Starts the extensions of a client. `createClient` creates the clients of their `fork`. Throws a `TypeError` for
- * extensions that cannot be composed.
+ * Starts the extensions of a client; `createClient` is what their `fork` calls. Throws a `TypeError` for extensions
+ * that cannot be composed.
  */
 export function startExtensions(
   parts: ClientParts,
@@ -79,7 +79,7 @@ function createHost(parts: ClientParts, sendCall: SendCall, fork: ClientExtensio
   }
 }
 
-/** Returns a connection whose exchange is wrapped, and which does not close the original connection. */
+/** Wraps the exchange; closing the fork leaves the original connection open. */
 function forkConnection(connection: ConnectionView, middleware: Middleware): ConnectionView {
   const { exchange, url, closed, canMixPrincipals } = connection
   return {

@@ -2,12 +2,12 @@ import { quoteText } from '@x/core'
 import type { RequestedSchema } from '@x/schema'
 import { describeFieldMismatch, type FieldValue, isFieldValue } from '@x/schema/internal'
 
-/** The content of an accepted form as the client sends it, or the path and reason of a mismatch. */
+/** An accepted form's content as the client sends it, or the path and reason of a mismatch. */
 export type CheckedForm = { readonly content: { readonly [field: string]: FieldValue } } | { readonly issue: string }
 
 /**
- * Checks an accepted form against its schema, with defaults for absent fields. A field with the value `undefined` stays
- * empty (client/elicitation, requested schema). The reason of a mismatch does not contain the value.
+ * Checks an accepted form against its schema, and fills absent fields with their defaults. A field with the value
+ * `undefined` stays empty (client/elicitation, requested schema). No reason contains the value.
  */
 export function checkForm(schema: RequestedSchema, fieldValues: Readonly<Record<string, unknown>>): CheckedForm {
   const fields = new Map(Object.entries(schema.properties))
@@ -26,7 +26,7 @@ export function checkForm(schema: RequestedSchema, fieldValues: Readonly<Record<
       return { issue: `${describeContentField(name)}: expected ${expectedDescription}` }
     if (isFieldValue(value)) entries.push([name, value])
   }
-  // `fromEntries` defines members, so that a field with the name `__proto__` stays a field.
+  // `fromEntries` defines members; an assignment to a field called `__proto__` would set the prototype.
   return { content: Object.fromEntries(entries) }
 }
 

@@ -3,17 +3,17 @@ import type { PrimitiveSchemaDefinition, RequestedSchema, StringSchema } from '@
 import { type Choice, choicesOf, type FieldValue, describeFieldMismatch, isFieldValue } from '@x/schema/internal'
 import type { ElicitAnswer } from '../request/input-handlers.ts'
 
-/** The members that fields of all types have. The texts come from the server, so escape them when you show them. */
+/** What fields of all types have. Texts come from the server, so escape them when you show them. */
 export interface FieldBase {
-  /** The name of the field in the content. */
+  /** Name of the field in the content. */
   readonly name: string
-  /** The title of the field in the schema. Without a title, the name as words: `dueDate` becomes "Due date". */
+  /** Title in the schema, or else the name as words: `dueDate` becomes "Due date". */
   readonly label: string
   readonly description?: string | undefined
   readonly required: boolean
   /**
-   * Checks a value, `undefined` for an empty field. Returns `undefined` for a valid value, and otherwise a sentence for
-   * the user that describes the valid values and does not contain the value.
+   * Checks a value, `undefined` for an empty field. A valid value gives `undefined`; any other, a sentence for the user
+   * that describes valid values and never repeats this one.
    */
   check(value: unknown): string | undefined
 }
@@ -25,11 +25,11 @@ export interface TextField extends FieldBase {
   readonly minLength?: number | undefined
   readonly maxLength?: number | undefined
   readonly default?: string | undefined
-  /** Returns the value for a text that the user typed. Returns `undefined` for an empty text. */
+  /** Turns what the user typed into a value. An empty text becomes `undefined`. */
   parse(typedText: string): string | undefined
 }
 
-/** A number, which must be a whole number if `isInteger` is true. */
+/** A number; a whole one if `isInteger` is true. */
 export interface NumberField extends FieldBase {
   readonly type: 'number'
   readonly isInteger: boolean
@@ -37,26 +37,26 @@ export interface NumberField extends FieldBase {
   readonly maximum?: number | undefined
   readonly default?: number | undefined
   /**
-   * Returns the number in a text that the user typed. Returns `undefined` for an empty text, and `NaN`, which `check`
-   * rejects, for a text that is not a number.
+   * Turns what the user typed into a number. An empty text becomes `undefined`, and a text that is no number `NaN`,
+   * which `check` rejects.
    */
   parse(typedText: string): number | undefined
 }
 
-/** A field whose value is true or false. */
+/** True or false, such as a check box. */
 export interface BooleanField extends FieldBase {
   readonly type: 'boolean'
   readonly default?: boolean | undefined
 }
 
-/** A field whose value is one of its choices. */
+/** Exactly one of its choices. */
 export interface ChoiceField extends FieldBase {
   readonly type: 'choice'
   readonly choices: readonly Choice[]
   readonly default?: string | undefined
 }
 
-/** A field whose value is a list of its choices. */
+/** Several of its choices. */
 export interface MultiChoiceField extends FieldBase {
   readonly type: 'choices'
   readonly choices: readonly Choice[]
@@ -65,30 +65,27 @@ export interface MultiChoiceField extends FieldBase {
   readonly default?: readonly string[] | undefined
 }
 
-/** A field of a form. A default in the schema is omitted if the `check` of the field rejects it. */
+/** A field of a form. A default that the field's own `check` rejects is left out. */
 export type FormField = TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField
 
-/**
- * The content of an answer, or a sentence about each invalid field, by the name of the field and in the order of the
- * form.
- */
+/** Content to send, or a sentence for each invalid field, by its name and in the order of the form. */
 export type FormCheck =
   | { readonly content: NonNullable<ElicitAnswer['content']> }
   | { readonly issues: ReadonlyMap<string, string> }
 
 /** A form to show to a person. */
 export interface FormDescription {
-  /** The fields in the order of the schema. */
+  /** In the order of the schema. */
   readonly fields: readonly FormField[]
   /**
-   * Checks the values of all fields. An absent member gets the default of its field. A member with the value
-   * `undefined` stays empty. Return the checked content with `action: 'accept'`.
+   * Checks all fields. An absent member gets its field's default; one with the value `undefined` stays empty. Return
+   * the checked content with `action: 'accept'`.
    */
   check(values: Readonly<Record<string, unknown>>): FormCheck
 }
 
 /**
- * Returns the fields of a form that a server asks for, with labels, defaults, choices and checks (client/elicitation,
+ * Turns the form that a server asks for into fields with labels, defaults, choices and checks (client/elicitation,
  * requested schema).
  *
  * @example
@@ -123,7 +120,7 @@ function checkFields(fields: readonly FormField[], values: Readonly<Record<strin
   }
   const fieldNames = new Set(fields.map(({ name }) => name))
   for (const name of Object.keys(values)) if (!fieldNames.has(name)) issues.set(name, 'The form has no such field')
-  // `fromEntries` defines members, so that a field with the name `__proto__` stays a field.
+  // `fromEntries` defines members; an assignment to a field called `__proto__` would set the prototype.
   return issues.size > 0 ? { issues } : { content: Object.fromEntries(entries) }
 }
 
@@ -190,7 +187,7 @@ function describeMismatch(definition: PrimitiveSchemaDefinition, value: unknown)
   return `${isSelection ? 'Choose' : 'Write'} ${expectedDescription}`
 }
 
-/** Converts the name of a field to a label: one in camel case becomes words, such as "Duplicate of id". */
+/** Makes a label of a field's name: camel case becomes words, such as "Duplicate of id". */
 export function labelFromName(name: string): string {
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')

@@ -11,7 +11,10 @@ export interface AiSdkTool {
   toModelOutput(options: { readonly output: CallToolResult }): AiSdkOutput
 }
 
-/** A schema that has itself as JSON Schema (Standard JSON Schema). It accepts every value, because the server checks. */
+/**
+ * A schema that comes with itself as JSON Schema (Standard JSON Schema). It accepts every value, because the server
+ * checks.
+ */
 export interface AiSdkSchema {
   readonly '~standard': {
     readonly version: 1
@@ -24,20 +27,20 @@ export interface AiSdkSchema {
   }
 }
 
-/** The result of a tool as the AI SDK gives it to a model. */
+/** A tool's result as the AI SDK shows it to a model. */
 export type AiSdkOutput =
   | { type: 'text'; value: string }
   | { type: 'error-text'; value: string }
   | { type: 'content'; value: AiSdkContent[] }
 
-/** A part of a result in the AI SDK. */
+/** A part of a result, as the AI SDK has it. */
 export type AiSdkContent =
   | { type: 'text'; text: string }
   | { type: 'file'; mediaType: string; data: { type: 'data'; data: string }; filename?: string }
 
 /**
- * Reads the tools of a client for the AI SDK 7, which then calls them itself. The output of a
- * call is its whole result, and the model gets the content of it.
+ * Reads a client's tools for the AI SDK 7, which then calls them itself. Your program gets the whole result of a call
+ * as its output, and the model its content.
  *
  * @example
  * const { text } = await generateText({ model, prompt, tools: await aiSdkTools(client), stopWhen: isStepCount(10) })
@@ -55,7 +58,7 @@ export async function aiSdkTools(client: ToolSource): Promise<Record<string, AiS
 }
 
 function toAiSdkSchema(schema: JsonObject): AiSdkSchema {
-  // The AI SDK writes into the schema that it gets.
+  // A copy each time: the AI SDK writes into the schema that it gets.
   const copySchema = (): Record<string, unknown> => structuredClone({ ...schema })
   return {
     '~standard': {
@@ -67,7 +70,7 @@ function toAiSdkSchema(schema: JsonObject): AiSdkSchema {
   }
 }
 
-/** Returns the result of a tool as the AI SDK gives it to a model. */
+/** Converts a tool's result to what the AI SDK gives a model. */
 export function aiSdkOutput(result: CallToolResult): AiSdkOutput {
   const parts = toModelParts(result)
   if (result.isError === true) return { type: 'error-text', value: toModelText(result) }

@@ -21,7 +21,7 @@ export interface AnthropicBlock {
   readonly type: string
 }
 
-/** A block with the result of a tool, for the content of the next message of the user. */
+/** A block with a tool's result, for the content of the user's next message. */
 export interface AnthropicToolResult {
   type: 'tool_result'
   tool_use_id: string
@@ -36,8 +36,8 @@ export type AnthropicResultContent =
   | { type: 'document'; source: { type: 'base64'; media_type: 'application/pdf'; data: string }; title: string }
 
 /**
- * Reads the tools of a client for the Anthropic Messages API. Give `run` the content of the answer, and send what it
- * returns as the content of the next message of the user.
+ * Reads a client's tools for the Anthropic Messages API. Give `run` the content of the answer, and send what it returns
+ * as the content of the user's next message.
  *
  * @example
  * const tools = await anthropicTools(client)
@@ -60,11 +60,11 @@ function toAnthropicCall(block: AnthropicBlock): ModelCall[] {
   return [{ id: readMember(block, 'id'), name: readMember(block, 'name'), input: Reflect.get(block, 'input') }]
 }
 
-/** Returns the result of a tool as the Anthropic Messages API takes it, for the call with this id. */
+/** Converts a tool's result to the block that answers the call with this id. */
 export function anthropicResult(id: string, result: CallToolResult): AnthropicToolResult {
   const parts = toModelParts(result)
   const isError = result.isError === true
-  // The API refuses everything but text in a result with `is_error`.
+  // With `is_error`, the API refuses everything but text.
   const toContent = isError ? toTextContent : toAnthropicContent
   return { type: 'tool_result', tool_use_id: id, content: parts.map(toContent), is_error: isError }
 }

@@ -1,5 +1,5 @@
 /**
- * The tools of servers in the formats of model APIs, and their results as the content that a model gets.
+ * A server's tools in the formats of model APIs, and their results as content for a model.
  *
  * @module @x/client/models
  */

@@ -1,18 +1,18 @@
 import { checkArgument, parseJson } from '@x/core'
 import type { CallToolResult, ContentBlock, ResourceLink } from '@x/schema'
 
-/** A part of a result as model APIs take it. Everything that is neither an image nor a document is a text. */
+/** A part of a result as model APIs take it: an image, a document, or else a text. */
 export type ModelPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image'; readonly mimeType: ImageType; readonly data: string }
   | { readonly type: 'document'; readonly mimeType: 'application/pdf'; readonly data: string; readonly name: string }
 
-/** The media types of the images that all model APIs take. */
+/** Images that all model APIs take. */
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
 
 /**
- * Returns the content of a result for a model. Content for the user alone is left out. Structured content follows as
- * JSON if no text has it already. What model APIs do not take, such as sound, is described.
+ * Selects what a model should see of a result. Content for the user alone is left out; structured content follows as
+ * JSON unless a text has it already; what model APIs do not take, such as sound, is described.
  */
 export function toModelParts(result: CallToolResult): readonly ModelPart[] {
   checkArgument(result, { where: 'A result for a model', takes: 'the result of a call', needs: ['content'] })
@@ -24,12 +24,12 @@ export function toModelParts(result: CallToolResult): readonly ModelPart[] {
   return parts.length === 0 ? [{ type: 'text', text: '(no content)' }] : parts
 }
 
-/** Returns the content of a result with descriptions in place of images and documents. */
+/** As text alone, with descriptions in place of images and documents. */
 export function toModelText(result: CallToolResult): string {
   return toModelParts(result).map(describePart).join('\n\n')
 }
 
-/** Describes a part where it cannot be itself. */
+/** Describes a part for a place that takes only text. */
 export function describePart(part: ModelPart): string {
   return part.type === 'text' ? part.text : describeData(part.type, part.mimeType, part.data)
 }

@@ -9,26 +9,26 @@ import {
   withoutRootReference,
 } from '@x/schema/internal'
 
-/** The arguments of a tool as model APIs accept them. */
+/** A tool's arguments as model APIs accept them. */
 export interface ModelSchema {
   readonly schema: JsonObject
   /** What the schema no longer says, as a sentence for the model. */
   readonly note: string | undefined
-  /** Gives the arguments of a model the property names of the server again. */
+  /** Puts the server's property names back into a model's arguments. */
   readonly restoreNames: (args: JsonObject) => JsonObject
 }
 
 /**
- * Writes the schema of a tool's arguments as every known model API accepts it: one object without a union at its root,
- * plain property names, lists with one schema of their items, no unknown formats and no look-around. What is lost is in
- * descriptions. The schema accepts more than before, and the server validates.
+ * Writes a tool's schema as every known model API accepts it: one object without a union at its root, plain property
+ * names, lists with one schema of their items, no unknown formats and no look-around. Descriptions keep what is lost.
+ * It accepts more than the original, which is fine: the server validates.
  */
 export function toModelSchema(inputSchema: JsonObject): ModelSchema {
   if (findSchemaProblem(inputSchema) !== undefined) return undescribed
   const { jsonSchema, alternatives } = toOneObject(inputSchema)
   const names = new PropertyNames()
   const { $schema: _dialect, ...schema } = mapSubschemas(jsonSchema, (subschema) => rewrite(subschema, names))
-  // A reference through a property, such as #/properties/größe, leads nowhere after the property got another name.
+  // A reference through a property, such as #/properties/größe, leads nowhere once the property has another name.
   if (findSchemaProblem(schema) !== undefined) return undescribed
   return { schema, note: alternatives, restoreNames: names.restore }
 }
@@ -62,7 +62,7 @@ function withProperties(schema: JsonObject): JsonObject {
   return schema['type'] === 'object' && schema['properties'] === undefined ? { ...schema, properties: {} } : schema
 }
 
-/** Replaces the schemas of a list's positions, which model APIs read in different ways, by one schema of all items. */
+/** Model APIs disagree about schemas by position, so one schema of all items replaces them. */
 function withItems(schema: JsonObject): JsonObject {
   const { prefixItems, items, additionalItems, ...others } = schema
   // The first is 2020-12, the second draft-07.
@@ -113,12 +113,11 @@ function appendDescription(schema: JsonObject, sentence: string): JsonObject {
   return { ...schema, description: typeof description === 'string' ? `${description} ${sentence}` : sentence }
 }
 
-/** The property names of one tool, and those that a model uses in their place. */
 class PropertyNames {
   readonly #plainNames = new Map<string, string>()
   readonly #originalNames = new Map<string, string>()
 
-  /** Returns a schema with plain names of its properties. A property that got one has its name as its title. */
+  /** Gives properties plain names. One that got another name keeps its own as the title. */
   rename(schema: JsonObject): JsonObject {
     const changed: Record<string, JsonValue | undefined> = { ...schema }
     for (const keyword of ['properties', 'dependentSchemas', 'dependentRequired', 'dependencies']) {
@@ -143,7 +142,7 @@ class PropertyNames {
     return typeof name === 'string' ? this.#plainNameOf(name) : name
   }
 
-  // The characters are written as in names of XML ("_x0024_" for "$"), which no other property is likely to have.
+  // Written as in names of XML ("_x0024_" for "$"), which no other property is likely to have.
   #plainNameOf(name: string): string {
     if (isModelPropertyName(name)) return name
     const earlier = this.#plainNames.get(name)

@@ -7,47 +7,47 @@ import type { CallToolFunction } from '../tools/call-tool.ts'
 import { toModelSchema } from './model-schema.ts'
 
 /**
- * The tools to offer to a model, and the way to call them: a client, or an object of yours that lists some of them or
- * asks the user before a call.
+ * Tools for a model, and the way to call them: a client, or an object of yours that lists some of them or asks the user
+ * before a call.
  */
 export interface ToolSource {
   listTools(options?: ReadOptions): Promise<readonly Tool[]>
   readonly callTool: CallToolFunction
 }
 
-/** The tools of a client in the format of a model API. */
+/** A client's tools in the format of a model API. */
 export interface ModelTools<Definition, Call, Result> {
-  /** What a request to the model has as its tools. */
+  /** Put these into the request to the model as its tools. */
   readonly definitions: Definition[]
   /**
-   * Makes the tool calls of a model's answer at the same time, and returns their results in the same order. Everything
-   * else in the answer is ignored. A call that fails has a result as well, which says whether to try again. Rejects with
-   * `signal.reason` if the signal aborts, and with an error that a function of yours threw.
+   * Makes the tool calls of a model's answer at the same time, with results in the same order; everything else in the
+   * answer is ignored. A failed call has a result as well, which says whether to try again. Rejects with
+   * `signal.reason` if the signal aborts, and with what a function of yours threw.
    */
   run(calls: readonly Call[], options?: CallOptions): Promise<Result[]>
 }
 
-/** A tool under the name, and with the schema, that model APIs accept. */
+/** A tool under a name, and with a schema, that model APIs accept. */
 export interface ModelTool {
   readonly name: string
   readonly description: string
   readonly schema: JsonObject & { readonly type: 'object' }
 }
 
-/** A call of a model: the arguments are an object, or its JSON text. */
+/** A model's call, whose arguments are an object or its JSON text. */
 export interface ModelCall {
   readonly id: string
   readonly name: string
   readonly input: unknown
 }
 
-/** The tools of a client for models, whatever the API. */
+/** A client's tools for models of any API. */
 export interface ModelToolSet {
   readonly tools: readonly ModelTool[]
   call(call: Omit<ModelCall, 'id'>, options?: CallOptions): Promise<CallToolResult>
 }
 
-/** Reads the tools that a model may call. Tools for pages alone (extensions/apps, visibility) are left out. */
+/** Reads what a model may call. Tools for pages alone (extensions/apps, visibility) are left out. */
 export async function readModelTools(source: ToolSource): Promise<ModelToolSet> {
   checkArgument(source, { where: 'A list of tools for models', takes: 'a client', needs: ['listTools', 'callTool'] })
   const listedTools = (await source.listTools()).filter(isForModels)
@@ -72,15 +72,14 @@ export async function readModelTools(source: ToolSource): Promise<ModelToolSet> 
   }
 }
 
-/** The largest number of names that are remembered of the earlier lists of one source. */
+/** Earlier names that are remembered for each source. */
 const maxEarlierNames = 1000
 
-/** The names of the tools that each source listed earlier, and lists no more. */
 const earlierNamesBySource = new WeakMap<ToolSource, { readonly listed: Set<string>; readonly missing: Set<string> }>()
 
 /**
- * Returns the names that a source listed earlier, and not now. A gateway leaves out the tools of an upstream that it
- * cannot reach, and a model still has them in its conversation.
+ * Finds names that a source listed earlier, and not now. A gateway leaves out the tools of an upstream that it cannot
+ * reach, and a model still has them in its conversation.
  */
 function updateEarlierNames(source: ToolSource, listed: Set<string>): ReadonlySet<string> {
   const earlier = earlierNamesBySource.get(source)
@@ -96,7 +95,7 @@ function describeMissingTool(name: string, earlierNames: ReadonlySet<string>): s
   return `The tool ${quoted} is not available now, and was before. Go on without it, or try again later.`
 }
 
-/** Makes calls at the same time, and returns their results in the same order. */
+/** Makes calls at the same time, with results in the same order. */
 export async function runCalls<Result>(
   toolSet: ModelToolSet,
   calls: readonly ModelCall[],
@@ -105,15 +104,15 @@ export async function runCalls<Result>(
   return await Promise.all(calls.map(async (call) => toResult(call.id, await toolSet.call(call, options))))
 }
 
-/** Returns a text member of a call, which the types of a model API have, and ours do not repeat. */
+/** Reads a text member of a call: the types of a model API have it, and ours do not repeat them. */
 export function readMember(call: object, member: string): string {
   const value: unknown = Reflect.get(call, member)
   return typeof value === 'string' ? value : ''
 }
 
 /**
- * Returns the result of a call that failed, for a model: it has the message of the error, and says whether the tool may
- * have run and whether to try again.
+ * Makes a result for the model of a failed call: the error's message, whether the tool may have run, and whether to try
+ * again.
  */
 export function errorResult(error: ClientError): CallToolResult {
   return failedResult(`${error.message}\n${adviceOf(error)}`)
@@ -133,12 +132,12 @@ function adviceOf(error: ClientError): string {
   return seconds > 0 ? `Try again after ${seconds} seconds.` : 'You can try again.'
 }
 
-/** Returns true if the server no longer knows the question that the user answered, for example after a restart. */
+/** True if the server no longer knows the question that the user answered, for example after a restart. */
 function isLostQuestion({ rpc }: ClientError): boolean {
   return isJsonObject(rpc?.data) && rpc.data['reason'] === 'requestState'
 }
 
-/** Returns true if the tool may have run, although its result is unknown. A server that answers with an error knows. */
+/** True if the tool may have run with an unknown result. A server that answers with an error knows. */
 function isUncertain({ mayHaveRun, code, rpc }: ClientError): boolean {
   return mayHaveRun && (code !== 'rpc' || (isJsonObject(rpc?.data) && rpc.data['begun'] === true))
 }
@@ -149,7 +148,7 @@ function isForModels({ _meta }: Tool): boolean {
   return !Array.isArray(visibility) || visibility.includes('model')
 }
 
-/** Gives each tool a name of letters, digits, `_` and `-`, as all model APIs accept it. No two tools share a name. */
+/** Gives each tool a name of letters, digits, `_` and `-`, as all model APIs accept it, and no name twice. */
 function assignNames(names: readonly string[]): readonly string[] {
   const isPlain = (name: string): boolean => /^[a-zA-Z0-9_-]{1,64}$/.test(name)
   const takenNames = new Set(names.filter(isPlain))
@@ -157,7 +156,7 @@ function assignNames(names: readonly string[]): readonly string[] {
   return names.map((name) => {
     if (isPlain(name)) return name
     let candidate = name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || '_'
-    // The number has room behind the stem, and counts all names with this stem.
+    // Leaves room for the number, which counts all names with this stem.
     const stem = candidate.slice(0, 56)
     while (takenNames.has(candidate)) {
       const count = (counts.get(stem) ?? 1) + 1
@@ -170,7 +169,6 @@ function assignNames(names: readonly string[]): readonly string[] {
 }
 
 interface CallableTool extends ModelTool {
-  /** The name at the server. */
   readonly original: string
   readonly restoreNames: (args: JsonObject) => JsonObject
 }

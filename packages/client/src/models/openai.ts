@@ -25,7 +25,7 @@ export interface OpenAiItem {
   readonly type: string
 }
 
-/** An item with the result of a tool, for the input of the next request. */
+/** An item with a tool's result, for the input of the next request. */
 export interface OpenAiToolResult {
   type: 'function_call_output'
   call_id: string
@@ -39,8 +39,8 @@ export type OpenAiResultContent =
   | { type: 'input_file'; file_data: string; filename: string }
 
 /**
- * Reads the tools of a client for the OpenAI Responses API. Give `run` the output of the response, and send what it
- * returns as the input of the next request.
+ * Reads a client's tools for the OpenAI Responses API. Give `run` the output of the response, and send what it returns
+ * as the input of the next request.
  *
  * @example
  * const tools = await openaiTools(client)
@@ -70,7 +70,7 @@ function toOpenAiCall(item: OpenAiItem): ModelCall[] {
   return [{ id: readMember(item, 'call_id'), name: readMember(item, 'name'), input: Reflect.get(item, 'arguments') }]
 }
 
-/** Returns the result of a tool as the OpenAI Responses API takes it, for the call with this id. */
+/** Converts a tool's result to the item that answers the call with this id. */
 export function openaiResult(callId: string, result: CallToolResult): OpenAiToolResult {
   const parts = markError(toModelParts(result), result)
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
@@ -104,7 +104,7 @@ export interface OpenAiChatCall {
   readonly type: string
 }
 
-/** A message with the result of a tool, or with the images of results, which messages of tools cannot have. */
+/** A message with a tool's result, or with the images of results, which a tool's message cannot have. */
 export type OpenAiChatMessage =
   | { role: 'tool'; tool_call_id: string; content: string }
   | { role: 'user'; content: OpenAiChatContent[] }
@@ -116,8 +116,8 @@ export type OpenAiChatContent =
   | { type: 'file'; file: { file_data: string; filename: string } }
 
 /**
- * Reads the tools of a client for the OpenAI Chat Completions API, and for the many APIs that are like it. Give `run`
- * the `tool_calls` of the message, and append the messages that it returns.
+ * Reads a client's tools for the OpenAI Chat Completions API, and for the many APIs that are like it. Give `run` the
+ * `tool_calls` of the message, and append the messages that it returns.
  *
  * @example
  * const tools = await openaiChatTools(client)
@@ -137,10 +137,9 @@ export async function openaiChatTools(
   }
 }
 
-/** The number of characters that the description of a function may have in this API. */
 const maxDescriptionLength = 1024
 
-/** A long description is in the schema as a whole, where its length has no limit. */
+/** A description that is too long goes into the schema, where its length has no limit. */
 function toChatTool({ name, description, schema }: ModelTool): OpenAiChatTool {
   const parameters = toParameters(schema)
   if (description.length <= maxDescriptionLength)
@@ -156,8 +155,8 @@ function toChatModelCall(call: OpenAiChatCall): ModelCall[] {
 }
 
 /**
- * Returns the results of the tool calls of one message as the OpenAI Chat Completions API takes them: a message for each
- * call, and then one with their images and documents, if there are any.
+ * Converts the results of one message's tool calls: a message for each call, and then one with their images and
+ * documents, if there are any.
  */
 export function openaiChatMessages(
   results: readonly { readonly id: string; readonly result: CallToolResult }[],

@@ -2,7 +2,7 @@ import type { ClientCapabilities, JsonObject, JsonValue, LoggingLevel } from '@x
 import type { InputHandlers } from './input-handlers.ts'
 import type { RoundOptions } from './round-options.ts'
 
-/** The progress of a call, in units that the server chooses (basic/patterns/progress). */
+/** How far a call is, in units that the server chooses (basic/patterns/progress). */
 export interface Progress {
   readonly progress: number
   readonly total?: number | undefined
@@ -17,49 +17,44 @@ export interface LogMessage {
 }
 
 /**
- * Options of a single call. Handlers given here replace those of the client for this call. The call also declares the
- * capabilities of these handlers.
+ * Options of one call. Handlers given here replace the client's for this call, which then also declares their
+ * capabilities.
  */
 export interface CallOptions extends InputHandlers {
-  /** Cancels the call, which then rejects with `signal.reason`. If the signal has already aborted, nothing is sent. */
+  /** Cancels the call, which then rejects with `signal.reason`. If it has already aborted, nothing is sent. */
   readonly signal?: AbortSignal | undefined
-  /** Options of the rounds in which the server asks for input. */
+  /** For the rounds in which the server asks for input. */
   readonly rounds?: RoundOptions | undefined
   /**
-   * Milliseconds that each request of the call waits for its response or for the next progress notification. With
-   * progress notifications a request can take up to ten times as long. Default: the value of the client.
+   * Milliseconds that each request of the call waits for its response or the next progress notification. With progress,
+   * a request can take up to ten times as long. Default: the client's value.
    */
   readonly timeoutMs?: number | undefined
-  /**
-   * Milliseconds after a failure during which a request of this call is sent again. Default: the value of the client.
-   */
+  /** Milliseconds after a failure during which a request of this call is sent again. Default: the client's value. */
   readonly maxResendMs?: number | undefined
   /**
-   * A random id of the call, 22 characters of Base64url. A second call with the same key returns the outcome of the
-   * first call and repeats no effect, if the server supports this. Default: a new key for each call of a tool, prompt
-   * or resource. Other calls send none. To repeat a call after a restart of your process, choose the key yourself and
-   * store it.
+   * Random id of the call, 22 characters of Base64url. A second call with the same key gets the first one's outcome and
+   * repeats no effect, if the server supports this. Default: a new key for each call of a tool, prompt or resource, and
+   * none for other calls. To repeat a call after a restart of your process, choose the key yourself and store it.
    */
   readonly idempotencyKey?: string | undefined
-  /** Receives progress. An error that it throws fails the call. */
+  /** Receives progress. If it throws, the call fails. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** Receives log messages. An error that it throws fails the call. */
+  /** Receives log messages. If it throws, the call fails. */
   readonly onLog?: ((message: LogMessage) => void) | undefined
-  /** The least severe level of log messages that the server sends. Default: `info` if there is an `onLog`. */
+  /** Least severe level that the server sends. Default: `info` if there is an `onLog`. */
   readonly logLevel?: LoggingLevel | undefined
-  /**
-   * Further members of `_meta`, such as `traceparent`. They cannot replace the members that the client writes itself.
-   */
+  /** Further members of `_meta`, such as `traceparent`. They cannot replace the client's own. */
   readonly meta?: JsonObject | undefined
   /**
-   * Capabilities that this call declares in addition to those of the client. The capabilities of an extension are under
-   * its identifier in `extensions`.
+   * Capabilities that this call declares beyond the client's. Those of an extension are under its identifier in
+   * `extensions`.
    */
   readonly capabilities?: ClientCapabilities | undefined
 }
 
-/** Options of a call whose result may come from the cache. */
+/** Options of a call that the cache may answer. */
 export interface ReadOptions extends CallOptions {
-  /** True sends the request even if a fresh result is cached. */
+  /** True asks the server even if a fresh result is cached. */
   readonly refresh?: boolean | undefined
 }

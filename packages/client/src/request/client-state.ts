@@ -7,10 +7,9 @@ import { type CallContext, createCall, withContext } from '@x/exchange'
 import { type CallingClient, callingClientKey } from '@x/exchange/internal'
 import type { InputHandlers } from './input-handlers.ts'
 
-/** The name and version of a server's software. */
 type ServerInfo = Pick<Implementation, 'name' | 'version'>
 
-/** What the calls of one client share, and facts about the server from their answers. No request relies on the facts. */
+/** What one client's calls share, with facts about the server from its answers. No request relies on the facts. */
 export class ClientState {
   readonly url: string | undefined
   readonly constants: ClientConstants
@@ -21,7 +20,7 @@ export class ClientState {
   #serverInfo: ServerInfo | undefined
   #isRefusalKnown = false
 
-  /** `onServerInfo` is called when a response contains the name and version of the server software. */
+  /** `onServerInfo` is called when a response contains the server's name and version. */
   constructor(
     options: CoreClientSettings & { readonly log: Log },
     url: string | undefined,
@@ -35,10 +34,7 @@ export class ClientState {
     this.#protocolVersion = this.constants.versions[0]
   }
 
-  /**
-   * The protocol revision of the requests. It begins with the preferred revision, and changes when the server rejects
-   * that.
-   */
+  /** Revision of the requests: the preferred one until a server rejects it. */
   get protocolVersion(): string {
     return this.#protocolVersion
   }
@@ -47,10 +43,7 @@ export class ClientState {
     return this.#serverInfo
   }
 
-  /**
-   * Selects the first protocol revision that both sides implement. Returns false, and keeps the current revision, if
-   * there is none.
-   */
+  /** Selects the first revision that both sides implement. Without one, returns false and changes nothing. */
   trySelectVersion(serverVersions: readonly unknown[]): boolean {
     const commonVersion = this.constants.versions.find((version) => serverVersions.includes(version))
     if (commonVersion === undefined) return false
@@ -63,7 +56,7 @@ export class ClientState {
     this.#onServerInfo(serverInfo)
   }
 
-  /** Notes that nothing listens at the address. Returns true the first time, if the server has never answered. */
+  /** Notes that nothing listens at the address. True the first time, if the server has never answered. */
   noteRefusal(): boolean {
     if (this.#serverInfo !== undefined || this.#isRefusalKnown) return false
     this.#isRefusalKnown = true
@@ -71,14 +64,12 @@ export class ClientState {
   }
 }
 
-/** The parts of a request that name its target. */
 export interface CallTarget {
   readonly method: string
   readonly params: JsonObject
   readonly targetParam?: string | undefined
 }
 
-/** Returns the context of a call for its errors. */
 export function errorContextOf({ method, params, targetParam }: CallTarget, state: ClientState): CallErrorContext {
   const target = params[findMethodRow(method)?.targetParam ?? targetParam ?? '']
   const { serverInfo, url } = state
@@ -87,18 +78,13 @@ export function errorContextOf({ method, params, targetParam }: CallTarget, stat
   return { method, target: typeof target === 'string' ? target : undefined, server }
 }
 
-/** Facts about a client in the context of its calls, for the connection that sends the calls. */
+/** What a connection may know of the client whose calls it sends, by way of their context. */
 interface ClientIdentity {
-  /** The context of every call of the client. */
   readonly context: CallContext
-  /**
-   * Notifies the connection that the client has abandoned a call. The `requestState` of the last questions identifies
-   * the call.
-   */
+  /** Says that the client has abandoned a call; the `requestState` of its last questions identifies it. */
   abandonRound(requestState: string | undefined, reason: unknown): void
 }
 
-/** Creates the identity of one client. */
 function createClientIdentity({ roots }: InputHandlers): ClientIdentity {
   const abandonListeners = new Map<string, (reason: unknown) => void>()
   const callingClient: CallingClient = {
@@ -116,7 +102,7 @@ function createClientIdentity({ roots }: InputHandlers): ClientIdentity {
   }
 }
 
-/** Answers a `roots/list` request that belongs to no call. Servers of earlier revisions may send such requests. */
+/** Servers of earlier revisions may ask for the roots outside of any call. */
 async function listRootsOutsideCalls(roots: NonNullable<InputHandlers['roots']>): Promise<readonly Root[]> {
   const { signal } = new AbortController()
   return roots({ key: 'roots/list', method: 'initialize', target: undefined, round: 0, signal })

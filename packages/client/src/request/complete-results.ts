@@ -12,7 +12,6 @@ import {
 import type { MultiRoundResults } from './input-required.ts'
 import { describeCheckFailure } from './client-error.ts'
 
-/** The complete result of each method that this client calls. */
 export interface CompleteResults extends MultiRoundResults {
   'server/discover': DiscoverResult
   'tools/list': ListToolsResult
@@ -23,17 +22,16 @@ export interface CompleteResults extends MultiRoundResults {
   'subscriptions/listen': SubscriptionsListenResult
 }
 
-/** A method that this client calls. */
 export type ClientMethod = keyof CompleteResults
 
-/** The result with the type for its method, or the path and reason of the failure. */
+/** A result with its method's type, or the path and reason of the failure. */
 export type CheckedResult<M extends ClientMethod> = { readonly result: CompleteResults[M] } | { readonly issue: string }
 
-/** Checks a complete result against the type in the specification. Unknown members are kept. */
+/** Checks a complete result against its type in the specification. Unknown members are kept. */
 export function checkCompleteResult<M extends ClientMethod>(method: M, result: JsonObject): CheckedResult<M> {
   const failure = checkResult(method, result)
-  // The cast is safe, because the check of this method has accepted the value. The original is returned and not a copy,
-  // because several callers may share its text.
+  // The cast is safe: this method's check has accepted the value. It is the original and no copy, because several
+  // callers may share its text.
   if (failure === undefined) return { result: result as unknown as CompleteResults[M] }
   return { issue: describeCheckFailure(failure, 'result') }
 }

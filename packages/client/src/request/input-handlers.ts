@@ -8,63 +8,60 @@ import type {
   Root,
 } from '@x/schema'
 
-/** A value or a promise of it. */
+/** Return it at once, or as a promise. */
 export type Awaitable<T> = T | Promise<T>
 
 /**
- * The user's answer to a question. Absent fields of the content get the defaults of the schema. A field with the value
- * `undefined` stays empty (client/elicitation, response actions).
+ * What the user answered. Absent fields of the content get the schema's defaults; a field with the value `undefined`
+ * stays empty (client/elicitation, response actions).
  */
 export interface ElicitAnswer {
   readonly action: ElicitResult['action']
-  /** The values of the form. They are sent only if the action is `accept`. */
+  /** Values of the form, sent only if the action is `accept`. */
   readonly content?: { readonly [field: string]: string | number | boolean | readonly string[] | undefined } | undefined
 }
 
-/** The question that a handler answers, and its call. */
+/** Which question a handler answers, and for which call. */
 export interface InputContext {
-  /** The key that the server gave this question within the round. */
+  /** The server's key of this question within the round. */
   readonly key: string
-  /** The method of the waiting call. */
+  /** Method of the waiting call. */
   readonly method: string
-  /** The tool, prompt or resource of the waiting call. */
+  /** Its tool, prompt or resource. */
   readonly target: string | undefined
-  /** The number of the response that contained the question: 1 for the first response of the call. */
+  /** Which response contained the question: 1 for the call's first. */
   readonly round: number
-  /** Aborts when the answer is no longer needed. The handler should then close its dialog. */
+  /** Aborts when the answer is no longer needed; close your dialog then. */
   readonly signal: AbortSignal
-  /** The unverified name of the server and its address. Show them to the user. */
+  /** The server's address, and its name as it claims it. Show them to the user. */
   readonly server?: string | undefined
 }
 
 /**
- * Handlers of the questions that servers ask during a call (basic/patterns/mrtr). Each handler makes the client declare
- * the capability for it. All handlers of one round are called at once. An error that a handler throws fails the call.
+ * Answer what servers ask during a call (basic/patterns/mrtr). With each handler the client declares the capability for
+ * it. All handlers of one round are called at once, and an error from any of them fails the call.
  */
 export interface InputHandlers {
-  /** Shows a form, and declares `elicitation.form` (client/elicitation, form mode). */
+  /** Shows a form; declares `elicitation.form` (client/elicitation, form mode). */
   readonly elicit?: ((question: ElicitRequestFormParams, context: InputContext) => Awaitable<ElicitAnswer>) | undefined
   /**
-   * Shows a URL in full, and opens it outside this program after the user agrees. Declares `elicitation.url`. The
-   * client has checked that the URL is `https:`, or `http:` of this machine, contains no credentials, and has an ASCII
-   * host (Punycode). The handler must never fetch the URL itself (client/elicitation, safe URL handling).
+   * Shows a URL in full, and opens it outside this program once the user agrees. Declares `elicitation.url`. You get
+   * only `https:` URLs, or `http:` ones of this machine, without credentials and with an ASCII host (Punycode). Never
+   * fetch the URL yourself (client/elicitation, safe URL handling).
    */
   readonly openUrl?: ((question: ElicitRequestURLParams, context: InputContext) => Awaitable<ElicitAnswer>) | undefined
-  /** Samples a model, and declares `sampling` (client/sampling). Deprecated by the specification. */
+  /** Samples a model; declares `sampling` (client/sampling). Deprecated by the specification. */
   readonly sample?:
     | ((params: CreateMessageRequestParams, context: InputContext) => Awaitable<CreateMessageResult>)
     | undefined
   /**
-   * Lists the roots, and declares `roots` (client/roots). Deprecated by the specification. A server of an earlier
-   * revision may ask outside of a call: `method` is then `initialize`, and `round` is 0.
+   * Lists the roots; declares `roots` (client/roots). Deprecated by the specification. A server of an earlier revision
+   * may ask outside of a call: `method` is then `initialize`, and `round` is 0.
    */
   readonly roots?: ((context: InputContext) => Awaitable<readonly Root[]>) | undefined
 }
 
-/**
- * Returns the capabilities of one call: those in the options of the client and of the call, and those of the handlers
- * of both.
- */
+/** What one call declares: the capabilities in the options of client and call, and those of both's handlers. */
 export function declaredCapabilities(
   clientOptions: InputHandlers & CapabilityOptions,
   callOptions: InputHandlers & CapabilityOptions,
@@ -92,7 +89,6 @@ function mergeClientCapabilities(
   }
 }
 
-/** Adds the capabilities of the handlers to those that are declared explicitly. */
 function withHandlerCapabilities(declaration: ClientCapabilities, handlers: InputHandlers): ClientCapabilities {
   const { elicit, openUrl, sample, roots } = handlers
   return {
@@ -109,8 +105,8 @@ function elicitationModesOf(
   declaration: ElicitationCapability | undefined,
   { elicit, openUrl }: InputHandlers,
 ): ElicitationCapability {
-  // The capability `elicitation` without modes means forms. When the mode `url` is added for a handler, the mode `form`
-  // must be added too, to keep that meaning.
+  // `elicitation` without modes means forms. When a handler adds the mode `url`, the mode `form` must be added too, or
+  // that meaning is lost.
   const impliesForm = declaration !== undefined && declaration.form === undefined && declaration.url === undefined
   return {
     ...declaration,
@@ -119,7 +115,7 @@ function elicitationModesOf(
   }
 }
 
-/** Returns the handlers for one call. Handlers of the call replace those of the client. */
+/** Handlers of the call replace those of the client. */
 export function mergeHandlers(clientHandlers: InputHandlers, callHandlers: InputHandlers): InputHandlers {
   return {
     elicit: callHandlers.elicit ?? clientHandlers.elicit,
@@ -129,9 +125,7 @@ export function mergeHandlers(clientHandlers: InputHandlers, callHandlers: Input
   }
 }
 
-/**
- * Returns true if the options of a call contain handlers. The call may then declare more capabilities than its client.
- */
+/** True if a call has handlers of its own, and may therefore declare more than its client. */
 export function hasHandlers({ elicit, openUrl, sample, roots }: InputHandlers): boolean {
   return Boolean(elicit ?? openUrl ?? sample ?? roots)
 }

@@ -10,38 +10,34 @@ import {
 } from '@x/schema'
 import { toPrintableKey, describeCheckFailure } from './client-error.ts'
 
-/** The complete result of each method whose response may be `input_required` (basic/patterns/mrtr). */
+/** Methods that may answer with `input_required`, and their complete results (basic/patterns/mrtr). */
 export interface MultiRoundResults {
   'tools/call': CallToolResult
   'prompts/get': GetPromptResult
   'resources/read': ReadResourceResult
 }
 
-/** A method whose response may be `input_required`. */
+/** A method whose server may ask for input. */
 export type MultiRoundMethod = keyof MultiRoundResults
 
-/** The input that a server requires before it continues a call. It has at least one request, or a state. */
+/** What a server needs before it continues a call: at least one request, or a state. */
 export interface InputRequired {
   readonly resultType: 'input_required'
-  /**
-   * The requests by key. It is a `Map`, because the server chooses the keys, which may be equal to names of object
-   * members.
-   */
+  /** By key, in a `Map`: the server chooses the keys, and may choose `__proto__`. */
   readonly requests: ReadonlyMap<string, InputRequest>
-  /** The opaque state, which the client never parses. */
+  /** Opaque; the client never parses it. */
   readonly requestState: string | undefined
   readonly meta: JsonObject | undefined
 }
 
-/** Returns true if the outcome of a request is an {@link InputRequired}, and false for a complete result. */
+/** Distinguishes an {@link InputRequired} from a complete result. */
 export function isInputRequired(outcome: { readonly resultType: string }): outcome is InputRequired {
   return outcome.resultType === 'input_required'
 }
 
-/** The maximum number of requests in one round. */
 const maxInputRequests = 100
 
-/** Parses an `input_required` result. For an invalid result, returns the path and reason. */
+/** Parses an `input_required` result; an invalid one gives the path and reason. */
 export function parseInputRequired(result: JsonObject): InputRequired | { readonly issue: string } {
   const { inputRequests = {}, requestState, _meta: meta } = result
   if (requestState !== undefined && typeof requestState !== 'string')
@@ -55,9 +51,9 @@ export function parseInputRequired(result: JsonObject): InputRequired | { readon
 }
 
 /**
- * Returns a request with its URL in the form in which a browser opens it. The host is in ASCII (Punycode), so that
- * letters of another alphabet cannot imitate a known name (client/elicitation, safe URL handling). An unsafe URL is not
- * changed, because it will be rejected.
+ * Writes a request's URL as a browser opens it. Its host becomes ASCII (Punycode), so that letters of another alphabet
+ * cannot imitate a known name (client/elicitation, safe URL handling). An unsafe URL stays as it is, because it will be
+ * rejected.
  */
 function withNormalizedUrl(request: InputRequest): InputRequest {
   if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request
@@ -66,7 +62,6 @@ function withNormalizedUrl(request: InputRequest): InputRequest {
   return { ...request, params: { ...request.params, url: new URL(url).href } }
 }
 
-/** Parses the requests of a round by their keys. For an invalid request, returns the path and reason. */
 function parseInputRequests(value: unknown): ReadonlyMap<string, InputRequest> | { readonly issue: string } {
   if (!isJsonObject(value)) return { issue: 'inputRequests: expected an object' }
   const entries = Object.entries(value)
@@ -75,17 +70,17 @@ function parseInputRequests(value: unknown): ReadonlyMap<string, InputRequest> |
   for (const [key, request] of entries) {
     const failure = checkInputRequest(request)
     if (failure !== undefined) return { issue: `inputRequests ${toPrintableKey(key)} ${describeCheckFailure(failure)}` }
-    // The cast is safe, because the check of its method has accepted the request. The original is stored, with any
-    // members that this revision does not define.
+    // The cast is safe: the check of its method has accepted the request. The original is kept, with members that this
+    // revision does not define.
     requests.set(key, withNormalizedUrl(request as unknown as InputRequest))
   }
   return requests
 }
 
 /**
- * Returns the reason why a URL must not be shown to a user, or `undefined` for a safe URL. Some schemes run code or
- * access this machine. Credentials can make one host look like another. Invisible characters make the shown URL differ
- * from the opened URL (client/elicitation, safe URL handling).
+ * Says why a URL must not be shown to a user; a safe one gives `undefined`. Some schemes run code or access this
+ * machine, credentials can make one host look like another, and with invisible characters the user would see another
+ * URL than opens (client/elicitation, safe URL handling).
  */
 export function describeUnsafeUrl(text: string): string | undefined {
   if (text.length > maxUrlLength) return `it is longer than ${maxUrlLength} characters`

@@ -5,35 +5,31 @@ import type { ReadOptions } from './call-options.ts'
 import { type ClientState, errorContextOf } from './client-state.ts'
 import type { SendRequest } from './request.ts'
 
-/** A method whose result is one page of a list. */
 export type ListMethod = 'tools/list' | 'prompts/list' | 'resources/list' | 'resources/templates/list'
 
-/** One kind of list. */
 export interface ListDescription<M extends ListMethod, Item> {
   readonly method: M
   readonly itemsOf: (page: CompleteResults[M]) => readonly Item[]
   /**
-   * Returns the key of an item. When a list is read again from its first page, items whose keys were already returned
-   * are skipped.
+   * Identifies an item. If a list must be read again from its first page, items already returned are skipped by this
+   * key.
    */
   readonly keyOf: (item: Item) => string
 }
 
-/** A list that can be read item by item, as its pages arrive, or as a whole. */
+/** A list, to be read item by item as its pages arrive, or as a whole. */
 export interface List<Item> {
   each(options?: ReadOptions): AsyncGenerator<Item, void, undefined>
   toArray(options?: ReadOptions): Promise<Item[]>
 }
 
-/** The parts of the client that lists use. */
 export interface ListContext {
   readonly send: SendRequest
   readonly clientState: ClientState
-  /** Removes the cached pages of a method. */
   readonly clearCache: (method: string) => void
 }
 
-/** Creates a list that is read page by page (server/utilities/pagination). */
+/** Reads a list page by page (server/utilities/pagination). */
 export function createList<M extends ListMethod, Item>(
   listDescription: ListDescription<M, Item>,
   context: ListContext,
@@ -64,8 +60,8 @@ export function createList<M extends ListMethod, Item>(
 }
 
 /**
- * Yields the pages of a list. `isRepeated` is true if the list was read again from its first page, because the server
- * no longer knew a cursor.
+ * Yields pages. `isRepeated` is true once the list is read again from its first page, because the server no longer knew
+ * a cursor.
  */
 async function* fetchPages<M extends ListMethod>(
   method: M,
@@ -95,8 +91,8 @@ async function* fetchPages<M extends ListMethod>(
       isRestarted = true
       continue
     }
-    // A server could return endless large pages, all of which stay in memory. The first page is not counted, because
-    // the transport limits its size and most lists have no other page.
+    // Attack: endless large pages, all of which would stay in memory. The first page is not counted, because the
+    // transport limits its size and most lists have no other.
     if (pageCount > 0) laterPagesCharacterCount += JSON.stringify(page).length
     checkListSize(laterPagesCharacterCount, maxListSize, endlessListError)
     yield { page, isRepeated: isRestarted }
@@ -117,18 +113,12 @@ function checkListSize(
   throw endlessListError(`its pages have more than ${maxListSize} characters`)
 }
 
-/**
- * Returns the cursor of the next page. Some servers send an empty string if there is no next page, although by the
- * specification an empty string is a cursor.
- */
+/** An empty string is a cursor by the specification, yet some servers mean by it that there is no next page. */
 function nextCursorOf({ nextCursor }: { readonly nextCursor?: string | undefined }): string | undefined {
   return nextCursor === '' ? undefined : nextCursor
 }
 
-/**
- * Returns true if the server does not know the method of a list, because it lacks the capability. The list is then
- * empty.
- */
+/** True if the server lacks the capability, and so the method. The list is then empty. */
 function isListUnknown(error: unknown, cursor: string | undefined): boolean {
   return cursor === undefined && isClientError(error) && error.rpc?.code === errorCodes.methodNotFound
 }

@@ -1,7 +1,6 @@
 import { errorCodes, findMethodRow, isJsonObject, type WireError } from '@x/schema'
 import { notSentReason } from '@x/exchange/internal'
 
-/** The codes of a client that has sent nothing. */
 const unsentCodes: ReadonlySet<string> = new Set([
   'unsupported_version',
   'invalid_arguments',
@@ -10,8 +9,8 @@ const unsentCodes: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The errors with which a server refuses a request whose params it has not read. A missing capability is not among them:
- * a handler meets it with its first question, when steps may have run.
+ * Errors by which a server refuses a request whose params it has not read. A missing capability is not among them: a
+ * handler meets it with its first question, when steps may have run.
  */
 const refusedCodes: ReadonlySet<number> = new Set([
   errorCodes.invalidRequest,
@@ -20,17 +19,17 @@ const refusedCodes: ReadonlySet<number> = new Set([
   errorCodes.unsupportedProtocolVersion,
 ])
 
-/** The reasons in error data for which a server has not begun a request, unless the member `begun` is true. */
+/** Reasons in error data for which a server has not begun a request, unless the member `begun` is true. */
 const unbegunReasons: ReadonlySet<unknown> = new Set(['overloaded', 'stopping', 'quota', notSentReason])
 
-/** Returns true if a server names a reason for which it refuses requests before it begins them. */
+/** True for a reason for which servers refuse requests before they begin them. */
 export function isUnbegunReason(reason: unknown): boolean {
   return unbegunReasons.has(reason)
 }
 
 /**
- * Returns false if a call that failed with a code of `ClientError` surely had no effect. The errors of transports and
- * logins have a member of this name.
+ * False if a failed call surely had no effect, by its code of `ClientError`. Errors of transports and logins have a
+ * member of this name.
  */
 export function mayHaveRun(
   code: string,

@@ -4,8 +4,8 @@ import { severityOf } from '@x/schema/internal'
 import type { CallOptions, LogMessage, Progress } from './call-options.ts'
 
 /**
- * Passes a progress or log notification to the caller of its request. Returns true for progress. Malformed
- * notifications are ignored. `onFailure` receives what the caller's function throws or rejects with.
+ * Passes a progress or log notification to the caller of its request; true for progress. Malformed ones are ignored.
+ * `onFailure` receives what the caller's function throws or rejects with.
  */
 export function dispatchNotification(
   message: RpcNotification,
@@ -15,7 +15,7 @@ export function dispatchNotification(
   const { method, params } = message
   if (params === undefined) return false
   if (method === 'notifications/progress') {
-    // The progress token is the request's id, so that progress of another call is ignored.
+    // A request's id is its progress token; progress of another call is ignored.
     if (params.progressToken !== request.id || typeof params.progress !== 'number') return false
     if (onProgress !== undefined) callListener(onProgress, toProgress(params, params.progress), onFailure)
     return true

@@ -13,7 +13,7 @@ import { type InputRequired, parseInputRequired } from './input-required.ts'
 import { type ClientMethod, type CompleteResults, checkCompleteResult } from './complete-results.ts'
 
 /**
- * Returns the complete result of a response, or the input that the server requires. Throws {@link ClientError} with the
+ * Reads a response: its complete result, or the input that the server requires. Throws {@link ClientError} with the
  * code `rpc` for an error response, and `invalid_result` for an invalid result.
  */
 export function parseResult<M extends ClientMethod>(
@@ -33,7 +33,7 @@ export function parseResult<M extends ClientMethod>(
   return checkOutcome.result
 }
 
-/** Creates the error for a call to which the server, or the connection instead of it, responded with an error. */
+/** For a call to which the server, or the connection in its place, responded with an error. */
 export function peerError({ error: rpc }: RpcError, errorContext: CallErrorContext): ClientError {
   const message = toPrintableText(rpc.message, 1000)
   const isNotSent = isJsonObject(rpc.data) && rpc.data.reason === notSentReason
@@ -61,9 +61,9 @@ function parseIncompleteResult(
 }
 
 /**
- * Adds the members that servers of earlier revisions omit. A result without `resultType` is complete (basic/index,
- * result responses). A result without `ttlMs`, or with a negative one, is stale at once (server/utilities/caching). A
- * tool result with only structured content gets an empty `content`.
+ * Adds what servers of earlier revisions omit. A result without `resultType` is complete (basic/index, result
+ * responses); one without `ttlMs`, or with a negative one, is stale at once (server/utilities/caching); a tool result
+ * with only structured content gets an empty `content`.
  */
 function normalizeResult(method: string, result: JsonObject, row: MethodRow | undefined): JsonObject {
   const hasStructureAlone = method === 'tools/call' && 'structuredContent' in result && result.content === undefined
@@ -80,7 +80,7 @@ function withParsedCacheHints(result: JsonObject): JsonObject {
   return { ...result, ttlMs: isNegative ? 0 : ttlMs, cacheScope }
 }
 
-/** Returns the server's name and version from a result, for display. */
+/** The server's name and version in a result, for display. */
 export function serverInfoOf(response: RpcResponse): { name: string; version: string } | undefined {
   const meta = 'result' in response ? response.result._meta : undefined
   const serverInfo = isJsonObject(meta) ? meta['io.modelcontextprotocol/serverInfo'] : undefined
@@ -89,7 +89,7 @@ export function serverInfoOf(response: RpcResponse): { name: string; version: st
   return { name: toPrintableText(serverInfo.name), version: toPrintableText(serverInfo.version) }
 }
 
-// The text becomes part of error messages, which programs log. With a line break in it, a server could forge log lines.
+// This text ends up in error messages, which programs log; with a line break, a server could forge log lines.
 function toPrintableText(text: string, maxLength = 200): string {
   return text.slice(0, maxLength).replaceAll(/\p{Cc}/gu, ' ')
 }

@@ -10,18 +10,18 @@ const permanentCodes: ReadonlySet<number> = new Set([
   errorCodes.unsupportedProtocolVersion,
 ])
 
-// The HTTP statuses that can only be avoided with other credentials.
+// HTTP statuses that only other credentials can avoid.
 const permanentStatuses: ReadonlySet<unknown> = new Set([401, 403])
 
-// A retry does not help against an untrusted certificate, or a process that cannot be started (`spawn`), does not answer
-// as an MCP server (`probe`), or has ended too often (`restarts`).
+// No retry helps against an untrusted certificate, or a process that cannot be started (`spawn`), does not answer as an
+// MCP server (`probe`), or has ended too often (`restarts`).
 const permanentCauseCodes: ReadonlySet<unknown> = new Set(['certificate', 'spawn', 'probe', 'restarts'])
 
 /**
- * Returns true if a repetition is known to be useless: for `unsupported_version`, `input_required`, an `rpc` error
- * about the request itself (such as invalid params) or with `permanent` in its data, HTTP 401 or 403, an untrusted
- * certificate, and a process that cannot be started, does not answer its first request or has ended too often. False for
- * all other codes, also for failures that return, such as `invalid_arguments`.
+ * True if repeating is known to be useless: for `unsupported_version`, `input_required`, an `rpc` error about the
+ * request itself (such as invalid params) or with `permanent` in its data, HTTP 401 or 403, an untrusted certificate,
+ * and a process that cannot be started, does not answer its first request or has ended too often. False for all other
+ * codes, even if the same call will fail again, as with `invalid_arguments`.
  */
 export function isPermanent({ code, rpc, cause }: ClientError): boolean {
   if (code === 'unsupported_version' || code === 'input_required') return true
@@ -37,8 +37,8 @@ function isPermanentRpc({ code, data }: WireError): boolean {
 }
 
 /**
- * Returns the milliseconds after which the server accepts another request: the `retryAfterMs` in the data of its error,
- * or the seconds of the HTTP header `Retry-After`. Returns 0 if the error has neither.
+ * Milliseconds after which the server accepts another request: `retryAfterMs` in its error's data, or the HTTP header
+ * `Retry-After`, which counts seconds. 0 if the error has neither.
  */
 export function retryAfterMsOf({ rpc, cause }: ClientError): number {
   const source: unknown = rpc?.data ?? cause

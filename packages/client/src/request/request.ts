@@ -29,53 +29,48 @@ export interface ClientRequest<M extends string> {
   readonly method: M
   readonly params: JsonObject
   readonly headerParams?: HeaderParams | undefined
-  /**
-   * Returns true if the request may be sent again after its response was lost. Not called for methods that only read,
-   * which may always be sent again.
-   */
+  /** True if it may be sent again after its response was lost. Methods that only read always may, and are not asked. */
   readonly isRepeatable?: (() => boolean | Promise<boolean>) | undefined
-  /** The member of the params that names the target, for a method of an extension. */
+  /** For a method of an extension: the member of the params that names the target. */
   readonly targetParam?: string | undefined
   /**
-   * Receives the notifications of a streaming response, with the id of its request. Returns true once the stream is
-   * open. From then on the request has no time limit.
+   * Receives a streaming response's notifications, with the id of its request. Once it returns true, the stream counts
+   * as open and the request has no time limit.
    */
   readonly onMessage?: ((message: RpcNotification, id: RequestId) => boolean) | undefined
 }
 
 /**
- * Sends one request of any method and returns its response, which may be the server's error. Rejects as {@link
- * SendOnce} does for all other failures.
+ * Sends one request of any method. Its response may be the server's error; other failures reject as with
+ * {@link SendOnce}.
  */
 export type SendRaw = (request: ClientRequest<string>, options: CallOptions) => Promise<RpcResponse>
 
-/** Sends one request and returns its outcome. Rejects with {@link ClientError}, or `signal.reason` when cancelled. */
+/** Sends one request and gives its outcome. Rejects with {@link ClientError}, or `signal.reason` when cancelled. */
 export type SendOnce = <M extends ClientMethod>(
   request: ClientRequest<M>,
   options: CallOptions & { readonly refresh?: boolean | undefined },
 ) => Promise<CompleteResults[M] | InputRequired>
 
-/** Sends one call of a method that asks for no input, and returns its complete result. */
+/** Sends one call of a method that asks for no input. */
 export type SendRequest = <M extends ClientMethod>(
   request: ClientRequest<M>,
   options: CallOptions & { readonly refresh?: boolean | undefined },
 ) => Promise<CompleteResults[M]>
 
-/** The exchanges that a client's requests go through. */
 export interface RequestExchanges {
   readonly exchange: Exchange
   /** The exchange behind all middleware. No two open requests on it may have the same id. */
   readonly transportExchange: Exchange
-  /** Returns the login of a user that the requests wait for. */
+  /** The open login of a user that the requests wait for. */
   readonly getPendingLogin: () => Error | undefined
   /** Aborts when the program closes the connection. */
   readonly closed: AbortSignal | undefined
 }
 
 /**
- * Creates the function that adds `_meta` to a request and sends it. If the server rejects the protocol revision, the
- * function sends the request once more, in a revision that the server names (basic/versioning, protocol version
- * negotiation).
+ * Adds `_meta` to each request and sends it. If the server rejects the protocol revision, it is sent once more, in a
+ * revision that the server names (basic/versioning, protocol version negotiation).
  */
 export function createSendRawRequest(
   { exchange, transportExchange, getPendingLogin, closed }: RequestExchanges,
@@ -121,7 +116,7 @@ export function createSendRawRequest(
   return async (call, callOptions) => {
     const getErrorContext = (): CallErrorContext => errorContextOf(call, state)
     const sendOnce = (): Promise<RpcResponse> => send(call, callOptions, getErrorContext)
-    // The reader of a streaming response opens a lost stream again itself, so the request is not sent again here.
+    // The reader of a stream opens a lost one again, so it is not sent again here.
     const isReopened = call.onMessage !== undefined || findMethodRow(call.method)?.isStreaming === true
     const sendAgain = (): Promise<RpcResponse> =>
       isReopened ? sendOnce() : sendWithResends(sendOnce, call, { options, callOptions, state, closed })
@@ -130,8 +125,8 @@ export function createSendRawRequest(
     if (serverVersions) {
       if (!state.trySelectVersion(serverVersions))
         throw unsupportedVersionError(response, serverVersions, getErrorContext())
-      // The request is sent again even if the server lists the revision that it has just rejected, because another
-      // instance may have rejected it.
+      // Sent again even if the server lists the very revision that it rejected, because another instance may have
+      // rejected it.
       response = await sendAgain()
     }
     const serverInfo = serverInfoOf(response)
@@ -140,15 +135,12 @@ export function createSendRawRequest(
   }
 }
 
-/**
- * Returns the params with the `_meta` of the client. The property is written before the spread, because V8 needs ten
- * times as long for a property after a spread.
- */
+/** Written before the spread: V8 needs ten times as long for a property after a spread. */
 function withMeta(params: JsonObject, _meta: JsonObject): JsonObject {
   return '_meta' in params ? { ...params, _meta } : { _meta, ...params }
 }
 
-/** Returns the encoded value of the header `Mcp-Name` for a method of an extension. */
+/** Only a method of an extension has a `targetParam`. */
 function encodeMcpName(
   { params, targetParam }: ClientRequest<string>,
   getErrorContext: ErrorContextOf,
@@ -166,13 +158,13 @@ function encodeMcpName(
   }
 }
 
-/** Creates the calls of the methods that this client knows, whose results are checked. */
+/** For methods that this client knows, whose results are checked. */
 export function createSendOnce(sendRawRequest: SendRaw, state: ClientState): SendOnce {
   return async (call, options) =>
     parseResult(call.method, await sendRawRequest(call, options), () => errorContextOf(call, state))
 }
 
-/** Creates the calls of all other methods, whose results are returned unchecked. */
+/** For all other methods, whose results come back unchecked. */
 export function createExtensionRequest(sendRawRequest: SendRaw, state: ClientState): ExtensionRequest {
   return async (method, params = {}, options = {}) => {
     const { repeatable, targetParam, onNotification: onMessage } = options
@@ -189,22 +181,21 @@ export function createExtensionRequest(sendRawRequest: SendRaw, state: ClientSta
   }
 }
 
-/** Options of a call of an extension's method. */
+/** For calls of a method that the client does not know. */
 export interface ExtensionCallOptions extends CallOptions {
   /**
-   * The name of the member of the params that identifies the target. Its value appears in error messages and, over
-   * HTTP, in the header `Mcp-Name` (basic/transports/streamable-http).
+   * Name of the member of the params that identifies the target. Its value appears in error messages and, over HTTP, in
+   * the header `Mcp-Name` (basic/transports/streamable-http).
    */
   readonly targetParam?: string | undefined
   /**
-   * True if repeating the request has no further effect. The client then sends the request again if its response is
-   * lost, unless `onNotification` is given.
+   * True if repeating the request has no further effect. It is then sent again after a lost response, unless
+   * `onNotification` is given.
    */
   readonly repeatable?: boolean | undefined
   /**
-   * Receives the notifications of a streaming response, with the id of its request. If it returns true, the request has
-   * no time limit from then on, and the notification does not go to `onProgress` or `onLog`. An error that it throws
-   * fails the call.
+   * Receives a streaming response's notifications, with the id of its request. Once it returns true, the request has no
+   * time limit, and that notification skips `onProgress` and `onLog`. If it throws, the call fails.
    */
   readonly onNotification?: ((message: RpcNotification, id: RequestId) => boolean) | undefined
 }
@@ -216,10 +207,7 @@ export type ExtensionRequest = (
   options?: ExtensionCallOptions,
 ) => Promise<JsonObject>
 
-/**
- * Wraps the calls of methods that must not ask for input. A result that asks for input makes them reject
- * (basic/patterns/mrtr).
- */
+/** For methods that must not ask for input: a result that does makes the call reject (basic/patterns/mrtr). */
 export function withCompleteResult(sendOnce: SendOnce, state: ClientState): SendRequest {
   return async (call, options) => {
     const outcome = await sendOnce(call, options)
@@ -241,8 +229,8 @@ function unsupportedVersionError(
   return new ClientError('unsupported_version', reason, { ...errorContext, rpc })
 }
 
-// The counters belong to exchanges and not to clients, because clients may share a connection. Two open requests on a
-// connection must not have the same id.
+// Counted per exchange and not per client: clients may share a connection, and two of its open requests must not have
+// the same id.
 const idCounters = new WeakMap<Exchange, { lastId: number }>()
 
 function createIdGenerator(exchange: Exchange): () => number {
@@ -277,16 +265,16 @@ function createMetaFactory(options: CoreClientSettings): CreateRequestMeta {
       ...(canAskInput &&
         callOptions.idempotencyKey !== undefined && { [projectMetaKeys.idempotencyKey]: callOptions.idempotencyKey }),
       ...(logLevel !== undefined && { [metaKeys.logLevel]: logLevel }),
-      // A call requests progress even without a listener, because progress extends its time limit. Only methods that
-      // run a handler of the server's author can report progress.
+      // Progress is requested even without a listener, because it extends the time limit. Only methods that run a
+      // handler of the server's author can report any.
       ...((canAskInput || callOptions.onProgress) && { [metaKeys.progressToken]: id }),
     }
   }
 }
 
 /**
- * Returns the protocol revisions that the server implements, if it rejected the revision of the request
- * (basic/versioning, protocol version negotiation). Otherwise returns undefined.
+ * Revisions that the server implements, if it rejected the request's (basic/versioning, protocol version negotiation).
+ * Undefined for every other response.
  */
 function supportedVersionsOf(response: RpcResponse): readonly unknown[] | undefined {
   if (!('error' in response) || response.error.code !== errorCodes.unsupportedProtocolVersion) return undefined

@@ -5,13 +5,10 @@ import { type CallTarget, type ClientState, errorContextOf } from './client-stat
 import type { CoreClientSettings } from './options.ts'
 import { sendUntilAnswered } from './resend.ts'
 
-/**
- * The multiple of `timeoutMs` after which a request ends even if it reports progress. With the default `timeoutMs` this
- * is ten minutes.
- */
+/** Even with progress, a request ends after this multiple of `timeoutMs`. By default that is ten minutes. */
 export const maxProgressFactor = 10
 
-/** Returns the time limit of a request without progress, in milliseconds. */
+/** Time limit of a request without progress, in milliseconds. */
 export function timeoutMsOf(options: CoreClientSettings, callOptions: CallOptions): number {
   return callOptions.timeoutMs ?? options.timeoutMs
 }
@@ -24,7 +21,7 @@ interface ResendContext {
 }
 
 /**
- * Says once that the client waits for a server that has never answered: nothing at the address may be an outage, and is
+ * Says once that the client waits for a server that has never answered. Nothing at the address may be an outage, and is
  * as often a wrong port.
  */
 function warnOfRefusal(state: ClientState, { log }: CoreClientSettings, maxResendMs: number): void {
@@ -34,7 +31,7 @@ function warnOfRefusal(state: ClientState, { log }: CoreClientSettings, maxResen
   createLog(log, '@x/client')({ level: 'warn', message, code: 'ECONNREFUSED' })
 }
 
-/** Sends a request, and sends it again by the rules of its method and the options of its call. */
+/** Sends a request, and again if its method and the call's options allow it. */
 export function sendWithResends(
   send: () => Promise<RpcResponse>,
   call: CallTarget & { readonly isRepeatable?: (() => boolean | Promise<boolean>) | undefined },

@@ -5,23 +5,22 @@ import { isUnbegunReason } from './may-have-run.ts'
 import { retryAfterMsOf } from './permanent-failure.ts'
 import { isClientError, withCallerStack } from './client-error.ts'
 
-/** The failure after which a request is sent again. */
 export interface Resend {
-  /** The `data.reason` of the server's error, or the code of the transport's error. */
+  /** The `data.reason` of the server's error, or the code of the transport's. */
   readonly reason: string
-  /** The number of requests that were sent so far. */
+  /** Requests that were sent so far. */
   readonly attempt: number
   /** Milliseconds before the request is sent again. */
   readonly pauseMs: number
-  /** True if nothing listens at the address of the server. */
+  /** True if nothing listens at the server's address. */
   readonly isRefused: boolean
 }
 
-/** Rules for sending a request again. */
+/** When to send a request again. */
 export interface ResendPolicy {
   /**
-   * Returns true if repeating the request has no further effect, even if the server has received it. Undefined if
-   * repeating could always have an effect.
+   * True if repeating has no further effect, even if the server has received the request. Undefined if it always could
+   * have one.
    */
   readonly isRepeatable: (() => boolean | Promise<boolean>) | undefined
   /**
@@ -29,7 +28,7 @@ export interface ResendPolicy {
    * would end later does not begin.
    */
   readonly maxResendMs: number
-  /** The same for the quota of a caller, which its other calls free when they end. */
+  /** The same for the caller's quota, which its other calls free when they end. */
   readonly maxQuotaMs: number
   /**
    * Milliseconds after the first attempt during which the request is repeated. A repetition that would begin later is
@@ -44,27 +43,21 @@ export interface ResendPolicy {
   readonly onResend: (resend: Resend) => void
 }
 
-/** The outcome of one attempt. */
 type Attempt = { readonly response: RpcResponse } | { readonly error: unknown }
 
-/** A failure after which the request may be sent again. */
 interface ResendableFailure {
   readonly reason: string
   /** True if the server has not begun the request, so that a repetition has no further effect. */
   readonly isUnbegun: boolean
-  /** Milliseconds that the client should wait according to the server. */
   readonly retryAfterMs: number
-  /** True if the client may wait for less than `retryAfterMs`. */
   readonly canShorten: boolean
   readonly isRefused: boolean
-  /** True for the quota of the caller. */
   readonly isQuota: boolean
 }
 
 /**
- * Sends a request, and repeats it after each failure that may be temporary. It is repeated only if the server has not
- * received or not begun it, or if it is repeatable. Returns the last response, or rejects with the last failure or the
- * reason of the signal.
+ * Sends a request until it is answered. After a failure that may be temporary it is sent again, but only if the server
+ * has not received or not begun it, or if it is repeatable. Rejects with the last failure, or the reason of the signal.
  */
 export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy: ResendPolicy): Promise<RpcResponse> {
   const { clock, maxTotalMs } = policy
@@ -77,7 +70,7 @@ export async function sendUntilAnswered(send: () => Promise<RpcResponse>, policy
     if (failure === undefined || !(await mayRepeat(failure, policy))) return responseOf(attempt)
     const failedAt = clock.monotonicNow()
     const maxResendMs = maxMsOf(failure, policy)
-    // The attempt took longer than `maxResendMs`, so this failure counts as the first one of a new outage.
+    // It took longer than `maxResendMs`, so this failure begins a new outage.
     if (outageStartedAt === undefined || failedAt - sentAt > maxResendMs) {
       outageStartedAt = failedAt
       failureCount = 0
@@ -119,7 +112,7 @@ async function mayRepeat(
   return isAllowed
 }
 
-/** Waits between two attempts. Ends early if the connection is closed. */
+/** At most until the connection is closed. */
 async function pause(ms: number, { clock, signal, closed }: ResendPolicy): Promise<void> {
   let wake = (): void => {}
   const onClosed = (): void => wake()
@@ -136,10 +129,7 @@ const backoff = { firstMs: 100, maxMs: maxPauseMs }
 const minOverloadPauseMs = 50
 const maxRequestedPauseMs = 5000
 
-/**
- * Returns a pause that is a little longer than the server asks, by a random amount, so that clients do not all return
- * at once.
- */
+/** A little longer than the server asks, by a random amount, so that clients do not all return at once. */
 function computePauseMs({ retryAfterMs, canShorten }: ResendableFailure, failureCount: number): number {
   if (canShorten) return Math.min(retryAfterMs, maxRequestedPauseMs) + computeBackoffMs(failureCount, backoff)
   const firstMs = Math.max(retryAfterMs, minOverloadPauseMs)
@@ -151,10 +141,7 @@ function findResendableFailure(attempt: Attempt): ResendableFailure | undefined 
   return 'error' in attempt.response ? findServerFailure(attempt.response.error) : undefined
 }
 
-/**
- * Returns the failure for an error that the server marks as temporary. The `data` of the error then has `retryAfterMs`,
- * and a known reason, or `begun`.
- */
+/** An error that the server marks as temporary: its `data` has `retryAfterMs` and a known reason, or `begun`. */
 function findServerFailure({
   code,
   data,
@@ -180,15 +167,11 @@ function isDuration(value: unknown): value is number {
   return typeof value === 'number' && value >= 0
 }
 
-/** Status codes that a proxy sends if it lost the connection to the server or cannot reach it. */
+/** What a proxy sends if it lost the connection to the server or cannot reach it. */
 const gatewayStatuses: ReadonlySet<unknown> = new Set([502, 503, 504])
-/** The codes of `HttpError` for a connection that could not be made, or that broke. */
 const passingCodes: ReadonlySet<unknown> = new Set(['connect', 'refused', 'closed'])
 
-/**
- * Returns the failure for a transport error that may not occur on another connection. All transports use the same error
- * codes.
- */
+/** A transport error that may not occur on another connection. All transports use the same codes. */
 function findTransportFailure(error: unknown): ResendableFailure | undefined {
   if (!isClientError(error) || error.code !== 'transport' || !(error.cause instanceof Error)) return undefined
   const code: unknown = Reflect.get(error.cause, 'code')
@@ -205,7 +188,7 @@ function findHttpFailure(
 ): ResendableFailure | undefined {
   const code: unknown = Reflect.get(cause, 'code')
   const status: unknown = Reflect.get(cause, 'status')
-  // A server without JSON-RPC errors for its quotas, such as the balancer in front of it (RFC 6585, section 4).
+  // Something in front that knows no JSON-RPC errors, such as the balancer (RFC 6585, section 4).
   if (status === 429 && retryAfterMs > 0)
     return { ...lost, reason: quotaReason, retryAfterMs, canShorten: false, isQuota: true }
   if (!passingCodes.has(code) && !gatewayStatuses.has(status)) return undefined

@@ -13,18 +13,16 @@ import { type CallErrorContext, ClientError } from './client-error.ts'
 import { dispatchNotification } from './notifications.ts'
 import type { CallOptions } from './call-options.ts'
 
-/** One request that is being sent. */
 export interface RunningCall {
   readonly request: RpcRequest
   readonly headerParams: HeaderParams | undefined
-  /** The encoded value of the header `Mcp-Name`, for a method of an extension. */
+  /** For a method of an extension, encoded. */
   readonly mcpName: string | undefined
-  /** The context of every call of the client. */
   readonly context: CallContext
   readonly options: CallOptions
   /**
-   * Receives the notifications of a streaming response. Returns true once the stream is open. From then on the request
-   * has no time limit.
+   * Receives a streaming response's notifications. Once it returns true, the stream counts as open and the request has
+   * no time limit.
    */
   readonly onMessage?: ((message: RpcNotification) => boolean) | undefined
   readonly timeoutMs: number
@@ -35,9 +33,9 @@ export interface RunningCall {
 }
 
 /**
- * Sends a request once. Settles with the response, the abort of the caller's signal or the time limit, whichever comes
- * first. Later messages are ignored. A progress notification does not restart the timer. The single timer of the
- * request checks the limits when it fires.
+ * Sends a request once. The response, the caller's abort or the time limit settles it, whichever comes first, and later
+ * messages are ignored. Progress does not restart the timer, of which a request has one: it checks the limits when it
+ * fires.
  */
 export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<RpcResponse> {
   const { request, options, timeoutMs, maxTotalMs, clock } = runningCall
@@ -58,7 +56,7 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
       if (hasEnded) return
       closeCall()
       reject(reason)
-      // Cancels the request at the server. Over HTTP this closes the stream, and over stdio it sends a notification.
+      // Cancels at the server too: over HTTP by closing the stream, over stdio by a notification.
       cancellation.cancel(reason)
     }
     const startTimer = (): void => {
@@ -108,7 +106,6 @@ function createCallContext({ headerParams, mcpName, context }: RunningCall): Cal
   return call.context
 }
 
-/** Returns true for the error of a transport that found a server of earlier protocol revisions. */
 function isUnsupportedVersion(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'unsupported_version'
 }

@@ -8,34 +8,31 @@ import { type CallErrorContext, ClientError, toPrintableKey } from '../request/c
 import { type Answerer, requireAnswerer } from './input-kinds.ts'
 import type { ElicitAnswer, InputContext, InputHandlers } from '../request/input-handlers.ts'
 
-/** Answers by the keys of a round's requests. */
+/** Answers, by the keys of a round's requests. */
 export interface InputAnswers {
   readonly [key: string]: InputResponse | ElicitAnswer
 }
 
-/** The handlers and the call for the answers of one round. */
 export interface AnswerContext {
   readonly handlers: InputHandlers
   readonly errorContext: CallErrorContext
   readonly round: number
   readonly signal: AbortSignal | undefined
-  /** The options of the call, for events. */
+  /** For events. */
   readonly options: CallOptions
   readonly events: ClientEventSource
   readonly clock: Clock
 }
 
 /**
- * Calls the handlers of all requests of a round at once. The first failure aborts the other handlers, and no answer of
- * the round is sent.
+ * Calls the handlers of a round all at once. The first failure aborts the others, and no answer of the round is sent.
  */
 export async function answerRequests(
   { requests }: InputRequired,
   answerContext: AnswerContext,
 ): Promise<InputResponses> {
   const { handlers, errorContext, round, signal } = answerContext
-  // All handlers are looked up before any of them runs. Otherwise a user might fill in a form for a round that cannot
-  // be answered.
+  // All are looked up before any runs. A user should not fill in a form for a round that cannot be answered.
   const requestsWithHandlers = [...requests].map((entry) => ({
     entry,
     ask: requireAnswerer(entry, handlers, errorContext),
@@ -90,8 +87,7 @@ async function answerRequest(
 }
 
 /**
- * Checks the answer to a request, and returns it as the client sends it. Throws {@link ClientError} `invalid_answer`
- * with the key and the path.
+ * Turns an answer into what the client sends. Throws {@link ClientError} `invalid_answer` with the key and the path.
  */
 function parseInputResponse(
   [key, request]: readonly [string, InputRequest],
@@ -107,7 +103,7 @@ function parseInputResponse(
   )
 }
 
-/** Checks that there is exactly one valid answer for each request (basic/patterns/mrtr, client requirements). */
+/** Checks that each request has exactly one valid answer (basic/patterns/mrtr, client requirements). */
 export function toInputResponses(
   { requests }: InputRequired,
   answers: InputAnswers,

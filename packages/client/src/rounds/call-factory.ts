@@ -6,18 +6,16 @@ import type { SendOnce } from '../request/request.ts'
 import type { MultiRoundCall } from '../request/multi-round-call.ts'
 import type { ToolCallFactory } from '../tools/call-tool.ts'
 
-/** Creates a call of any method whose server may ask for input. */
 export type CreateCall = <M extends MultiRoundMethod>(
   method: M,
   params: JsonObject,
   options: ReadOptions,
 ) => Promise<MultiRoundCall<M>>
 
-/** The functions that create calls in which the server may ask for input (basic/patterns/mrtr, supported requests). */
 interface CallFactory {
   readonly toolCalls: ToolCallFactory
   readonly createCall: CreateCall
-  /** Creates the call of a prompt or a resource. It only reads, so it may be repeated. */
+  /** For prompts and resources, which only read and may be repeated. */
   readonly createReadCall: <M extends MultiRoundMethod>(
     method: M,
     params: JsonObject,
@@ -25,7 +23,6 @@ interface CallFactory {
   ) => MultiRoundCall<M>
 }
 
-/** Creates the {@link CallFactory} of a client. */
 export function createCallFactory(sendOnce: SendOnce, toolCalls: ToolCallFactory): CallFactory {
   const createReadCall: CallFactory['createReadCall'] = (method, params, callOptions) => ({
     method,
@@ -51,10 +48,7 @@ export function createCallFactory(sendOnce: SendOnce, toolCalls: ToolCallFactory
   }
 }
 
-/**
- * Returns the options of a call with an idempotency key, which all its requests share. The key is random if the caller
- * gave none.
- */
+/** Adds an idempotency key, which all requests of the call share: the caller's, or a random one. */
 export function withIdempotencyKey<T extends { readonly idempotencyKey?: string | undefined }>(options: T): T {
   return options.idempotencyKey === undefined ? { ...options, idempotencyKey: randomId() } : options
 }

@@ -11,12 +11,10 @@ import {
 import { checkForm } from '../forms/check-form.ts'
 import { describeCheckFailure } from '../request/client-error.ts'
 
-/** An answer as the client sends it, or the path and reason of a failure. The reason contains no part of the answer. */
+/** An answer as the client sends it, or the path and reason of a failure, which contain no part of the answer. */
 export type CheckedAnswer = { readonly response: InputResponse } | { readonly issue: string }
 
-/**
- * Checks the answer of a handler or a caller to one request. Members that the protocol does not define are not sent.
- */
+/** Checks what a handler or caller answers to one request. Members that the protocol does not define are not sent. */
 export function checkAnswer(request: InputRequest, answer: unknown): CheckedAnswer {
   if (!isJsonObject(answer)) return { issue: 'expected an object' }
   if (request.method === 'elicitation/create') return checkElicitAnswer(request.params, answer)
@@ -34,8 +32,8 @@ function checkElicitAnswer(
   { action, content = {} }: { readonly [field: string]: unknown },
 ): CheckedAnswer {
   if (!isElicitAction(action)) return { issue: 'action: expected "accept", "decline" or "cancel"' }
-  // Content is sent only for accepted forms. A declined form may be partly filled in, and data that a user enters on a
-  // web page must not pass through the client.
+  // Content goes along only with accepted forms: a declined one may be half filled in, and what a user enters on a web
+  // page must not pass through the client.
   if (action !== 'accept' || params.mode === 'url') return { response: { action } }
   if (!isJsonObject(content)) return { issue: 'content: expected an object' }
   const checkedForm = checkForm(params.requestedSchema, content)
@@ -45,7 +43,7 @@ function checkElicitAnswer(
 function checkSamplingAnswer(answer: object): CheckedAnswer {
   const failure = checkCreateMessageResult(answer)
   if (failure !== undefined) return { issue: describeCheckFailure(failure, 'answer') }
-  // The cast is safe, because the check of this type has accepted the answer.
+  // The cast is safe: the check of this type has accepted the answer.
   const { role, content, model, stopReason, _meta } = answer as CreateMessageResult
   return {
     response: { role, content, model, ...(stopReason !== undefined && { stopReason }), ...(_meta && { _meta }) },
@@ -62,5 +60,5 @@ function checkRootsAnswer(answer: object): CheckedAnswer {
   return { response: { roots } }
 }
 
-// client/roots, security considerations: the path of a root must not contain a parent segment (`..`).
+// client/roots, security considerations: a root's path must not contain a parent segment (`..`).
 const parentSegmentPattern = /(?:^|[\\/]|%2f|%5c)(?:\.|%2e){2}(?:$|[\\/?#]|%2f|%5c)/i

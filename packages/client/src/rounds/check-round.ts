@@ -7,22 +7,21 @@ import { checkInputRequests } from './input-kinds.ts'
 import type { MultiRoundCall } from '../request/multi-round-call.ts'
 import type { RoundsContext } from './send-round.ts'
 
-/** The numbers of `input_required` results of one call so far, including the last one. */
+/** How many `input_required` results a call has had so far, with the last one. */
 export interface RoundCounts {
   /** Results with at least one question. */
   readonly questions: number
-  /** Results with a state but no question, with which the server hands the call off to another instance. */
+  /** Results with a state but no question, by which the server hands the call off to another instance. */
   readonly handOffs: number
 }
 
 /**
- * The number of hand-offs that one call may have. Each deployment can hand a long call off several times, so this limit
- * is far above that of questions. It exists to end a call that the server would hand off forever.
+ * Hand-offs that one call may have. Each deployment can hand a long call off several times, so this limit is far above
+ * that of questions; it ends only a call that the server would hand off forever.
  */
 // limit: hand-offs | count | results of one call with a state and no question | the call is rejected
 export const maxHandOffs = 100
 
-/** Returns the counts with one more result added. */
 export function countRound({ questions, handOffs }: RoundCounts, { requests }: InputRequired): RoundCounts {
   return requests.size > 0 ? { questions: questions + 1, handOffs } : { questions, handOffs: handOffs + 1 }
 }
@@ -41,7 +40,7 @@ export function checkRound<M extends MultiRoundMethod>(
     const reason = `the server handed the call off more than ${maxHandOffs} times`
     throw new ClientError('too_many_rounds', reason, errorContext)
   }
-  // The comparison is negated, so that a `maxRounds` of NaN allows no round.
+  // Negated, so that a `maxRounds` of NaN allows no round.
   if (inputRequired.requests.size > 0 && !(counts.questions <= maxRounds)) {
     const reason = `the server asked for input more than ${maxRounds} times; allow more with rounds.maxRounds`
     throw new ClientError('too_many_rounds', reason, errorContext)
@@ -50,8 +49,8 @@ export function checkRound<M extends MultiRoundMethod>(
 }
 
 /**
- * Returns the params of a retry: those of the call, the answers to this round, and the unchanged state of this round.
- * Answers of earlier rounds are omitted (basic/patterns/mrtr, client requirements).
+ * What a retry sends: the call's params, the answers to this round, and this round's state unchanged. Answers of
+ * earlier rounds are omitted (basic/patterns/mrtr, client requirements).
  */
 export function createRetryParams(
   params: JsonObject,
@@ -60,13 +59,13 @@ export function createRetryParams(
 ): JsonObject {
   return {
     ...params,
-    // The cast is safe: the answers are JSON, but TypeScript does not accept an interface as a `JsonObject`.
+    // Answers are JSON, but TypeScript does not accept an interface as a `JsonObject`.
     ...(responses && { inputResponses: responses as unknown as JsonObject }),
     ...(requestState !== undefined && { requestState }),
   }
 }
 
-/** Returns true if a retry failed because the server no longer accepts its own `requestState`. */
+/** True if a retry failed because the server no longer accepts its own `requestState`. */
 export function isRequestStateRejected(error: unknown, params: JsonObject): boolean {
   if (params.requestState === undefined || !isClientError(error) || error.rpc === undefined) return false
   const { code, message, data } = error.rpc

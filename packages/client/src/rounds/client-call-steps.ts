@@ -9,35 +9,31 @@ import { mergeHandlers } from '../request/input-handlers.ts'
 import { roundsClockOf, type RoundsContext } from './send-round.ts'
 import type { ToolCallFactory } from '../tools/call-tool.ts'
 
-/**
- * Input requests of the server for a call of a tool. They did not arrive in the response to the call, but for example
- * with a task.
- */
+/** What a server asks for a call of a tool, other than in the response to it: for example with a task. */
 export interface ExternalInputRequests {
-  /** The name of the tool. */
+  /** Name of the tool. */
   readonly name: string
-  /** The requests by their keys. The client checks them, so that unchecked JSON can be passed. */
+  /** Requests by their keys. The client checks them, so you may pass unchecked JSON. */
   readonly inputRequests: InputRequests | JsonObject
-  /** The number of the round, 1 for the first input requests of the call. It must not exceed `rounds.maxRounds`. */
+  /** Which round it is, 1 for the call's first input requests. It must not exceed `rounds.maxRounds`. */
   readonly round: number
 }
 
-/** Steps of a call, for extensions that need further requests to get the result, such as the poll of a task. */
+/** A call's steps, for extensions that need further requests to get the result, such as the poll of a task. */
 export interface ClientCallSteps {
-  /** The address of the connection, if it has one. */
+  /** Address of the connection, if it has one. */
   readonly url: string | undefined
   /**
-   * Answers input requests with the handlers of the call or of the client. Rejects with `ClientError` for requests of
+   * Answers input requests with the handlers of the call or the client. Rejects with `ClientError` for requests of
    * undeclared kinds and for invalid answers (basic/patterns/mrtr).
    */
   answerInput(requiredInput: ExternalInputRequests, options?: CallOptions): Promise<InputResponses>
   /** Checks one answer for each input request, as `client.manualRounds` does. Throws `ClientError`. */
   checkAnswers(requiredInput: ExternalInputRequests, answers: InputAnswers, options?: CallOptions): InputResponses
-  /** Checks the result of a tool like `callTool` does. Rejects with `ClientError` for an invalid result. */
+  /** Checks a tool's result as `callTool` does. Rejects with `ClientError` for an invalid one. */
   checkToolResult(name: string, result: JsonObject, options?: CallOptions): Promise<CallToolResult>
 }
 
-/** Makes the {@link ClientCallSteps} of a client. */
 export function createClientCallSteps(
   toolCalls: ToolCallFactory,
   roundsContext: RoundsContext,

@@ -3,11 +3,9 @@ import { type InputRequired, describeUnsafeUrl } from '../request/input-required
 import { type CallErrorContext, ClientError, toPrintableKey } from '../request/client-error.ts'
 import type { Awaitable, InputContext, InputHandlers } from '../request/input-handlers.ts'
 
-/** The name of the handler for a kind of request, and the capability that the kind requires. */
 interface InputKind {
   readonly handlerName: keyof InputHandlers
   readonly requiredCapabilities: ClientCapabilities
-  /** The name of the capability in the documentation. */
   readonly capabilityName: string
 }
 
@@ -41,8 +39,8 @@ function inputKindOf(request: InputRequest): InputKind {
 }
 
 /**
- * Checks the requests of a round before any handler runs. Throws for a kind that was not declared
- * (basic/patterns/mrtr), and for a URL that must not be shown (client/elicitation, safe URL handling).
+ * Checks a round's requests before any handler runs. Throws for a kind that was not declared (basic/patterns/mrtr), and
+ * for a URL that must not be shown (client/elicitation, safe URL handling).
  */
 export function checkInputRequests(
   { requests }: InputRequired,
@@ -70,12 +68,11 @@ function findUrlIssue(request: InputRequest): string | undefined {
   return describeUnsafeUrl(request.params.url)
 }
 
-/** Calls the handler of one request, and returns its answer. */
+/** Asks the handler of one request. */
 export type Answerer = (context: InputContext) => Awaitable<unknown>
 
 /**
- * Returns the handler of a request. Throws {@link ClientError} `input_required` if the capability was declared without
- * a handler.
+ * Finds a request's handler. Throws {@link ClientError} `input_required` if the capability was declared without one.
  */
 export function requireAnswerer(
   [key, request]: readonly [string, InputRequest],

@@ -14,29 +14,29 @@ import { withIdempotencyKey, type CreateCall } from './call-factory.ts'
 import type { MultiRoundCall } from '../request/multi-round-call.ts'
 import { type RoundsContext, sendRound } from './send-round.ts'
 
-/** The outcome of one request of a call: the complete result, or the input that the server requires. */
+/** What one request of a call gave: the complete result, or the input that the server requires. */
 export type Round<M extends MultiRoundMethod> =
   | { readonly status: 'complete'; readonly result: MultiRoundResults[M] }
   | InputRequiredRound<M>
 
-/** The outcome of a request whose call waits for answers. */
+/** A request of a call that waits for your answers. */
 export interface InputRequiredRound<M extends MultiRoundMethod> {
   readonly status: 'input_required'
-  /** The server's questions by their keys. Empty for a hand-off. Then call `resume` with an empty object. */
+  /** What the server asks, by key. Empty for a hand-off; then call `resume` with an empty object. */
   readonly requests: InputRequests
   /** The call as plain JSON, for `client.manualRounds.resume` in this process or another. It contains no options. */
   readonly pendingCall: PendingCall<M>
   /**
-   * Sends one answer for each key and continues the call with the given options. The options of earlier rounds do not
-   * apply.
+   * Sends one answer for each key, and continues the call. Only the options given here apply, not those of earlier
+   * rounds.
    */
   readonly resume: (answers: InputAnswers, options?: CallOptions) => Promise<Round<M>>
 }
 
 /**
- * Calls whose questions the caller answers itself, round by round (basic/patterns/mrtr). They never call handlers. So
- * the kinds of questions must be declared in `capabilities`. Answers are checked like those of handlers. A call neither
- * pauses before a retry nor restarts.
+ * Calls whose questions you answer yourself, round by round (basic/patterns/mrtr). No handler is called, so declare the
+ * kinds of questions in `capabilities`. Answers are checked like those of handlers. A call neither pauses before a
+ * retry nor restarts.
  */
 export interface ManualRounds {
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<Round<'tools/call'>>
@@ -50,9 +50,8 @@ export interface ManualRounds {
   ): Promise<Round<M>>
 }
 
-/** Creates the {@link ManualRounds} of a client. */
 export function createManualRounds(createCall: CreateCall, context: RoundsContext): ManualRounds {
-  // `counts` counts the `input_required` results of the call before this request.
+  // `counts` has the call's `input_required` results before this request.
   const runRound = async <M extends MultiRoundMethod>(
     call: MultiRoundCall<M>,
     params: JsonObject,
@@ -108,7 +107,7 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
         const reason = `this is not a pending call: ${parsedCall.issue}`
         throw new ClientError('invalid_pending', reason, { method: 'resume' })
       }
-      // The cast is safe, because the parsed method is a member of the same value as the type.
+      // The cast is safe: the parsed method is a member of the same value as the type.
       const method = parsedCall.method as typeof pendingCall.method
       const { inputRequired, round, handOffs } = parsedCall
       const counts = { questions: round - handOffs, handOffs }

@@ -7,19 +7,18 @@ import type { RoundsContext } from './send-round.ts'
 import { createCallFactory, withIdempotencyKey } from './call-factory.ts'
 import type { CallToolFunction, ToolCallFactory } from '../tools/call-tool.ts'
 
-/** The calls in which a server may ask for input (basic/patterns/mrtr, supported requests). */
+/** Calls in which a server may ask for input (basic/patterns/mrtr, supported requests). */
 export interface MultiRoundCalls {
   /** Calls a tool (server/tools, calling tools). */
   callTool: CallToolFunction
-  /** Returns a prompt with its arguments filled in (server/prompts, getting a prompt). */
+  /** Gets a prompt with its arguments filled in (server/prompts, getting a prompt). */
   getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<GetPromptResult>
-  /** Returns the contents of a resource (server/resources, reading resources). */
+  /** Reads a resource (server/resources, reading resources). */
   readResource(uri: string, options?: ReadOptions): Promise<ReadResourceResult>
-  /** The same calls, but with one request at a time. The caller answers the input requests itself. */
+  /** These calls, one request at a time; you answer the input requests yourself. */
   readonly manualRounds: ManualRounds
 }
 
-/** Creates the calls that may have several rounds. */
 export function createMultiRoundCalls(
   sendOnce: SendOnce,
   toolCalls: ToolCallFactory,

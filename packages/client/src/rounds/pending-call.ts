@@ -2,23 +2,22 @@ import { defaultBounds, type InputRequests, isJsonObject, type JsonObject, findM
 import { type InputRequired, type MultiRoundMethod, parseInputRequired } from '../request/input-required.ts'
 
 /**
- * A call that waits for input, as plain JSON. A program that has this object can continue the call, in this process or
- * another.
+ * A call that waits for input, as plain JSON. Any program that has this object can continue the call, in this process
+ * or another.
  */
 export interface PendingCall<M extends MultiRoundMethod = MultiRoundMethod> {
   readonly method: M
-  /** The tool, prompt or resource and its arguments. */
+  /** Its tool, prompt or resource, and its arguments. */
   readonly params: JsonObject
   readonly requests: InputRequests
-  /** The server's opaque state of the call, unchanged. */
+  /** The server's opaque state, unchanged. */
   readonly state?: string | undefined
-  /** The number of responses so far. */
+  /** Responses so far. */
   readonly round: number
-  /** The number of responses with a state but no question. Absent if there were none. */
+  /** Responses with a state but no question. Absent if there were none. */
   readonly handOffs?: number | undefined
 }
 
-/** A parsed pending call. */
 export interface ParsedPendingCall {
   readonly method: MultiRoundMethod
   readonly params: JsonObject
@@ -31,7 +30,7 @@ interface ParseIssue {
   readonly issue: string
 }
 
-/** Parses a stored pending call as untrusted input. For an invalid value, returns the reason. */
+/** Parses a stored pending call as untrusted input; an invalid value gives the reason. */
 export function parsePendingCall(value: unknown): ParsedPendingCall | ParseIssue {
   if (!isWithinMessageBounds(value)) return { issue: 'it is larger than a message may be' }
   if (!isJsonObject(value)) return { issue: 'expected an object' }
@@ -64,7 +63,7 @@ function isMultiRoundMethod(method: unknown): method is MultiRoundMethod {
 
 type ParsedParams = { readonly params: JsonObject } | { readonly issue: string }
 
-/** Parses the target and its arguments. Answers, state and `_meta` in the params of a stored call are ignored. */
+/** Parses the target and its arguments. Answers, state and `_meta` in a stored call's params are ignored. */
 function parseCallParams(method: MultiRoundMethod, value: unknown): ParsedParams {
   if (!isJsonObject(value)) return { issue: 'params: expected an object' }
   const field = findMethodRow(method)?.targetParam ?? 'name'
@@ -78,8 +77,8 @@ function parseCallParams(method: MultiRoundMethod, value: unknown): ParsedParams
 }
 
 /**
- * Returns true if a value is within the limits of a message. Works without recursion, because the value may be deeply
- * nested or contain itself.
+ * True for a value within the limits of a message. Works without recursion, because the value may be deeply nested or
+ * contain itself.
  */
 function isWithinMessageBounds(value: unknown): boolean {
   const { bytes, depth, elements } = defaultBounds

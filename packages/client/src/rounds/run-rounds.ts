@@ -10,10 +10,10 @@ import { computeHandOffDelayMs } from '../request/round-options.ts'
 import type { MultiRoundCall } from '../request/multi-round-call.ts'
 import { roundsClockOf, type RoundsContext, sendRound } from './send-round.ts'
 
-/** Runs a call through all its rounds, and returns the complete result. */
+/** Runs a call through all its rounds to its complete result. */
 export type RunRounds = <M extends MultiRoundMethod>(call: MultiRoundCall<M>) => Promise<CompleteResults[M]>
 
-/** Creates the function that runs multi round-trip requests (basic/patterns/mrtr). */
+/** Runs multi round-trip requests (basic/patterns/mrtr). */
 export function createRunRounds(context: RoundsContext): RunRounds {
   return async (call) => {
     const { emit } = context.events
@@ -22,7 +22,6 @@ export function createRunRounds(context: RoundsContext): RunRounds {
   }
 }
 
-/** Runs a call, and emits its end as an event. */
 async function runObservedRounds<M extends MultiRoundMethod>(
   call: MultiRoundCall<M>,
   context: RoundsContext,
@@ -65,13 +64,10 @@ async function runRoundsUnchecked<M extends MultiRoundMethod>(
   return isInputRequired(firstOutcome) ? runRoundLoop(loopState, firstOutcome) : firstOutcome
 }
 
-/** The state of the loop over the rounds of one call. */
 interface LoopState<M extends MultiRoundMethod> {
   readonly call: MultiRoundCall<M>
   readonly context: RoundsContext
-  /** The number of requests that were sent for the call. */
   sentRoundCount: number
-  /** Consecutive rounds without a question. */
   roundsWithoutInput: number
   isRestarted: boolean
 }
@@ -107,7 +103,6 @@ async function collectInputOrAbandon<M extends MultiRoundMethod>(
   }
 }
 
-/** Answers all questions, and returns the params of the next request. */
 async function collectInput<M extends MultiRoundMethod>(
   loopState: LoopState<M>,
   requiredInput: InputRequired,

@@ -7,7 +7,6 @@ import type { CallErrorContext } from '../request/client-error.ts'
 import type { ClientEventSource } from '../request/client-event.ts'
 import type { CoreClientSettings } from '../request/options.ts'
 
-/** The parts of a client that its rounds share. */
 export interface RoundsContext {
   readonly options: CoreClientSettings
   readonly events: ClientEventSource
@@ -19,7 +18,6 @@ export interface RoundsContext {
   readonly abandonRound: (requestState: string | undefined, reason: unknown) => void
 }
 
-/** Returns the clock of a client. */
 export function roundsClockOf({ options }: RoundsContext): Clock {
   return options.runtime ?? platformRuntime
 }

@@ -2,15 +2,15 @@ import type { CallToolResult, GetPromptResult, JsonObject } from '@x/schema'
 import type { CallOptions } from '../request/call-options.ts'
 
 /**
- * The result of a tool with the type that the server declares. The result is checked against its schema only if the
- * client has the option `outputSchemaCompiler`.
+ * A tool's result with the type that the server declares. It is checked against the schema only if the client has the
+ * option `outputSchemaCompiler`.
  */
 export interface TypedToolResult<Output> extends Omit<CallToolResult, 'structuredContent'> {
   /** Absent when the tool failed (`isError`). */
   readonly structuredContent?: Output
 }
 
-/** The parameters of a typed call. The arguments can be omitted if all of them are optional. */
+/** Parameters of a typed call. If all arguments are optional, you can omit them. */
 export type CallParameters<Input> = Input extends undefined
   ? [args?: Readonly<Record<string, never>>, options?: CallOptions]
   : object extends Input
@@ -20,14 +20,14 @@ export type CallParameters<Input> = Input extends undefined
       : [args: Input, options?: CallOptions]
 
 /**
- * Names for which `client.tools` has no function, because JavaScript may read these members of any object. Call tools
- * with such names through `callTool`.
+ * Names for which `client.tools` has no function, because JavaScript may read these members of any object. Use
+ * `callTool` for them.
  */
 export type UncallableName = 'then' | 'toJSON' | keyof typeof Object.prototype
 
 /**
- * A function per tool. The compiler resolves only the types of tools that a program calls. `Types` has the types of the
- * whole server, so that an editor shows the name of its interface in place of a list of tools.
+ * A function per tool. Only the types of tools that a program calls are resolved. `Types` has those of the whole
+ * server, so that an editor shows the name of its interface in place of a list of tools.
  */
 export type ToolFunctions<Types extends { readonly tools: unknown }> = {
   readonly [Name in Exclude<keyof Types['tools'], UncallableName>]: Types['tools'][Name] extends {
@@ -38,41 +38,37 @@ export type ToolFunctions<Types extends { readonly tools: unknown }> = {
     : never
 }
 
-/** A function per prompt. `Types` has the types of the whole server. */
+/** A function per prompt. `Types` has the whole server's types. */
 export type PromptFunctions<Types extends { readonly prompts: unknown }> = {
   readonly [Name in Exclude<keyof Types['prompts'], UncallableName>]: (
     ...parameters: CallParameters<Types['prompts'][Name]>
   ) => Promise<GetPromptResult>
 }
 
-/**
- * The functions of a server whose types are not known to the client. Use `createClient<typeof server>(…)` to declare
- * the types.
- */
+/** Stands for a server whose types the client does not know. Declare them with `createClient<typeof server>(…)`. */
 export interface UnknownServer extends Readonly<Record<never, never>> {}
 
-/** The tools and prompts of a server as functions. */
+/** A server's tools and prompts as functions. */
 export interface TypedCalls<Types> {
   /**
    * A function per tool, with its types: `client.tools.greet({ name: 'Ada' })`, `client.tools['get-issue']({ id: 1 })`.
-   * Each function calls `callTool`, which itself does not check names and arguments at compile time.
+   * Each calls `callTool`, which itself does not check names and arguments at compile time.
    */
   readonly tools: Types extends { readonly tools: unknown } ? ToolFunctions<Types> : UnknownServer
-  /** A function per prompt, with the types of its arguments. It calls `getPrompt`. */
+  /** A function per prompt, with the types of its arguments. Each calls `getPrompt`. */
   readonly prompts: Types extends { readonly prompts: unknown } ? PromptFunctions<Types> : UnknownServer
 }
 
-/** The target of the proxies in {@link createNamedCalls}, an object without members. */
 const proxyTarget: UnknownServer = Object.freeze({})
 
 type NamedCall<Args, Result> = (name: string, args?: Args, options?: CallOptions) => Promise<Result>
 
-/** Creates an object that has a function for every name. Each function is created on first use. */
+/** Makes an object that has a function for every name, each created on first use. */
 export function createNamedCalls<Args, Result>(call: NamedCall<Args, Result>): UnknownServer {
   let callsByName: Map<string, (args?: Args, options?: CallOptions) => Promise<Result>> | undefined
   return new Proxy(proxyTarget, {
     get(target, name) {
-      // `await` would call a member `then`, and `JSON.stringify` would call a member `toJSON`.
+      // `await` would call a member `then`, and `JSON.stringify` a member `toJSON`.
       if (typeof name === 'symbol' || name === 'then' || name === 'toJSON' || name in target) {
         return Reflect.get(target, name)
       }

@@ -4,18 +4,15 @@ import { ClientError, unknownTypeResultOf } from '../request/client-error.ts'
 import type { MultiRoundMethod, MultiRoundResults } from '../request/input-required.ts'
 import type { MultiRoundCalls } from './multi-round-calls.ts'
 
-/** A call of a method whose server may ask for input, before its first request. */
+/** A call in which the server may ask for input, before its first request. */
 export interface OutgoingCall {
   readonly method: MultiRoundMethod
-  /** The params of every request of the call, without answers and state. */
+  /** Params of each of its requests, without answers and state. */
   readonly params: JsonObject
   readonly options: CallOptions
 }
 
-/**
- * The outcome of a call: its checked result, or an unchecked result with a `resultType` that only an extension may
- * know.
- */
+/** How a call ended: with a checked result, or an unchecked one whose `resultType` only an extension may know. */
 export type CallOutcome =
   | { readonly resultType: 'complete'; readonly result: MultiRoundResults[MultiRoundMethod] }
   | { readonly resultType: 'other'; readonly result: JsonObject; readonly error: Error }
@@ -23,16 +20,15 @@ export type CallOutcome =
 /** Makes a call, through all its rounds. */
 export type SendCall = (call: OutgoingCall) => Promise<CallOutcome>
 
-/** The calls that an extension can wrap. */
 type WrappedCalls = Pick<MultiRoundCalls, 'callTool' | 'getPrompt' | 'readResource'>
 
-/** Creates the function that extensions wrap. It returns an outcome for a result with an unknown `resultType`. */
+/** This is what extensions wrap. A result with an unknown `resultType` becomes an outcome. */
 export function createSendCall({ callTool, getPrompt, readResource }: WrappedCalls): SendCall {
   const sendersByMethod: {
     readonly [M in MultiRoundMethod]: (params: JsonObject, options: CallOptions) => Promise<MultiRoundResults[M]>
   } = {
     'tools/call': (params, options) => callTool(String(params.name), argumentsOf(params), options),
-    // The casts are safe, because the params are those of `getPrompt`.
+    // The casts are safe: these are the params of `getPrompt`.
     'prompts/get': (params, options) =>
       getPrompt(String(params.name), params.arguments as Record<string, string> | undefined, options),
     'resources/read': (params, options) => readResource(String(params.uri), options),
@@ -42,7 +38,7 @@ export function createSendCall({ callTool, getPrompt, readResource }: WrappedCal
       return { resultType: 'complete', result: await sendersByMethod[method](params, options) }
     } catch (error) {
       const result = unknownTypeResultOf(error)
-      // An unknown `resultType` in a list that was read for the call stays an error, because extensions define types
+      // In a list that was read for the call, an unknown `resultType` stays an error, because extensions define types
       // only for such calls.
       if (result === undefined || !(error instanceof ClientError) || error.method !== method) throw error
       return { resultType: 'other', result, error }
@@ -54,14 +50,14 @@ function argumentsOf({ arguments: args }: JsonObject): JsonObject {
   return isJsonObject(args) ? args : {}
 }
 
-/** Creates the calls of a client from a wrapped call. They reject if no extension handled an unknown `resultType`. */
+/** The client's calls, made of a wrapped call. They reject if no extension handled an unknown `resultType`. */
 export function createWrappedCalls(sendCall: SendCall): WrappedCalls {
   const completeCall = async <M extends MultiRoundMethod>(
     call: OutgoingCall & { readonly method: M },
   ): Promise<MultiRoundResults[M]> => {
     const outcome = await sendCall(call)
     if (outcome.resultType === 'other') throw outcome.error
-    // The cast is safe, because a wrapper returns a result of the method that it was given.
+    // The cast is safe: a wrapper returns a result of the method that it was given.
     return outcome.result as MultiRoundResults[M]
   }
   return {

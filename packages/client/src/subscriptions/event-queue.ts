@@ -1,15 +1,12 @@
 import type { SubscriptionEvent } from '../caching/changes.ts'
 
-/** A queue of events that wait for a reader. */
+/** Events that wait for a reader. */
 export interface EventQueue {
-  /**
-   * Queues an event, unless an equal one is queued already. If too many events are queued, `overflowEvent` is queued
-   * instead.
-   */
+  /** Queues an event, unless an equal one waits already. If too many wait, `overflowEvent` takes its place. */
   put(event: SubscriptionEvent, overflowEvent?: SubscriptionEvent): void
-  /** Ends the queue. The reader receives the queued events, and then the end or the error. */
+  /** Ends the queue: the reader gets what is queued, and then the end or the error. */
   end(failure?: { readonly error: unknown }): void
-  /** Ends the queue at once and drops the queued events. */
+  /** Ends the queue at once; what is queued is lost. */
   drop(failure?: { readonly error: unknown }): void
   next(): Promise<IteratorResult<SubscriptionEvent, undefined>>
 }
@@ -19,8 +16,8 @@ type ReadResult = IteratorResult<SubscriptionEvent, undefined>
 const endResult: ReadResult = { done: true, value: undefined }
 
 /**
- * Creates a queue of bounded size, for a reader of any speed. It contains at most one event for each list and each
- * resource, and `maxEvents` limits the number of events for parts of resources.
+ * Creates a queue of bounded size, for a reader of any speed: at most one event for each list and each resource, and
+ * `maxEvents` for parts of resources.
  */
 export function createEventQueue(maxEvents: number): EventQueue {
   const queuedEvents = new Map<string, SubscriptionEvent>()
@@ -42,7 +39,7 @@ export function createEventQueue(maxEvents: number): EventQueue {
       if (isEnded) return
       const reader = readers.shift()
       if (reader) return reader.resolve({ done: false, value: event })
-      // Any change may have been missed while no stream was open, so that this event replaces all queued events.
+      // With no stream open, any change may have been missed, so this event replaces all that is queued.
       if (event.type === 'opened' && event.mayHaveMissedChanges) queuedEvents.clear()
       const newEvent = overflowEvent && queuedEvents.size >= maxEvents ? overflowEvent : event
       const key = eventKeyOf(newEvent)

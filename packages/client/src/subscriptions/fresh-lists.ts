@@ -2,17 +2,15 @@ import type { ListMethod } from '../request/lists.ts'
 import { staleListMethods } from '../caching/changes.ts'
 import { subscriptionEndedError, type RefreshContext, debounceWork } from './refresh-context.ts'
 
-/** Reads a whole list, page by page. */
 export type ListFetcher = (options: { readonly signal: AbortSignal }) => Promise<unknown>
 
-/** The functions that read each list. */
 export type ListFetchers = Readonly<Record<ListMethod, ListFetcher>>
 
 const allListsFilter = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true } as const
 
 /**
- * Reads changed lists again, but only those that a caller has read before. Resolves when the signal aborts or the
- * subscription ends and is not opened again.
+ * Reads changed lists again, but only those that a caller has read before. Resolves when the signal aborts, or the
+ * subscription ends for good.
  */
 export async function keepListsFresh(context: RefreshContext, listFetchers: ListFetchers): Promise<void> {
   const { listen, partition, options, signal, onError } = context
@@ -22,7 +20,7 @@ export async function keepListsFresh(context: RefreshContext, listFetchers: List
       return [method, debounceWork(fetchList, onError, context)]
     }),
   )
-  // The lists that were read, even if they are no longer in the cache.
+  // Once read, a list is kept fresh even if it is no longer in the cache.
   const requestedMethods = new Set<string>()
   const noteRequestedMethod = ({ method }: { readonly method: string }): void =>
     void (debouncedFetches.has(method) && requestedMethods.add(method))

@@ -5,7 +5,7 @@ import { findContainingUri, type SubscribedUris, createSubscribedUris } from '..
 import type { Subscription } from './subscription.ts'
 import type { SubscriptionEvent } from '../caching/changes.ts'
 
-// The maximum number of subscribed resources, which is what `@x/server` accepts in one filter by default.
+// Maximum number of subscribed resources, which is what `@x/server` accepts in one filter by default.
 const maxWatchedResources = 100
 
 interface OpenStream {
@@ -14,14 +14,14 @@ interface OpenStream {
 }
 
 /**
- * Subscribes to the cached resources, and reads a resource again when it changes. The filter of a subscription cannot
- * change. So for further resources a new subscription is opened, and then the previous one is closed. Resolves when the
- * signal aborts or the subscription ends and is not opened again.
+ * Subscribes to the cached resources, and reads each again when it changes. A subscription's filter cannot change, so
+ * for further resources a new subscription is opened before the previous one is closed. Resolves when the signal
+ * aborts, or the subscription ends for good.
  */
 export async function keepResourcesFresh(context: RefreshContext): Promise<void> {
   const { listen, partition, options, signal, onError } = context
   const debouncedReader = createDebouncedReader(context)
-  // The open subscription, and the latest one, which may still be opening.
+  // One is open; the latest may still be opening.
   let openStream: OpenStream | undefined
   let lastStream: OpenStream | undefined
   let resolveEnded = (): void => {}
@@ -39,7 +39,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
       debouncedReader.requestRead(changedUrisOf(event, stream.resources))
       if (event.type === 'opened') await onStreamOpened(stream)
     }
-    // The end of a subscription that was replaced is not a failure.
+    // Being replaced is no failure.
     if (stream === lastStream) onSubscriptionLost(subscriptionEndedError())
   }
   const onSubscriptionLost = (error: unknown): void => {
@@ -54,7 +54,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
     await unopenedStream?.subscription.close()
     const resources = createSubscribedUris(watchedUrisOf(context).slice(-maxWatchedResources))
     lastStream = { subscription: listen({ resourceSubscriptions: [...resources.uris] }, options), resources }
-    // The function returns as soon as the subscription has started. It does not wait for the end.
+    // Returns as soon as the subscription has started, and does not wait for its end.
     void followEvents(lastStream).catch(onSubscriptionLost)
   }
   const debouncedListen = debounceWork(resubscribe, onSubscriptionLost, context)
@@ -95,16 +95,15 @@ function createDebouncedReader({ sendOnce, clock, jitterMs, signal, onError }: R
 } {
   const pendingUris = new Set<string>()
   const readPendingUris = async (): Promise<void> => {
-    // Resources are read one after the other, because no caller waits for them.
+    // One after the other, because no caller waits for them.
     for (const uri of pendingUris) {
       pendingUris.delete(uri)
       try {
-        // If the server asks for input, no result is stored. The next caller then reads the resource with its own
+        // If the server asks for input, nothing is stored; the next caller then reads the resource with its own
         // handlers.
         await sendOnce({ method: 'resources/read', params: { uri } }, { signal })
       } catch (error) {
-        // An error response is about this resource only. After any other failure, the remaining resources are not read
-        // either.
+        // An error response is about this resource alone. After any other failure, the rest are not read either.
         if (!isClientError(error) || error.code !== 'rpc') pendingUris.clear()
         onError(error)
       }

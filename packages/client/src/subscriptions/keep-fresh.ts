@@ -8,39 +8,36 @@ import { keepResourcesFresh } from './fresh-resources.ts'
 import { type ListenFunction, createListen, type ListenContext } from './listen.ts'
 import type { ListenOptions, Subscription } from './subscription.ts'
 
-/** Options of `client.keepFresh`. An abort of `signal` has the effect of `close()`. */
+/** Options of `client.keepFresh`. Aborting `signal` does what `close()` does. */
 export interface KeepFreshOptions extends ListenOptions {
-  /** Also subscribes to the cached resources, at most the last 100, and reads a resource again when it changes. */
+  /** Also subscribes to the cached resources, at most the last 100, and reads each again when it changes. */
   readonly resources?: boolean | undefined
 }
 
 const defaults = { resources: false } satisfies KeepFreshOptions
 
 /**
- * Milliseconds within which a changed result is read again. The delay is random, so that the clients of a server do not
- * all read at once. A call that needs the changed result does not wait for the delay.
+ * Milliseconds within which a changed result is read again. Random, so that a server's clients do not all read at once;
+ * a call that needs the result does not wait for it.
  */
 const jitterMs = 1000
 
-/** The handle of `client.keepFresh`, with which its work is ended. */
+/** Ends the work of `client.keepFresh`. */
 export interface KeepFresh extends AsyncResource {
-  /** Ends the subscriptions that keep the cache fresh. Resolves when they have ended. */
+  /** Resolves when the subscriptions that keep the cache fresh have ended. */
   close(): Promise<void>
 }
 
-/** The parts of the client that keep its cache fresh. */
 interface KeepFreshContext {
   readonly listen: ListenFunction
   readonly sendOnce: SendOnce
   readonly partition: OpenedPartition
   readonly clock: Clock | undefined
   readonly log: Log
-  /** True if the client has a cache. */
   readonly isCacheEnabled: boolean
   readonly listFetchers: ListFetchers
 }
 
-/** Creates the function that keeps a cache fresh (server/utilities/caching, interaction with notifications). */
 function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions) => KeepFresh {
   const { listen, sendOnce, partition, clock = platformRuntime, log, isCacheEnabled, listFetchers } = context
   return ({ resources = defaults.resources, ...options } = {}) => {
@@ -72,12 +69,11 @@ function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions
   }
 }
 
-/** The calls of a client that subscribe to changes (basic/patterns/subscriptions). */
+/** Calls that subscribe to changes (basic/patterns/subscriptions). */
 export interface SubscriptionCalls {
   /**
-   * Subscribes to changes as soon as it is called, and not only when the events are read. Opens the stream again when it
-   * ends.
-   * Each change automatically makes the affected cached results stale.
+   * Subscribes to changes as soon as you call it, and not only when you read the events. When the stream ends, it is
+   * opened again. Cached results become stale by themselves with each change.
    *
    * @example
    * for await (const event of client.listen({ toolsListChanged: true })) {
@@ -86,20 +82,18 @@ export interface SubscriptionCalls {
    */
   listen(filter: SubscriptionFilter, options?: ListenOptions): Subscription
   /**
-   * Subscribes to changes of the lists. When a list changes that a caller has read before, reads it again, so that the
-   * next call finds it in the cache. Continues until it or the connection is closed, or the server rejects the
-   * subscription for good. Such an end is written to the client's `log`. Throws a `TypeError` if the client has no
-   * cache.
+   * Subscribes to changes of the lists. When one changes that a caller has read before, it is read again, so that the
+   * next call finds it in the cache. This continues until you close it or the connection, or until the server rejects
+   * the subscription for good, which the client's `log` then says. Throws a `TypeError` if the client has no cache.
    */
   keepFresh(options?: KeepFreshOptions): KeepFresh
 }
 
-/** Creates the calls that subscribe. */
 export function createSubscriptionCalls(
   createContext: () => ListenContext & Omit<KeepFreshContext, 'listen'>,
 ): SubscriptionCalls {
   let calls: SubscriptionCalls | undefined
-  // The calls are created on first use, because most clients never subscribe.
+  // Created on first use, because most clients never subscribe.
   const getCalls = (): SubscriptionCalls => (calls ??= createCalls(createContext()))
   return {
     listen: (filter, options) => getCalls().listen(filter, options),

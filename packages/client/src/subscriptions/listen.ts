@@ -17,25 +17,22 @@ import { createSubscriptionReader } from './read-stream.ts'
 import { isPermanent, retryAfterMsOf } from '../request/permanent-failure.ts'
 import { type ListenOptions, reopenDefaults, type Subscription } from './subscription.ts'
 
-/** The parts of the client that subscriptions use. */
 export interface ListenContext {
   readonly sendOnce: SendOnce
   readonly clientState: ClientState
   readonly clock: Clock | undefined
-  /** Removes the cached results that changes make stale. */
   readonly partition: Pick<OpenedPartition, 'removeStaleEntries'>
-  /** Returns true if the program has closed the connection. Streams are then not opened again. */
+  /** True once the program has closed the connection. Streams are then not opened again. */
   readonly isClosed: () => boolean
 }
 
 /** Subscribes to changes (basic/patterns/subscriptions). */
 export type ListenFunction = (filter: SubscriptionFilter, options?: ListenOptions) => Subscription
 
-// The maximum number of queued events for parts of resources. Beyond it, one event for the containing resource replaces
-// further events.
+// Maximum number of queued events for parts of resources. Beyond it, one event for the containing resource replaces
+// further ones.
 const maxQueuedSubresources = 1000
 
-/** Creates the function that opens subscriptions. */
 export function createListen(context: ListenContext): ListenFunction {
   return (filter, options = {}) => {
     const requestedChanges = wantedChangesOf(filter)
@@ -94,8 +91,8 @@ interface OpenSubscription {
 }
 
 /**
- * Reads one stream after the other. Resolves when the last stream ends gracefully, and rejects with the error that ends
- * the subscription.
+ * Reads one stream after the other. Resolves when the last ends gracefully, and rejects with the error that ends the
+ * subscription.
  */
 async function reopenStreams(context: ListenContext, currentSubscription: OpenSubscription): Promise<void> {
   const { queue, options, signal, clock } = currentSubscription
@@ -126,8 +123,8 @@ function reopenBoundsOf({ reopen = {} }: ListenOptions): BackoffBounds & { reado
 }
 
 /**
- * Reads one stream to its end. The result has no error after a graceful end. Rejects with the signal's
- * reason, or with a permanent error.
+ * Reads one stream to its end, which has no error if it was graceful. Rejects with the signal's reason, or with a
+ * permanent error.
  */
 async function followStream(
   context: ListenContext,

@@ -7,17 +7,16 @@ import {
   type WantedChanges,
 } from '../caching/changes.ts'
 
-/** The receivers of a stream's messages. */
 export interface StreamListener {
-  /** Called when the server has acknowledged the subscription. */
+  /** Called once the server has acknowledged the subscription. */
   readonly onOpened: (acceptedChanges: WantedChanges) => void
   readonly onChange: (change: ReportedChange) => void
 }
 
 /**
- * Reads the notifications of one stream: the acknowledgement, and then changes. Messages with the id of another
- * subscription, before the acknowledgement, or outside the accepted filter are ignored (basic/patterns/subscriptions).
- * The returned function receives each message, and returns true once the stream is open.
+ * Reads one stream: its acknowledgement, and then changes. Messages with the id of another subscription, before the
+ * acknowledgement or outside the accepted filter are ignored (basic/patterns/subscriptions). Feed each message to the
+ * returned function; it returns true once the stream is open.
  */
 export function createSubscriptionReader(
   requestedChanges: WantedChanges,

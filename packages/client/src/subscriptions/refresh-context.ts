@@ -5,39 +5,37 @@ import type { SendOnce } from '../request/request.ts'
 import type { ListenFunction } from './listen.ts'
 import type { ListenOptions } from './subscription.ts'
 
-/** The parts of the client that are used to keep the lists or the resources in the cache fresh. */
 export interface RefreshContext {
   readonly listen: ListenFunction
   readonly sendOnce: SendOnce
   readonly partition: OpenedPartition
   readonly clock: Clock
   /**
-   * The maximum delay of requests after a change, in milliseconds. The delay is random, so that the clients of a server
-   * do not all send requests at once.
+   * Longest delay of requests after a change, in milliseconds. Random, so that a server's clients do not all send at
+   * once.
    */
   readonly jitterMs: number
-  /** Options of the subscription. They contain `signal`. */
+  /** Contain `signal`. */
   readonly options: ListenOptions
   /** Aborts when `keepFresh` ends. */
   readonly signal: AbortSignal
   readonly onError: (error: unknown) => void
 }
 
-/** Creates the error for a subscription that the server ended and that is not opened again. */
+/** For a subscription that the server ended for good. */
 export function subscriptionEndedError(): ClientError {
   const reason = 'the server ended the subscription, and it is not opened again; allow more with reopen'
   return new ClientError('transport', reason, { method: 'subscriptions/listen' })
 }
 
-/** Work that runs once for all requests that arrived since its last start. */
+/** Work that runs once for all requests since its last start. */
 export interface DebouncedWork {
-  /** Requests the work, which then begins within `jitterMs`. If the work is running, it will run once more. */
+  /** Asks for the work, which begins within `jitterMs`. If it is running, it runs once more. */
   schedule(): void
   /** Prevents further work. Work that has begun continues. */
   stop(): void
 }
 
-/** Makes a {@link DebouncedWork}. */
 export function debounceWork(
   run: () => Promise<void>,
   onFailure: (error: unknown) => void,

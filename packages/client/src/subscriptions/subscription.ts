@@ -3,18 +3,18 @@ import type { JsonObject } from '@x/schema'
 import type { SubscriptionEvent } from '../caching/changes.ts'
 
 /**
- * Options for opening a stream again. The pause before an attempt doubles with each consecutive failure. A random part
- * of up to half is subtracted.
+ * How to open a stream again. With each consecutive failure the pause before an attempt doubles; a random part of up to
+ * half is subtracted.
  */
 export interface ReopenOptions {
-  /** The first pause, in milliseconds. Default 1000. */
+  /** First pause, in milliseconds. Default 1000. */
   readonly pauseMs?: number | undefined
   /**
-   * The longest pause, in milliseconds. After a stream that was open for this long, the first pause applies again.
-   * Default 30,000.
+   * Longest pause, in milliseconds. After a stream that was open for this long, the first pause applies again. Default
+   * 30,000.
    */
   readonly maxPauseMs?: number | undefined
-  /** The number of consecutive attempts after which the subscription ends. Default: without limit. */
+  /** Consecutive attempts after which the subscription ends. Default: without limit. */
   readonly attempts?: number | undefined
 }
 
@@ -25,20 +25,18 @@ export const reopenDefaults = {
 } satisfies ReopenOptions
 
 /**
- * Options of `client.listen`. The server must acknowledge a subscription within the client's `timeoutMs`. An open
- * stream has no time limit.
+ * Options of `client.listen`. A subscription must be acknowledged within the client's `timeoutMs`; once open, a stream
+ * has no time limit.
  */
 export interface ListenOptions {
   /**
-   * Ends the subscription, whose iteration then rejects with `signal.reason`. If the signal has already aborted,
-   * nothing is sent.
+   * Ends the subscription, whose iteration then rejects with `signal.reason`. If it has already aborted, nothing is
+   * sent.
    */
   readonly signal?: AbortSignal | undefined
-  /** Options for opening a stream again. With `false`, the subscription ends when its stream ends. */
+  /** How to open a stream again. With `false`, the subscription ends when its stream ends. */
   readonly reopen?: false | ReopenOptions | undefined
-  /**
-   * Further members of `_meta`, such as `traceparent`. They cannot replace the members that the client writes itself.
-   */
+  /** Further members of `_meta`, such as `traceparent`. They cannot replace the client's own. */
   readonly meta?: JsonObject | undefined
 }
 

@@ -2,15 +2,15 @@ import type { Attributes } from '@opentelemetry/api'
 import { findMethodRow, type JsonObject } from '@x/schema'
 import { conventions, extensionMethods, type KnownNames, type NamedTarget, namedTargetOf } from '@x/exchange/internal'
 
-/** The name and the attributes that the spans of a request have. */
+/** Name and attributes of a request's spans. */
 export interface CallTarget extends NamedTarget {
   readonly isStreaming: boolean
-  /** The attributes without the name of the tool or prompt. */
+  /** Without the name of the tool or prompt. */
   readonly attributes: Attributes
   readonly method: string
 }
 
-/** Returns the target of a request. `server` has the attributes of the server's address. */
+/** `server` has the attributes of the server's address. */
 export function callTargetOf(method: string, params: JsonObject | undefined, server: Attributes): CallTarget {
   const row = findMethodRow(method)
   const named = namedTargetOf(method, params)
@@ -27,14 +27,14 @@ export function callTargetOf(method: string, params: JsonObject | undefined, ser
   }
 }
 
-/** Returns the attribute of the tool or prompt, if its name is known. */
+/** Names the tool or prompt, if the server knows it. Models may invent any number of names. */
 export function nameAttributesOf(target: CallTarget, knownNames: KnownNames): Attributes {
   const { name, isTool } = target
   if (name === undefined || !knownNames.has(target)) return {}
   return { [isTool ? conventions.attributes.tool : conventions.attributes.prompt]: name }
 }
 
-/** Returns the attributes of the server that a URL names, and of the transport. */
+/** Describes the server that a URL names, and the transport. */
 export function serverAttributesOf(url: string | undefined): Attributes {
   if (url === undefined || !URL.canParse(url)) return {}
   const { protocol, hostname, port } = new URL(url)

@@ -29,10 +29,10 @@ import { type CallTarget, callTargetOf, nameAttributesOf, serverAttributesOf } f
 const scopeName = '@x/client'
 
 /**
- * Creates the extension that records spans and metrics of calls with `@opentelemetry/api`, and sends the trace context
- * to the server (basic/index, OpenTelemetry trace context). Register the SDK of OpenTelemetry before the first call. Put
- * the extension before the others, so that its spans contain their work. The names follow OpenTelemetry's conventions
- * for MCP. No argument, answer, result, state or token is recorded.
+ * Records spans and metrics of calls with `@opentelemetry/api`, and sends the trace context to the server (basic/index,
+ * OpenTelemetry trace context). Register OpenTelemetry's SDK before the first call, and put this extension before the
+ * others, so that its spans contain their work. Names follow OpenTelemetry's conventions for MCP. No argument, answer,
+ * result, state or token is recorded.
  *
  * @example
  * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [telemetry(), tasksClient()] })
@@ -45,7 +45,7 @@ interface TelemetryState {
   readonly tracer: Tracer
   readonly knownNames: KnownNames
   readonly serverAttributes: Attributes
-  /** The attribute of the revision of the server. A connection detects it with its first request. */
+  /** The server's revision, which a connection detects with its first request. */
   readonly getRevision: () => Attributes
   readonly now: () => number
   readonly getDuration: () => Histogram
@@ -62,7 +62,8 @@ function startClientTelemetry(host: ClientExtensionHost): ClientExtensionInstanc
       [conventions.attributes.protocolVersion]: host.peer?.revision ?? protocolVersion,
     }),
     now: () => (options.runtime ?? performanceClock).monotonicNow(),
-    // The program may register its meter provider after it has created the client, but before the first call.
+    // A program may register its meter provider after it has created the client, as long as that is before the first
+    // call.
     getDuration: () => (duration ??= createDuration()),
   }
   return {
@@ -82,7 +83,6 @@ function createDuration(): Histogram {
   })
 }
 
-/** Records the span of a call with all its rounds. */
 async function recordCall(state: TelemetryState, next: SendCall, call: Parameters<SendCall>[0]): ReturnType<SendCall> {
   const { tracer, knownNames, serverAttributes, getRevision } = state
   const target = callTargetOf(call.method, call.params, serverAttributes)
@@ -162,11 +162,11 @@ function callOutcomeOf(response: RpcResponse): Outcome {
   if (!('error' in response)) return response.result['isError'] === true ? { errorType: 'tool_error' } : {}
   const { code, message } = response.error
   const statusCode = String(code)
-  // The message of a caller's mistake is about its params, which are not recorded.
+  // Messages of a caller's mistake are about its params, which are not recorded.
   return { statusCode, errorType: statusCode, description: isCallerError(code) ? undefined : message }
 }
 
-/** Returns the type of the error of a request or call without a response: the code of a time limit or transport. */
+/** For a request or call without a response: the code of a time limit or transport. */
 function errorTypeOf(error: unknown, isCancelled: boolean): string {
   if (isClientError(error)) {
     if (error.code !== 'transport') return error.rpc === undefined ? error.code : String(error.rpc.code)
@@ -177,7 +177,7 @@ function errorTypeOf(error: unknown, isCancelled: boolean): string {
   return typeof code === 'string' ? code : '_OTHER'
 }
 
-/** Ends a span. The name of its tool may have become known since its beginning. */
+/** Ends a span. Its tool's name may have become known since it began. */
 function endCallSpan(
   span: Span,
   { errorType, description }: Outcome,

@@ -6,35 +6,30 @@ import {
   createScriptedExchange,
 } from './scripted-exchange.ts'
 
-/** Creates an `input_required` result. */
 export const createInputRequired = (inputRequests?: JsonObject, requestState?: string): JsonObject => ({
   resultType: 'input_required',
   ...(inputRequests && { inputRequests }),
   ...(requestState !== undefined && { requestState }),
 })
 
-/** Creates a request for a form with the given fields. */
 export const form = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   method: 'elicitation/create',
   params: { message: 'Tell me', requestedSchema: { type: 'object', properties, ...more } },
 })
 
-/** A request for a name. */
 export const nameFormRequest: JsonObject = form({ name: { type: 'string' } }, { required: ['name'] })
 
-/** Creates a request to open a page. */
 export const createUrlRequest = (url: string): JsonObject => ({
   method: 'elicitation/create',
   params: { mode: 'url', message: 'Go there', url },
 })
 
-/** Creates a request to sample a model. */
 export const createSamplingRequest = (more: JsonObject = {}): JsonObject => ({
   method: 'sampling/createMessage',
   params: { messages: [{ role: 'user', content: { type: 'text', text: 'Why?' } }], maxTokens: 10, ...more },
 })
 
-/** Creates an exchange that returns the given answers one after the other, and then `done` for each further request. */
+/** Gives these answers one after the other, and then `done` to each further request. */
 export function createSequentialExchange(
   ...answers: readonly (JsonObject | ((received: ReceivedRequest) => JsonObject))[]
 ): ScriptedExchange {

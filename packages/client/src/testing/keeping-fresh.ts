@@ -5,15 +5,14 @@ import { flushPromises } from './asking.ts'
 import { createMinimalTool, hostInfo, type ReceivedRequest, type Script, createToolsPage } from './scripted-exchange.ts'
 import { type StreamingExchange, createStreamingExchange } from './streaming.ts'
 
-/** Members of a result that is fresh for a long time. */
+/** Fresh for longer than a test. */
 export const cacheableFields = { resultType: 'complete', ttlMs: 1_000_000, cacheScope: 'private' } as const
-/** The filter of all lists. */
 export const allListsFilter = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
-/** Returns the target of a request in one word. */
+/** What a request asks for, in one word. */
 export const requestedItemOf = ({ request, params }: ReceivedRequest): unknown =>
   params.uri ?? params.cursor ?? request.method
 
-/** The script of a server with two pages of tools and one page of each other list. */
+/** A server with two pages of tools and one page of each other list. */
 export const defaultScript: Script = ({ request, params }) => {
   if (request.method === 'tools/list') {
     return params.cursor === undefined
@@ -31,14 +30,12 @@ export interface KeepFreshFixture {
   readonly clock: ManualClock
   readonly exchange: StreamingExchange
   readonly client: Client
-  /** The errors that were reported. */
   readonly errors: unknown[]
   readonly keepFresh: (options?: KeepFreshOptions) => KeepFresh
-  /** Advances the clock, and returns the targets of the requests that the client sent in that time. */
+  /** Advances the clock, and gives the targets of the requests that the client sent in that time. */
   readonly pass: (ms?: number) => Promise<unknown[]>
 }
 
-/** Makes a {@link KeepFreshFixture}. */
 export function createKeepFreshFixture(script: Script = defaultScript): KeepFreshFixture {
   const clock = manualClock()
   const exchange = createStreamingExchange(script)

@@ -1,18 +1,17 @@
 import { type Clock, platformRuntime } from '@x/core'
 
-/** An error as a transport makes it. */
 export function transportError(name: string, details: object): Error {
   return Object.assign(new Error('the connection ended before the answer'), { name }, details)
 }
 
-/** A clock whose pauses take no time, and count as if they did. */
+/** Pauses take no time on this clock, and count as if they did. */
 export function createSkippingClock(): Clock {
   let skippedMs = 0
   return {
     ...platformRuntime,
     monotonicNow: () => platformRuntime.monotonicNow() + skippedMs,
     setTimeout: (run, ms) => {
-      // The limits of calls are longer than every pause.
+      // Limits of calls are longer than every pause.
       if (ms > 10_000) return platformRuntime.setTimeout(run, ms)
       return platformRuntime.setTimeout(() => {
         skippedMs += ms

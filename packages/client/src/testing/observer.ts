@@ -1,12 +1,10 @@
 import type { ClientExtension } from '../extensions/client-extension.ts'
 import type { ClientEvent } from '../request/client-event.ts'
 
-/** Creates an extension that passes each event of its client to a function. */
 export function observer(observe: (event: ClientEvent) => void): ClientExtension {
   return { extends: 'client', name: 'observer', start: () => ({ observe }) }
 }
 
-/** Creates an extension that passes each `round` event of its client to a function. */
 export function roundObserver(onRound: (round: Extract<ClientEvent, { type: 'round' }>) => void): ClientExtension {
   return observer((event) => {
     if (event.type === 'round') onRound(event)

@@ -1,7 +1,6 @@
 import type { Call, Exchange } from '@x/exchange'
 import { isJsonObject, type JsonObject, type RpcRequest, type WireError } from '@x/schema'
 
-/** A received request and its call. */
 export interface ReceivedRequest {
   readonly request: RpcRequest
   readonly call: Call
@@ -10,10 +9,10 @@ export interface ReceivedRequest {
   readonly meta: JsonObject
 }
 
-/** Returns the answer to a request: a result or an error. */
+/** Answers a request with a result or an error. */
 export type Script = (received: ReceivedRequest) => JsonObject | { readonly error: WireError } | Promise<JsonObject>
 
-/** An exchange that answers with a script and records its requests. */
+/** Answers with a script, and records its requests. */
 export interface ScriptedExchange extends Exchange {
   readonly received: ReceivedRequest[]
 }
@@ -35,16 +34,15 @@ function isWireError(answer: JsonObject | { readonly error: WireError }): answer
   return isJsonObject(answer.error) && typeof answer.error.code === 'number'
 }
 
-/** A promise that never settles. */
+/** Never settles. */
 export const pendingPromise = new Promise<JsonObject>(() => {})
 
-/** Creates a result of a tool. */
 export const createTextResult = (text: string): JsonObject => ({
   resultType: 'complete',
   content: [{ type: 'text', text }],
 })
 
-/** Creates a page of tools that is fresh for a minute. */
+/** A page that is fresh for a minute. */
 export const createToolsPage = (tools: readonly JsonObject[], more: JsonObject = {}): JsonObject => ({
   resultType: 'complete',
   tools,
@@ -53,12 +51,10 @@ export const createToolsPage = (tools: readonly JsonObject[], more: JsonObject =
   ...more,
 })
 
-/** Creates a tool without arguments. */
 export const createMinimalTool = (name: string, more: JsonObject = {}): JsonObject => ({
   name,
   inputSchema: { type: 'object' },
   ...more,
 })
 
-/** The name and version of the client in tests. */
 export const hostInfo = { name: 'host', version: '1.0.0' } as const

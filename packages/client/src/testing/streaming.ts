@@ -7,7 +7,7 @@ export interface OpenStream {
   readonly request: RpcRequest
   readonly call: Call
   readonly id: RequestId
-  /** Sends a notification with the id of this subscription. */
+  /** Sends a notification with this subscription's id. */
   notify(method: string, params?: JsonObject): void
   /** Acknowledges the subscription, by default with its whole filter. */
   acknowledge(notifications?: JsonObject): void
@@ -18,16 +18,13 @@ export interface OpenStream {
   fail(error: unknown): void
 }
 
-/** An exchange whose streams the test controls. */
 export interface StreamingExchange extends ScriptedExchange {
   readonly streams: OpenStream[]
-  /** The stream that was opened last. */
+  /** Opened last. */
   last(): OpenStream
 }
 
-/**
- * Creates an exchange that keeps each `subscriptions/listen` request open, and answers other requests with the script.
- */
+/** Keeps each `subscriptions/listen` request open, and answers others with the script. */
 export function createStreamingExchange(script: Script = () => ({})): StreamingExchange {
   const streams: OpenStream[] = []
   const others = createScriptedExchange(script)
@@ -35,7 +32,7 @@ export function createStreamingExchange(script: Script = () => ({})): StreamingE
     if (request.method !== 'subscriptions/listen') return others(request, call)
     return new Promise<RpcResponse>((resolve, reject) => {
       streams.push(openStream(request, call, resolve, reject))
-      // The request ends as a transport ends a cancelled request.
+      // As a transport ends a cancelled request.
       call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true })
     })
   }
@@ -76,13 +73,12 @@ function openStream(
   }
 }
 
-/** The notifications of changes. */
 export const toolsListChangedMethod = 'notifications/tools/list_changed'
 export const promptsListChangedMethod = 'notifications/prompts/list_changed'
 export const resourcesListChangedMethod = 'notifications/resources/list_changed'
 export const resourceUpdatedMethod = 'notifications/resources/updated'
 
-/** Returns the next `count` events, or fewer if the stream ends earlier. */
+/** Takes the next `count` events, or fewer if the stream ends earlier. */
 export async function collectItems<T>(iterator: AsyncIterator<T>, count: number): Promise<T[]> {
   const events: T[] = []
   for (let index = 0; index < count; index += 1) {

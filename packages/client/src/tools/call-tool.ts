@@ -18,52 +18,48 @@ import type { ClientRequest, SendOnce } from '../request/request.ts'
 import type { MultiRoundCall } from '../request/multi-round-call.ts'
 import type { KnownTool, ToolIndex } from './tool-index.ts'
 
-/** The parts of the client that calls of tools use. */
 export interface ToolCallsDeps {
   readonly sendOnce: SendOnce
   readonly toolIndex: ToolIndex
-  /** Reads the whole list of tools, so that the index contains all of them. */
+  /** Reads all pages, so that the index has every tool. */
   readonly listTools: (options: ReadOptions) => Promise<unknown>
   readonly errorContextOf: (request: ClientRequest<'tools/call'>) => CallErrorContext
-  /** The client's options for the check of outputs. */
   readonly options: Pick<CoreClientSettings, 'outputSchemaCompiler'> & { readonly log: Log }
 }
 
 interface ToolCallsContext extends ToolCallsDeps {
-  /** Returns the check of a tool's output. Undefined if the client checks no outputs. */
+  /** Undefined if the client checks no outputs. */
   readonly getOutputCheck: ((tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined) | undefined
 }
 
 /**
- * Calls a tool by name. Resolves also with results whose `isError` is true, because they are meant for the model
- * (server/tools, error handling).
+ * Calls a tool by name. Resolves also if `isError` is true, because such a result is meant for the model (server/tools,
+ * error handling).
  */
 export type CallToolFunction = (name: string, args?: JsonObject, options?: CallOptions) => Promise<CallToolResult>
 
-/** Creates the calls of tools. */
 export interface ToolCallFactory {
   /** Looks up a tool that was never listed, if its definition is needed. */
   prepareCall(name: string, options: CallOptions): Promise<unknown> | undefined
-  /** Creates the call of a tool, from the params `name` and `arguments`. */
+  /** Takes the params `name` and `arguments`. */
   create(params: JsonObject, options: CallOptions): MultiRoundCall<'tools/call'>
 }
 
-// The maximum number of names of looked-up tools that a client remembers. Names come from models, which may invent any
-// number of names.
+// Maximum number of looked-up names that a client remembers. They come from models, which may invent any number of
+// them.
 const maxRememberedToolLookups = 1000
 
 /**
- * Creates the calls of tools. If the definition of a tool requires it, HTTP headers repeat some of the arguments. If
- * the server rejects the headers, the client reads the list of tools again and repeats the request once
- * (basic/transports/streamable-http, client behavior). The repetition is safe, because a server checks headers before
- * it runs the tool, in every round.
+ * Calls tools. If a tool's definition requires it, HTTP headers repeat some of the arguments; should the server reject
+ * them, the client reads the list of tools again and repeats the request once (basic/transports/streamable-http, client
+ * behavior). Repeating is safe, because a server checks headers before it runs the tool, in every round.
  */
 export function createToolCalls(deps: ToolCallsDeps): ToolCallFactory {
   const { sendOnce, toolIndex, listTools, options: clientOptions } = deps
   const { outputSchemaCompiler, log } = clientOptions
   const getOutputCheck = outputSchemaCompiler && createOutputCheckLookup(outputSchemaCompiler, log)
   const context: ToolCallsContext = { ...deps, getOutputCheck }
-  // The map is created on first use, because a program may have thousands of clients, few of which look up a tool.
+  // Created on first use, because a program may have thousands of clients, few of which look up a tool.
   let lookups: Map<string, Promise<unknown>> | undefined
   /** Lists the tools, once for each unknown name. Calls that need the list at the same time share one request. */
   const lookUpTool = (name: string, options: CallOptions): Promise<unknown> | undefined => {
@@ -79,13 +75,13 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCallFactory {
     return lookup
   }
   return {
-    // The check of the result needs the definition of the tool, which contains the output schema.
+    // Checking a result needs the tool's definition, because the output schema is in it.
     prepareCall: (name, options) => (getOutputCheck ? lookUpTool(name, options) : undefined),
     create: (params, callOptions) => {
       const name = String(params.name)
       const isSafeToRepeat = async (): Promise<boolean> => {
         // If the list cannot be read, the tool stays unknown and its call is not repeated. A proxy that answers for its
-        // server expects it back, so the list waits for that. Where nothing answers, it does not.
+        // server expects it back, so the list waits for that; where nothing answers, it does not.
         await lookUpTool(name, { ...callOptions, maxResendMs: 0 })
           ?.catch((error: unknown) => (hasAnswer(error) ? lookUpTool(name, callOptions) : undefined))
           .catch(() => {})
@@ -112,14 +108,14 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCallFactory {
 }
 
 /**
- * Returns true if repeating a call of the tool has no further effect. A server that supports idempotency keys marks
- * such tools in their `_meta`.
+ * True if repeating a call of the tool has no further effect. A server that supports idempotency keys marks such tools
+ * in their `_meta`.
  */
 function isRepeatable(knownTool: KnownTool | undefined): boolean {
   return isRestartable(knownTool) || knownTool?.tool._meta?.[projectMetaKeys.keyedEffects] === true
 }
 
-/** Returns true if a call of the tool may start again from its first round, although the answers may then differ. */
+/** True if a call of the tool may start again from its first round, although the answers may then differ. */
 function isRestartable(knownTool: KnownTool | undefined): boolean {
   const { readOnlyHint, idempotentHint } = knownTool?.tool.annotations ?? {}
   return readOnlyHint === true || idempotentHint === true
@@ -136,7 +132,7 @@ function withHeaderParams(
   return { ...call, headerParams: encodeToolHeaders(declaredHeaders, args, () => errorContextOf(call)) }
 }
 
-// Errors of the encoding are converted to `ClientError`, so that they are not mistaken for errors of the server.
+// Errors of the encoding become `ClientError`, or they would be taken for errors of the server.
 function encodeToolHeaders(
   declaredHeaders: readonly HeaderParam[],
   args: JsonObject,
@@ -163,14 +159,12 @@ function createOutputCheck(
   return outputCheck && ((result) => outputCheck(result, errorContextOf(call)))
 }
 
-/** Returns true if a server, or a proxy in front of it, has answered a failed request. */
 function hasAnswer(error: unknown): boolean {
   if (!isClientError(error) || error.code !== 'transport') return true
   return error.cause instanceof Error && Reflect.get(error.cause, 'status') !== undefined
 }
 
-// Returns the options of a call that also apply when a list is read for the call. Progress and logs of the list are not
-// for the caller.
+// What also applies when a list is read for the call. Progress and logs of the list are not for the caller.
 function toReadOptions({ signal, timeoutMs, maxResendMs, meta }: CallOptions): ReadOptions {
   return { signal, timeoutMs, maxResendMs, meta }
 }

@@ -8,9 +8,9 @@ export type OutputCheck = (result: CallToolResult, errorContext: CallErrorContex
 type CompiledOutputSchema = { readonly check: OutputCheck } | { readonly reason: string }
 
 /**
- * Creates the check of a tool's structured results (server/tools, output schema). Schemas come from the server. Before
- * a schema is compiled, it is checked, so that its size is bounded and no reference is fetched. Each schema is compiled
- * once. Throws {@link ClientError} `schema_refused` for an unusable schema, before anything is sent.
+ * Checks structured results (server/tools, output schema). Schemas come from the server, so each is checked before it
+ * is compiled: its size is bounded, and no reference is fetched. None is compiled twice. Throws {@link ClientError}
+ * `schema_refused` for an unusable schema, before anything is sent.
  */
 export function createOutputCheckLookup(
   compiler: JsonSchemaCompiler,

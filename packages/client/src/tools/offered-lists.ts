@@ -5,7 +5,6 @@ import { createToolIndex, type ToolIndex, withSafeIcons } from './tool-index.ts'
 import { createList, type List, type ListContext } from '../request/lists.ts'
 import type { ListFetchers } from '../subscriptions/fresh-lists.ts'
 
-/** The lists of a server's tools, prompts, resources and resource templates. */
 export interface OfferedLists {
   readonly tools: List<Tool>
   readonly prompts: List<Prompt>
@@ -13,10 +12,7 @@ export interface OfferedLists {
   readonly templates: List<ResourceTemplate>
 }
 
-/**
- * Returns a function that returns the lists of one client, and creates them at its first call. Listed tools are added
- * to the index.
- */
+/** Creates one client's lists at the first call of the returned function. Listed tools join the index. */
 export function createOfferedLists(
   context: ListContext,
   log: Log,
@@ -47,10 +43,10 @@ export function createOfferedLists(
 }
 
 /**
- * The calls of a client that read its lists page by page. A list is empty if the server does not have its method. Each
- * call rejects with `ClientError` `endless_list` for more than 1,000 pages, a repeated cursor, or more than 16,777,216
- * characters after the first page. Icons with unsafe URLs are removed. Tools with invalid `x-mcp-header` annotations are
- * left out, and logged as `tool_refused`.
+ * Calls that read a server's lists page by page. A list is empty if the server does not have its method. Each call
+ * rejects with `ClientError` `endless_list` for more than 1,000 pages, a repeated cursor, or more than 16,777,216
+ * characters after the first page. Icons with unsafe URLs are removed. Tools with invalid `x-mcp-header` annotations
+ * are left out, and logged as `tool_refused`.
  */
 export interface ListCalls {
   eachTool(options?: ReadOptions): AsyncIterable<Tool>
@@ -63,7 +59,6 @@ export interface ListCalls {
   listResourceTemplates(options?: ReadOptions): Promise<ResourceTemplate[]>
 }
 
-/** Returns the calls of a client that read its lists. */
 export function createListCalls(getLists: () => OfferedLists): ListCalls {
   return {
     eachTool: (options) => getLists().tools.each(options),
@@ -77,7 +72,7 @@ export function createListCalls(getLists: () => OfferedLists): ListCalls {
   }
 }
 
-/** Returns the functions that read whole lists, by method. */
+/** Reads whole lists, by method. */
 export function createListFetchers({ tools, prompts, resources, templates }: OfferedLists): ListFetchers {
   return {
     'tools/list': tools.toArray,

@@ -1,18 +1,18 @@
 import type { Log } from '@x/core'
 import { type ListToolsResult, type HeaderParam, parseHeaderParams, type Tool, type Icon, type Icons } from '@x/schema'
 
-/** The definition of a tool in the last list, and its arguments that HTTP headers repeat. */
+/** A tool as last listed, and those of its arguments that HTTP headers repeat. */
 export interface KnownTool {
   readonly tool: Tool
   readonly headerParams: readonly HeaderParam[]
 }
 
 /**
- * The tools of the lists that one client has read. If a tool is not in the index, its calls repeat no arguments in HTTP
+ * Tools of the lists that one client has read. Calls of a tool that is not in the index repeat no arguments in HTTP
  * headers.
  */
 export interface ToolIndex {
-  /** Returns the valid tools of a page, and remembers them. */
+  /** Remembers a page's tools, and returns the valid ones. */
   addPage(page: ListToolsResult): readonly Tool[]
   find(name: string): KnownTool | undefined
 }
@@ -20,14 +20,14 @@ export interface ToolIndex {
 const maxKnownTools = 10_000
 
 /**
- * Creates the index of the tool definitions that calls need. A tool whose `x-mcp-header` annotations break the rules is
- * omitted with a warning. This applies to every transport, so that the list of tools does not depend on the transport
- * (basic/transports/streamable-http, custom headers from tool parameters).
+ * Indexes the tool definitions that calls need. A tool whose `x-mcp-header` annotations break the rules is omitted with
+ * a warning, over every transport, so that the list of tools does not depend on it (basic/transports/streamable-http,
+ * custom headers from tool parameters).
  */
 export function createToolIndex(log: Log): ToolIndex {
-  // The map is created on first use, because most clients list no tools.
+  // Created on first use, because most clients list no tools.
   let knownTools: Map<string, KnownTool> | undefined
-  // A page from the cache is already indexed, and is not indexed again.
+  // A page from the cache is in the index already.
   let acceptedTools: WeakMap<ListToolsResult, readonly Tool[]> | undefined
   const addTool = (tool: Tool): boolean => {
     knownTools ??= new Map()
@@ -59,8 +59,8 @@ export function createToolIndex(log: Log): ToolIndex {
 }
 
 /**
- * Returns the item without unsafe icons. The source of a safe icon is an `https:` URL, or a `data:` URL of an image
- * (basic/index, icons). The icons that remain are still untrusted.
+ * Removes unsafe icons: a safe one comes from an `https:` URL, or a `data:` URL of an image (basic/index, icons). What
+ * remains is still untrusted.
  */
 export function withSafeIcons<Item extends Icons>(item: Item): Item {
   const { icons } = item
@@ -69,6 +69,6 @@ export function withSafeIcons<Item extends Icons>(item: Item): Item {
 }
 
 function isSafeIcon({ src }: Icon): boolean {
-  // Browsers skip white space and control characters before the scheme, but this check rejects them.
+  // Browsers skip white space and control characters before the scheme; this check rejects them.
   return /^https:\/\//i.test(src) || /^data:image\//i.test(src)
 }
