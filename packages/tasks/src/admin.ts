@@ -1,5 +1,5 @@
 /**
- * Functions with which operators list, count and cancel the tasks of a store, for command lines and monitoring.
+ * For operators: list, count and cancel the tasks of a store, from command lines and monitoring.
  *
  * @module @x/tasks/admin
  */
@@ -21,14 +21,14 @@ export type {
 } from './engines/engine.ts'
 export type { TaskAdmin, TaskQuery } from './server/task-admin.ts'
 
-/** A {@link TaskAdmin} that owns its store, so it must be closed. */
+/** A {@link TaskAdmin} that owns its store, so you must close it. */
 export interface StoreAdmin extends TaskAdmin {
-  /** Closes the store, even if it was given as an engine. */
+  /** Closes the store, even if you gave it as an engine. */
   close(): Promise<void>
 }
 
 /**
- * Opens a store for operators. Takes an address, as the option `store` of `tasks` does, or an engine. Throws
+ * Opens a store for operators: by its address, as in the option `store` of `tasks`, or as an engine. Throws
  * `RangeError` for an address with another scheme.
  *
  * @example

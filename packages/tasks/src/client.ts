@@ -1,5 +1,5 @@
 /**
- * The client extension that lets calls of tools become tasks.
+ * Lets calls of tools become tasks, as an extension of the client.
  *
  * @module @x/tasks/client
  */

@@ -1,5 +1,5 @@
 /**
- * The types of the tasks extension that client and server share.
+ * Types of the tasks extension that client and server share.
  *
  * @module @x/tasks
  */

@@ -1,5 +1,5 @@
 /**
- * An engine that stores tasks in memory.
+ * Stores tasks in memory.
  *
  * @module @x/tasks/memory
  */

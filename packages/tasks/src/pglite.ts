@@ -1,5 +1,5 @@
 /**
- * An engine that stores tasks in a folder, with PGlite.
+ * Stores tasks in a folder, with PGlite.
  *
  * @module @x/tasks/pglite
  */

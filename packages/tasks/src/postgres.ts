@@ -1,5 +1,5 @@
 /**
- * An engine that stores tasks in PostgreSQL.
+ * Stores tasks in PostgreSQL.
  *
  * @module @x/tasks/postgres
  */

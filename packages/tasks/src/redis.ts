@@ -1,5 +1,5 @@
 /**
- * An engine that stores tasks in Redis or Valkey.
+ * Stores tasks in Redis or Valkey.
  *
  * @module @x/tasks/redis
  */

@@ -1,5 +1,5 @@
 /**
- * The server extension that runs calls of tools as tasks.
+ * Runs calls of tools as tasks, as an extension of the server.
  *
  * @module @x/tasks/server
  */

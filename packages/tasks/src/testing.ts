@@ -1,5 +1,5 @@
 /**
- * The tests that every engine of tasks must pass.
+ * Tests that every engine of tasks must pass.
  *
  * @module @x/tasks/testing
  */

@@ -1,5 +1,5 @@
 /**
- * Validators of zod for the types of the tasks extension.
+ * Zod's validators for the types of the tasks extension.
  *
  * @module @x/tasks/zod
  */

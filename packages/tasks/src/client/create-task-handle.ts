@@ -11,7 +11,6 @@ import type { TaskHandle } from './task-handle.ts'
 import { awaitTaskResult } from './task-result.ts'
 import { isSameState, watchTask } from './watch-task.ts'
 
-/** Creates the {@link TaskHandle} of a task. */
 export function createTaskHandle(task: OpenTask): TaskHandle {
   const { taskId, tool, requestTracker } = task
   const states: TaskHandle['states'] = (options = {}) => {
@@ -31,7 +30,7 @@ export function createTaskHandle(task: OpenTask): TaskHandle {
   }
 }
 
-/** Yields the states of a task that differ from the one before. */
+/** Skips states that equal the one before. */
 async function* watchChanges(
   task: OpenTask,
   options: CallOptions & { readonly signal: AbortSignal },

@@ -6,18 +6,14 @@ import type { OpenTask } from './open-task.ts'
 import { computeFailurePauseMs } from './settings.ts'
 import { updateTask } from './task-requests.ts'
 
-/** Passes a task's requests for input to the handlers of the client, while the task is watched. */
+/** Passes a task's requests for input to the client's handlers while the task is watched. */
 export interface InputResponder {
-  /**
-   * Handles a state that was read: asks its new requests, aborts those that the task no longer has, and sends answers
-   * again that the server has lost.
-   */
+  /** Asks a state's new requests, aborts those that the task no longer has, and sends lost answers again. */
   handleState(state: DetailedTask): void
-  /** Aborts all requests that the handlers have not answered. */
+  /** Aborts what the handlers have not answered. */
   close(): void
 }
 
-/** The options of a call, which contain its handlers, and the function that receives failures. */
 export interface InputResponderContext {
   readonly options: CallOptions & { readonly signal: AbortSignal }
   readonly onFailure: (error: unknown) => void
@@ -30,10 +26,9 @@ interface InputRequestBatch {
 }
 
 /**
- * Creates an {@link InputResponder}. The handlers of the call and of the client answer each request of the task once
- * (seps/2663-tasks-extension, task update requests). Meanwhile the task is watched. A request is aborted if it was
- * answered elsewhere, or if the task has ended. If a store of the server loses an accepted answer, the answer is sent
- * again without asking.
+ * Answers each request of a task once, with the handlers of the call or the client (seps/2663-tasks-extension, task
+ * update requests), while the task is watched. A request is aborted if it was answered elsewhere, or if the task has
+ * ended. If the server's store loses an accepted answer, it is sent again without asking.
  */
 export function createInputResponder(task: OpenTask, { options, onFailure }: InputResponderContext): InputResponder {
   const { requestTracker } = task
@@ -62,8 +57,8 @@ export function createInputResponder(task: OpenTask, { options, onFailure }: Inp
     batches.delete(batch)
     batch.controller.abort(new DOMException('The request of the task is no longer open', 'AbortError'))
   }
-  // A request is asked anew if its text has changed, because a server whose store was restored repeats steps, and may
-  // then ask something else.
+  // A request whose text has changed is asked anew: a server whose store was restored repeats steps, and may then ask
+  // something else.
   const isOutdated = ({ requests: askedRequests }: InputRequestBatch, requests: InputRequests): boolean => {
     const keys = [...askedRequests.keys()].filter((key) => Object.hasOwn(requests, key))
     const isReplaced = ([key, request]: [string, InputRequest]): boolean =>
@@ -89,7 +84,6 @@ export function createInputResponder(task: OpenTask, { options, onFailure }: Inp
   }
 }
 
-/** Sends answers again that the server has lost. */
 async function sendLostAnswers(
   task: OpenTask,
   answers: InputResponses,
@@ -105,7 +99,7 @@ async function sendLostAnswers(
   }
 }
 
-/** Returns the requests of a state that are open, by key. */
+/** A state's open requests, by key. */
 export function openRequestsOf(state: DetailedTask): InputRequests {
   return state.status === 'input_required' ? state.inputRequests : {}
 }
@@ -119,7 +113,7 @@ function askHost(
 }
 
 /**
- * Sends answers until the server has accepted them, so that a transient failure does not lose the answers of people.
+ * Keeps sending until the server has accepted the answers, so that a transient failure does not lose what people typed.
  */
 async function sendAnswers(
   task: OpenTask,

@@ -10,41 +10,37 @@ import {
   taskAcknowledgement,
 } from '../schema/task.ts'
 
-/** The parsed result of a server, or a text with the place and the reason of its problem. */
+/** A server's parsed result, or where and why it is wrong. */
 export type ParsedResult<T> = { readonly value: T } | { readonly issue: string }
 
-/**
- * The largest number of characters of a task id. It is limited because each request about the task has the id in a
- * header.
- */
+/** Maximum characters of a task id: each request about the task has it in a header. */
 export const maxIdLength = 1024
 
-/** Parses the result of a call that became a task (seps/2663-tasks-extension, task creation). */
+/** Parses a call's result that names a task (seps/2663-tasks-extension, task creation). */
 export function parseCreatedTask(result: JsonObject): ParsedResult<CreateTaskResult> {
   const parsedResult = parseWithShape(createTaskResult, result)
   if ('issue' in parsedResult || isTaskId(parsedResult.value.taskId)) return parsedResult
   return { issue: `taskId: expected a text of 1 to ${maxIdLength} characters` }
 }
 
-/** Parses the result of `tasks/get`, which must be about the requested task. */
+/** Parses what `tasks/get` returns, which must be about the requested task. */
 export function parseTaskState(result: JsonObject, taskId: string): ParsedResult<GetTaskResult> {
   return requireSameTaskId(taskId, parseWithShape(getTaskResult, result))
 }
 
-/** Parses the params of `notifications/tasks`, which must be about the given task. */
+/** Parses `notifications/tasks`, which must be about the given task. */
 export function parseTaskNotification(params: JsonObject | undefined, taskId: string): ParsedResult<DetailedTask> {
   return requireSameTaskId(taskId, parseWithShape(detailedTask, params))
 }
 
-/** Parses the result of `tasks/update` or `tasks/cancel`. */
+/** Parses what `tasks/update` or `tasks/cancel` returns. */
 export function parseAcknowledgement(result: JsonObject): ParsedResult<object> {
   return parseWithShape(taskAcknowledgement, result)
 }
 
-// UTF-8 cannot encode a lone surrogate, so neither a message nor a header can contain one.
+// UTF-8 cannot encode a lone surrogate, so neither a message nor a header can have one.
 const loneSurrogatePattern = /\p{Cs}/u
 
-/** Returns true if a value can be the id of a task. */
 export function isTaskId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= maxIdLength && !loneSurrogatePattern.test(value)
 }
@@ -56,7 +52,7 @@ function requireSameTaskId<T extends DetailedTask>(taskId: string, parsedResult:
 
 function parseWithShape<T>(shape: Shape<T>, value: unknown): ParsedResult<T> {
   const failure = checkOf(shape)(value)
-  // The check of the shape has accepted the value, so it has this type.
+  // The shape's check has accepted the value, so it has this type.
   if (failure === undefined) return { value: value as T }
   return { issue: `${failure.path.replace(/^\./, '') || 'result'}: expected ${failure.expected}, got ${failure.got}` }
 }

@@ -4,28 +4,28 @@ import type { TaskReference } from './task-requests.ts'
 import { TaskError } from './task-error.ts'
 
 /**
- * A task as plain JSON, which this process or another can resume. If the server does not authenticate users, keep it
- * secret, because then it is enough to read the result and to cancel the task.
+ * A task as plain JSON, which this process or another can resume. Where the server does not authenticate users, keep it
+ * secret: it is then enough to read the result and to cancel the task.
  */
 export type SerializedTask = {
-  /** The server that runs the task: the option `target`, or the URL of the connection. */
+  /** Server that runs the task: the option `target`, or the connection's URL. */
   readonly target: string
-  /** The user whose task it is. Null if the server does not authenticate users. */
+  /** Whose task it is. Null if the server does not authenticate users. */
   readonly user: string | null
   readonly taskId: string
-  /** The tool that the task runs. */
+  /** Name of the tool that the task runs. */
   readonly tool: string
-  /** The keys of answered requests for input, which are not answered again. */
+  /** Keys of answered requests for input, which are not answered again. */
   readonly answered: readonly string[]
 }
 
-/** The server and the user of a client's tasks. */
+/** Server and user of a client's tasks. */
 export interface TaskOwner {
   readonly target: string | undefined
   readonly user: string | null | undefined
 }
 
-/** The members of a checked {@link SerializedTask}. */
+/** What a checked {@link SerializedTask} contains. */
 export interface ResumedTask extends TaskReference {
   readonly answeredKeys: readonly string[]
 }
@@ -35,8 +35,7 @@ export function serializeTask({ taskId, tool, answeredKeys }: ResumedTask, owner
   return { ...requireIdentifiedOwner(owner), taskId, tool, answered: answeredKeys }
 }
 
-// The largest number of keys. It is ten rounds, the default limit of a call, with 100 requests each, the limit of a
-// round.
+// Maximum number of keys: ten rounds, the default limit of a call, with 100 requests each, the limit of a round.
 const maxAnsweredKeys = 1000
 
 /**

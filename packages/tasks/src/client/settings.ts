@@ -9,44 +9,42 @@ import {
 } from '@x/core'
 import type { TaskHandle } from './task-handle.ts'
 
-/** The intervals at which a task is polled, in milliseconds. */
+/** How often a task is polled, in milliseconds. */
 export interface PollingOptions {
-  /** The interval if the server suggests none. Default: 1000. */
+  /** Used if the server suggests none. Default: 1000. */
   readonly defaultMs?: number | undefined
-  /** The shortest interval, even if the server suggests a shorter one. Default: 50. */
+  /** Shortest interval, even if the server suggests a shorter one. Default: 50. */
   readonly minMs?: number | undefined
   /**
-   * The longest interval that a suggestion of the server leads to. `streamingMs`, and the pause of up to 30 seconds
-   * after a failure, may be longer. Default: an hour.
+   * Longest interval that a server can bring about. `streamingMs`, and the pause of up to 30 seconds after a failure,
+   * may be longer. Default: an hour.
    */
   readonly maxMs?: number | undefined
-  /** The interval while the server streams changes, unless the server suggests a longer one. Default: 30,000. */
+  /** Used while the server streams changes, unless it suggests a longer one. Default: 30,000. */
   readonly streamingMs?: number | undefined
 }
 
-/** The options of the client extension `tasks`. */
+/** Options of the client extension `tasks`. */
 export interface TasksClientOptions {
   /**
-   * The identity of the server, for tasks that are serialized. Default: the connection's `url`. For a command this is
-   * only the name of the program, and for an address it has no query. So give a `target` if several servers differ only
-   * in these.
+   * Identifies the server in serialized tasks. Default: the connection's `url`. For a command that is only the name of
+   * the program, and for an address it has no query; give a `target` if your servers differ only in these.
    */
   readonly target?: string | undefined
   /**
-   * The user whose tasks are serialized, under the identity that the server authenticates. Null if the server does not
-   * authenticate users.
+   * The user whose tasks are serialized, as the server authenticates them. Null if the server does not authenticate
+   * users.
    */
   readonly user?: string | null | undefined
   /**
-   * The way to follow a task. `poll`: request its state as often as the server suggests. `listen`: let the server
-   * stream changes, over one more open request for each task, and poll less often. Default: `poll`.
+   * How to follow a task. `poll`: request its state as often as the server suggests. `listen`: let the server stream
+   * changes, over one more open request for each task, and poll less often. Default: `poll`.
    */
   readonly follow?: 'poll' | 'listen' | undefined
   readonly polling?: PollingOptions | undefined
   /**
-   * Uses the persistent workflow of SEP-2322, for servers that do not support the published extension. Calls of tools
-   * then ask for a task by `task`, with the lifetime `ttlMs` if it is given. If absent, the published extension is
-   * used.
+   * For servers with the persistent workflow of SEP-2322 in place of the published extension. Calls of tools then ask
+   * for a task by `task`, with the lifetime `ttlMs` if you give it. If absent, the published extension is used.
    */
   readonly persistentWorkflow?: { readonly ttlMs?: number | undefined } | undefined
   /** Milliseconds of uninterrupted failures after which the client stops following a task. Default: 120,000. */
@@ -54,19 +52,18 @@ export interface TasksClientOptions {
   /** Milliseconds after which the client stops following a task that has not ended. Default: a day. */
   readonly maxTaskMs?: number | undefined
   /**
-   * The effect on the task if `callTool` rejects before the task has ended, for example because its signal aborts.
-   * `cancel` asks the server to cancel the task, because no caller has its handle. `leave` lets the task run. Default:
-   * `cancel`.
+   * What happens to the task if `callTool` rejects before it has ended, for example because its signal aborts. `cancel`
+   * asks the server to cancel it, because no caller has its handle. `leave` lets it run. Default: `cancel`.
    */
   readonly onAbort?: 'cancel' | 'leave' | undefined
   /**
-   * Called with each task that a call becomes. The call waits for the returned promise. The function can serialize the
-   * task, so that another process can resume it.
+   * Called with each task that a call becomes; the call waits for your promise. Serialize the task here if another
+   * process should be able to resume it.
    */
   readonly onTask?: ((task: TaskHandle) => unknown) | undefined
-  /** The clock, for tests. Default: the platform's. */
+  /** Clock, for tests. Default: the platform's. */
   readonly runtime?: Clock | undefined
-  /** Returns a random number from 0 to below 1. Default: the platform's. */
+  /** A random number from 0 to below 1. Default: the platform's. */
   readonly random?: (() => number) | undefined
 }
 
@@ -105,8 +102,8 @@ export interface TasksClientSettings
 }
 
 /**
- * Fills in defaults. Throws `TypeError` for an unknown option, and `RangeError` for a number of milliseconds that is not
- * above 0, or is above `maxTimerMs`.
+ * Fills in defaults. Throws `TypeError` for an unknown option, and `RangeError` for a number of milliseconds that is
+ * not above 0, or is above `maxTimerMs`.
  */
 export function resolveTasksSettings(options: TasksClientOptions, url: string | undefined): TasksClientSettings {
   const { target = url, runtime: clock, ...settings } = resolveOptions(options, tasksOptionTable, 'tasksClient')
@@ -114,9 +111,8 @@ export function resolveTasksSettings(options: TasksClientOptions, url: string | 
 }
 
 /**
- * Returns the pause before the next poll, in milliseconds. It is the interval that the server suggests, within the
- * bounds of `polling`, plus a random part of up to a tenth. The random part prevents a host from polling all its tasks
- * at the same moment (seps/2663-tasks-extension, task polling).
+ * Milliseconds to the next poll: what the server suggests, within the bounds of `polling`, plus a random part of up to
+ * a tenth, so that a host does not poll all its tasks at the same moment (seps/2663-tasks-extension, task polling).
  */
 export function computePollPauseMs(
   requestedMs: number | undefined,
@@ -130,12 +126,12 @@ export function computePollPauseMs(
 
 const firstFailurePauseMs = 1000
 
-/** The longest pause after a failure, in milliseconds. */
+/** Longest pause after a failure, in milliseconds. */
 export const maxFailurePauseMs = 30_000
 
 /**
- * Returns the pause after a failure, in milliseconds. The pause doubles with each failure in a row, up to a bound. It
- * is then reduced by a random part of up to a half. `failureCount` is the number of failures before the last one.
+ * Milliseconds to pause after a failure: doubled with each failure in a row, up to a bound, and then reduced by a
+ * random part of up to a half. `failureCount` does not count the last failure.
  */
 export function computeFailurePauseMs(failureCount: number, random: () => number): number {
   return computeBackoffMs(failureCount, { firstMs: firstFailurePauseMs, maxMs: maxFailurePauseMs }, random)

@@ -4,37 +4,34 @@ import type { DetailedTask } from '../schema/task.ts'
 import type { SerializedTask } from './serialized-task.ts'
 
 /**
- * A task of the server (seps/2663-tasks-extension). The task also runs while no client follows it. A signal that aborts
- * one of these functions only ends the wait. To end the task, call `cancel`.
+ * A task of the server (seps/2663-tasks-extension), which also runs while no client follows it. A signal that you pass
+ * ends only your wait; to end the task, call `cancel`.
  */
 export interface TaskHandle extends AsyncIterable<DetailedTask> {
   readonly taskId: string
-  /** The tool that the task runs. */
+  /** Name of the tool that the task runs. */
   readonly tool: string
-  /** Reads the current state of the task. */
+  /** Reads the current state. */
   status(options?: CallOptions): Promise<DetailedTask>
   /**
-   * Waits until the task has ended, and resolves with the result of the call. Handlers in `options` and of the client
-   * answer each request for input of the task once. Rejects with `ClientError` if the call failed, and with `TaskError`
+   * Waits until the task has ended, and resolves with the result of the call. Each request for input is answered once,
+   * by the handlers in `options` and of the client. Rejects with `ClientError` if the call failed, and with `TaskError`
    * if the task has no result.
    */
   result(options?: CallOptions): Promise<CallToolResult>
   /**
-   * Yields the states of the task that polls or notifications observe, up to the final state. It does not answer
-   * requests for input, so call `result` at the same time, or `answer`. To iterate over the handle is the same as to
-   * call `states` without options.
+   * Yields the states that polls or notifications observe, up to the final one. Requests for input stay unanswered, so
+   * call `result` at the same time, or `answer`. Iterating over the handle is the same as calling `states` without
+   * options.
    */
   states(options?: CallOptions): AsyncIterable<DetailedTask>
-  /**
-   * Answers some or all open requests for input of the task, by key. Rejects with `TaskError` `not_asked` if a key is
-   * not open.
-   */
+  /** Answers some or all open requests for input, by key. Rejects with `TaskError` `not_asked` if a key is not open. */
   answer(answers: InputAnswers, options?: CallOptions): Promise<void>
-  /** Requests the server to cancel the task. The task may end later, or may have ended before. */
+  /** Asks the server to cancel the task, which may end later, or may have ended before. */
   cancel(options?: CallOptions): Promise<void>
   /**
-   * Returns the task as plain JSON, for `client.tasks.resume`. Throws `TaskError` `unidentified` if the server or the
-   * user is not known from the options.
+   * Makes plain JSON of the task, for `client.tasks.resume`. Throws `TaskError` `unidentified` if the options do not
+   * say which server or user.
    */
   serialize(): SerializedTask
 }

@@ -7,20 +7,17 @@ import { parseTaskNotification } from './parse-results.ts'
 import { computeFailurePauseMs, maxFailurePauseMs, type TasksClientSettings } from './settings.ts'
 import { toTaskRequestOptions } from './task-requests.ts'
 
-/** The notifications of a server about one task. */
+/** What a server notifies about one task. */
 export interface TaskNotifications {
   /** True while the stream of notifications is open. */
   readonly isOpen: boolean
-  /** Returns the last state that arrived since the previous call. Undefined if none has arrived. */
+  /** Takes the latest state since the previous call. Undefined if none has arrived. */
   takeState(): DetailedTask | undefined
-  /**
-   * Calls `wake` when the next state arrives, or when the stream opens or ends. Only the last given function is called.
-   */
+  /** Calls `wake` when the next state arrives, or the stream opens or ends. Only the function given last is called. */
   onNextEvent(wake: () => void): void
   close(): void
 }
 
-/** The parameters of a subscription to a task. */
 export interface NotificationContext {
   readonly host: ClientExtensionHost
   readonly taskId: string
@@ -29,8 +26,8 @@ export interface NotificationContext {
 }
 
 /**
- * Listens for the states of a task. When a request ends, sends another one (seps/2663-tasks-extension, task status
- * notifications). After a permanent error no further request is sent, because the task is also polled.
+ * Listens for a task's states, with a new request whenever one ends (seps/2663-tasks-extension, task status
+ * notifications). A permanent error ends that for good, because the task is also polled.
  */
 export function openNotifications({ host, taskId, settings, meta }: NotificationContext): TaskNotifications {
   const controller = new AbortController()
@@ -88,7 +85,6 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
   }
 }
 
-/** Returns a handler for the notifications on the stream of one request. It ignores notifications about other tasks. */
 function createNotificationHandler(
   taskId: string,
   { onOpen, onChange }: { readonly onOpen: () => void; readonly onChange: (state: DetailedTask) => void },

@@ -11,23 +11,21 @@ import type { GetTaskResult } from '../schema/task.ts'
 import { type ParsedResult, parseAcknowledgement, parseTaskState } from './parse-results.ts'
 import { TaskError } from './task-error.ts'
 
-/** The id of a task, and the tool that the task runs. */
+/** A task's id, and the tool that it runs. */
 export interface TaskReference {
   readonly taskId: string
   readonly tool: string
 }
 
-/** A request about a task. */
 export interface TaskCall extends TaskReference {
   readonly host: ClientExtensionHost
-  /** The settings of the extension that these requests use. */
   readonly settings: { readonly persistentWorkflow: object | undefined }
   readonly options: CallOptions
 }
 
 /**
- * Requests the state of a task (seps/2663-tasks-extension, task polling). Rejects with {@link TaskError} `expired`, or
- * with `ClientError`.
+ * Asks for a task's state (seps/2663-tasks-extension, task polling). Rejects with {@link TaskError} `expired`, or with
+ * `ClientError`.
  */
 export async function getTask(call: TaskCall): Promise<GetTaskResult> {
   const { taskId } = call
@@ -36,9 +34,9 @@ export async function getTask(call: TaskCall): Promise<GetTaskResult> {
 }
 
 /**
- * Adds to a state the member that its status requires, if it is missing: the requests for input, the result or the
- * error. A server of the persistent workflow returns this member only from `tasks/result` (SEP-2322, persistent tool
- * workflow). A state of the published extension already contains it.
+ * Adds the member that a state's status requires, if it is missing: the requests for input, the result or the error. In
+ * the persistent workflow only `tasks/result` returns it (SEP-2322, persistent tool workflow); in the published
+ * extension each state has it.
  */
 async function withPayload(receivedState: JsonObject, call: TaskCall): Promise<JsonObject> {
   const state = renameLegacyMembers(receivedState)
@@ -53,17 +51,17 @@ async function withPayload(receivedState: JsonObject, call: TaskCall): Promise<J
   }
 }
 
-/** Returns a failed task's state with the error that `tasks/result` responded with. Throws any other failure. */
+/** Makes a failed task's state of the error that `tasks/result` responded with. Throws any other failure. */
 function withFailure(state: JsonObject, member: string, failure: unknown): JsonObject {
   const rpc = isClientError(failure) ? failure.rpc : undefined
-  // The server does not support the workflow. Its state is invalid, which the parser of the state reports.
+  // This server does not know the workflow. Its state is invalid, and the parser of the state will say so.
   if (rpc?.code === errorCodes.methodNotFound) return state
   if (member !== 'error' || rpc === undefined) throw failure
   const { code, message, data } = rpc
   return { ...state, error: { code, message, ...(data !== undefined && { data }) } }
 }
 
-/** Renames the members `ttl` and `pollInterval` of the earlier draft to their names in the published extension. */
+/** `ttl` and `pollInterval` are the names of an earlier draft. */
 export function renameLegacyMembers({ ttl, pollInterval, ...state }: JsonObject): JsonObject {
   return {
     ...(ttl !== undefined && { ttlMs: ttl }),
@@ -72,7 +70,7 @@ export function renameLegacyMembers({ ttl, pollInterval, ...state }: JsonObject)
   }
 }
 
-/** For each status, the member that only states in this status have. */
+/** The member that only states of this status have. */
 const payloadMembers: ReadonlyMap<string, 'inputRequests' | 'result' | 'error'> = new Map([
   ['input_required', 'inputRequests'],
   ['completed', 'result'],
@@ -85,11 +83,11 @@ function withRelatedTask(call: TaskCall): TaskCall {
 }
 
 /**
- * Sends responses to a task's requests for input (seps/2663-tasks-extension, task update requests). Uses the method of
- * the persistent workflow (SEP-2322) if that option is set, or if the server does not know `tasks/update`.
+ * Answers a task's requests for input (seps/2663-tasks-extension, task update requests), by the method of the
+ * persistent workflow (SEP-2322) if that option is set, or if the server does not know `tasks/update`.
  */
 export async function updateTask(call: TaskCall, responses: InputResponses): Promise<void> {
-  // Responses are JSON, but their readonly types are not assignable to `JsonObject`.
+  // Responses are JSON, but TypeScript does not assign their readonly types to `JsonObject`.
   const inputResponses = responses as unknown as JsonObject
   const params = { taskId: call.taskId, inputResponses }
   const sendInputResponse = () => sendTaskRequest('tasks/input_response', params, withRelatedTask(call))
@@ -102,20 +100,17 @@ export async function updateTask(call: TaskCall, responses: InputResponses): Pro
   requireValidResult(call, parseAcknowledgement(await acknowledgement))
 }
 
-/** Requests the server to cancel a task (seps/2663-tasks-extension, task cancellation). */
+/** Asks the server to cancel a task (seps/2663-tasks-extension, task cancellation). */
 export async function requestCancel(call: TaskCall): Promise<void> {
   requireValidResult(call, parseAcknowledgement(await sendTaskRequest('tasks/cancel', { taskId: call.taskId }, call)))
 }
 
-/**
- * Returns the options of a request about a task. They contain no handlers and listeners, because those belong to the
- * call that became the task.
- */
+/** Leaves out handlers and listeners, because those belong to the call that became the task. */
 export function toTaskRequestOptions({ signal, timeoutMs, meta }: CallOptions): ExtensionCallOptions {
   return { signal, timeoutMs, meta, capabilities: tasksCapability, targetParam: 'taskId', repeatable: true }
 }
 
-/** The methods whose error `invalidParams` does not mean that the server does not know the task. */
+/** For these, `invalidParams` does not mean that the server does not know the task. */
 const methodsKeepingParamsErrors: ReadonlySet<string> = new Set([
   'tasks/update',
   'tasks/input_response',
@@ -145,7 +140,7 @@ function requireValidResult<T>({ host, tool }: TaskCall, parsedResult: ParsedRes
   })
 }
 
-/** Returns the method, the tool and the server of a task's call, for errors. */
+/** Errors name the task's call, `tools/call`, and not the request about the task. */
 export function taskErrorContextOf(
   { server, url }: ClientExtensionHost,
   tool: string,

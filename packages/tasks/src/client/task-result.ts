@@ -9,9 +9,8 @@ import { isTaskError, TaskError } from './task-error.ts'
 import { isFinal, progressOfState, watchTask } from './watch-task.ts'
 
 /**
- * Follows a task until it has ended, and returns the result of its call. Meanwhile answers its requests for input and
- * reports its progress. Rejects with the `ClientError` of a failed call, with {@link TaskError}, or with
- * `signal.reason`.
+ * Follows a task until it has ended, and returns the result of its call; on the way it answers requests for input and
+ * reports progress. Rejects with the `ClientError` of a failed call, with {@link TaskError}, or with `signal.reason`.
  */
 export async function awaitTaskResult(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
   const abortScope = createTaskAbortScope(task, options)
@@ -27,7 +26,7 @@ export async function awaitTaskResult(task: OpenTask, options: CallOptions): Pro
       if (task.isFinished) return await toCallToolResult(task, state, callOptions)
       signal.throwIfAborted()
     }
-    // The watch only ends after a final state, for which this function has returned.
+    // A watch ends only after a final state, for which this function has returned.
     throw new Error('a task that is watched ends with a final state')
   } catch (error) {
     if (isTaskError(error) && error.code === 'expired') task.isFinished = true
@@ -53,16 +52,15 @@ async function toCallToolResult(task: OpenTask, state: DetailedTask, options: Ca
   throw new TaskError('cancelled', `The task of ${JSON.stringify(tool)} was cancelled${statusSuffix}`, { tool })
 }
 
-// The status message of the server becomes part of error messages, and so of logs. Without control characters it cannot
-// add a line to a log.
+// A server's status message becomes part of error messages, and so of logs. Without control characters it cannot forge
+// a line.
 function toPrintableStatus(text: string): string {
   return text.slice(0, 1000).replaceAll(/\p{Cc}/gu, ' ')
 }
 
 /**
- * Returns a function that reports the progress of a task, with the numbers and the text of a state. An unchanged report
- * is not repeated. A text without numbers is reported with the last known numbers. A state with lower numbers is not
- * reported, because a handler that runs again repeats its first reports.
+ * Reports a state's numbers and text as progress, but not the same twice. A text without numbers goes with the last
+ * known ones. Lower numbers are left out, because a handler that runs again repeats its first reports.
  */
 function createProgressReporter(
   { progress: initialProgress }: OpenTask,

@@ -21,16 +21,16 @@ import { requestCancel, taskErrorContextOf, renameLegacyMembers } from './task-r
 import type { TaskHandle } from './task-handle.ts'
 import { awaitTaskResult } from './task-result.ts'
 
-/** The outcome of a started call. The server decides whether the call becomes a task. */
+/** How a started call turned out: the server decides whether it becomes a task. */
 export type StartedCall =
   | { readonly status: 'task'; readonly task: TaskHandle }
   | { readonly status: 'complete'; readonly result: CallToolResult }
 
-/** The member `tasks` of a client. */
+/** What a client has as `client.tasks`. */
 export interface TasksClient {
   /**
-   * Calls a tool. Returns the task if the call becomes one, and otherwise the result. In contrast, `client.callTool`
-   * waits for the result of the task.
+   * Calls a tool, and returns the task if the call becomes one, or else the result. `client.callTool`, in contrast,
+   * waits for the task's result.
    */
   start(name: string, args?: JsonObject, options?: CallOptions): Promise<StartedCall>
   /**
@@ -41,30 +41,29 @@ export interface TasksClient {
 }
 
 /**
- * Creates the client extension that lets calls of tools become tasks (seps/2663-tasks-extension). Calls of tools then
- * declare the extension, and `client.callTool` follows a task until it has a result. Throws `RangeError` for an invalid
- * number of milliseconds.
+ * Lets calls of tools become tasks (seps/2663-tasks-extension). With this extension, calls of tools declare it, and
+ * `client.callTool` follows a task until it has a result. Throws `RangeError` for an invalid number of milliseconds.
  *
  * @example
  * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [tasksClient()] })
  * const { content } = await client.callTool('import_everything')
  */
 export function tasksClient(options: TasksClientOptions = {}): ClientExtension<'tasks', TasksClient> {
-  // Throws here for an invalid number, and not only when a client is created.
+  // For an invalid number, throw here, and not only when a client is created.
   resolveTasksSettings(options, undefined)
   return {
     extends: 'client',
     name: 'tasks',
     identifier: tasksExtension,
-    // Single requests declare the capability, and not the client as a whole. A request that declares it must accept a
+    // Single requests declare the capability, and not the client as a whole: a request that declares it must accept a
     // task as its result, which calls by `manualRounds` do not.
     start: (host) => startTaskClient(options, host),
   }
 }
 
 /**
- * Returns the member `tasks` of a client whose type does not show its extensions, for example of a session's client.
- * Throws `TypeError` if the client has no such member.
+ * Finds `tasks` on a client whose type does not show its extensions, such as that of a session. Throws `TypeError` if
+ * there is none.
  */
 export function tasksOf(client: Client): TasksClient {
   // A program without types may pass nothing.
@@ -83,15 +82,14 @@ function startTaskClient(
   host: ClientExtensionHost,
 ): ClientExtensionInstance<TasksClient> {
   const context: TasksClientContext = { host, settings: resolveTasksSettings(clientOptions, host.url) }
-  // `wrapCall` replaces this function by its `next`, which also handles the result types of the extensions after this
-  // one.
+  // `wrapCall` replaces this by its `next`, which also handles the result types of the extensions after this one.
   let sendCall = host.sendCall
   return {
     api: {
       start: async (name, args = {}, options = {}) => {
         const outcome = await beginTaskCall({ ...context, sendCall }, name, args, options)
         if (outcome.resultType === 'other') throw outcome.error
-        // The cast is safe, because the call is one of a tool.
+        // The cast is safe: the call is one of a tool.
         if (outcome.resultType === 'complete') return { status: 'complete', result: outcome.result as CallToolResult }
         const task = createTaskHandle(outcome.task)
         await context.settings.onTask?.(task)
@@ -118,8 +116,8 @@ function startTaskClient(
 }
 
 /**
- * Returns a middleware for the form of SEP-2322 (persistent tool workflow). It adds `task` to calls of tools, and moves
- * the task from the member `task` of the response to its top level.
+ * Speaks the form of SEP-2322 (persistent tool workflow): adds `task` to calls of tools, and moves the task from the
+ * member `task` of the response to its top level.
  */
 function persistentWorkflow({
   ttlMs,
@@ -141,7 +139,6 @@ interface TasksClientContext {
 
 type TaskCallOutcome = CallOutcome | { readonly resultType: 'task'; readonly task: OpenTask }
 
-/** Calls a tool with all its rounds. Resolves with the result, or with the task that the call becomes. */
 async function beginTaskCall(
   { sendCall, host, settings }: TasksClientContext & { readonly sendCall: SendCall },
   name: string,
@@ -164,10 +161,7 @@ async function beginTaskCall(
   }
 }
 
-/**
- * Returns the options for a call that may become a task. Stores the highest progress that the call reports in
- * `progressState`.
- */
+/** For a call that may become a task. `progressState` gets the highest progress that it reports. */
 function withTaskCapability(options: CallOptions, progressState: { progress: number }): CallOptions {
   const { onProgress, capabilities = {} } = options
   const extensions = { ...capabilities.extensions, ...tasksCapability.extensions }
@@ -193,8 +187,8 @@ function requireCreatedTask(result: JsonObject, host: ClientExtensionHost, name:
 }
 
 /**
- * Follows a task until it has a result. If that fails and `onAbort` is `cancel`, requests the server to cancel the
- * task, because the caller may have no handle of it.
+ * Follows a task until it has a result. If that fails and `onAbort` is `cancel`, the server is asked to cancel it,
+ * because the caller may have no handle of it.
  */
 async function finishTaskCall(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
   try {
@@ -206,9 +200,7 @@ async function finishTaskCall(task: OpenTask, options: CallOptions): Promise<Cal
   }
 }
 
-/**
- * Requests the server to cancel a task. Does not wait for the response, because a task that is not cancelled expires.
- */
+/** Does not wait for the response: a task that is not cancelled expires. */
 function cancelAbandonedTask(task: OpenTask, { meta, timeoutMs }: CallOptions): void {
   requestCancel({ ...task, options: { meta, timeoutMs } }).catch(() => {})
 }

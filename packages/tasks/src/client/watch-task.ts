@@ -14,18 +14,17 @@ import { getTask, type TaskReference } from './task-requests.ts'
 import { TaskError } from './task-error.ts'
 import { openNotifications, type TaskNotifications } from './task-notifications.ts'
 
-/** A task, and the values that are needed to watch it. */
 export interface WatchedTask extends TaskReference {
   readonly host: ClientExtensionHost
   readonly settings: TasksClientSettings
-  /** The state in which the task was created. Undefined if the task was resumed. */
+  /** State in which the task was created. Undefined if it was resumed. */
   readonly initialState: Task | undefined
 }
 
 type WatchTaskOptions = CallOptions & { readonly signal: AbortSignal }
 
 /**
- * Yields each state of a task that is read, until the task has ended. Rejects with `signal.reason`, {@link TaskError} or
+ * Yields each state that is read, until the task has ended. Rejects with `signal.reason`, {@link TaskError} or
  * `ClientError`.
  */
 export async function* watchTask(
@@ -34,7 +33,7 @@ export async function* watchTask(
 ): AsyncGenerator<DetailedTask, void, undefined> {
   const reader = openTaskReader(task, options)
   try {
-    // The client already knows the state of a task that was just created.
+    // A task that was just created needs no read.
     if (task.initialState?.status === 'working') await reader.waitForNextPoll()
     for (;;) {
       const state = await reader.read()
@@ -48,9 +47,8 @@ export async function* watchTask(
 }
 
 interface TaskReader {
-  /** Reads the state. Undefined if it could not be read. Rejects if another poll cannot succeed. */
+  /** Undefined if that failed this time; rejects if another poll cannot succeed. */
   read(): Promise<DetailedTask | undefined>
-  /** Waits until the next poll is due, or until the server sends a notification. */
   waitForNextPoll(): Promise<void>
   close(): void
 }
@@ -74,7 +72,7 @@ function openTaskReader(task: WatchedTask, options: WatchTaskOptions): TaskReade
         computeNextPollPauseMs(lastState ?? initialState, notifications, settings),
         backoffPauseMs,
       )
-      // After a failure, a notification does not shorten the pause, because the server may need it.
+      // After a failure, a notification does not shorten the pause: the server may need it.
       return sleep(pauseMs, {
         clock,
         signal,
@@ -85,28 +83,24 @@ function openTaskReader(task: WatchedTask, options: WatchTaskOptions): TaskReade
   }
 }
 
-/** Returns true if a task has ended. */
 export function isFinal({ status }: Task): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled'
 }
 
-/** Returns true if two states of a task are equal, or differ only in what may change with each response. */
+/** True also for states that differ only in what may change with each response. */
 export function isSameState(state: DetailedTask, lastState: DetailedTask | undefined): boolean {
   return lastState !== undefined && comparableTextOf(state) === comparableTextOf(lastState)
 }
 
 /**
- * Returns a text that is the same for two equal states. Leaves out the poll interval and other members of `_meta`,
- * which may change with each response.
+ * Equal for equal states. Leaves out the poll interval and other members of `_meta`, which may change with each
+ * response.
  */
 function comparableTextOf(state: DetailedTask): string {
   return JSON.stringify({ ...state, pollIntervalMs: 0, _meta: progressOfState(state) ?? null })
 }
 
-/**
- * Returns the numbers of progress that a server of this project includes in the `_meta` of a task. Undefined if there
- * are none.
- */
+/** Progress that a server of this project puts into a task's `_meta`. Undefined if there is none. */
 export function progressOfState(state: DetailedTask): Pick<Progress, 'progress' | 'total'> | undefined {
   const meta = '_meta' in state && isJsonObject(state._meta) ? state._meta : {}
   const progressMeta = meta[projectMetaKeys.progress]
@@ -116,8 +110,8 @@ export function progressOfState(state: DetailedTask): Pick<Progress, 'progress' 
 }
 
 /**
- * Returns the last state of a notification. Undefined if a newer state is already known, because a notification may
- * arrive later than a response.
+ * Takes a notification's state. Undefined if a newer one is already known, because a notification may arrive later than
+ * a response.
  */
 function takeNotifiedState(
   notifications: TaskNotifications | undefined,
@@ -139,15 +133,15 @@ function computeNextPollPauseMs(
 }
 
 interface RetryingReader {
-  /** Reads the state of the task. Undefined if this attempt failed. Rejects if another attempt cannot succeed. */
+  /** Undefined if this attempt failed; rejects if another cannot succeed. */
   read(): Promise<DetailedTask | undefined>
-  /** Returns the pause that the last failure requires, in milliseconds. 0 if the last read succeeded. */
+  /** Milliseconds that the last failure requires. 0 if the last read succeeded. */
   computePauseMs(): number
 }
 
 /**
- * Creates a {@link RetryingReader}. After a transient failure it waits for a longer time before the next poll. It
- * rejects after a permanent failure, and after `failureTimeoutMs` of transient failures.
+ * Waits longer before the next poll after a transient failure. Rejects after a permanent one, and after
+ * `failureTimeoutMs` of transient ones.
  */
 function createRetryingReader(task: WatchedTask, options: WatchTaskOptions): RetryingReader {
   const { clock, failureTimeoutMs, random, polling } = task.settings

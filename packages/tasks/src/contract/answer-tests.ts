@@ -18,7 +18,7 @@ import type { JsonObject } from '@x/schema'
 import { waitUntil } from './wait-until.ts'
 import { writeAllWithLease } from './work-tests.ts'
 
-/** Tests of answers and cancellations, and of the notifications to workers that they cause. */
+/** Answers and cancellations, and the notifications to workers that they cause. */
 export const answerTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
     'answers are stored separately, and the task continues after the last one with all of them',

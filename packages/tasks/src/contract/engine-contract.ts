@@ -6,8 +6,8 @@ import { storageTests } from './storage-tests.ts'
 import { workTests } from './work-tests.ts'
 
 /**
- * Returns the tests that every engine of tasks must pass, for any test runner. Each test uses a new store, and rejects
- * if the engine breaks the contract.
+ * The tests that every engine of tasks must pass, for any test runner. Each uses a new store, and rejects if the engine
+ * breaks the contract.
  *
  * @example
  * describe('my engine', () => {

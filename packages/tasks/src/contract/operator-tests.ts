@@ -15,10 +15,10 @@ import { writeAllWithLease } from './work-tests.ts'
 
 const ended = { outcome: { status: 'completed', result: sampleResult }, lifetimeMs: sampleLifetimeMs } as const
 
-/** A duration that exceeds all calls of a test to a slow database. */
+/** Longer than all calls of a test to a slow database take. */
 const stepMs = 10_000
 
-/** Tests of tokens, quotas, due times and the functions for operators. */
+/** Tokens, quotas, due times and the functions for operators. */
 export const operatorTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
     'A write with the right attempt and another token is lost, and every claim has a different token [ENG-001]',

@@ -1,27 +1,21 @@
 import type { JsonObject } from '@x/schema'
 import type { ClaimedTask, NewTask, TaskEngine, TaskRelease, TaskRow } from '../engines/engine.ts'
 
-/** The owner of the tasks that the tests create. */
 export const sampleOwner = '["https://issuer.example","ada",null]'
 
-/** The lifetime of the tasks that the tests create, in milliseconds. */
 export const sampleLifetimeMs = 3_600_000
 
-/** The result of a task that has completed. */
 export const sampleResult: JsonObject = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] }
 
-/** Two requests for input of a task. */
 export const sampleRequests: JsonObject = {
   name: { method: 'elicitation/create', params: { message: 'Who?' } },
   color: { method: 'elicitation/create', params: { message: 'Which?' } },
 }
 
-/** Returns the answer of a user who filled in a form. */
 export function createAcceptedAnswer(value: string): JsonObject {
   return { action: 'accept', content: { value } }
 }
 
-/** Returns a task to be created. */
 export function createNewTask(id: string, overrides: Partial<NewTask> = {}): NewTask {
   return {
     id,
@@ -35,23 +29,20 @@ export function createNewTask(id: string, overrides: Partial<NewTask> = {}): New
   }
 }
 
-/** Returns a row with the age 0, because the age differs between two reads. */
+/** Without its age, which differs between two reads. */
 export function withoutAge(row: TaskRow | 'full' | undefined): object | undefined {
   return typeof row === 'object' ? { ...row, ageMs: 0 } : undefined
 }
 
-/** Returns a release without progress, or with the given members. */
 export function createRelease(overrides: Partial<TaskRelease> = {}): TaskRelease {
   return { entries: [], hasProgressed: false, ...overrides }
 }
 
-/** Creates a task and claims it. */
 export async function createClaimedTask(engine: TaskEngine, id = 'a'): Promise<ClaimedTask> {
   await engine.create(createNewTask(id))
   return claimOne(engine)
 }
 
-/** Claims ready tasks. */
 export async function claimTasks(engine: TaskEngine, maxClaims: number): Promise<readonly ClaimedTask[]> {
   return (await engine.claim({ maxClaims })).tasks
 }

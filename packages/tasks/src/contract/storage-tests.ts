@@ -16,13 +16,13 @@ import {
 
 const otherOwner = '["https://issuer.example","eve",null]'
 
-// Keys and texts that an engine may store wrongly: the zero character, half a surrogate pair, and the key `__proto__`.
+// What an engine may store wrongly: the zero character, half a surrogate pair, and the key `__proto__`.
 const unusualJson: object = JSON.parse(
   '{"__proto__":{"a":1},"text":"\\u0000 \\ud800 \\u2028 \\"","number":1e300,"small":5e-324,"list":[null,[],{}],"":{"":""}}',
 )
 const unusualMembers = { ...unusualJson, ['__proto__']: { a: 1 } }
 
-/** Tests of the content that an engine stores, and of the owners and the lifetimes of tasks. */
+/** What an engine stores, and the owners and lifetimes of tasks. */
 export const storageTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
     'a created task is visible at once to every instance, with its state',

@@ -15,7 +15,7 @@ import {
   claimTasks,
 } from './samples.ts'
 
-/** Tests of claims and leases: workers claim tasks, and only the worker that has the lease can write. */
+/** Claims and leases: workers claim tasks, and only the one with the lease can write. */
 export const workTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
     'each task has one worker, the oldest is claimed first, and no more are claimed than requested',
@@ -235,7 +235,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
   ],
 ]
 
-/** Calls every function with which a worker writes, and returns the results. */
+/** Calls every function with which a worker writes. */
 export async function writeAllWithLease(engine: TaskEngine, lease: Lease): Promise<readonly (string | boolean)[]> {
   const entries = [{ member: 'steps', key: 'forged', value: ['forged'] }]
   const lateRelease = createRelease({ entries, statusMessage: 'forged', hasProgressed: true })

@@ -3,13 +3,11 @@ import type { TaskEngine } from './engine.ts'
 import { createLazyEngine } from './lazy-engine.ts'
 import { memoryEngine } from './memory-engine.ts'
 
-/** The lease of engines that are created here, in milliseconds. */
 const leaseMs = 10_000
 
 /**
- * Returns a function that creates the engine for a store address, with default options. The code of the engine is
- * loaded when it is first used. Throws `RangeError` for an unknown scheme. The error message contains only the scheme,
- * because URLs contain passwords.
+ * Finds the engine for a store address by its scheme. The code is loaded when it is first used. Throws `RangeError` for
+ * an unknown scheme, with the scheme alone in the message, because URLs contain passwords.
  */
 export function engineFactoryFor(store: string): (log: Log) => TaskEngine {
   if (store === 'memory:') return () => memoryEngine()

@@ -1,25 +1,22 @@
 import type { Change, ChangeBus } from '@x/core'
 
-/** A bus for changes of tasks, which shares its connection with the notifications that engines send to each other. */
+/** Carries changes of tasks, over the same connection as the notifications that engines send to each other. */
 export interface EngineNotifications extends ChangeBus {
-  /** Sends a notification of the engine itself to the other engines. */
+  /** Notifies the other engines, on behalf of this one. */
   notify(topic: string): Promise<void>
   /** Resolves once every notification so far was sent or has failed. */
   flush(): Promise<void>
 }
 
-/** The topic of the notification that a task has become ready. */
+/** A task has become ready. */
 export const workTopic = 'work'
 
-/** The start of the topic of the notification that a claimed task was cancelled. The id of the task follows. */
+/** A claimed task was cancelled; its id follows. */
 export const cancelTopic = 'cancel:'
 
 const topicPrefix = 'change:'
 
-/**
- * Creates {@link EngineNotifications}. Topics of changes get a prefix, so that they differ from the topics of the
- * engine.
- */
+/** Topics of changes get a prefix, so that they differ from the engine's own. */
 export function createEngineNotifications(bus: ChangeBus): EngineNotifications {
   const pendingSends = new Set<Promise<void>>()
   const sendChange = (change: Change): Promise<void> => {
@@ -42,14 +39,13 @@ export function createEngineNotifications(bus: ChangeBus): EngineNotifications {
   }
 }
 
-/** The listeners of one engine, which end with the engine. */
+/** Listeners of one engine, which end with it. */
 export interface ListenerSet {
-  /** Registers a listener by the function that stops it. Resolves with a function that stops it once. */
+  /** Registers a listener by the function that stops it, and resolves with one that stops it once. */
   add(listening: Promise<() => void>): Promise<() => void>
   stopAll(): void
 }
 
-/** Creates a {@link ListenerSet} without a listener. */
 export function createListenerSet(): ListenerSet {
   const stopFunctions = new Set<() => void>()
   return {

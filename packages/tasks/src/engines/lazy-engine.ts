@@ -2,8 +2,8 @@ import { type ChangeBus, isMissingModuleError, memoryBus } from '@x/core'
 import type { TaskEngine } from './engine.ts'
 
 /**
- * Creates an engine that its first call opens. If that fails, the next call opens the engine again, except if a package is
- * missing. After `close` every call rejects.
+ * Opens an engine with its first call. If that fails, the next call tries again, except if a package is missing. After
+ * `close` every call rejects.
  */
 export function createLazyEngine(leaseMs: number, openEngine: () => Promise<TaskEngine>): TaskEngine {
   let enginePromise: Promise<TaskEngine> | undefined

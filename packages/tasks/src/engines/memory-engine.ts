@@ -2,17 +2,16 @@ import { memoryBus, type OptionTable, resolveOptions } from '@x/core'
 import type { TaskEngine } from './engine.ts'
 import { MemoryStore } from './memory-store.ts'
 
-/** The options of {@link memoryEngine}. */
+/** Options of {@link memoryEngine}. */
 export interface MemoryEngineOptions {
   /** Milliseconds for which a claim is valid. Default: 10,000. */
   readonly leaseMs?: number | undefined
   /**
-   * The largest number of tasks that are stored, including ended tasks. Above it expired tasks are deleted, or else the
-   * oldest ended task of the caller that has the most tasks. If no task has ended, `create` rejects with `LimitError`.
-   * Default: 10,000.
+   * Maximum number of stored tasks, ended ones included. Above it expired tasks are deleted, or else the oldest ended
+   * task of the caller that has the most tasks. If none has ended, `create` rejects with `LimitError`. Default: 10,000.
    */
   readonly maxTasks?: number | undefined
-  /** Returns the time in milliseconds since 1970. Default: `Date.now`. */
+  /** Gives the time in milliseconds since 1970. Default: `Date.now`. */
   readonly wallClock?: (() => number) | undefined
 }
 
@@ -25,13 +24,13 @@ const engineOptionTable = {
 } satisfies OptionTable<MemoryEngineOptions>
 
 /**
- * Creates an engine in the memory of this process, whose tasks are lost when the process ends. It is for tests, and for
- * servers whose tasks need not survive. Several servers of one process may share it.
+ * Keeps tasks in the memory of this process, and loses them with it: for tests, and for servers whose tasks need not
+ * survive. Several servers of one process may share it.
  */
 export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
   const { leaseMs, maxTasks, wallClock } = resolveOptions(options, engineOptionTable, 'memoryEngine')
   const store = new MemoryStore({ leaseMs, maxTasks, now: () => wallClock() })
-  // Each function is a transaction, because none of them awaits anything between its reads and writes.
+  // Each function is a transaction, simply because none awaits anything between its reads and writes.
   return {
     leaseMs,
     notifications: memoryBus(),

@@ -22,34 +22,30 @@ import { toTaskSummary } from './task-summary.ts'
 interface MemoryStoreSettings {
   readonly leaseMs: number
   readonly maxTasks: number
-  /** Returns the time in milliseconds since 1970. */
   readonly now: () => number
 }
 
-/** The tasks of an engine in memory. */
 export class MemoryStore {
   readonly #settings: MemoryStoreSettings
   readonly #tasks = new Map<string, StoredTask>()
   readonly #tasksByCaller = new Map<string, Set<StoredTask>>()
-  /** The tasks that are ready, paused or claimed. */
   readonly #dueTasks = new Set<StoredTask>()
   readonly #listeners = new Set<EngineListener>()
-  /** A time before which no task expires, in milliseconds since 1970. */
+  /** No task expires before this time, in milliseconds since 1970. */
   #earliestExpiry = Number.POSITIVE_INFINITY
 
   constructor(settings: MemoryStoreSettings) {
     this.#settings = settings
   }
 
-  /** Returns the time in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   now(): number {
     return this.#settings.now()
   }
 
   /**
-   * Stores a new task. If the caller has reached its limit, its oldest ended task is deleted. If the store is full, the
-   * caller with the most tasks loses its oldest ended task. Without an ended task, returns `full` for the limit of the
-   * caller, and throws `LimitError` for the limit of the store.
+   * Stores a new task. A caller at its limit loses its oldest ended task; if the store is full, the caller with the
+   * most tasks does. With no ended task, `full` stands for the caller's limit, and a `LimitError` for the store's.
    */
   create(task: NewTask): TaskRow | 'full' {
     const nowMs = this.now()
@@ -76,7 +72,7 @@ export class MemoryStore {
     return storedTask.toRow(nowMs)
   }
 
-  /** Finds a task that has not expired. With an owner, only a task of that owner. */
+  /** Finds a task that has not expired, and with an owner only that owner's. */
   find(id: string, owner?: string): StoredTask | undefined {
     const task = this.#tasks.get(id)
     if (task === undefined || task.isExpired(this.now())) return undefined
@@ -105,7 +101,7 @@ export class MemoryStore {
       ...Array.from(this.#dueTasks, ({ dueAt = 0 }) => (dueAt > nowMs ? dueAt : Number.POSITIVE_INFINITY)),
     )
     const readyTasks = this.listReady().filter((task) => id === undefined || task.id === id)
-    // The tasks that became due first are claimed. The oldest of them begins first.
+    // Claims go to those that became due first; among them, the oldest begins first.
     const claimableTasks = readyTasks.slice(0, maxClaims).sort((one, other) => one.createdAt - other.createdAt)
     return {
       nextDueMs: nextDueAt === Number.POSITIVE_INFINITY ? undefined : nextDueAt - nowMs,
@@ -117,7 +113,7 @@ export class MemoryStore {
     return this.write(lease, (task, nowMs) => task.renewLease(this.#settings.leaseMs, nowMs))
   }
 
-  /** Changes a task if its current claim has the token of the lease, and returns its state. Otherwise returns `lost`. */
+  /** Changes a task if its current claim has the lease's token, and returns its state. Otherwise `lost`. */
   write({ id, token }: Lease, change: (task: StoredTask, nowMs: number) => void): LeaseState {
     const task = this.find(id)
     const leaseState = task?.leaseStateOf(token) ?? 'lost'
@@ -139,7 +135,7 @@ export class MemoryStore {
     return outcome
   }
 
-  /** Deletes the tasks whose lifetime has ended, and returns the number of deleted tasks. */
+  /** Deletes the tasks whose lifetime has ended, and says how many. */
   deleteExpired(): number {
     const nowMs = this.now()
     if (nowMs < this.#earliestExpiry) return 0
@@ -158,7 +154,7 @@ export class MemoryStore {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Returns the tasks that can be claimed, in the order in which they became due. */
+  /** What can be claimed, in the order in which it became due. */
   listReady(): StoredTask[] {
     const nowMs = this.now()
     return [...this.#dueTasks]
@@ -168,8 +164,8 @@ export class MemoryStore {
 
   list({ status, tool, owner, olderThanMs = 0, minFailures = 0, limit, cursor }: TaskFilter): TaskPage {
     const nowMs = this.now()
-    // The map is in order of creation, so its last task is the newest. The cursor is the id of the last task of the
-    // previous page.
+    // The map is in order of creation, so its last task is the newest. A cursor is the id of the previous page's last
+    // task.
     const newestFirst = [...this.#tasks.values()].toReversed()
     const start = cursor === undefined ? 0 : newestFirst.findIndex(({ id }) => id === cursor) + 1
     const matching = newestFirst
@@ -199,7 +195,6 @@ export class MemoryStore {
     return [...counts.values()]
   }
 
-  /** Changes a task, which may then be due, or no longer. */
   #change<T>(task: StoredTask, change: (nowMs: number) => T): T {
     const outcome = change(this.now())
     if (task.dueAt === undefined) this.#dueTasks.delete(task)
@@ -229,7 +224,6 @@ export class MemoryStore {
     if (callerTasks?.size === 0) this.#tasksByCaller.delete(task.caller)
   }
 
-  /** Notifies every worker that a task has become ready. */
   #notifyWork(): void {
     for (const listener of this.#listeners) listener.onWork()
   }

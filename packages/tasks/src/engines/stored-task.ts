@@ -17,7 +17,7 @@ import type {
   TaskSuspension,
 } from './engine.ts'
 
-/** A task of an engine in memory, with its claim. Its JSON values are stored as text, so that callers get copies. */
+/** A task in memory, with its claim. JSON values are stored as text, so that callers get copies. */
 export class StoredTask {
   readonly id: string
   readonly owner: string
@@ -38,7 +38,6 @@ export class StoredTask {
   #attempt = 0
   #failures = 0
   #dueAt: number | undefined
-  /** The token of the current claim. */
   #token: string | undefined
   #worker: string | undefined
   #isCancelling = false
@@ -69,15 +68,11 @@ export class StoredTask {
     return this.#failures
   }
 
-  /**
-   * The time at which the task became ready, or at which its pause or lease ends. Undefined if the task waits for its
-   * client or has ended.
-   */
+  /** When the task became ready, or its pause or lease ends. Undefined if it waits for its client or has ended. */
   get dueAt(): number | undefined {
     return this.#dueAt
   }
 
-  /** The time at which the lifetime of the task ends. */
   get expiresAt(): number {
     return this.#ttlMs === null ? Number.POSITIVE_INFINITY : this.createdAt + this.#ttlMs
   }
@@ -90,7 +85,7 @@ export class StoredTask {
     return nowMs >= this.expiresAt
   }
 
-  /** Returns the state of the task. Undefined if it has ended. */
+  /** Undefined if the task has ended. */
   openStateAt(nowMs: number): OpenTaskState | undefined {
     if (this.isFinished) return undefined
     if (this.#dueAt === undefined) return 'waiting'
@@ -98,13 +93,13 @@ export class StoredTask {
     return this.#token === undefined ? 'paused' : 'running'
   }
 
-  /** Returns what a claim with this token may still do. */
+  /** What a claim with this token may still do. */
   leaseStateOf(token: string): LeaseState {
     if (this.#token === undefined || this.#token !== token) return 'lost'
     return this.#isCancelling ? 'cancelling' : 'owned'
   }
 
-  /** Stores the answers to open requests. Returns `resumed` if none is left open. */
+  /** Stores answers to open requests; `resumed` if none is left open. */
   storeAnswers({ responses, lifetimeMs }: TaskAnswers, nowMs: number): 'ignored' | 'stored' | 'resumed' {
     const requestedEntries = Object.entries(responses).filter(([key]) => this.#requests.has(key))
     if (requestedEntries.length === 0) return 'ignored'
@@ -120,7 +115,7 @@ export class StoredTask {
     return 'resumed'
   }
 
-  /** Cancels the task. A running task is cancelled by its worker. */
+  /** A running task is cancelled by its worker. */
   cancel(nowMs: number): 'cancelled' | 'notified' | 'finished' {
     if (this.isFinished) return 'finished'
     if (this.openStateAt(nowMs) === 'running') {
@@ -208,7 +203,6 @@ export class StoredTask {
     return 'revoked'
   }
 
-  /** Returns the public state of the task. */
   toRow(nowMs: number): TaskRow {
     const { result, error } = this.#outcome === undefined ? {} : parseStoredObject(this.#outcome)
     return {
@@ -227,7 +221,6 @@ export class StoredTask {
     }
   }
 
-  /** Returns the task as operators see it. */
   toInspected(nowMs: number): InspectedTask {
     return {
       ...this.toRow(nowMs),
@@ -247,7 +240,6 @@ export class StoredTask {
     this.#worker = undefined
   }
 
-  /** Prolongs the lifetime of the task, and never shortens it. */
   #extendLifetime(lifetimeMs: number | null, nowMs: number): void {
     if (this.#ttlMs === null || this.#hasFixedLifetime) return
     this.#ttlMs = lifetimeMs === null ? null : Math.max(this.#ttlMs, nowMs - this.createdAt + lifetimeMs)

@@ -1,6 +1,6 @@
 import type { InspectedTask, TaskSummary } from './engine.ts'
 
-/** Returns the part of a task that a list contains: without arguments, requests and results. */
+/** For a list: without arguments, requests and results. */
 export function toTaskSummary({
   ageMs: _age,
   ttlMs: _ttl,

@@ -10,15 +10,15 @@ import {
 import type { TaskRequestParams, UpdateTaskRequestParams } from './task.ts'
 
 /**
- * The identifier under which client and server declare the extension in their capabilities (seps/2663-tasks-extension,
+ * Client and server declare the extension under this identifier in their capabilities (seps/2663-tasks-extension,
  * extension identifier).
  */
 export const tasksExtension = 'io.modelcontextprotocol/tasks'
 
-/** The capability that a client declares in each request that may become a task, and in each request about a task. */
+/** Declared by each request that may become a task, and by each request about a task. */
 export const tasksCapability = { extensions: { [tasksExtension]: {} } } as const
 
-/** The `_meta` key under which a message names its task, in the persistent workflow of SEP-2322. */
+/** Names a message's task in `_meta`, in the persistent workflow of SEP-2322. */
 export const relatedTaskKey = 'io.modelcontextprotocol/related-task'
 
 /**
@@ -30,8 +30,8 @@ export function parseTaskRequestParams(params: JsonObject | undefined): TaskRequ
 }
 
 /**
- * Parses the params of `tasks/update`. Throws `McpError(invalidParams)` that names the wrong member. Does not check the
- * answers themselves: `checkResponses` checks those to open requests, and all others are ignored.
+ * Parses the params of `tasks/update`. Throws `McpError(invalidParams)` that names the wrong member. Answers themselves
+ * are left unchecked: `checkResponses` checks those to open requests, and all others are ignored.
  */
 export function parseUpdateTaskRequestParams(params: JsonObject | undefined): UpdateTaskRequestParams {
   return { ...parseTaskRequestParams(params), inputResponses: requireInputResponses(params) }
@@ -42,13 +42,13 @@ export function parseUpdateTaskRequestParams(params: JsonObject | undefined): Up
  * `McpError(invalidParams)` that names the wrong member.
  */
 export function checkResponses(inputResponses: JsonObject, _meta: RequestMetaObject): void {
-  // The params of `resources/read` also have the member `inputResponses`, so their parser checks it.
+  // `resources/read` also has the member `inputResponses`, so the parser of its params checks it.
   methods['resources/read'].params({ uri: '', _meta, inputResponses })
 }
 
 /**
- * Parses the task id in the params of `tasks/result` and `tasks/input_response`. The id is in `taskId`, or in `_meta`
- * as the request's related task (seeds/sep-2322, persistent workflow). Throws `McpError(invalidParams)`.
+ * Finds the task id of `tasks/result` and `tasks/input_response`: in `taskId`, or in `_meta` as the request's related
+ * task (seeds/sep-2322, persistent workflow). Throws `McpError(invalidParams)`.
  */
 export function parseRelatedTaskParams(params: JsonObject | undefined): TaskRequestParams {
   const _meta = requestMetaOf(params)

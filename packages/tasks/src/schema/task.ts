@@ -14,25 +14,22 @@ import {
   literal,
 } from '@x/schema/shapes'
 
-/** The status of a task. `completed`, `cancelled` and `failed` are final (seps/2663-tasks-extension, task status). */
+/** Where a task is. `completed`, `cancelled` and `failed` are final (seps/2663-tasks-extension, task status). */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled' | 'failed'
 
-/** The members of a task in every status (seps/2663-tasks-extension, tasks). */
+/** What a task has in every status (seps/2663-tasks-extension, tasks). */
 export type Task = {
   readonly taskId: string
   readonly status: TaskStatus
-  /** A description of the task's state, for people and models. */
+  /** Describes the state, for people and models. */
   readonly statusMessage?: string | undefined
-  /** The time of the task's creation, in ISO 8601. */
+  /** When the task was created, in ISO 8601. */
   readonly createdAt: string
-  /** The time of the task's last change, in ISO 8601. */
+  /** When the task last changed, in ISO 8601. */
   readonly lastUpdatedAt: string
-  /**
-   * Milliseconds from `createdAt` after which the task may be deleted. Null if it is never deleted. The number may
-   * change.
-   */
+  /** Milliseconds from `createdAt` after which the task may be deleted. Null if it never is. May change. */
   readonly ttlMs: number | null
-  /** Milliseconds to leave between two polls. The number may change. */
+  /** Milliseconds to leave between two polls. May change. */
   readonly pollIntervalMs?: number | undefined
 }
 
@@ -56,18 +53,18 @@ export type WorkingTask = Task & { readonly status: 'working' }
 /** A task that waits for its client. */
 export type InputRequiredTask = Task & {
   readonly status: 'input_required'
-  /** The requests that the client has not answered, by key. A task uses each key once. */
+  /** Requests that the client has not answered, by key. A task uses each key once. */
   readonly inputRequests: InputRequests
 }
 
 /** A task that ended with a result, which may have `isError`. */
 export type CompletedTask = Task & {
   readonly status: 'completed'
-  /** The result of the request, as it would have been without a task. */
+  /** What the request would have returned without a task. */
   readonly result: JsonObject
 }
 
-/** The error of a {@link FailedTask}. Without a task, it would have been the response to the request. */
+/** Error of a {@link FailedTask}. Without a task, it would have been the response to the request. */
 export type FailedTaskError = {
   readonly code: number
   readonly message: string
@@ -89,7 +86,7 @@ export type CancelledTask = Task & { readonly status: 'cancelled' }
 /** A task in any status, with the members that this status requires. */
 export type DetailedTask = WorkingTask | InputRequiredTask | CompletedTask | FailedTask | CancelledTask
 
-/** The shape of {@link DetailedTask}, as in `notifications/tasks`. */
+/** Shape of {@link DetailedTask}, as in `notifications/tasks`. */
 export const detailedTask: Shape<DetailedTask> = unionByMember<DetailedTask, 'status'>('status', {
   working: shape<WorkingTask>(workingMembers),
   input_required: shape<InputRequiredTask>(inputRequiredMembers),
@@ -98,10 +95,10 @@ export const detailedTask: Shape<DetailedTask> = unionByMember<DetailedTask, 'st
   cancelled: shape<CancelledTask>(cancelledMembers),
 })
 
-/** The result of a request that became a task (seps/2663-tasks-extension, task creation). */
+/** What a request returns that became a task (seps/2663-tasks-extension, task creation). */
 export type CreateTaskResult = Task & { readonly _meta?: ResultMetaObject | undefined; readonly resultType: 'task' }
 
-/** The shape of {@link CreateTaskResult}. */
+/** Shape of {@link CreateTaskResult}. */
 export const createTaskResult: Shape<CreateTaskResult> = shape({
   ...taskMembers,
   _meta: optional(resultMetaObject),
@@ -111,13 +108,13 @@ export const createTaskResult: Shape<CreateTaskResult> = shape({
 
 const completeMembers = { _meta: optional(resultMetaObject), resultType: literal('complete') }
 
-/** The state of a task (seps/2663-tasks-extension, task polling). */
+/** A task's state (seps/2663-tasks-extension, task polling). */
 export type GetTaskResult = DetailedTask & {
   readonly _meta?: ResultMetaObject | undefined
   readonly resultType: 'complete'
 }
 
-/** The shape of {@link GetTaskResult}. */
+/** Shape of {@link GetTaskResult}. */
 export const getTaskResult: Shape<GetTaskResult> = unionByMember<GetTaskResult, 'status'>('status', {
   working: shape({ ...completeMembers, ...workingMembers }),
   input_required: shape({ ...completeMembers, ...inputRequiredMembers }),
@@ -126,28 +123,27 @@ export const getTaskResult: Shape<GetTaskResult> = unionByMember<GetTaskResult, 
   cancelled: shape({ ...completeMembers, ...cancelledMembers }),
 })
 
-/** The result of `tasks/update` and `tasks/cancel`. It contains no state of the task. */
+/** What `tasks/update` and `tasks/cancel` return, which says nothing about the task's state. */
 export type TaskAcknowledgement = { readonly _meta?: ResultMetaObject | undefined; readonly resultType: 'complete' }
 
-/** The shape of {@link TaskAcknowledgement}. */
+/** Shape of {@link TaskAcknowledgement}. */
 export const taskAcknowledgement: Shape<TaskAcknowledgement> = shape(completeMembers)
 
-/** The params of requests about one task: `tasks/get` and `tasks/cancel`. */
+/** Params of requests about one task: `tasks/get` and `tasks/cancel`. */
 export type TaskRequestParams = {
   readonly _meta: RequestMetaObject
   readonly taskId: string
 }
 
-/** The params of `tasks/update` (seps/2663-tasks-extension, task update requests). */
+/** Params of `tasks/update` (seps/2663-tasks-extension, task update requests). */
 export type UpdateTaskRequestParams = TaskRequestParams & {
   /**
-   * The answers to some or all of `inputRequests`, by the same keys. Each is an `InputResponse`. Other keys are
-   * ignored.
+   * Answers to some or all of `inputRequests`, by the same keys. Each is an `InputResponse`. Other keys are ignored.
    */
   readonly inputResponses: JsonObject
 }
 
-/** The params of `notifications/tasks`: the task as `tasks/get` would return it. */
+/** Params of `notifications/tasks`: the task as `tasks/get` would return it. */
 export type TaskNotificationParams = DetailedTask & {
   readonly _meta?: { readonly [key: string]: JsonValue } | undefined
 }

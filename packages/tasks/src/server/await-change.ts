@@ -4,9 +4,8 @@ import type { TaskRow } from '../engines/engine.ts'
 import type { TaskContext } from './options.ts'
 
 /**
- * Reads a task repeatedly until its status is not `working`, and returns it. Between two reads it waits for a change,
- * at most for the poll interval. Rejects with the abort reason when the call is cancelled, and with the error of a
- * failed read.
+ * Reads a task until its status is not `working`. Between two reads it waits for a change, at most for the poll
+ * interval. Rejects with the abort reason when the call is cancelled, and with the error of a failed read.
  */
 export async function awaitTaskNotWorking(
   read: () => Promise<TaskRow>,

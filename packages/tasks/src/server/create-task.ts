@@ -11,10 +11,10 @@ import type { TaskContext } from './options.ts'
 import { hasTool } from './worker/missing-capability.ts'
 import { checkJournalSize } from './worker/size-limits.ts'
 
-/** Returns the `BackgroundRunner` of one request. It creates the task if the handler wants to run in the background. */
+/** Gives a request the `BackgroundRunner` that creates its task, if the handler wants to run in the background. */
 export function createBackgroundRunner(request: RpcRequest, call: Call, context: TaskContext): BackgroundRunner {
   const { settings } = context
-  // The getter need not check the params, because the server has checked them before.
+  // The server has already checked the params that the getter reads.
   return {
     get accepted() {
       return isTaskRequested(request, settings)
@@ -29,14 +29,14 @@ function extensionRecordsIn(context: CallContext | undefined): TaskCallRecord['e
   return Object.fromEntries(partRecorders.map(([name, record]) => [name, record()]))
 }
 
-/** Returns true if a client declares the extension, or sends `task` in the persistent workflow (SEP-2322). */
+/** By declaring the extension, or by `task` in the persistent workflow (SEP-2322). */
 function isTaskRequested({ params }: RpcRequest, { persistentWorkflow }: TaskContext['settings']): boolean {
   return declaresTasks(requestMetaOf(params)) || (persistentWorkflow && isJsonObject(params?.['task']))
 }
 
 /**
- * Returns the lifetime of a task. In the persistent workflow a client may ask for one, which is at most `ttlMs` and is
- * fixed. Otherwise the lifetime is `ttlMs`, and starts again with each change of status.
+ * In the persistent workflow a client may ask for a lifetime, which is at most `ttlMs` and is fixed. Otherwise it is
+ * `ttlMs`, and starts again with each change of status.
  */
 function lifetimeOf(
   { params }: RpcRequest,
@@ -54,10 +54,7 @@ interface TaskCreationRequest {
   readonly request: RpcRequest
   readonly call: Call
   readonly journal: JsonObject
-  /**
-   * The id of the call, which is derived from its idempotency key, its caller and its answers. Undefined without an
-   * idempotency key.
-   */
+  /** Derived from the call's idempotency key, its caller and its answers. Undefined without an idempotency key. */
   readonly callId: string | undefined
 }
 
@@ -119,10 +116,7 @@ function toolOf({ params }: RpcRequest): string {
   return String(params?.['name'])
 }
 
-/**
- * Rejects a task that no worker could run: its tool is hidden from callers without claims, and the claims are not
- * stored.
- */
+/** No worker could run such a task: its tool is hidden from callers without claims, and the claims are not stored. */
 async function checkToolVisible(
   callRecord: TaskCallRecord,
   signal: AbortSignal,
@@ -145,10 +139,7 @@ interface TaskCreation {
 /** Milliseconds after which a client should repeat a call whose task could not be stored. */
 const retryAfterMs = 1000
 
-/**
- * Creates the task of a call with an idempotency key. If that fails, the error asks the client to send the same call
- * again.
- */
+/** With an idempotency key a failed creation can be repeated, so the error asks the client for the same call again. */
 async function createKeyedTask(
   creation: TaskCreation,
   { engine, onError }: Pick<TaskContext['settings'], 'engine' | 'onError'>,
@@ -163,7 +154,7 @@ async function createKeyedTask(
   }
 }
 
-/** Creates a task. Resolves with the existing task if the same creation ran before, or runs at the same time. */
+/** Resolves with the existing task if the same creation ran before, or runs at the same time. */
 async function createTaskOnce({ id, owner, create }: TaskCreation, engine: TaskEngine): Promise<TaskRow | 'full'> {
   try {
     const row = await create()
@@ -177,16 +168,16 @@ async function createTaskOnce({ id, owner, create }: TaskCreation, engine: TaskE
   return (await engine.get(id, owner)) ?? 'full'
 }
 
-/**
- * Derives a task id from the id of a call. It is as long as a random id, and cannot be guessed without the idempotency
- * key.
- */
+/** As long as a random id, and not to be guessed without the idempotency key. */
 async function taskIdOf(callId: string): Promise<string> {
   const digest = await sha256Hex(`task ${callId}`)
   return digest.slice(0, 40)
 }
 
-/** Returns an id of 160 random bits, which cannot be guessed (seps/2663-tasks-extension, task id unguessability). */
+/**
+ * 160 random bits: where callers have no principals, the id is all that a caller needs to read the task
+ * (seps/2663-tasks-extension, task id unguessability).
+ */
 function randomTaskId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(20))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

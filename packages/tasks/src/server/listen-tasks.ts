@@ -17,20 +17,19 @@ import { requireTasks } from './require-tasks.ts'
 import type { TaskContext } from './options.ts'
 import { createTaskStream, type TaskStream } from './task-stream.ts'
 
-/** The largest number of tasks that one request may follow. */
 const maxTaskIds = 1000
 
 const acknowledgedMethod = 'notifications/subscriptions/acknowledged'
 
-/** A {@link TaskContext} with `next`, the exchange that serves the other parts of a `subscriptions/listen` request. */
+/** `next` serves the other parts of a `subscriptions/listen` request. */
 export interface ListenContext extends TaskContext {
   readonly next: Exchange
 }
 
 /**
- * Sends the state of tasks on the stream of `subscriptions/listen`, beside the notifications of the server itself.
- * First it sends the current state, then every change. The acknowledgement names the tasks that the caller owns, and no
- * others (seps/2663-tasks-extension, task status notifications).
+ * Sends the state of tasks on the stream of `subscriptions/listen`, beside the server's own notifications: first the
+ * current state, then every change. Its acknowledgement names the tasks that the caller owns, and no others
+ * (seps/2663-tasks-extension, task status notifications).
  */
 export async function listenToTasks(request: RpcRequest, call: Call, context: ListenContext): Promise<RpcResponse> {
   const requestedIds = requestedIdsOf(request.params)
@@ -42,7 +41,7 @@ export async function listenToTasks(request: RpcRequest, call: Call, context: Li
     const ids = parseTaskIds(requestedIds, request)
     // Tasks that the caller does not own count as well, because they are also followed.
     unfollowCallbacks.push(settings.ledger.take('topics', callerKeyOf(call), ids.length))
-    // The tasks are followed before they are read, so that no change in between is missed.
+    // Followed before they are read, so that no change in between is missed.
     for (const id of ids) unfollowCallbacks.push(await taskChanges.follow(id, () => stream.notifyChange(id)))
     const ownedIds = await filterOwnedIds(ids, call, context)
     return await next(request, withNotify(call, notifyWithTaskIds(call, stream, ownedIds)))
@@ -82,10 +81,7 @@ async function filterOwnedIds(
   return ids.filter((_, index) => rows[index] !== undefined)
 }
 
-/**
- * Returns a `notify` that forwards notifications. It adds `taskIds` to the acknowledgement, and then opens the task
- * stream.
- */
+/** Forwards notifications, but adds `taskIds` to the acknowledgement, and then opens the task stream. */
 function notifyWithTaskIds(call: Call, stream: TaskStream, knownTaskIds: readonly string[]): Call['notify'] {
   return (message) => {
     if (message.method !== acknowledgedMethod) return call.notify(message)

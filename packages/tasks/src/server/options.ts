@@ -21,11 +21,11 @@ import { createTaskChangeBus, type TaskChangeBus } from './task-change-bus.ts'
 import { createWriteHealth, type WriteHealth } from './write-health.ts'
 import { createDispatch, type Dispatch, type TaskRunner } from './task-runner.ts'
 
-/** The options of the server extension `tasks`. */
+/** Options of the server extension `tasks`. */
 export interface TaskOptions {
   /**
-   * The storage of the tasks, as an address or as an engine. Instances that continue each other's tasks need the same
-   * storage. The server closes an engine that is given here. `memory:` loses the tasks when the process ends.
+   * Where tasks are stored, as an address or as an engine. Instances that continue each other's tasks need the same
+   * store. An engine given here is closed with the server. `memory:` loses the tasks when the process ends.
    * `pglite:./.mcp-tasks` keeps them in a folder for one process. `postgres://…` and `redis://…` (or `postgresql://`,
    * `rediss://`) are for several instances. Another scheme throws `RangeError`. Default: `memory:`.
    */
@@ -36,43 +36,41 @@ export interface TaskOptions {
    */
   readonly runWorker?: boolean | undefined
   /**
-   * Decides where and when tasks run, by calls of `server.tasks.run`. Then an instance claims a task only in such a
+   * Decides where and when tasks run, by calls of `server.tasks.run`; an instance then claims a task only in such a
    * call. A runner together with `runWorker: true` throws `RangeError`. Default: the workers of the instances run
    * tasks.
    */
   readonly runner?: TaskRunner | undefined
-  /** The largest number of tasks that this instance runs at once. Default: 16. */
+  /** Maximum number of tasks that this instance runs at once. Default: 16. */
   readonly concurrency?: number | undefined
   /**
-   * A task is deleted this many milliseconds after its status last changed, even if it has not ended. The cancellation
-   * of a task that no worker runs does not prolong it. If a caller has reached its limit of tasks, by default 1,000,
-   * its oldest ended task is deleted earlier. With null, tasks are stored for ever. Default: a day.
+   * Milliseconds after its last change of status for which a task is stored, even if it has not ended. Cancelling a
+   * task that no worker runs does not prolong it. A caller at its limit of tasks, by default 1,000, loses its oldest
+   * ended task earlier. Null stores tasks for ever. Default: a day.
    */
   readonly ttlMs?: number | null | undefined
   /**
-   * The longest poll interval that the server suggests to clients, in milliseconds. For a young task it suggests a
-   * shorter one, from 50 ms. Default: 1000.
+   * Longest poll interval that the server suggests to clients, in milliseconds. For a young task it suggests a shorter
+   * one, from 50 ms. Default: 1000.
    */
   readonly pollIntervalMs?: number | undefined
   /**
-   * The number of times that a lease of a task may expire without a recorded step in between, because its process died
-   * or hung. After that the task fails. Default: 5.
+   * How often a task's lease may expire without a recorded step in between, because its process died or hung, before
+   * the task fails. Default: 5.
    */
   readonly maxFailures?: number | undefined
   /**
-   * The codec that encrypts the claims of a caller (`principal.claims`), which are stored with the task until it ends.
-   * It must be able to open the same token several times. Default: the `state` of the server, if its tokens live as long
-   * as tasks (`maxAgeMs` of the codec, `ttlMs` here). Without a codec claims are not stored, and handlers of tasks run
-   * without claims.
+   * Encrypts the caller's claims (`principal.claims`), which are stored with the task until it ends. It must be able to
+   * open the same token several times. Default: the server's `state`, if its tokens live as long as tasks (`maxAgeMs`
+   * of the codec, `ttlMs` here). Without a codec claims are not stored, and handlers of tasks run without claims.
    */
   readonly state?: StateCodec | undefined
   /**
-   * True for the persistent workflow of SEP-2322. Then the server also serves `tasks/result` and
-   * `tasks/input_response`, and treats `task` in a call as the request for a task. Clients need not declare the
-   * extension. Default: false.
+   * True for the persistent workflow of SEP-2322: the server also serves `tasks/result` and `tasks/input_response`, and
+   * treats `task` in a call as the request for a task. Clients need not declare the extension. Default: false.
    */
   readonly persistentWorkflow?: boolean | undefined
-  /** The clock, for tests. Default: the server's `runtime`. */
+  /** Clock, for tests. Default: the server's `runtime`. */
   readonly runtime?: Clock | undefined
 }
 
@@ -80,20 +78,16 @@ export interface TaskOptions {
 export interface ResolvedTaskOptions
   extends Omit<ResolvedOptions<TaskOptions, typeof taskOptionTable>, 'store' | 'runWorker'> {
   readonly runWorker: boolean
-  /** True if the options have no `store`. Then tasks are stored in memory. */
+  /** True if the options have no `store`. Tasks are then in memory. */
   readonly isStoreOmitted: boolean
   readonly openEngine: (log: Log) => TaskEngine
 }
 
-/** The settings of one server's tasks. */
 export interface TaskSettings extends Omit<ResolvedTaskOptions, 'openEngine' | 'isStoreOmitted' | 'runtime'> {
   readonly engine: TaskEngine
-  /**
-   * The largest number of stored tasks, of every status, that one caller may have. It is the bound `tasks` of the
-   * server's ledger.
-   */
+  /** Maximum number of stored tasks, of every status, for one caller: the bound `tasks` of the server's ledger. */
   readonly callerLimit: number
-  /** The ledger that counts the tasks that streams follow. */
+  /** Counts the tasks that streams follow. */
   readonly ledger: Ledger
   readonly bus: ChangeBus
   /** Writes an error to the server's log. Never throws. */
@@ -101,11 +95,11 @@ export interface TaskSettings extends Omit<ResolvedTaskOptions, 'openEngine' | '
   readonly clock: Clock
 }
 
-/** The state of the extension in one server, which its functions share. */
+/** What the extension's functions share in one server. */
 export interface TaskContext {
   /**
-   * The exchange with which workers run the calls of tasks. It includes the middleware of the other extensions, but
-   * neither the middleware of `use` nor authorization.
+   * Workers run the calls of tasks with this exchange. It includes the middleware of the other extensions, but neither
+   * that of `use` nor authorization.
    */
   readonly innerExchange: Exchange
   readonly settings: TaskSettings
@@ -148,10 +142,7 @@ export function resolveTaskOptions(options: TaskOptions): ResolvedTaskOptions {
   }
 }
 
-/**
- * Creates the state of the extension in one server: the options with the engine, the bus, the ledger, the clock, and the
- * function that logs errors.
- */
+/** Joins the options with what one server adds: engine, bus, ledger, clock and log. */
 export function createTaskContext(
   { openEngine, runtime, ...options }: ResolvedTaskOptions,
   host: ExtensionHost,

@@ -11,12 +11,12 @@ import {
 } from '@x/schema'
 import { tasksCapability } from '../schema/task-params.ts'
 
-/** Returns true if a request declares the extension. Declarations of earlier requests do not count. */
+/** True if this request declares the extension. What earlier requests declared does not count. */
 export function declaresTasks(meta: RequestMetaObject): boolean {
   return findMissingCapabilities(meta[metaKeys.clientCapabilities], tasksCapability) === undefined
 }
 
-/** Throws if the client did not declare the extension in this request (seps/2663-tasks-extension, protocol errors). */
+/** Throws if this request did not declare the extension (seps/2663-tasks-extension, protocol errors). */
 export function requireTasks(meta: RequestMetaObject): void {
   if (declaresTasks(meta)) return
   const requiredCapabilities: ClientCapabilities = tasksCapability
@@ -25,8 +25,8 @@ export function requireTasks(meta: RequestMetaObject): void {
 }
 
 /**
- * Checks that the header `Mcp-Name` names the same task as the body (seps/2663-tasks-extension, routing headers). A
- * proxy may have routed the request by the header. Does nothing on a transport without headers.
+ * Checks that the header `Mcp-Name` names the same task as the body, because a proxy may have routed the request by the
+ * header (seps/2663-tasks-extension, routing headers). Does nothing on a transport without headers.
  */
 export function checkTaskNameHeader({ context }: Call, taskId: string): void {
   const headers = context.get(callHeadersKey)
@@ -42,7 +42,10 @@ export function checkTaskNameHeader({ context }: Call, taskId: string): void {
   throw new McpError(errorCodes.headerMismatch, `Mcp-Name is ${quoteText(header)}, the body says ${quoteText(taskId)}`)
 }
 
-/** Returns the error for a task that does not exist. A task of another owner gets the same error. */
+/**
+ * Another owner's task and one that does not exist get the same error, so that a caller cannot find out which ids
+ * exist.
+ */
 export function unknownTaskError(taskId: string): McpError {
   const message = `Task ${quoteText(taskId)} is not found: it has expired, or it is not a task of this caller`
   return new McpError(errorCodes.invalidParams, message)

@@ -1,9 +1,10 @@
 import { captureAsyncContext, type ChangeBus } from '@x/core'
 
-/** Delivers the changes of tasks, from all instances, to the requests of this instance that follow these tasks. */
+/** Delivers changes of tasks, from all instances, to the requests of this one that follow them. */
 export interface TaskChangeBus {
   /**
-   * Notifies every instance of a change of a task. A failure of the bus is only logged, because followers also poll.
+   * Notifies every instance that a task has changed. If the bus fails, that is only logged, because followers also
+   * poll.
    */
   notifyChange(id: string): void
   /**
@@ -15,7 +16,7 @@ export interface TaskChangeBus {
 
 const topicPrefix = 'task:'
 
-/** Creates a {@link TaskChangeBus} over a bus. Listens to the bus only while a task is followed. */
+/** Listens to the bus only while a task is followed. */
 export function createTaskChangeBus(bus: ChangeBus, onError: (error: unknown) => void): TaskChangeBus {
   const runInOrigin = captureAsyncContext()
   const callbacksById = new Map<string, Set<() => void>>()
@@ -43,8 +44,8 @@ export function createTaskChangeBus(bus: ChangeBus, onError: (error: unknown) =>
   return {
     notifyChange: (id) => void bus.publish({ topic: `${topicPrefix}${id}` }).catch(onError),
     follow: async (id, callback) => {
-      // Each follower gets its own function, because the same callback may follow twice. The function runs in the
-      // asynchronous context of the follower's request, and not of the request that changed the task.
+      // Each follower gets its own function, because the same callback may follow twice, and runs in the asynchronous
+      // context of its own request, not of the one that changed the task.
       const runAsFollower = captureAsyncContext()
       const onChange = () => runAsFollower(callback)
       const callbacks = callbacksById.get(id) ?? new Set()

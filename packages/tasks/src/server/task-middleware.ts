@@ -4,7 +4,7 @@ import { listenToTasks } from './listen-tasks.ts'
 import type { TaskContext } from './options.ts'
 import type { Worker } from './worker/worker.ts'
 
-/** Creates the middleware that starts the worker, lets calls of tools become tasks, and streams changes of tasks. */
+/** Starts the worker, lets calls of tools become tasks, and streams changes of tasks. */
 export function createTaskMiddleware(worker: Worker, context: TaskContext): Middleware {
   return (next) => (request, call) => {
     worker.start()

@@ -5,44 +5,39 @@ import type { StateCodec } from '@x/server'
 import type { ClaimedTask } from '../engines/engine.ts'
 import { requeuePart } from './worker/requeue.ts'
 
-/** The call that a task runs. */
 export interface RunnableCall {
   readonly method: string
   readonly params: JsonObject
   readonly principal: Principal | undefined
   readonly journal: JsonObject
-  /** The records that extensions made of the call, by the name of the extension. */
+  /** What extensions recorded of the call, by their names. */
   readonly extensionRecords: Readonly<Record<string, JsonObject>>
 }
 
-/** The parts of a call that are stored with its task. */
+/** What is stored of a call with its task. */
 export interface TaskCallRecord {
   readonly id: string
   readonly request: RpcRequest
   readonly principal: Principal | undefined
   readonly journal: JsonObject
-  /** The records that extensions make of the call, by the name of the extension. */
+  /** What extensions record of the call, by their names. */
   readonly extensionRecords: Readonly<Record<string, RecordedPart>>
 }
 
-/**
- * The version of the payload. It rises with each change after which earlier versions of this package cannot run the
- * task.
- */
+/** Rises with each change after which earlier versions of this package cannot run the task. */
 const payloadVersion = 1
 
-/** The purpose of sealed credentials. A token that was sealed for another purpose does not open. */
+/** A token that was sealed for another purpose does not open. */
 const credentialsPurpose = 'task-credentials'
 
-/** The purpose of the sealed secrets of extension records. */
 const extensionRecordsPurpose = 'task-parts'
 
-/** Returns the key of a task's owner: the identity of the principal as JSON. It is empty without a principal. */
+/** Whose task it is: the principal's identity as JSON, or empty without a principal. */
 export function taskOwnerKeyOf(principal: Principal | undefined): string {
   return principal === undefined ? '' : JSON.stringify(principalIdentityOf(principal))
 }
 
-/** Returns the part of a principal that is stored with a task: its identity and scopes, and no credentials. */
+/** Identity and scopes are stored with a task, credentials are not. */
 function principalFieldsOf(principal: Principal | undefined): JsonObject | undefined {
   if (principal === undefined) return undefined
   const { issuer, subject, client, scopes } = principal
@@ -54,7 +49,7 @@ function principalFieldsOf(principal: Principal | undefined): JsonObject | undef
   }
 }
 
-/** Creates the payload that a worker needs to run a call. With a codec, it contains the sealed claims of the caller. */
+/** Collects what a worker needs to run a call. With a codec, that includes the caller's sealed claims. */
 export async function createPayload(
   callRecord: TaskCallRecord,
   codec: StateCodec | undefined,
@@ -96,8 +91,8 @@ function mapExtensionRecords(
 }
 
 /**
- * Returns the call of a claimed task, with its journal and the records of extensions. Undefined if a later version
- * wrote the payload. Rejects if the caller's credentials cannot be opened, because the call must not run without them.
+ * Reads the call of a claimed task, with its journal and the records of extensions. Undefined if a later version wrote
+ * the payload. Rejects if the caller's credentials cannot be opened, because the call must not run without them.
  */
 export async function readPayload(task: ClaimedTask, codec: StateCodec | undefined): Promise<RunnableCall | undefined> {
   const { v, method, params, journal, principal, credentials } = task.payload
@@ -125,12 +120,12 @@ async function readExtensionRecords(
   return Object.fromEntries(joinedRecords)
 }
 
-/** Returns true if a worker will run the call without the caller's claims, because there is no codec to store them. */
+/** True if a worker will run the call without the caller's claims, because there is no codec to store them. */
 export function losesCallerState({ principal }: TaskCallRecord, codec: StateCodec | undefined): boolean {
   return codec === undefined && principal?.claims !== undefined
 }
 
-/** Returns a call as a worker will read it from the store. Without a codec it has no claims. */
+/** As a worker will read it from the store; without a codec it has no claims. */
 export function toRunnableCall(callRecord: TaskCallRecord, codec: StateCodec | undefined): RunnableCall {
   const { request, principal, journal } = callRecord
   const extensionRecords = mapExtensionRecords(callRecord.extensionRecords, ({ value, secret }) =>
@@ -167,8 +162,8 @@ function restorePrincipal(principalFields: unknown, claims: JsonObject | undefin
 }
 
 /**
- * Returns the params without the members that concern this one request: its progress token, its log level, and the
- * answers of earlier rounds. The session token is omitted as well, because it works like a credential.
+ * Drops what concerns this one request: its progress token, its log level, and the answers of earlier rounds. A session
+ * token goes too, because it works like a credential.
  */
 function toStoredParams({ _meta, requestState, inputResponses, ...params }: JsonObject): JsonObject {
   const {
@@ -177,14 +172,13 @@ function toStoredParams({ _meta, requestState, inputResponses, ...params }: Json
     [sessionMetaKey]: _session,
     ...meta
   } = isJsonObject(_meta) ? _meta : {}
-  // Answers that a client sends with a `requestState` are in the journal already.
+  // Answers that come with a `requestState` are in the journal already.
   const hasFirstAnswers = requestState === undefined && inputResponses !== undefined
   return { ...params, ...(hasFirstAnswers && { inputResponses }), _meta: meta }
 }
 
 const sessionMetaKey = 'io.modelcontextprotocol/session'
 
-/** Applies entries to a journal, in their order. */
 function withEntries(journal: JsonObject, entries: readonly JournalEntry[]): JsonObject {
   const journalParts = new Map(Object.entries(journal))
   const membersByPart = new Map<string, Map<string, JsonObject[string]>>()

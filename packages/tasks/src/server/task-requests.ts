@@ -16,7 +16,7 @@ type TaskRequestHandler = (
   context: TaskContext,
 ) => Promise<JsonObject>
 
-/** Returns the methods of the extension. Includes those of the persistent workflow if that option is set. */
+/** Methods of the extension, with those of the persistent workflow if that option is set. */
 export function createTaskMethods(context: TaskContext): Readonly<Record<string, ExtensionMethod>> {
   const methodRows = [...taskMethodHandlers, ...(context.settings.persistentWorkflow ? workflowMethodHandlers : [])]
   return Object.fromEntries(methodRows.map(([name, handler]) => [name, createTaskMethod(handler, context)]))
@@ -28,14 +28,14 @@ function createTaskMethod(handler: TaskRequestHandler, context: TaskContext): Ex
     if (!context.settings.persistentWorkflow) requireTasks(requestMetaOf(requestParams))
     return handler(requestParams, call, context).catch((error: unknown) => {
       if (isMcpError(error) || isCancelled(call)) throw error
-      // The error permits a retry, because every request about a task can be repeated.
+      // May be retried: every request about a task can be repeated.
       context.settings.onError(error)
       throw unavailableError({ begun: false, cause: error })
     })
   }
 }
 
-/** Returns a task of the caller. Throws the same error for a task of another owner as for one that does not exist. */
+/** Another owner's task throws the same error as one that does not exist. */
 async function findTask(taskId: string, { principal }: Call, { settings }: TaskContext): Promise<TaskRow> {
   const row = await settings.engine.get(taskId, taskOwnerKeyOf(principal))
   if (row === undefined) throw unknownTaskError(taskId)
@@ -68,7 +68,7 @@ const serveCancelTask: TaskRequestHandler = async (requestParams, call, context)
   return {}
 }
 
-/** Waits until a task has a result or requests input, and returns that (seeds/sep-2322, persistent workflow). */
+/** Waits until a task has a result or asks for input (seeds/sep-2322, persistent workflow). */
 const serveTaskResult: TaskRequestHandler = async (requestParams, call, context) => {
   const { taskId } = params.parseRelatedTaskParams(requestParams)
   const row = await awaitTaskNotWorking(() => findTask(taskId, call, context), { id: taskId, call, context })
@@ -88,7 +88,7 @@ const serveInputResponse: TaskRequestHandler = async (requestParams, call, conte
   return addRelatedTask(await storeTaskResponses(checkedParams, call, context), checkedParams.taskId)
 }
 
-/** Adds the id of the task to the `_meta` of a result (SEP-2322, persistent tool workflow). */
+/** SEP-2322, persistent tool workflow. */
 function addRelatedTask(result: JsonObject, taskId: string): JsonObject {
   const { _meta } = result
   return { ...result, _meta: { ...(isJsonObject(_meta) && _meta), [params.relatedTaskKey]: { taskId } } }

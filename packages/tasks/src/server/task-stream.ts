@@ -4,18 +4,16 @@ import { type JsonObject, metaKeys, type RequestId, type RpcNotification } from 
 import { toDetailedTask } from './to-detailed-task.ts'
 import type { TaskContext } from './options.ts'
 
-/** The notifications about tasks on one stream. */
+/** Notifications about tasks on one stream. */
 export interface TaskStream {
-  /** Starts to send notifications, first with the current state of each task. */
+  /** Starts to send, first the current state of each task. */
   open(ids: readonly string[]): void
-  /** Records that a task may have changed. The stream then reads its state and sends it. */
+  /** Records that a task may have changed; its state is then read and sent. */
   notifyChange(id: string): void
   close(): void
 }
 
-/**
- * Records the state of a task. Returns true if a member other than the poll interval has changed since the last record.
- */
+/** True if a member other than the poll interval has changed since the last record. */
 function recordIfNewState(task: ReturnType<typeof toDetailedTask>, sentTexts: Map<string, string>): boolean {
   const text = JSON.stringify({ ...task, pollIntervalMs: 0 })
   const previousText = sentTexts.get(task.taskId)
@@ -24,13 +22,12 @@ function recordIfNewState(task: ReturnType<typeof toDetailedTask>, sentTexts: Ma
 }
 
 function toTaskNotification(task: ReturnType<typeof toDetailedTask>, streamId: RequestId): RpcNotification {
-  // The conversion through JSON text is needed, because readonly interfaces are not assignable to `JsonObject`.
+  // Through JSON text, because TypeScript does not assign readonly interfaces to `JsonObject`.
   const params: JsonObject = JSON.parse(JSON.stringify(task))
   const _meta = { ...task._meta, [metaKeys.subscriptionId]: streamId }
   return { jsonrpc: '2.0', method: 'notifications/tasks', params: { ...params, _meta } }
 }
 
-/** The request and the call that a stream belongs to, and the owner of its tasks. */
 export interface TaskStreamContext {
   readonly requestId: RequestId
   readonly call: Call
@@ -39,14 +36,14 @@ export interface TaskStreamContext {
 }
 
 /**
- * Creates a {@link TaskStream}. A changed task is recorded once, and recorded tasks are sent one after the other.
- * Before each send, the stream waits until the reader has received the previous notification. The state of a task is
- * read only when it is sent. So a slow reader may miss states in between, but never the last state.
+ * A changed task is recorded once, and recorded tasks are sent one after the other, each as soon as the reader has
+ * received the one before. State is read only when it is sent, so a slow reader may miss states in between, but never
+ * the last one.
  */
 export function createTaskStream({ requestId: streamId, call, ownerKey, context }: TaskStreamContext): TaskStream {
   const { engine, clock, onError } = context.settings
   const backPressure = call.context.get(backPressureKey)
-  /** The text that was last sent of each task, by task id. */
+  /** What was last sent of each task. */
   const sentTexts = new Map<string, string>()
   const changedIds = new Set<string>()
   let isOpen = false

@@ -10,28 +10,28 @@ import { createTaskMethods } from './task-requests.ts'
 import type { RunOptions, RunOutcome } from './task-runner.ts'
 import { Worker } from './worker/worker.ts'
 
-/** The member `tasks` of a server, with the functions for operators. */
+/** What a server has as `server.tasks`, for operators. */
 export interface TasksApi extends TaskAdmin {
-  /** The number of tasks that this instance runs. */
+  /** How many tasks this instance runs. */
   readonly running: number
-  /** Returns a task of any owner as its client sees it. Undefined if the task does not exist. */
+  /** Any owner's task as its client sees it. Undefined if it does not exist. */
   get(id: string): Promise<DetailedTask | undefined>
   /**
-   * Claims one task, runs it until it has ended, waits for its client or is released, and resolves after the write that
-   * ended the claim. It is for a `runner`. It rejects if the store is unreachable, or with `signal.reason` if the signal
-   * had aborted before. Then the runner has to call again.
+   * For a `runner`: claims one task, runs it until it has ended, waits for its client or is released, and resolves
+   * after the write that ended the claim. Rejects if the store is unreachable, or with `signal.reason` if the signal
+   * had aborted before; the runner must then call again.
    */
   run(id: string, options?: RunOptions): Promise<RunOutcome>
 }
 
 /**
- * Creates the server extension that runs calls of tools as tasks, if the tool declares `task`. The journal of a handler
- * is stored step by step. Any instance with the same engine can continue the task (seps/2663-tasks-extension).
+ * Runs calls of a tool as tasks, if the tool declares `task` (seps/2663-tasks-extension). A handler's journal is stored
+ * step by step, and any instance with the same engine can continue the task.
  *
  * The first request, or the first `ready()` of the server, opens the engine and starts the worker. HTTP hosts call
- * `ready()` for `/readyz`. An instance that gets no requests, and only runs tasks of other instances, must call `await
- * server.ready()` itself. Closing the server releases its tasks for other instances. It also closes the engine, even
- * one that was given as `store`.
+ * `ready()` for `/readyz`. If an instance gets no requests and only runs tasks of other instances, call
+ * `await server.ready()` yourself. Closing the server releases its tasks for other instances, and closes the engine,
+ * even one that you gave as `store`.
  *
  * A task fails if its journal, its open requests or its result have more than 4,000,000 bytes of JSON. Throws
  * `RangeError` for an invalid value, and `TypeError` for an unknown option.
@@ -80,7 +80,7 @@ function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): Ext
         await engine.ping()
         context.writeHealth.check()
       } catch (error) {
-        // A store that is unreachable may return. A missing package does not.
+        // An unreachable store may return. A missing package does not.
         isDriverMissing = isMissingModuleError(error)
         throw error
       }
@@ -94,7 +94,6 @@ function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): Ext
   }
 }
 
-/** Returns true if the server has at least one tool and every tool always runs as a task. */
 function runsOnlyTasks(tools: readonly ToolView[]): boolean {
   return tools.length > 0 && tools.every(({ definition }) => 'task' in definition && definition.task === 'required')
 }
@@ -102,5 +101,4 @@ function runsOnlyTasks(tools: readonly ToolView[]): boolean {
 const localOnlyMessage =
   'tasks() keeps tasks in the memory of this process, though `state` has keys for several instances: give it `store`, or `store: "memory:"` for a single instance'
 
-/** Milliseconds that an engine may take to close. */
 const engineCloseMs = 1000

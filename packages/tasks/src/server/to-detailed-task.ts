@@ -3,7 +3,7 @@ import type { ProgressNumbers, TaskRow } from '../engines/engine.ts'
 import type { DetailedTask, Task } from '../schema/task.ts'
 import type { TaskSettings } from './options.ts'
 
-/** Converts a stored task to its public form, for `tasks/get` and `notifications/tasks`. */
+/** A stored task as its client sees it, in `tasks/get` and `notifications/tasks`. */
 export function toDetailedTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): DetailedTask & TaskMeta {
   const task = toTask(row, settings)
   if (row.status === 'input_required') {
@@ -15,7 +15,7 @@ export function toDetailedTask(row: TaskRow, settings: Pick<TaskSettings, 'pollI
   return { ...task, status: row.status }
 }
 
-/** Returns the members that a task has in every status, with the numbers of its progress in `_meta`. */
+/** What a task has in every status, with its progress in `_meta`. */
 export function toTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): Task & TaskMeta {
   const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = row
   return {
@@ -30,7 +30,7 @@ export function toTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalM
   }
 }
 
-/** Returns the lifetime and the poll interval of a task under the names that SEP-2322 uses. */
+/** SEP-2322 has other names for the lifetime and the poll interval. */
 export function legacyMembersOf({ ttlMs, pollIntervalMs }: Task): JsonObject {
   return { ttl: ttlMs, ...(pollIntervalMs !== undefined && { pollInterval: pollIntervalMs }) }
 }
@@ -42,9 +42,9 @@ interface TaskMeta {
 const firstPollMs = 50
 
 /**
- * Returns the milliseconds to the next poll: 50, 100, 200 and so on, up to the option `pollIntervalMs`. After the first
- * 150 ms it is at most a third of the task's age. So a client notices the end of a short task soon, and polls a long
- * task rarely.
+ * Milliseconds to the next poll: 50, 100, 200 and so on, up to the option `pollIntervalMs`. After the first 150 ms it
+ * is at most a third of the task's age, so that a client notices the end of a short task soon, and polls a long one
+ * rarely.
  */
 function pollIntervalMsOf({ ageMs }: TaskRow, { pollIntervalMs }: Pick<TaskSettings, 'pollIntervalMs'>): number {
   const doublings = Math.floor(Math.log2(Math.max(ageMs / (3 * firstPollMs), 1)))

@@ -2,13 +2,13 @@ import type { Clock } from '@x/core'
 import type { LeaseState } from '../engines/engine.ts'
 import type { WorkerEngine } from './worker/bounded-engine.ts'
 
-/** Whether the last write to an engine succeeded. */
+/** Knows whether the last write to an engine succeeded. */
 export interface WriteHealth {
-  /** Notes the outcome of a write, and returns the write. `hasWritten` returns false for results that wrote nothing. */
+  /** Notes how a write ended, and returns the write. `hasWritten` returns false for results that wrote nothing. */
   watch<T>(write: Promise<T>, hasWritten?: (result: T) => boolean): Promise<T>
   /**
-   * Throws the error of the last write if no write has succeeded since. An engine whose disk is full can still be read,
-   * so that a ping does not show it.
+   * Throws the last write's error if no write has succeeded since. With a full disk an engine can still be read, so a
+   * ping would not show it.
    */
   check(): void
 }
@@ -19,7 +19,6 @@ export interface WriteHealth {
  */
 const failureMs = 10_000
 
-/** Creates {@link WriteHealth} without a write. */
 export function createWriteHealth(clock: Pick<Clock, 'monotonicNow'>): WriteHealth {
   let failure: { readonly error: unknown; readonly at: number } | undefined
   return {
@@ -39,7 +38,7 @@ export function createWriteHealth(clock: Pick<Clock, 'monotonicNow'>): WriteHeal
   }
 }
 
-/** Returns an engine whose writes are noted. It has the functions that a worker calls. */
+/** Notes every write. Has what a worker calls. */
 export function watchWrites(engine: WorkerEngine, { watch }: WriteHealth): WorkerEngine {
   const isOwned = (state: LeaseState): boolean => state === 'owned'
   return {

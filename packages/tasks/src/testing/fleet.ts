@@ -27,18 +27,16 @@ import { tasksCapability } from '../schema/task-params.ts'
 import type { TaskOptions } from '../server/options.ts'
 import { tasks, type TasksApi } from '../server/tasks.ts'
 
-/** The capabilities of a client that supports tasks and input requests. */
 export const tasksClientCapabilities = {
   elicitation: { form: {}, url: {} },
   ...tasksCapability,
 } as const satisfies ClientCapabilities
 
-/** The capabilities of a client that supports input requests, but no tasks. */
+/** A client that supports input requests, but no tasks. */
 export const plain = { elicitation: { form: {}, url: {} } } as const satisfies ClientCapabilities
 
 const stateKeys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
 
-/** The parts of a test's request that are not its params. */
 export interface AskOptions {
   readonly principal?: Principal | undefined
   readonly capabilities?: ClientCapabilities | undefined
@@ -48,32 +46,31 @@ export interface AskOptions {
   readonly notify?: (message: RpcNotification) => void
 }
 
-/** One instance. It has its own clock, which only the test moves. */
+/** One instance, with a clock that only the test moves. */
 export interface Instance {
   readonly server: McpServer & { readonly tasks: TasksApi }
   readonly clock: ManualClock
   readonly errors: unknown[]
   ask(method: string, params?: JsonObject, options?: AskOptions): Promise<RpcResponse>
-  /** Sends a request and returns its result. Throws if the response is an error. */
+  /** Sends a request for its result. Throws if the response is an error. */
   result(method: string, params?: JsonObject, options?: AskOptions): Promise<JsonObject>
-  /** Sends a request and returns its error. Throws if the response is a result. */
+  /** Sends a request for its error. Throws if the response is a result. */
   error(method: string, params?: JsonObject, options?: AskOptions): Promise<WireError>
-  /** Calls a tool that becomes a task. Returns the id of the task. */
+  /** Calls a tool that becomes a task, and returns the task's id. */
   start(name: string, args?: JsonObject, options?: AskOptions): Promise<string>
   see(taskId: string, options?: AskOptions): Promise<JsonObject>
-  /** Waits until a task has a status, or fulfils a condition. Returns its state. */
+  /** Waits until a task has a status, or fulfils a condition, and returns its state. */
   reach(taskId: string, wanted: string | ((task: JsonObject) => boolean)): Promise<JsonObject>
 }
 
 /** Instances that share an engine. */
 export interface Fleet {
   readonly engine: TaskEngine
-  /** Moves the clock of the engine, but not those of instances. */
+  /** Moves the engine's clock, but not those of instances. */
   pass(ms: number): void
   add(tools: readonly Tool[], options?: Partial<TaskOptions>, definition?: Partial<ServerDefinition>): Instance
 }
 
-/** Creates a {@link Fleet} without instances. */
 export function createFleet(around: (engine: TaskEngine) => TaskEngine = (engine) => engine): Fleet {
   let time = Date.UTC(2026, 6, 28)
   const engine = around(memoryEngine({ wallClock: () => time }))
@@ -164,14 +161,12 @@ function createBell(): { readonly ring: () => void; readonly rung: Promise<void>
 
 /** A gate that the test opens. A handler waits at it, and the test can wait until the handler is there. */
 export interface Gate {
-  /** Waits until the gate is opened. */
   pass(): Promise<void>
-  /** A promise that resolves when a handler waits at the gate. */
+  /** Resolves when a handler waits at the gate. */
   readonly reached: Promise<void>
   open(): void
 }
 
-/** Creates a closed gate. */
 export function createGate(): Gate {
   const opened = createBell()
   const reached = createBell()
@@ -185,33 +180,31 @@ export function createGate(): Gate {
   }
 }
 
-/** Returns the text of a tool's result, also if the result is part of a task. */
+/** Text of a tool's result, also if the result is part of a task. */
 export function textOf(value: unknown): unknown {
   const content = isJsonObject(value) ? value['content'] : undefined
   const [first] = Array.isArray(content) ? content : []
   return isJsonObject(first) ? first['text'] : undefined
 }
 
-/** Returns the answer of a user who filled in a form. */
 export function accept(content: JsonObject): JsonObject {
   return { action: 'accept', content }
 }
 
-/** The two ways in which handlers run: once per run, or again from the top at every await. */
+/** Handlers run in two ways: once per run, or again from the top at every await. */
 export const replayModes = [{ strictReplay: false }, { strictReplay: true }] as const
 
-/** Creates a list of the steps that tools have done, at any instance, and the function that adds to it. */
+/** Lists the steps that tools have done, at any instance. */
 export function createWorkRecorder(): { readonly done: string[]; readonly work: (what: string) => string } {
   const done: string[] = []
   return { done, work: (what) => (done.push(what), what) }
 }
 
-/** Sends answers to a task. */
 export function sendTaskAnswer(instance: Instance, taskId: string, inputResponses: JsonObject): Promise<JsonObject> {
   return instance.result('tasks/update', { taskId, inputResponses })
 }
 
-/** Returns a tool that greets by name. `task` determines if its calls become tasks. */
+/** Greets by name. `task` determines if calls become tasks. */
 export const createGreetTool = (task?: TaskChoice): Tool =>
   tool('greet', {
     description: 'Greets',
@@ -220,5 +213,4 @@ export const createGreetTool = (task?: TaskChoice): Tool =>
     run: ({ name }) => `Hello, ${name}!`,
   })
 
-/** The params of a call of {@link createGreetTool}. */
 export const greetAdaParams = { name: 'greet', arguments: { name: 'Ada' } }

@@ -6,7 +6,6 @@ import type { TasksClientOptions } from '../client/settings.ts'
 import type { TaskHandle } from '../client/task-handle.ts'
 import { type TasksClient, tasksClient } from '../client/tasks-client.ts'
 
-/** A request that the server has received. */
 export interface ReceivedRequest {
   readonly method: string
   /** The params without `_meta`. */
@@ -14,14 +13,14 @@ export interface ReceivedRequest {
   readonly meta: JsonObject
   readonly id: string | number
   readonly call: Call
-  /** The time of its arrival, by the test's clock. */
+  /** When it arrived, by the test's clock. */
   readonly at: number
 }
 
-/** The answer of a script: a result, a JSON-RPC error, or a promise. */
+/** A result, a JSON-RPC error, or a promise. */
 export type Answer = JsonObject | { readonly error: WireError } | Promise<JsonObject>
 
-/** The answers to the requests of one method, in order. The last answer is repeated. */
+/** Answers to the requests of one method, in order. The last one is repeated. */
 export type Script = readonly (Answer | ((received: ReceivedRequest) => Answer))[]
 
 /** A server with scripted answers, and a client that follows its tasks by the test's clock. */
@@ -30,7 +29,7 @@ export interface ScriptedTasks {
   readonly received: ReceivedRequest[]
   readonly connection: ConnectionView & { readonly url: string }
   readonly client: Client & { readonly tasks: TasksClient }
-  /** Returns the received requests of one method. */
+  /** Received requests of one method. */
   of(method: string): ReceivedRequest[]
   /** Moves the clock in steps. After each step, waits until all work without timers is done. */
   pass(ms: number, steps?: number): Promise<void>
@@ -39,51 +38,45 @@ export interface ScriptedTasks {
 const taskId = 'task-1'
 const taskTimes = { createdAt: '2026-07-28T10:00:00Z', lastUpdatedAt: '2026-07-28T10:00:00Z', ttlMs: 60_000 }
 
-/** Returns a state of the only task of these tests. */
+/** A state of the only task of these tests. */
 export function createTaskState(status: string, more: JsonObject = {}): JsonObject {
   return { taskId, status, ...taskTimes, pollIntervalMs: 1000, ...more }
 }
 
-/** Returns a result of `tasks/get`. */
 export function toGetTaskResult(status: string, more: JsonObject = {}): JsonObject {
   return { resultType: 'complete', ...createTaskState(status, more) }
 }
 
-/** Returns the result of a call that becomes the task. */
 export function toCreateTaskResult(more: JsonObject = {}): JsonObject {
   return { resultType: 'task', ...createTaskState('working'), ...more }
 }
 
-/** Returns the result of a tool. */
 export function createTextResult(text: string): JsonObject {
   return { resultType: 'complete', content: [{ type: 'text', text }] }
 }
 
-/** The result of `tasks/get` for a completed task. */
 export const completedTaskResult = toGetTaskResult('completed', { result: createTextResult('done') })
 
-/** Returns the result of `tasks/get` for a task that asks for names, one for each key. */
+/** Asks for names, one for each key. */
 export function createInputRequiredTask(...keys: readonly string[]): JsonObject {
   return toGetTaskResult('input_required', {
     inputRequests: Object.fromEntries(keys.map((key) => [key, createQuestion(key)])),
   })
 }
 
-/** Returns an input request for a name. */
 export function createQuestion(message: string): JsonObject {
   const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } }
   return { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } }
 }
 
-/** A promise that never settles. */
+/** Never settles. */
 export const unresolvedPromise = new Promise<JsonObject>(() => {})
 
 export const acknowledgementResult: JsonObject = { resultType: 'complete' }
 
-/** The name and the version of the client. */
 export const host = { name: 'host', version: '1.0.0' } as const
 
-/** Creates {@link ScriptedTasks}. By default, the task stays `working` and each request about it is acknowledged. */
+/** By default, the task stays `working` and each request about it is acknowledged. */
 export function scriptedTasks(
   script: Readonly<Record<string, Script>>,
   options: { readonly tasks?: TasksClientOptions; readonly client?: Partial<ClientOptions> } = {},
@@ -147,7 +140,7 @@ export async function flushAsyncWork(): Promise<void> {
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
 }
 
-/** Starts a call and returns the task that it becomes. */
+/** Starts a call, and returns the task that it becomes. */
 export async function beginTask(
   client: { readonly tasks: TasksClient },
   options: CallOptions = {},
@@ -157,7 +150,7 @@ export async function beginTask(
   throw new Error('the call did not become a task')
 }
 
-/** Returns the value of a promise, or its error as a value. So a rejection is never unhandled. */
+/** Turns a rejection into a value, so that it is never unhandled. */
 export function outcome<T>(promise: Promise<T>): Promise<T | { readonly error: unknown }> {
   return promise.catch((error: unknown) => ({ error }))
 }

@@ -5,7 +5,7 @@ import { z } from 'zod'
 const nameSchema = z.object({ name: z.string() })
 const createNameQuestion = (key: string) => ({ message: `What is the ${key}?`, schema: nameSchema })
 
-/** Tools that become tasks, one for each possible course of a task. */
+/** One tool for each possible course of a task. */
 export const tools = [
   tool('tell', {
     description: 'Reports its progress',

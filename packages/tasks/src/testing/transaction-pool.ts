@@ -2,8 +2,8 @@ import type { PostgresConnection, PostgresPool } from '@x/server/postgres'
 import type { Pool, PoolClient } from 'pg'
 
 /**
- * Returns a pool that behaves like PgBouncer with transaction pooling. Each statement outside a transaction, and each
- * transaction, gets a different connection, whose session is reset afterwards. So LISTEN succeeds but has no effect.
+ * Behaves like PgBouncer with transaction pooling: each statement outside a transaction, and each transaction, gets a
+ * different connection, whose session is reset afterwards. LISTEN succeeds, and has no effect.
  */
 export function shareSessions(pool: Pool): PostgresPool {
   const createConnection = (): PostgresConnection => {

@@ -2,26 +2,25 @@ import { type ChangeBus, maxTimerMs } from '@x/core'
 import { type PostgresConnection, type PostgresPool, postgresBus } from '@x/server/postgres'
 import type { Query, SqlDatabase, SqlRow } from '../postgres/sql-database.ts'
 
-/** The functions of PGlite that are used both inside and outside a transaction. */
+/** What PGlite offers both inside and outside a transaction. */
 export interface PgliteQueries {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
   exec(text: string): Promise<readonly { readonly rows: readonly unknown[] }[]>
 }
 
-/** The functions that are used of an open database of `@electric-sql/pglite`. */
+/** What is used of an open database of `@electric-sql/pglite`. */
 export interface Pglite extends PgliteQueries {
   transaction<T>(work: (transaction: PgliteQueries) => Promise<T>): Promise<T>
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>
 }
 
-/** The channel of notifications, the function that receives errors, and the function that closes the database. */
 export interface PgliteDatabaseSettings {
   readonly channel: string
   readonly onError: (error: unknown) => void
   readonly end: () => Promise<void>
 }
 
-/** Creates a {@link SqlDatabase} over PGlite. PGlite has one connection, so transactions run one after the other. */
+/** PGlite has one connection, so transactions run one after the other. */
 export function createPgliteDatabase(pglite: Pglite, { channel, onError, end }: PgliteDatabaseSettings): SqlDatabase {
   const query = createPgliteQuery(pglite)
   return {
@@ -44,7 +43,7 @@ function toSqlRows({ rows }: { readonly rows: readonly unknown[] }): readonly Sq
   return rows as readonly SqlRow[]
 }
 
-/** Creates a bus over PGlite's notifications. It is the bus for a pool, so messages and limits are the same. */
+/** The same as for a pool, so that messages and limits are the same. */
 function createNotificationBus(pglite: Pglite, channel: string, onError: (error: unknown) => void): ChangeBus {
   const pool: PostgresPool = {
     query: ({ text, values = [] }) => pglite.query(text, values),
@@ -53,9 +52,7 @@ function createNotificationBus(pglite: Pglite, channel: string, onError: (error:
   return postgresBus(pool, { channel, keepAliveMs: maxTimerMs, log: ({ err }) => onError(err) })
 }
 
-/**
- * Returns PGlite's connection in the form of a connection of `pg`. The only query that the bus sends over it is LISTEN.
- */
+/** Makes PGlite look like a connection of `pg`. The only query that the bus sends over it is LISTEN. */
 function createListeningConnection(
   pglite: Pglite,
   channel: string,

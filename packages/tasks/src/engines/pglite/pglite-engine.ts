@@ -9,15 +9,14 @@ import { errorReporterOf, type SqlEngineOptions, sqlEngine, sqlOptionTable } fro
 import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
 
 /**
- * Creates an engine over PGlite, which is PostgreSQL within this process. It stores tasks in a folder, so they survive
- * the process, and needs no database server. It is for development, and for servers with one process. Takes the folder,
- * or an open database of the application, which is not closed.
+ * Stores tasks in a folder, with PGlite, which is PostgreSQL within this process: they survive the process, and need no
+ * database server. Use it for development, and for servers with one process. Takes the folder, or an open database of
+ * the application, which is not closed.
  *
- * The first call opens the folder, which takes some seconds if the folder is new. A lock file beside it, whose name
- * ends in `.lock`, prevents other processes from opening it. The error in a second process names the first process. The
- * lock of a killed process of the same host name is replaced. A lock of another host name, such as that of an earlier
- * container, has to be deleted by hand. Needs the package `@electric-sql/pglite`. Throws `RangeError` for an invalid
- * option.
+ * The first call opens the folder, which takes some seconds if it is new. A lock file beside it, whose name ends in
+ * `.lock`, keeps other processes out; the error in a second process names the first. A killed process's lock is
+ * replaced if the host name is the same. With another host name, such as that of an earlier container, you must delete
+ * it by hand. Needs the package `@electric-sql/pglite`. Throws `RangeError` for an invalid option.
  *
  * @example
  * tasks({ store: pgliteEngine('./.mcp-tasks', { leaseMs: 30_000 }) })

@@ -5,9 +5,9 @@ import { timeFromNowSql, notExpiredCondition, type SqlStore } from './sql-store.
 import { claimColumns, claimedTaskId, claimedTaskOf } from './task-rows.ts'
 
 /**
- * Claims tasks that are ready or whose lease has expired, in one statement. Skips rows that are locked by a write,
- * because their worker is alive. Selects the rows by `id = ANY(ARRAY(…))`, because the planner uses the primary key for
- * a join only after statistics exist.
+ * Claims tasks that are ready or whose lease has expired, in one statement. A row that a write has locked is skipped,
+ * because its worker is alive. Rows are selected by `id = ANY(ARRAY(…))`: for a join, the planner uses the primary key
+ * only after statistics exist.
  */
 export async function claimTasks(store: SqlStore, { maxClaims, id, worker }: ClaimRequest): Promise<ClaimResult> {
   if (maxClaims < 1) return { tasks: [], nextDueMs: undefined }
@@ -38,7 +38,7 @@ export async function claimTasks(store: SqlStore, { maxClaims, id, worker }: Cla
   }
 }
 
-/** Returns the ids of tasks that are ready, in the order in which they became due. */
+/** Ids of ready tasks, in the order in which they became due. */
 export async function listDueTasks({ database, tables }: SqlStore, limit: number): Promise<readonly string[]> {
   const rows = await database.query(
     `SELECT id FROM ${tables.task} WHERE due_at <= statement_timestamp() AND ${notExpiredCondition}
@@ -54,7 +54,7 @@ async function withStoredEntries(
 ): Promise<readonly ClaimedTask[]> {
   // Before its first attempt a task has no entries, and most tasks have only one attempt.
   const ids = rows.filter(({ attempt }) => Number(attempt) > 1).map(claimedTaskId)
-  // A write of the earlier attempt cannot succeed after the claim. So a statement after the claim reads all entries.
+  // After the claim no write of the earlier attempt can succeed, so a statement after it reads all entries.
   const entrySql = (table: string): string =>
     `SELECT '${table}' AS source, task_id, entry FROM ${table} WHERE task_id = ANY($1::text[])`
   const sql = `${entrySql(tables.journal)} UNION ALL ${entrySql(tables.answer)}`

@@ -4,10 +4,7 @@ import type { SqlRow } from './sql-database.ts'
 import { notifyWorkAfter, timeFromNowSql, type SqlStore } from './sql-store.ts'
 import { rowColumns, taskRowOf } from './task-rows.ts'
 
-/**
- * Creates the row of a task, first with a shared lock and then, if that finds no room, with an exclusive lock. Returns
- * `full` if there is no room.
- */
+/** Inserts a task under a shared lock or, if that finds no room, under an exclusive one. `full` if there is no room. */
 export async function insertNewTask(store: SqlStore, task: NewTask): Promise<TaskRow | 'full'> {
   const insert = async () => (await insertTaskWithSharedLock(store, task)) ?? insertTask(store, task, false)
   const createdRow = await notifyWorkAfter(store, insert(), (row) => row !== undefined)
@@ -15,8 +12,8 @@ export async function insertNewTask(store: SqlStore, task: NewTask): Promise<Tas
 }
 
 /**
- * The smallest `callerLimit` for which the shared lock is tried. A shared lock requires room for as many tasks as there
- * can be connections, which a lower limit rarely has.
+ * Below this `callerLimit` the shared lock is not tried. It requires room for as many tasks as there can be
+ * connections, which a lower limit rarely has.
  */
 const minSharedLockCallerLimit = 200
 
@@ -24,7 +21,7 @@ async function insertTaskWithSharedLock(store: SqlStore, task: NewTask): Promise
   return task.callerLimit < minSharedLockCallerLimit ? undefined : insertTask(store, task, true)
 }
 
-/** Inserts the row of a task if `has_room` returns true, in one statement. Undefined if there is no room. */
+/** Inserts the row if `has_room` returns true, in one statement. Undefined if there is no room. */
 async function insertTask(
   { database, tables }: SqlStore,
   task: NewTask,

@@ -12,10 +12,8 @@ import {
 } from './sql-store.ts'
 import { hashEntryName } from './task-rows.ts'
 
-/** The SQL condition that the worker with this token still has the task. It is part of each write of a worker. */
 const leaseCondition = `id = $1 AND token = $2 AND leased AND ${notExpiredCondition}`
 
-/** Renews all leases in one statement. */
 export async function renewLeases(store: SqlStore, leases: readonly Lease[]): Promise<readonly LeaseState[]> {
   const { database, tables, leaseMs } = store
   if (leases.length === 0) return []
@@ -35,13 +33,11 @@ function toLeaseState(row: SqlRow | undefined): LeaseState {
   return row['cancelling'] === true ? 'cancelling' : 'owned'
 }
 
-/** Stores progress, in one statement. */
 export async function recordProgress(store: SqlStore, lease: Lease, progress: TaskProgress): Promise<LeaseState> {
   const [row] = await store.database.query(createProgressSql(store, {}), createProgressValues(lease, progress))
   return toLeaseState(row)
 }
 
-/** Stores progress and requests, and ends the claim. */
 export async function suspendTask(store: SqlStore, lease: Lease, suspension: TaskSuspension): Promise<LeaseState> {
   const setClause = `, status = 'input_required', requests = $8::text, expires_at = ${prolongedExpirySql('$9')}, ${endClaimSql('NULL')}`
   const [row] = await store.database.query(
@@ -56,7 +52,7 @@ export async function suspendTask(store: SqlStore, lease: Lease, suspension: Tas
   return row === undefined ? readRejectedWriteState(store, lease) : 'owned'
 }
 
-/** Stores progress, ends the claim, and makes the task ready now or after a pause, in one statement. */
+/** Makes the task ready now, or after a pause, in one statement. */
 export async function releaseTask(store: SqlStore, lease: Lease, taskRelease: TaskRelease): Promise<LeaseState> {
   const { pauseMs } = taskRelease
   const setSql = `, ${endClaimSql(timeFromNowSql('$8'))}`
@@ -68,7 +64,7 @@ export async function releaseTask(store: SqlStore, lease: Lease, taskRelease: Ta
   return row === undefined ? readRejectedWriteState(store, lease) : 'owned'
 }
 
-/** Returns the reason why a write had no effect. The reason cannot change before the claim ends. */
+/** Says why a write had no effect. The reason cannot change before the claim ends. */
 async function readRejectedWriteState({ database, tables }: SqlStore, lease: Lease): Promise<LeaseState> {
   const rows = await database.query(`SELECT FROM ${tables.task} WHERE ${leaseCondition}`, [
     toStoredText(lease.id),
@@ -77,7 +73,7 @@ async function readRejectedWriteState({ database, tables }: SqlStore, lease: Lea
   return rows.length === 0 ? 'lost' : 'cancelling'
 }
 
-/** Ends a task, and deletes the data that only a worker needs. */
+/** Also deletes what only a worker needs. */
 export async function finishTask(store: SqlStore, lease: Lease, taskEnd: TaskEnd): Promise<boolean> {
   const [row] = await store.database.query(createFinishTaskSql(store, leaseCondition, ['$3', '$4', '$5', '$6', '$7']), [
     toStoredText(lease.id),
@@ -87,10 +83,7 @@ export async function finishTask(store: SqlStore, lease: Lease, taskEnd: TaskEnd
   return Number(row?.['ended']) === 1
 }
 
-/**
- * Returns SQL that ends the tasks that match a condition. Its parameters are the values of {@link
- * createFinishTaskValues}.
- */
+/** Ends the tasks that match a condition; its parameters come from {@link createFinishTaskValues}. */
 export function createFinishTaskSql({ tables }: SqlStore, whereSql: string, placeholders: readonly string[]): string {
   const [status, outcome, message, lifetime, progress] = placeholders
   return `WITH ended AS (
@@ -106,7 +99,7 @@ export function createFinishTaskSql({ tables }: SqlStore, whereSql: string, plac
     SELECT count(*)::integer AS ended FROM ended`
 }
 
-/** Returns the SQL parameters for the end of a task: status, outcome, status message, lifetime and progress. */
+/** In order: status, outcome, status message, lifetime and progress. */
 export function createFinishTaskValues({ outcome, statusMessage, progress, lifetimeMs }: TaskEnd): readonly unknown[] {
   const message = statusMessage === undefined ? null : toStoredText(statusMessage)
   return [outcome.status, JSON.stringify(outcome), message, lifetimeMs, progress ? JSON.stringify(progress) : null]
@@ -115,12 +108,9 @@ export function createFinishTaskValues({ outcome, statusMessage, progress, lifet
 interface ProgressSqlExtras {
   /** Further assignments, each with a comma before it. */
   readonly setSql?: string
-  /**
-   * An expression for the new number of failures. By default the number is 0 if a step was recorded, and otherwise does
-   * not change.
-   */
+  /** New number of failures. By default 0 if a step was recorded, and otherwise unchanged. */
   readonly failuresSql?: string
-  /** The condition under which `updated_at` is set even if the status message and the progress are unchanged. */
+  /** If true, `updated_at` is set even if the status message and the progress are unchanged. */
   readonly isUpdatedSql?: string
   /** A further condition for the update, which begins with `AND`. */
   readonly whereSql?: string
@@ -165,7 +155,7 @@ function createProgressValues({ id, token }: Lease, progress: TaskProgress): rea
   ]
 }
 
-/** Returns the text of the last entry for each name, because one statement cannot write a row twice. */
+/** Keeps the last entry for each name, because one statement cannot write a row twice. */
 function mapLastEntryTexts(entries: readonly JournalEntry[]): ReadonlyMap<string, string> {
   return new Map(entries.map((entry) => [hashEntryName([entry.member, entry.key]), JSON.stringify(entry)]))
 }

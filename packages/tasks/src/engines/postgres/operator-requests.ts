@@ -4,14 +4,14 @@ import type { SqlRow } from './sql-database.ts'
 import { endClaimSql, notExpiredCondition, openTaskCondition, type SqlStore } from './sql-store.ts'
 import { rowColumns, taskRowOf } from './task-rows.ts'
 
-/** An SQL expression for the state of a task. It is NULL if the task has ended. */
+/** NULL if the task has ended. */
 const stateSql = `CASE WHEN NOT ${openTaskCondition} THEN NULL WHEN due_at IS NULL THEN 'waiting'
   WHEN due_at <= statement_timestamp() THEN 'ready' WHEN leased THEN 'running' ELSE 'paused' END`
 
 const operatorColumns = `owner, tool, attempt, failures, worker, ${stateSql} AS state,
   extract(epoch FROM due_at - statement_timestamp())::float8 * 1000 AS due_in_ms`
 
-/** Reads a task of any owner, by its primary key. */
+/** Reads any owner's task, by its primary key. */
 export async function inspectTask({ database, tables }: SqlStore, id: string): Promise<InspectedTask | undefined> {
   const [row] = await database.query(
     `SELECT ${rowColumns}, ${operatorColumns} FROM ${tables.task} WHERE id = $1 AND ${notExpiredCondition}`,
@@ -34,11 +34,11 @@ function operatorMembersOf(row: SqlRow): Omit<InspectedTask, keyof ReturnType<ty
 }
 
 function stateFromColumn(column: unknown): OpenTaskState | undefined {
-  // The column is computed by `stateSql`, so it has no other values.
+  // `stateSql` computes the column, so it has no other values.
   return column === null ? undefined : (String(column) as OpenTaskState)
 }
 
-/** Ends the claim of a task, whichever worker has the claim. */
+/** Ends the claim of a task, whichever worker has it. */
 export async function revokeTask({ database, tables, notifyWork }: SqlStore, id: string): Promise<RevokeOutcome> {
   const [row] = await database.query(
     `WITH found AS MATERIALIZED (
@@ -57,7 +57,7 @@ export async function revokeTask({ database, tables, notifyWork }: SqlStore, id:
   return 'revoked'
 }
 
-/** The pattern of a cursor: the creation time and the id of the last task of a page. */
+/** A cursor has the creation time and the id of a page's last task. */
 const cursorPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) (.*)$/s
 
 function parseCursor(cursor: string | undefined): readonly (string | undefined)[] {
@@ -67,7 +67,7 @@ function parseCursor(cursor: string | undefined): readonly (string | undefined)[
   return match.slice(1)
 }
 
-/** Lists tasks of any owner, the newest first. Throws `RangeError` if the cursor does not come from a page. */
+/** Lists any owner's tasks, newest first. Throws `RangeError` if the cursor does not come from a page. */
 export async function listTasks({ database, tables }: SqlStore, filter: TaskFilter): Promise<TaskPage> {
   const { status, tool, owner, olderThanMs, minFailures, limit, cursor } = filter
   const [time, id] = parseCursor(cursor)
@@ -93,7 +93,7 @@ export async function listTasks({ database, tables }: SqlStore, filter: TaskFilt
   }
 }
 
-/** Counts the open tasks by tool and state. Two partial indexes find them, however many tasks have ended. */
+/** Counts open tasks by tool and state. Two partial indexes find them, however many tasks have ended. */
 export async function countTasks({ database, tables }: SqlStore): Promise<readonly TaskCount[]> {
   const openSql = (condition: string): string =>
     `SELECT tool, status, ${stateSql} AS state, CASE WHEN due_at <= statement_timestamp() THEN due_at ELSE created_at END AS since
@@ -107,7 +107,7 @@ export async function countTasks({ database, tables }: SqlStore): Promise<readon
   return rows.map((row) => ({
     tool: fromStoredText(String(row['tool'])),
     status: toTaskStatus(row['status']),
-    // The condition of the query excludes tasks that have ended, which have no state.
+    // The query excludes tasks that have ended, which have no state.
     state: row['state'] as OpenTaskState,
     count: Number(row['count']),
     oldestAgeMs: Number(row['oldest_age_ms']),

@@ -12,7 +12,7 @@ import {
 } from './sql-store.ts'
 import { hashEntryName, objectFromColumn, rowColumns, taskRowOf } from './task-rows.ts'
 
-/** Reads a task of an owner, by its primary key. */
+/** Reads an owner's task, by its primary key. */
 export async function readTask(
   { database, tables }: SqlStore,
   id: string,
@@ -24,8 +24,7 @@ export async function readTask(
 }
 
 /**
- * Stores answers in a transaction that locks the task, so that several answers to one task are stored one after the
- * other.
+ * Stores answers in a transaction that locks the task, so that several answers to one task come one after the other.
  */
 export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise<TaskAnswerOutcome> {
   const { database, tables } = store
@@ -44,7 +43,7 @@ export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise
   return notifyWorkAfter(store, transaction, (outcome) => outcome === 'resumed')
 }
 
-/** Stores answers. If no request in `openRequests` is open after these answers, makes the task ready. */
+/** Stores answers. If none of `openRequests` is then left open, the task is ready. */
 async function storeTaskAnswers(
   { tables }: SqlStore,
   query: Query,
@@ -72,8 +71,7 @@ async function storeTaskAnswers(
 }
 
 /**
- * Cancels a task: at once, or through its worker if it is claimed. If `owner` is undefined, the task may belong to any
- * owner.
+ * Cancels a task: at once, or through its worker if it is claimed. Without `owner`, the task may belong to any owner.
  */
 export async function cancelTask(store: SqlStore, id: string, owner: string | undefined): Promise<CancelOutcome> {
   const { database, tables, notifyCancel } = store

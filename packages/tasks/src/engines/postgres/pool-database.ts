@@ -3,7 +3,6 @@ import { ignoreConnectionErrors } from '@x/core/postgres'
 import { type PostgresConnection, type PostgresPool, type PostgresQuery, postgresBus } from '@x/server/postgres'
 import type { Query, SqlDatabase, SqlRow } from './sql-database.ts'
 
-/** The pools of an engine, and its time limits. */
 export interface PoolSettings {
   readonly pool: PostgresPool
   readonly listenPool: PostgresPool
@@ -14,7 +13,7 @@ export interface PoolSettings {
   readonly end: () => Promise<void>
 }
 
-/** The factor by which the time limit is longer for the creation and migration of tables. */
+/** Creating and migrating tables may take this many times longer. */
 const maintenanceTimeoutFactor = 6
 
 /**
@@ -23,7 +22,6 @@ const maintenanceTimeoutFactor = 6
  */
 const keepAliveMs = 30_000
 
-/** Creates a {@link SqlDatabase} over a pool of connections. */
 export function createPoolDatabase(settings: PoolSettings): SqlDatabase {
   const { pool, listenPool, channel, timeoutMs, onError, end } = settings
   return {
@@ -37,9 +35,9 @@ export function createPoolDatabase(settings: PoolSettings): SqlDatabase {
 }
 
 /**
- * Runs a function with a connection of the pool. The wait for a connection has a time limit, because an application's
- * pool may wait for ever for a server that does not answer. After an error the connection is closed, because it may
- * still be busy.
+ * Runs a function with a connection of the pool. Waiting for one has a time limit, because an application's pool may
+ * wait for ever for a server that does not answer. After an error the connection is closed, because it may still be
+ * busy.
  */
 async function useConnection<T>(
   pool: PostgresPool,
@@ -56,7 +54,7 @@ async function useConnection<T>(
     isLate = true
     throw error
   })
-  // The bus observes only the connections that the pool opens after the bus was created.
+  // A bus sees only the connections that the pool opens after it was created.
   ignoreConnectionErrors(connection)
   try {
     const value = await use(connection)
@@ -84,8 +82,8 @@ async function runInTransaction<T>(
 ): Promise<T> {
   return useConnection(pool, timeoutMs, async (connection) => {
     const query = createConnectionQuery(connection, timeoutMs)
-    // If this process is suspended during a transaction, the server must end the transaction, because other processes
-    // wait for its locks.
+    // If this process is suspended during a transaction, the server must end it, because other processes wait for its
+    // locks.
     await query(
       `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${timeoutMs}; SET LOCAL statement_timeout = ${timeoutMs}`,
     )
@@ -95,7 +93,7 @@ async function runInTransaction<T>(
   })
 }
 
-/** Returns the rows of a result of `pg`. For several statements the result is an array of results. */
+/** For several statements, `pg` gives an array of results. */
 function rowsOf(result: unknown): readonly SqlRow[] {
   if (Array.isArray(result)) return result.flatMap(rowsOf)
   if (typeof result !== 'object' || result === null || !('rows' in result) || !Array.isArray(result.rows)) return []

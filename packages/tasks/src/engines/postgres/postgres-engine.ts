@@ -5,14 +5,13 @@ import { createPoolDatabase } from './pool-database.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import { errorReporterOf, type SqlEngineOptions, sqlEngine, sqlOptionTable } from './sql-engine.ts'
 
-/** The options of {@link postgresEngine}. */
+/** Options of {@link postgresEngine}. */
 export interface PostgresEngineOptions extends SqlEngineOptions {
-  /** The time limit of a statement, and of the wait for a connection of the pool, in milliseconds. Default: 10,000. */
+  /** Time limit of a statement, and of the wait for a connection of the pool, in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number | undefined
   /**
-   * The pool for the connection that listens. Default: the pool of the engine. A proxy that shares sessions, such as
-   * PgBouncer with transaction pooling, makes LISTEN ineffective. Then give a pool that connects to PostgreSQL
-   * directly.
+   * Pool for the connection that listens. Default: the engine's. Behind a proxy that shares sessions, such as PgBouncer
+   * with transaction pooling, LISTEN has no effect; give a pool here that connects to PostgreSQL directly.
    */
   readonly listenPool?: PostgresPool | undefined
 }
@@ -24,9 +23,9 @@ const engineOptionTable = {
 } satisfies OptionTable<PostgresEngineOptions>
 
 /**
- * Creates an engine over PostgreSQL, for several instances. Tasks are stored in the tables of a separate schema, and
- * LISTEN and NOTIFY notify the workers. Takes a URL, or the application's own `Pool` of `pg`, which is not closed. That
- * pool needs an `error` listener and a `max` of at least 2.
+ * Stores tasks in PostgreSQL, for several instances: in the tables of a separate schema, with LISTEN and NOTIFY to
+ * notify the workers. Takes a URL, or the application's own `Pool` of `pg`, which is not closed. That pool needs an
+ * `error` listener and a `max` of at least 2.
  *
  * The first call creates the tables. Needs the package `pg`. Throws `RangeError` for an invalid option.
  *

@@ -19,15 +19,13 @@ import type { SqlDatabase } from './sql-database.ts'
 import type { SqlStore } from './sql-store.ts'
 import { migrateTables, tableNamesIn, withMissingTables } from './tables.ts'
 
-/** The options of the engines that use SQL. */
+/** Options of the engines that use SQL. */
 export interface SqlEngineOptions {
-  /** The schema of the tables. Default: `mcp_tasks`. */
+  /** Schema of the tables. Default: `mcp_tasks`. */
   readonly schema?: string | undefined
   /** Milliseconds for which a claim is valid. Default: 10,000. */
   readonly leaseMs?: number | undefined
-  /**
-   * A function that receives the failures of background work. Default: each is written as a line to the standard error.
-   */
+  /** Receives failures of background work. Default: a line each on standard error. */
   readonly log?: Log | undefined
 }
 
@@ -39,15 +37,13 @@ export const sqlOptionTable = {
 
 export type ResolvedSqlOptions = ResolvedOptions<SqlEngineOptions, typeof sqlOptionTable>
 
-/** Returns the function that logs the failures of an engine's background work. */
+/** Logs failures of background work, for which no call rejects. */
 export function errorReporterOf({ log }: SqlEngineOptions): (error: unknown) => void {
   const safeLog = createLog(log, '@x/tasks')
   return (error) => safeLog(errorRecord(error, { name: 'tasks' }))
 }
 
-/**
- * Creates an engine over a database, which the first call opens. If that fails, the next call opens the database again.
- */
+/** Opens the database with its first call. If that fails, the next call tries again. */
 export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: ResolvedSqlOptions): TaskEngine {
   const { leaseMs } = options
   const tables = tableNamesIn(options.schema)
@@ -119,12 +115,11 @@ function createStoreEngine(store: SqlStore, onError: (error: unknown) => void): 
 /** Milliseconds to wait for the test notification. On a direct connection it arrives in less than ten. */
 const proofTimeoutMs = 2000
 
-/** Milliseconds between two polls of a worker that gets no notifications. */
 const pollIntervalMs = 1000
 
 /**
- * Listens to the database. Behind a proxy that shares sessions, LISTEN succeeds but has no effect. So after each LISTEN
- * a test notification is sent. Until a test notification arrives, `onWork` is called each second.
+ * Listens, and proves that it works: behind a proxy that shares sessions, LISTEN succeeds but has no effect. After each
+ * LISTEN a test notification is sent, and until one arrives, `onWork` is called each second.
  */
 async function listenToDatabase(
   { database }: SqlStore,
@@ -141,7 +136,7 @@ async function listenToDatabase(
     onGap: () => {
       // A lost cancellation needs no action, because the next heartbeat also reports it.
       onWork()
-      // The bus has sent LISTEN again, perhaps over another connection, so the test is repeated.
+      // LISTEN was sent again, perhaps over another connection, so the test is repeated.
       void proof.request()
     },
   })
@@ -152,7 +147,7 @@ async function listenToDatabase(
   }
 }
 
-/** Creates the test of whether notifications arrive. Polls replace notifications while the test fails. */
+/** Tests whether notifications arrive. Polls replace them while the test fails. */
 function createListenProof(bus: ChangeBus, onWork: () => void, onError: (error: unknown) => void) {
   const topic = `proof:${randomId()}`
   const timers: { proof?: NodeJS.Timeout; poll?: NodeJS.Timeout } = {}
@@ -171,7 +166,7 @@ function createListenProof(bus: ChangeBus, onWork: () => void, onError: (error: 
   }
   return {
     topic,
-    /** Records that the test notification has arrived, and stops the polls. */
+    /** It has arrived: stops the polls. */
     confirm,
     /** Sends the test notification. If it was sent and does not arrive in time, polls begin. */
     request: async (): Promise<void> => {
@@ -187,10 +182,9 @@ function createListenProof(bus: ChangeBus, onWork: () => void, onError: (error: 
   }
 }
 
-/** The largest number of rows that one statement deletes, so that other statements need not wait for long. */
+/** Rows that one statement deletes at most, so that other statements need not wait for long. */
 const maxSweptRows = 5000
 
-/** Deletes expired tasks with their journals and answers. */
 async function sweepExpiredRows({ database, tables }: SqlStore): Promise<number> {
   const rows = await database.query(
     `WITH expired AS (

@@ -2,50 +2,44 @@ import type { EngineNotifications } from '../engine-notifications.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import type { TableNames } from './tables.ts'
 
-/** The values that all functions of an SQL engine share. */
 export interface SqlStore {
   readonly database: SqlDatabase
   readonly tables: TableNames
   readonly leaseMs: number
   readonly notifications: EngineNotifications
   /**
-   * Notifies every instance that a task is ready. A lost notification only causes a delay, because workers also poll.
+   * Notifies every instance that a task is ready. If that is lost, it only causes a delay, because workers also poll.
    */
   readonly notifyWork: () => void
   /** Notifies every instance that a claimed task was cancelled. */
   readonly notifyCancel: (id: string) => void
 }
 
-/** The SQL condition that the lifetime of a task has not ended. */
 export const notExpiredCondition = '(expires_at IS NULL OR expires_at > statement_timestamp())'
 
-/** The SQL condition that a task has not ended. */
 export const openTaskCondition = "status IN ('working', 'input_required')"
 
-/** Returns SQL for the time that is a number of milliseconds from now. */
+/** A number of milliseconds from now. */
 export function timeFromNowSql(msPlaceholder: string): string {
   return `statement_timestamp() + ${msPlaceholder}::float8 * interval '1 millisecond'`
 }
 
 /**
- * Returns SQL for the new end of a task's lifetime, a number of milliseconds from now. The end never becomes earlier,
- * and a fixed end does not change.
+ * Moves the end of a lifetime to a number of milliseconds from now, but never to an earlier time. A fixed end does not
+ * change.
  */
 export function prolongedExpirySql(msPlaceholder: string): string {
   return `CASE WHEN fixed_lifetime THEN expires_at WHEN expires_at IS NULL OR ${msPlaceholder}::float8 IS NULL THEN NULL ELSE greatest(expires_at, ${timeFromNowSql(msPlaceholder)}) END`
 }
 
-/**
- * Returns SQL assignments that end a worker's claim on a row. The task is next due at `dueAtSql`, or never if that is
- * NULL.
- */
+/** Ends a worker's claim on a row. The task is next due at `dueAtSql`, or never if that is NULL. */
 export function endClaimSql(dueAtSql: string): string {
   return `due_at = ${dueAtSql}, leased = false, token = NULL, worker = NULL`
 }
 
 /**
- * Awaits a write that may make a task ready, and then notifies the workers. Also notifies them if the write rejects,
- * because it may have had its effect.
+ * Awaits a write that may make a task ready, and then notifies the workers, even if it rejects: it may have had its
+ * effect.
  */
 export async function notifyWorkAfter<T>(
   { notifyWork }: SqlStore,

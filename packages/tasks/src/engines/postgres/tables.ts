@@ -1,19 +1,19 @@
 import type { SqlDatabase } from './sql-database.ts'
 
-/** The names of an engine's tables, quoted and with their schema. */
+/** An engine's tables, quoted and with their schema. */
 export interface TableNames {
   readonly schema: string
   readonly task: string
   readonly journal: string
   readonly answer: string
   readonly version: string
-  /** The name of the SQL function that limits the number of tasks of a caller. */
+  /** SQL function that limits a caller's number of tasks. */
   readonly hasRoomFunction: string
 }
 
 /**
- * Returns the names of the tables in a schema. Throws `RangeError` if the schema name has other characters than
- * allowed, because a name cannot be a parameter of a query.
+ * Names the tables in a schema. A name cannot be a parameter of a query, so other characters than the allowed ones
+ * throw `RangeError`.
  */
 export function tableNamesIn(schema: string): TableNames {
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema)) {
@@ -32,8 +32,8 @@ export function tableNamesIn(schema: string): TableNames {
 }
 
 /**
- * The migrations. Each one brings the tables from the version that is its index to the next version. JSON is stored as
- * text, because `jsonb` changes numbers and the order of keys, and rejects some characters of JSON.
+ * Each migration brings the tables from the version that is its index to the next. JSON is stored as text, because
+ * `jsonb` changes numbers and the order of keys, and rejects some characters of JSON.
  */
 export const migrations: readonly ((tables: TableNames) => string)[] = [
   ({ schema, task, journal, answer, version }) => `
@@ -90,8 +90,8 @@ CREATE INDEX task_open ON ${task} (caller) WHERE status IN ('working', 'input_re
 ]
 
 /**
- * Returns SQL that replaces the queue of earlier versions by the column `due_at`. It is the time at which a task became
- * ready, or at which its pause or lease ends. It is null if the task waits for its client or has ended.
+ * Replaces the queue of earlier versions by the column `due_at`: when a task became ready, or when its pause or lease
+ * ends. It is null if the task waits for its client or has ended.
  */
 function replaceQueue(tables: TableNames): string {
   const { schema, task } = tables
@@ -117,13 +117,13 @@ ${createHasRoomFunction(tables)}`
 }
 
 /**
- * Returns SQL that defines `has_room`. That function returns whether a caller may have one more task, and locks the
- * caller until the transaction that creates the task ends. At the limit, it deletes the ended task of the caller that
- * expires first, which an index finds without a sort. Each statement of a function sees the writes that were committed
- * before it, even while the function waited for the lock.
+ * Defines `has_room`, which says whether a caller may have one more task, and locks the caller until the transaction
+ * that creates the task ends. At the limit, it deletes the ended task of the caller that expires first, which an index
+ * finds without a sort. Each statement of a function sees the writes that were committed before it, even while the
+ * function waited for the lock.
  *
  * With an exclusive lock, the function counts the tasks of all earlier creations. With a shared lock, several creations
- * may run at once. They cannot exceed the limit together, because the function then requires room for as many tasks as
+ * may run at once; they cannot exceed the limit together, because the function then requires room for as many tasks as
  * there can be connections.
  */
 function createHasRoomFunction({ schema, task, hasRoomFunction }: TableNames): string {
@@ -155,13 +155,12 @@ END $$;`
 }
 
 /**
- * Creates the tables, or migrates them to this version. This happens once, even if several instances start at the same
- * time. A role without the right to create tables can use tables that another role has created. Rejects if the tables
- * are of a later version.
+ * Creates the tables, or migrates them to this version, once, even if several instances start at the same time. A role
+ * without the right to create tables can use those that another role has created. Rejects if the tables are of a later
+ * version.
  */
 export async function migrateTables({ query, transaction }: SqlDatabase, tables: TableNames): Promise<void> {
-  // The catalog is queried as a table, because a session that has waited for a lock may still have old names in its
-  // cache.
+  // Queried as a table, because a session that has waited for a lock may still have old names in its cache.
   const versionTableQuery = "SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'version'"
   const readVersion = async (runQuery: typeof query): Promise<number> => {
     if ((await runQuery(versionTableQuery, [tables.schema])).length === 0) return 0
@@ -189,12 +188,12 @@ function isCurrentVersion(version: number, { schema }: TableNames): boolean {
   )
 }
 
-/** The codes of PostgreSQL for a table, schema, function or column that does not exist. */
+/** PostgreSQL's codes for a table, schema, function or column that does not exist. */
 const missingObjectCodes: ReadonlySet<unknown> = new Set(['42P01', '3F000', '42883', '42703'])
 
 /**
- * Returns a database that creates or migrates its tables again if they are gone, because it came back empty or with a
- * state from before a migration. The failed query had no effect, so it runs again.
+ * Creates or migrates the tables again if they are gone, because the database came back empty or with a state from
+ * before a migration. The failed query had no effect, so it runs again.
  */
 export function withMissingTables(database: SqlDatabase, tables: TableNames): SqlDatabase {
   const runAgain = async <T>(run: () => Promise<T>): Promise<T> => {

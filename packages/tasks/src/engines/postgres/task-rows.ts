@@ -6,21 +6,17 @@ import type { ClaimedTask, ProgressNumbers, TaskRow } from '../engine.ts'
 import { fromStoredText, toTaskStatus } from '../stored-values.ts'
 import type { SqlRow } from './sql-database.ts'
 
-/**
- * The columns of a task's public state. Times are in milliseconds, because every driver reads a number the same way.
- */
+/** Times are in milliseconds, because every driver reads a number the same way. */
 export const rowColumns = `id, status, status_message, progress, requests, outcome,
   floor(extract(epoch FROM created_at) * 1000)::float8 AS created_ms,
   floor(extract(epoch FROM updated_at) * 1000)::float8 AS updated_ms,
   round(extract(epoch FROM statement_timestamp() - created_at) * 1000)::float8 AS age_ms,
   round(extract(epoch FROM expires_at - created_at) * 1000)::float8 AS ttl_ms`
 
-/** The columns that are read when a task is claimed. */
 export const claimColumns = 'id, attempt, token, failures, payload, cancelling'
 
 // The functions below throw if another program has changed a row, and never guess a value.
 
-/** Converts a row with {@link rowColumns} to a task. */
 export function taskRowOf(row: SqlRow): TaskRow {
   const { outcome, ttl_ms: ttlMs } = row
   const { result, error } = outcome === null ? {} : objectFromColumn(outcome)
@@ -40,12 +36,11 @@ export function taskRowOf(row: SqlRow): TaskRow {
   }
 }
 
-/** Returns the id of a row with {@link claimColumns}, as it is stored. */
+/** A task's id, as it is stored. */
 export function claimedTaskId(row: SqlRow): string {
   return textFromColumn(row['id'])
 }
 
-/** Converts a row with {@link claimColumns}, and the stored entries of the task, to a claimed task. */
 export function claimedTaskOf(
   row: SqlRow,
   { entries, answers }: { readonly entries: readonly SqlRow[]; readonly answers: readonly SqlRow[] },
@@ -64,7 +59,6 @@ export function claimedTaskOf(
   }
 }
 
-/** Parses a column that contains a JSON object. */
 export function objectFromColumn(column: unknown): JsonObject {
   const value = parseJsonObject(textFromColumn(column))
   if (value !== undefined) return value
@@ -92,7 +86,7 @@ function textFromColumn(column: unknown): string {
   throw new Error(`A column of a task is of type ${typeof column} and not text: was its table changed by hand?`)
 }
 
-/** Returns a hash of a key as its name in the table, because an index does not accept long names. */
+/** Hashed, because an index does not accept long names. */
 export function hashEntryName(key: unknown): string {
   return createHash('sha256').update(JSON.stringify(key)).digest('base64url')
 }

@@ -15,21 +15,19 @@ import { cancelTopic, createEngineNotifications, createListenerSet, workTopic } 
 import { createLazyEngine } from '../lazy-engine.ts'
 import { createRedisRequests, type RunScript } from './redis-requests.ts'
 
-/** The options of {@link redisEngine}. */
+/** Options of {@link redisEngine}. */
 export interface RedisEngineOptions {
   /**
-   * The start of every key, and of the channel: common to all instances of a service, and used by no other service. Up
-   * to 128 printable ASCII characters without spaces. The braces make all keys one slot of a cluster. Default:
+   * Start of every key, and of the channel: common to all instances of a service, and used by no other service. Up to
+   * 128 printable ASCII characters without spaces. The braces make all keys one slot of a cluster. Default:
    * `{mcp-tasks}:`.
    */
   readonly prefix?: string | undefined
   /** Milliseconds for which a claim is valid. Default: 10,000. */
   readonly leaseMs?: number | undefined
-  /** The time limit of a script, in milliseconds. Default: 10,000. */
+  /** Time limit of a script, in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number | undefined
-  /**
-   * A function that receives the failures of background work. Default: each is written as a line to the standard error.
-   */
+  /** Receives failures of background work. Default: a line each on standard error. */
   readonly log?: Log | undefined
 }
 
@@ -41,10 +39,10 @@ const engineOptionTable = {
 } satisfies OptionTable<RedisEngineOptions>
 
 /**
- * Creates an engine over Redis 7 or Valkey, for several instances. Each function is one script, except `list` and
- * `count`, which may be several: a task that changes meanwhile may be counted twice or not at all. The channel that
- * notifies the workers belongs to the same prefix. Takes a URL, or the application's own connected client of
- * `@redis/client` or `redis`, which is not closed.
+ * Stores tasks in Redis 7 or Valkey, for several instances. Each function is one script, except `list` and `count`,
+ * which may be several: a task that changes meanwhile may be counted twice or not at all. The channel that notifies the
+ * workers belongs to the same prefix. Takes a URL, or the application's own connected client of `@redis/client` or
+ * `redis`, which is not closed.
  *
  * Redis stores what it was configured to store: with `appendfsync everysec` a crash may lose the last second, and a
  * fail-over may lose acknowledged writes. The first call rejects unless `maxmemory-policy` is `noeviction`, because
@@ -77,7 +75,7 @@ export function redisEngine(redis: string | RedisClient, options: RedisEngineOpt
 
 type SendCommand = (args: string[]) => Promise<unknown>
 
-/** Connects a client, with a time limit, because a client tries to connect without a limit. */
+/** Limits the time, because a client tries to connect for ever. */
 async function connect(
   url: string,
   timeoutMs: number,
@@ -101,12 +99,11 @@ function timeLimitOf(timeoutMs: number): TimeLimit {
   return { timeoutMs, clock: platformRuntime, createTimeoutError }
 }
 
-/** Sends a command with a time limit, because a client queues commands without a limit while it is disconnected. */
+/** While it is disconnected, a client queues commands without a limit. */
 function sendInTime(client: RedisClient, args: string[], timeoutMs: number): Promise<unknown> {
   return withTimeout(timeLimitOf(timeoutMs), (abortSignal) => client.sendCommand(args, { abortSignal }))
 }
 
-/** Rejects if Redis may delete tasks to free memory. */
 async function requireNoEviction(send: SendCommand): Promise<void> {
   const policy = /^maxmemory_policy:(\S+)/m.exec(String(await send(['INFO', 'memory'])))?.[1] ?? 'unknown'
   if (policy === 'noeviction') return
@@ -114,7 +111,7 @@ async function requireNoEviction(send: SendCommand): Promise<void> {
   throw new Error(`Redis has the maxmemory-policy ${policy}, so it may delete tasks: ${advice}`)
 }
 
-/** The largest number of bytes of a notification. The id of a task is far shorter. */
+/** Maximum bytes of a notification. A task's id is far shorter. */
 const maxNotificationBytes = 65_536
 
 function createScriptRunner(send: SendCommand, prefix: string): RunScript {

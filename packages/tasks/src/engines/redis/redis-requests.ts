@@ -17,21 +17,19 @@ import type { Script } from './script-library.ts'
 import * as scripts from './scripts.ts'
 import { listFrom, parseClaimedTask, parseInspectedTask, encodeOptionalText, parseTaskRow } from './task-replies.ts'
 
-/** Runs a script with its arguments, and resolves with its reply. */
 export type RunScript = (script: Script, ...values: readonly (string | number)[]) => Promise<unknown>
 
-/** The largest number of tasks that one script reads or deletes, so that other commands need not wait for long. */
+/** Tasks that one script reads or deletes at most, so that other commands need not wait for long. */
 const maxTasksPerScript = 1000
 
 type RedisRequests = Omit<TaskEngine, 'leaseMs' | 'notifications' | 'listen' | 'ping' | 'close'>
 
 interface RequestOptions {
   readonly leaseMs: number
-  /** Returns the notification that a claimed task was cancelled. */
   readonly cancelText: (id: string) => string
 }
 
-/** Creates the functions of an engine that are scripts. */
+/** Most functions of an engine are one script; a list and a count may take several. */
 export function createRedisRequests(run: RunScript, options: RequestOptions): RedisRequests {
   return {
     ...createOwnerRequests(run, options),
@@ -117,7 +115,7 @@ function createLeaseWrites(run: RunScript): Pick<TaskEngine, 'record' | 'suspend
   }
 }
 
-/** Returns a time in whole microseconds, or the empty text for none. */
+/** In whole microseconds, or the empty text for none. */
 function toMicroseconds(ms: number | null | undefined): string {
   return ms === null || ms === undefined ? '' : String(Math.round(ms * 1000))
 }
@@ -134,7 +132,7 @@ function toLeaseValues({ id, token }: Lease): readonly string[] {
   return [toStoredText(id), toStoredText(token)]
 }
 
-/** Returns the arguments of a write: the lease, the progress, the arguments of that write, and the journal entries. */
+/** In order: the lease, the progress, the arguments of that write, and the journal entries. */
 function toProgressValues(
   held: Lease,
   progress: TaskProgress,
@@ -154,7 +152,7 @@ function toClaims(reply: unknown): ClaimResult {
   return { nextDueMs: nextDueMs === '' ? undefined : Number(nextDueMs), tasks: oldestFirst.map(parseClaimedTask) }
 }
 
-/** Lists a page of tasks. A script reads a bounded number of tasks, so a filter that few tasks match takes several. */
+/** One script reads a bounded number of tasks, so a filter that few tasks match takes several. */
 async function listTasksByScript(run: RunScript, filter: TaskFilter): Promise<TaskPage> {
   const { status = '', tool, owner, olderThanMs = 0, minFailures = 0, limit, cursor } = filter
   const texts = [status, toStoredMessage(tool), toStoredMessage(owner), toMicroseconds(olderThanMs), minFailures]
@@ -174,7 +172,7 @@ async function listTasksByScript(run: RunScript, filter: TaskFilter): Promise<Ta
   }
 }
 
-/** Returns the cursor after a row: the creation time in microseconds and the id of its task. */
+/** A cursor has the creation time in microseconds and the id of its task. */
 function toCursor(row: unknown): string {
   const [id, , , , created] = listFrom(listFrom(row)[0])
   return `${created} ${id}`
@@ -187,7 +185,7 @@ function parseRedisCursor(cursor: string | undefined): readonly [time: string, i
   return [time, id]
 }
 
-/** Counts the open tasks in several scripts, so a task that changes meanwhile may be counted twice or not at all. */
+/** Takes several scripts, so a task that changes meanwhile may be counted twice or not at all. */
 async function countTasksByScript(run: RunScript): Promise<readonly TaskCount[]> {
   const counts = new Map<string, TaskCount>()
   for (const set of ['due', 'waiting']) {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 
-/** A script of Redis, and its SHA-1 digest, by which Redis finds it again. */
+/** A script, and the SHA-1 digest by which Redis finds it again. */
 export interface Script {
   readonly text: string
   readonly digest: string
 }
 
-/** The fields of a task's hash that replies contain, in the order of the reply. */
+/** Fields of a task's hash, in the order of a reply. */
 export const rowFields = [
   'id',
   'status',
@@ -26,11 +26,11 @@ export const rowFields = [
 ] as const
 
 /*
- * A task is four keys: `task:` is a hash with its fields, `journal:` and `answers:` are hashes of JSON texts, and `open:`
- * is the set of its unanswered requests. Sorted sets find tasks: `due` by the time at which they became ready or at
- * which their pause or lease ends, `waiting` those of their clients, `created`, `expiries`, and for each caller `kept:`
- * by expiry and `ended:` by the time of the end. All times are microseconds of the server's clock. A lifetime, an
- * expiry or an optional text that is absent is the empty text.
+ * A task is four keys: `task:` is a hash with its fields, `journal:` and `answers:` are hashes of JSON texts, and
+ * `open:` is the set of its unanswered requests. Sorted sets find tasks: `due` by the time at which they became ready
+ * or at which their pause or lease ends, `waiting` those of their clients, `created`, `expiries`, and for each caller
+ * `kept:` by expiry and `ended:` by the time of the end. All times are microseconds of the server's clock. A lifetime,
+ * an expiry or an optional text that is absent is the empty text.
  */
 const library = `
 local prefix = ARGV[1]
@@ -147,7 +147,7 @@ local function rowOf(task)
 end
 `
 
-/** Returns the script that runs after the functions that all scripts share. */
+/** Puts the functions that all scripts share before a script. */
 export function defineScript(body: string): Script {
   const text = `${library}${body}`
   return { text, digest: createHash('sha1').update(text).digest('hex') }

@@ -65,7 +65,7 @@ end
 endTask(task, 'cancelled', arg(3), '', '', 0)
 return 'cancelled'`)
 
-/** Arguments: the largest number of claims, lease, worker, an id or the empty text, and a token for each claim. */
+/** Arguments: maximum number of claims, lease, worker, an id or the empty text, and a token for each claim. */
 export const claimScript = defineScript(`
 local next = redis.call('ZRANGEBYSCORE', due, '(' .. string.format('%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
 local claimed, maxClaims, onlyId = {}, tonumber(arg(1)), arg(4)
@@ -142,13 +142,13 @@ if not task then return 0 end
 endTask(task, arg(3), arg(4), arg(5), arg(6), arg(7))
 return 1`)
 
-/** Arguments: the largest number of tasks. */
+/** Arguments: maximum number of tasks. */
 export const sweepScript = defineScript(`
 local expired = redis.call('ZRANGEBYSCORE', expiries, '-inf', now, 'LIMIT', 0, arg(1))
 for _, id in ipairs(expired) do drop(id) end
 return #expired`)
 
-/** Arguments: the largest number of ids. */
+/** Arguments: maximum number of ids. */
 export const listDueScript = defineScript(`
 local ids = {}
 while #ids < tonumber(arg(1)) do
@@ -172,8 +172,8 @@ notifyWork()
 return 'revoked'`)
 
 /**
- * Arguments: the largest number of tasks, the time and the id after which the page begins, status, tool, owner, age,
- * failures, and the largest number of tasks that are read.
+ * Arguments: maximum number of tasks, the time and the id after which the page begins, status, tool, owner, age,
+ * failures, and how many tasks are read at most.
  */
 export const listScript = defineScript(`
 local time, after = arg(2), arg(3)
@@ -196,7 +196,7 @@ for index = 1, #found, 2 do
 end
 return { rows, position, #found < 2 * arg(9) and #rows < tonumber(arg(1)) and 1 or 0 }`)
 
-/** Arguments: the name of a sorted set, the rank of the first task, and the largest number of tasks that are read. */
+/** Arguments: name of a sorted set, rank of the first task, and how many tasks are read at most. */
 export const countScript = defineScript(`
 local ids = redis.call('ZRANGE', prefix .. arg(1), arg(2), arg(2) + arg(3) - 1, 'WITHSCORES')
 local groups, list = {}, {}

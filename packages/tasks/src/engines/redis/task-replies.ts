@@ -7,7 +7,7 @@ import { rowFields } from './script-library.ts'
 
 // Only scripts of this engine write these values, so a reply of another shape means that a key was changed by hand.
 
-/** Returns an optional text in the form in which it is stored: absent texts are empty, and others begin with `+`. */
+/** An absent text is stored as the empty one, and any other begins with `+`. */
 export function encodeOptionalText(text: string | undefined): string {
   return text === undefined ? '' : `+${text}`
 }
@@ -16,13 +16,11 @@ function fromOptionalText(text: string): string | undefined {
   return text === '' ? undefined : text.slice(1)
 }
 
-/** Checks that a reply is an array. */
 export function listFrom(reply: unknown): readonly unknown[] {
   if (Array.isArray(reply)) return reply
   throw new Error(`Redis answered with ${typeof reply} and not with a list: was a key of a task changed by hand?`)
 }
 
-/** Converts the row of a script to a task, as operators see it. */
 export function parseInspectedTask(reply: unknown): InspectedTask {
   const [row, dueAt, state, openKeys, now] = listFrom(reply)
   const values = listFrom(row).map(String)
@@ -53,7 +51,6 @@ export function parseInspectedTask(reply: unknown): InspectedTask {
   }
 }
 
-/** Returns the public state of a task. */
 export function parseTaskRow(reply: unknown): TaskRow {
   const {
     owner: _owner,
@@ -67,7 +64,7 @@ export function parseTaskRow(reply: unknown): TaskRow {
   return row
 }
 
-/** Converts a claim of a script, with the journal and the answers of the task. */
+/** Comes with the task's journal and answers. */
 export function parseClaimedTask(reply: unknown): ClaimedTask {
   const [id, attempt, token, failures, waitedMs, payload, cancelling, , entries, answers] = listFrom(reply)
   const answerTexts = listFrom(answers).map(String)
@@ -115,7 +112,6 @@ function toOutcome(text: string): Pick<TaskRow, 'result' | 'error'> {
   }
 }
 
-/** Returns the requests that are still open, in the order in which the task has them. */
 function toOpenRequests(text: string, openKeys: ReadonlySet<string>): JsonObject {
   return Object.fromEntries(Object.entries(toObject(text)).filter(([key]) => openKeys.has(toStoredText(key))))
 }

@@ -8,26 +8,26 @@ import type { WorkerEngine } from './bounded-engine.ts'
 import { createResetEntries } from './requeue.ts'
 import { addToJournalSize, entryNameOf, type JournalSize, measureJournalSize } from './size-limits.ts'
 
-/** The context of a worker. The calls of its `engine` have a time limit. */
+/** Calls of this `engine` have a time limit. */
 export interface WorkerContext extends TaskContext {
   readonly engine: WorkerEngine
 }
 
 type AttemptEnd = ServerEvents['attempt_ended']['end']
 
-/** The reason why an attempt stops before its call has an outcome. */
+/** Why an attempt stops before its call has an outcome. */
 export type AttemptStop =
-  /** Another worker has claimed the task, or the task has ended. */
+  /** Another worker has claimed the task, or it has ended. */
   | { readonly kind: 'lost' }
-  /** The journal of the task would be too large. The task fails with this error. */
+  /** Too large a journal. The task fails with this error. */
   | { readonly kind: 'too_large'; readonly error: WireError }
   | { readonly kind: 'cancelled' }
-  /** The task is released for other instances. */
+  /** Other instances may continue the task. */
   | { readonly kind: 'released' }
 
 /**
- * The ranks of the reasons. If several reasons apply, the one with the highest rank counts. `lost` is first, because
- * nothing may be written for a lost task. `too_large` is second, because such a task cannot be continued.
+ * If several reasons apply, the highest rank counts. `lost` is first, because nothing may be written for a lost task;
+ * `too_large` second, because such a task cannot be continued.
  */
 const stopRanks: Readonly<Record<AttemptStop['kind'], number>> = { lost: 4, too_large: 3, cancelled: 2, released: 1 }
 
@@ -38,7 +38,6 @@ const stopMessages: Readonly<Record<AttemptStop['kind'], string>> = {
   too_large: 'The task has recorded more than its limit',
 }
 
-/** The outcomes of a run, by the end that was stored. A lost attempt has none. */
 const runOutcomes: Readonly<Record<AttemptEnd, Exclude<RunOutcome['status'], 'busy' | 'unknown'> | undefined>> = {
   completed: 'ended',
   failed: 'ended',
@@ -63,20 +62,17 @@ export class Attempt {
   readonly context: WorkerContext
   /** Aborts when the worker closes. A write that fails after that is not repeated. */
   readonly #abandonSignal: AbortSignal
-  /** Aborts the handler. */
   readonly #controller = new AbortController()
   readonly #journalSize: JournalSize
   #unrecordedEntries: JournalEntry[] = []
   /** What this attempt has stored. A store that came back with less may have lost it, while the claim is in it. */
   readonly #takenEntries = new Map<string, JournalEntry>()
   #lastStatusMessage: string | undefined
-  /** The numbers of the last report of progress that is not stored yet. */
   #lastProgress: ProgressNumbers | undefined
-  /** True if a step was recorded since the last write. */
   #hasProgressed = false
-  /** A promise that settles with the last write. Each write begins after the write before. */
+  /** Settles with the last write; each begins after the one before. */
   #pendingWrites: Promise<void> = Promise.resolve()
-  /** The monotonic time at which the current write began. Undefined if no write is running. */
+  /** When the current write began, by the monotonic clock. Undefined if none is running. */
   #writeStartedAt: number | undefined
   #messageTimer: unknown
   #isReleasing = false
@@ -96,22 +92,22 @@ export class Attempt {
     return this.#controller.signal
   }
 
-  /** The reason with the highest rank so far. */
+  /** Reason with the highest rank so far. */
   get stopReason(): AttemptStop | undefined {
     return this.#stopReason
   }
 
-  /** True once the claim has ended. Then nothing more is written. */
+  /** True once the claim has ended. Nothing more is written then. */
   get isFinished(): boolean {
     return this.#isFinished
   }
 
-  /** The end that was stored. `lost` if nothing was stored. */
+  /** What was stored as the end. `lost` if nothing was. */
   get end(): AttemptEnd {
     return this.#end
   }
 
-  /** The effect of the write that ended the claim. Undefined before it, and if the claim was lost. */
+  /** Undefined before the write that ended the claim, and if the claim was lost. */
   get runOutcome(): (typeof runOutcomes)[AttemptEnd] {
     return runOutcomes[this.#end]
   }
@@ -120,7 +116,7 @@ export class Attempt {
     return this.#journalSize.totalBytes
   }
 
-  /** Returns true if the current write has run for longer than `maxMs`. */
+  /** True if the current write has run for longer than `maxMs`. */
   isWriteStuck(maxMs: number): boolean {
     return this.#writeStartedAt !== undefined && this.#clock.monotonicNow() - this.#writeStartedAt > maxMs
   }
@@ -133,7 +129,7 @@ export class Attempt {
     this.#controller.abort(new DOMException(stopMessages[reason.kind], 'AbortError'))
   }
 
-  /** Stops an attempt whose lease is lost or whose task is cancelled. */
+  /** Stops if the lease is lost or the task is cancelled. */
   applyLeaseState(state: LeaseState): void {
     if (state === 'lost') this.stop({ kind: 'lost' })
     if (state === 'cancelling') this.stop({ kind: 'cancelled' })
@@ -144,13 +140,12 @@ export class Attempt {
     this.#isReleasing = true
   }
 
-  /** Marks the claim as ended, so that nothing more is written. */
+  /** From here on nothing more is written. */
   endClaim(): void {
     this.#isFinished = true
     this.#clock.clearTimeout(this.#messageTimer)
   }
 
-  /** Notes the end that a write has stored. */
   setStoredEnd(end: Exclude<AttemptEnd, 'lost'>): void {
     this.#end = end
   }
@@ -160,10 +155,7 @@ export class Attempt {
     return this.#pendingWrites
   }
 
-  /**
-   * Creates the store of the task's journal. If several commits wait for a running write, the next write stores the
-   * entries of all of them.
-   */
+  /** Stores the task's journal. Commits that wait for a running write are all stored by the next one. */
   createJournalStore(journal: JsonObject): JournalStore {
     return {
       journal,
@@ -183,8 +175,8 @@ export class Attempt {
   }
 
   /**
-   * Adds entries to the size of the journal. If it becomes too large, stops the attempt and returns the error. Then no
-   * later progress is written.
+   * Adds entries to the size of the journal. If that becomes too large, the attempt stops with the returned error, and
+   * no later progress is written.
    */
   stopIfTooLarge({ entries }: TaskProgress): WireError | undefined {
     if (this.#stopReason?.kind === 'too_large') return this.#stopReason.error
@@ -194,9 +186,9 @@ export class Attempt {
   }
 
   /**
-   * Returns the progress that is not stored yet, and removes it from the attempt. With `isWhole`, it has all entries of
-   * the attempt: the answers to a question must never meet a journal that has the question and not the step before it.
-   * The step would run again, with other answers and so with another idempotency key.
+   * Takes what is not stored yet. With `isWhole`, it has all entries of the attempt: the answers to a question must
+   * never meet a journal that has the question and not the step before it. The step would run again, with other answers
+   * and so with another idempotency key.
    */
   takeProgress(isWhole = false): TaskProgress {
     const newEntries = new Map(this.#unrecordedEntries.map((entry) => [entryNameOf(entry), entry]))
@@ -218,8 +210,8 @@ export class Attempt {
   }
 
   /**
-   * Records a report of progress as the status message and the numbers of a task. They are stored with the next commit,
-   * or after half a second (seps/2663-tasks-extension, tasks).
+   * A report of progress becomes the task's status message and numbers. They are stored with the next commit, or after
+   * half a second (seps/2663-tasks-extension, tasks).
    */
   setLastProgress(params: JsonObject | undefined): void {
     const { progress, total, message } = params ?? {}
@@ -237,10 +229,10 @@ export class Attempt {
   }
 
   /**
-   * Repeats a write until it succeeds, so that a short outage of the database does not cost a task its progress. A
-   * repetition is safe, because every write names the token of the claim. Returns undefined if a write fails after the
-   * worker has closed. `onRepeated` is called when a repeated write has succeeded. Its value may be wrong, because an
-   * earlier repetition may already have changed the task.
+   * Repeats a write until it succeeds, so that a short outage of the database does not cost a task its progress.
+   * Repeating is safe, because every write names the token of the claim. Undefined if a write fails after the worker
+   * has closed. `onRepeated` is called when a repeated write has succeeded; its value may be wrong, because an earlier
+   * repetition may already have changed the task.
    */
   async retryWrite<T>(write: () => Promise<T>, onRepeated: () => void = () => {}): Promise<T | undefined> {
     this.#writeStartedAt = this.#clock.monotonicNow()
@@ -261,7 +253,6 @@ export class Attempt {
     this.signal.throwIfAborted()
   }
 
-  /** Stores the progress that is not stored yet. Stops the attempt if the lease is lost or the task was cancelled. */
   #writeProgress(): Promise<void> {
     const { engine, taskChanges } = this.context
     this.#pendingWrites = this.#pendingWrites.then(async () => {

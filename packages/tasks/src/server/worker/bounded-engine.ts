@@ -1,29 +1,26 @@
 import { type Clock, settlesWithin } from '@x/core'
 import type { TaskEngine } from '../../engines/engine.ts'
 
-/**
- * The smallest time limit of a call, in milliseconds. A slow network should not make a call fail, even with a short
- * lease.
- */
+/** Least time limit of a call, in milliseconds. A slow network should not make a call fail, even with a short lease. */
 const minCallMs = 5000
 
 /**
- * The time limit of a call until the engine has answered once, in milliseconds. The first call opens the store, for
- * which PGlite needs seconds.
+ * Time limit of a call until the engine has answered once, in milliseconds. The first call opens the store, for which
+ * PGlite needs seconds.
  */
 const openingMs = 60_000
 
-/** The functions of an engine that a worker calls. */
+/** What a worker calls of an engine. */
 export type WorkerEngine = Omit<
   TaskEngine,
   'create' | 'get' | 'answer' | 'cancel' | 'revoke' | 'list' | 'count' | 'notifications' | 'ping' | 'close'
 >
 
 /**
- * Wraps an engine for its worker, so that each call has a time limit: the lease, but at least 5 seconds. Until the
- * engine has answered once, the limit is at least a minute. A call that exceeds the limit rejects, so that the worker
- * does not wait for it with a claimed task. A rejected call may still have its effect, which is harmless because of the
- * tokens of claims. A claim that succeeds too late is released. A listener that is added too late is removed.
+ * Limits each call to the lease, but at least 5 seconds, and at least a minute until the engine has answered once; a
+ * worker must not wait for ever with a claimed task. A call beyond the limit rejects, yet may still have its effect,
+ * which is harmless because of the tokens of claims. If a claim succeeds too late it is released, and a listener that
+ * is added too late is removed.
  */
 export function boundEngineCalls(engine: TaskEngine, clock: Clock, onError: (error: unknown) => void): WorkerEngine {
   const usualMs = Math.max(engine.leaseMs, minCallMs)

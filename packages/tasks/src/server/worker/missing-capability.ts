@@ -5,15 +5,14 @@ import type { RunnableCall } from '../task-payload.ts'
 import type { TaskContext } from '../options.ts'
 import type { MissingCapability } from './requeue.ts'
 
-/** The call of a task, with the signal of its attempt. */
 export interface RestoredCall {
   readonly runnableCall: RunnableCall
   readonly signal: AbortSignal
 }
 
 /**
- * Returns the capability that the server lacks, if the response shows that it lacks the tool of the call or has no
- * tools at all. Undefined for every other response.
+ * Finds the capability that the server lacks, if the response shows that it lacks the tool of the call or has no tools
+ * at all. Undefined for every other response.
  */
 export async function findUnmetCapability(
   response: RpcResponse,
@@ -32,10 +31,10 @@ export async function findUnmetCapability(
   }
 }
 
-/** The largest number of pages that are read. After that the tool counts as present. */
+/** Pages that are read at most. After that the tool counts as present. */
 const maxPages = 1000
 
-/** Returns true if the server lists the tool for the caller of a task. */
+/** True if the server lists the tool for the caller of a task. */
 export async function hasTool(
   { runnableCall, signal }: RestoredCall,
   { innerExchange }: Pick<TaskContext, 'innerExchange'>,

@@ -2,7 +2,7 @@ import type { JournalEntry } from '@x/exchange'
 import type { WireError } from '@x/schema'
 import type { ClaimedTask } from '../../engines/engine.ts'
 
-/** The name of the journal part that counts how often a task was requeued. Handlers do not see this part. */
+/** Part of the journal that counts how often a task was requeued. Handlers do not see it. */
 export const requeuePart = 'unserved'
 
 const firstPauseMs = 250
@@ -10,32 +10,31 @@ const longestPauseMs = 15_000
 const requeuesPerPause = 4
 
 /**
- * The sum of pauses, in milliseconds, after which a task that no instance supports fails. A deployment takes less time.
+ * Once its pauses add up to this many milliseconds, a task that no instance supports fails. A deployment takes less
+ * time.
  */
 // limit: ms | a task of a tool that no instance has | the task fails
 const unsupportedTaskTimeoutMs = 300_000
 
-/**
- * The plan to requeue a task: the journal entry with the new count, and the pause before a worker may claim the task.
- */
+/** Journal entry with the new count, and the pause before a worker may claim the task. */
 export interface RequeuePlan {
   readonly entry: JournalEntry
   readonly pauseMs: number
 }
 
-/** A capability that an instance lacks. Its members make the error of a task that no instance can run. */
+/** What an instance lacks. Its members make the error of a task that no instance can run. */
 export interface MissingCapability {
   readonly code: number
-  /** The missing tool or format, in words that can end a sentence. */
+  /** What is missing, a tool or a format, in words that can end a sentence. */
   readonly description: string
 }
 
 /**
- * Returns the plan for a task that this instance cannot run. The task is requeued, and no instance can claim it during
- * a pause. The pause doubles after every fourth requeue. Chance decides which instance claims the task next. If half of
- * the instances run an old version, the task waits longer than 15 seconds once in 65,536 times. If no instance has the
- * tool, instances claim the task about 20 times in the first minute. Once the pauses add up to
- * `unsupportedTaskTimeoutMs`, an error is returned, with which the task ends.
+ * Plans for a task that this instance cannot run: it is requeued, and no instance can claim it during a pause, which
+ * doubles after every fourth requeue. Chance decides which instance claims the task next. If half of the instances run
+ * an old version, the task waits longer than 15 seconds once in 65,536 times. If no instance has the tool, instances
+ * claim the task about 20 times in the first minute. Once the pauses add up to `unsupportedTaskTimeoutMs`, the task
+ * ends with the error that is returned.
  */
 export function planRequeue(requeueCount: number, { code, description }: MissingCapability): RequeuePlan | WireError {
   let waitedMs = 0
@@ -51,13 +50,13 @@ function computeRequeuePauseMs(requeueIndex: number): number {
   return Math.min(longestPauseMs, firstPauseMs * 2 ** Math.floor(requeueIndex / requeuesPerPause))
 }
 
-/** Returns the number of times that a task was requeued since an instance last supported it. */
+/** How often a task was requeued since an instance last supported it. */
 export function requeueCountOf({ entries }: ClaimedTask): number {
   const requeueCount = entries.find(({ member }) => member === requeuePart)?.value
   return typeof requeueCount === 'number' ? requeueCount : 0
 }
 
-/** Returns the journal entry that resets the count of requeues. Empty if there is no count to reset. */
+/** Empty if there is no count to reset. */
 export function createResetEntries(task: ClaimedTask): readonly JournalEntry[] {
   return requeueCountOf(task) === 0 ? [] : [{ member: requeuePart, value: undefined }]
 }

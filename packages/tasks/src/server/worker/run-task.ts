@@ -25,7 +25,6 @@ export async function runTask(attempt: Attempt): Promise<void> {
   emitEnd()
 }
 
-/** Emits the beginning of an attempt. Returns a function that emits its end. */
 function emitAttempt(attempt: Attempt): () => void {
   const { task } = attempt
   const { emit, settings } = attempt.context
@@ -59,7 +58,7 @@ async function runClaimedTask(attempt: Attempt): Promise<void> {
   }
 }
 
-/** Runs the call of a task. Rejects if the attempt is stopped, at the latest `cancelGraceMs` after the stop. */
+/** Runs a task's call. Rejects if the attempt is stopped, at the latest `cancelGraceMs` after the stop. */
 async function runAttempt(attempt: Attempt, runnableCall: RunnableCall): Promise<RpcResponse | undefined> {
   const { task, signal, context } = attempt
   const { method, params, principal, journal, extensionRecords } = runnableCall
@@ -69,8 +68,8 @@ async function runAttempt(attempt: Attempt, runnableCall: RunnableCall): Promise
   const baseCall = createCall({
     signal,
     principal,
-    // All other notifications are dropped: log messages cannot reach the client of a task (seps/2663-tasks-extension,
-    // task status notifications).
+    // All others are dropped: log messages cannot reach the client of a task (seps/2663-tasks-extension, task status
+    // notifications).
     notify: ({ method, params }) => {
       if (method === 'notifications/progress') attempt.setLastProgress(params)
     },
@@ -90,7 +89,7 @@ async function runAttempt(attempt: Attempt, runnableCall: RunnableCall): Promise
   }
 }
 
-/** Adds a progress token to the params, because a handler reports progress only with a token. */
+/** Without a token, a handler reports no progress. */
 function withProgressToken(params: JsonObject, id: string): JsonObject {
   const { _meta } = params
   return { ...params, _meta: { ...(typeof _meta === 'object' && _meta), [metaKeys.progressToken]: id } }
@@ -99,10 +98,7 @@ function withProgressToken(params: JsonObject, id: string): JsonObject {
 /** Milliseconds that a handler has to end after its attempt was stopped, for example to undo its work. */
 const cancelGraceMs = 5000
 
-/**
- * Returns a promise that rejects `cancelGraceMs` after the attempt was stopped. A handler that runs for longer has no
- * effect on the task.
- */
+/** Rejects `cancelGraceMs` after the attempt was stopped. A handler that runs for longer has no effect on the task. */
 function armCancelGrace({ signal, context }: Attempt) {
   const { clock } = context.settings
   let timer: unknown
@@ -136,18 +132,14 @@ async function applyResponse(attempt: Attempt, runnableCall: RunnableCall, respo
   return finishAttempt(attempt, failedEnd(toWire(undefined)))
 }
 
-/**
- * The missing capability for a payload in the format of a later version. Instances of that version can continue the
- * task.
- */
+/** For a payload in the format of a later version, whose instances can continue the task. */
 const unknownFormatCapability: MissingCapability = {
   code: errorCodes.internal,
   description: 'its format, which is of a later version',
 }
 
 /**
- * Requeues a task that this instance does not support. Ends the task if no instance has supported it for
- * `unsupportedTaskTimeoutMs`.
+ * Requeues a task that this instance does not support, or ends it if no instance has for `unsupportedTaskTimeoutMs`.
  */
 async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability): Promise<void> {
   const { task, context } = attempt
@@ -168,7 +160,7 @@ async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability)
   if (attempt.end === 'requeued') await context.dispatch(task.id, pauseMs)
 }
 
-/** Ends an attempt whose call rejected, because the attempt was stopped or the call could not be made. */
+/** For a call that rejected because the attempt was stopped, or the call could not be made. */
 async function endRejectedAttempt(attempt: Attempt, error: unknown): Promise<void> {
   const { stopReason } = attempt
   switch (stopReason?.kind) {
@@ -195,14 +187,14 @@ async function suspendAttempt(attempt: Attempt, requests: JsonObject): Promise<v
   )
 }
 
-/** Releases a task, so that any instance can continue it at once. */
+/** Lets any instance continue the task at once. */
 export async function releaseAttempt(attempt: Attempt): Promise<void> {
   const { task, context } = attempt
   await endClaimAs('released', attempt, (progress) => context.engine.release(task, progress))
   if (attempt.end === 'released') await context.dispatch(task.id)
 }
 
-/** Ends a claim by a write that leaves the task open. Ends the task instead if it is too large or was cancelled. */
+/** Ends a claim and leaves the task open, unless it is too large or was cancelled: then the task ends. */
 async function endClaimAs(
   end: 'requeued' | 'suspended' | 'released',
   attempt: Attempt,
@@ -226,7 +218,7 @@ async function finishAttempt(attempt: Attempt, taskEnd: Omit<TaskEnd, 'lifetimeM
   attempt.endClaim()
   const { engine, settings, taskChanges } = attempt.context
   const sizeError = checkResultSize(taskEnd)
-  // The last report of progress may not be stored yet.
+  // There may be a last report of progress that is not stored yet.
   const { statusMessage, progress } = attempt.takeProgress()
   const endToStore = {
     ...(progress && { progress, statusMessage }),
@@ -244,7 +236,7 @@ function finishTooLargeTask(attempt: Attempt, error: WireError): Promise<void> {
   return finishAttempt(attempt, reportFailure(attempt, error))
 }
 
-/** Returns the end of a task that fails with an error. Logs the error as well, for the author of the tool. */
+/** Logs too, for the author of the tool. */
 function reportFailure(attempt: Attempt, error: WireError): Omit<TaskEnd, 'lifetimeMs'> {
   reportError(attempt, new Error(`A task failed: ${error.message}`))
   return failedEnd(error)

@@ -3,27 +3,25 @@ import type { JournalEntry } from '@x/exchange'
 import { errorCodes, type JsonObject, type WireError } from '@x/schema'
 import type { ClaimedTask, TaskEnd } from '../../engines/engine.ts'
 
-/** The size of a task's record, in bytes of JSON. */
+/** How large a task's record is, in bytes of JSON. */
 export interface JournalSize {
-  /** The bytes of the journal of the call, of the answers and of the entries together. */
+  /** Journal of the call, answers and entries together. */
   totalBytes: number
-  /** The bytes of each entry, by part and key. */
+  /** By part and key. */
   readonly bytesByEntry: Map<string, number>
 }
 
 /**
- * The largest size of a task's journal, in bytes of JSON. A journal contains results of steps, checkpoints, requests
- * for input and responses. The limit is a little less than the largest message of the transports, because a message
- * also has an envelope.
+ * Maximum size of a task's journal, in bytes of JSON: results of steps, checkpoints, requests for input and responses.
+ * It is a little less than the largest message of the transports, because a message also has an envelope.
  */
 // limit: bytes | the records of a task | the task fails
 const maxJournalBytes = 4_000_000
 
-/** The largest size of the result or the error of a task, in bytes of JSON. */
+/** Maximum size of a task's result or error, in bytes of JSON. */
 // limit: bytes | the result of a task | the task fails
 const maxResultBytes = 4_000_000
 
-/** Measures the journal, the answers and the entries of a claimed task. */
 export function measureJournalSize({ payload, responses, entries }: ClaimedTask): JournalSize {
   const bytesByEntry = new Map(entries.map((entry) => [entryNameOf(entry), jsonByteLengthOf(entry)]))
   const entriesTotalBytes = [...bytesByEntry.values()].reduce((sum, bytes) => sum + bytes, 0)
@@ -34,22 +32,22 @@ export function measureJournalSize({ payload, responses, entries }: ClaimedTask)
 }
 
 /**
- * Adds entries, at most one for each part and key, to the size of a journal. If the journal would be too large, adds
- * nothing and returns an error. Then none of the entries may be written.
+ * Adds entries, at most one for each part and key, to the size of a journal. If it would be too large, adds nothing and
+ * returns an error; then none of the entries may be written.
  */
 export function addToJournalSize(journalSize: JournalSize, entries: readonly JournalEntry[]): WireError | undefined {
   const newBytesByEntry = new Map(entries.map((entry) => [entryNameOf(entry), jsonByteLengthOf(entry)]))
   let { totalBytes } = journalSize
   for (const [name, bytes] of newBytesByEntry) totalBytes += bytes - (journalSize.bytesByEntry.get(name) ?? 0)
-  // The journal may have been too large before, because of a long answer or a higher limit. Then entries that do not
-  // add to its size are accepted.
+  // The journal may have been too large before, because of a long answer or a higher limit. Entries that do not add to
+  // its size are then accepted.
   if (totalBytes > maxJournalBytes && totalBytes > journalSize.totalBytes) return journalLimitError(entries, totalBytes)
   for (const [name, bytes] of newBytesByEntry) journalSize.bytesByEntry.set(name, bytes)
   journalSize.totalBytes = totalBytes
   return undefined
 }
 
-/** Returns an error if the journal of a call is too large for the call to become a task. */
+/** For a call that wants to become a task. */
 export function checkJournalSize(journal: JsonObject): WireError | undefined {
   const bytes = jsonByteLengthOf(journal)
   if (bytes <= maxJournalBytes) return undefined
@@ -60,7 +58,6 @@ export function checkJournalSize(journal: JsonObject): WireError | undefined {
   )
 }
 
-/** Returns an error if requests for input are too large. */
 export function checkRequestsSize(requests: JsonObject): WireError | undefined {
   const bytes = jsonByteLengthOf(requests)
   if (bytes <= maxJournalBytes) return undefined
@@ -71,7 +68,6 @@ export function checkRequestsSize(requests: JsonObject): WireError | undefined {
   )
 }
 
-/** Returns an error if the outcome of a task is too large. */
 export function checkResultSize({ outcome }: Pick<TaskEnd, 'outcome'>): WireError | undefined {
   const bytes = jsonByteLengthOf(outcome)
   if (bytes <= maxResultBytes) return undefined

@@ -22,9 +22,9 @@ const firstPauseMs = 250
 const longestPauseMs = 30_000
 
 /**
- * Listens to the engine, and retries until that succeeds. Logs only the first failure of an outage, because the worker
- * also polls and logs the failures of its polls. Resolves with the function that stops listening. Resolves with
- * undefined if the signal aborts before.
+ * Listens to the engine, and retries until that succeeds. Of an outage only the first failure is logged, because the
+ * worker also polls and logs the failures of its polls. Resolves with the function that stops listening, or undefined
+ * if the signal aborts before.
  */
 async function listenForWork(
   listener: EngineListener,
@@ -46,29 +46,25 @@ async function listenForWork(
   return undefined
 }
 
-/** Milliseconds between two deletions of expired tasks. */
 const sweepIntervalMs = 60_000
 
-/** Milliseconds between two searches for tasks that have to be dispatched again. */
 const dispatchIntervalMs = 30_000
 
 /** Milliseconds that handlers have to end after their abort, and that the engine then has for the last writes. */
 const finalGraceMs = 1000
 
 /**
- * Milliseconds between two claims without a notification, at random up to a quarter more or less. A task waits for this
- * time if a process dies after its write and before the notification. Ten idle instances send less than two statements
+ * Milliseconds between two claims without a notification, at random up to a quarter more or less. A task waits this
+ * long if a process dies after its write and before the notification. Ten idle instances send less than two statements
  * a second.
  */
 const workPollMs = 7500
 
-/** The smallest number of milliseconds between two claims, even if a task is due sooner. */
+/** Least number of milliseconds between two claims, even if a task is due sooner. */
 const minClaimPauseMs = 20
 
-/** Milliseconds after which a run is tried again that found no free slot. */
 const noSlotRetryMs = 1000
 
-/** Returns the name under which operators see this worker. */
 function nameOfWorker(): string | undefined {
   const { pid, env } = globalThis.process ?? {}
   return pid === undefined ? undefined : `${env?.['HOSTNAME'] ?? 'process'}:${pid}`
@@ -86,17 +82,15 @@ export class Worker {
   readonly #closeController = new AbortController()
   readonly #timers = new Map<string, unknown>()
   readonly #idleListeners = new Set<() => void>()
-  /** Claims, heartbeats and deletions that have not settled. */
   readonly #backgroundWork = new Set<Promise<void>>()
   #drainCount = 0
-  /** The number of runs that claim their task at present. */
   #claimingRunCount = 0
   #isClaiming = false
   #shouldClaimAgain = false
   #subscription: Promise<(() => void) | undefined> | undefined
   #isStarted = false
 
-  /** Creates a worker that does not call the engine before `start`. */
+  /** Does not call the engine before `start`. */
   constructor(taskContext: TaskContext) {
     const { engine, clock } = taskContext.settings
     const onError: TaskSettings['onError'] = (error, logContext) => {
@@ -111,14 +105,11 @@ export class Worker {
     }
   }
 
-  /** The number of tasks that this worker runs. */
   get runningCount(): number {
     return this.#attempts.size
   }
 
-  /**
-   * Starts to listen for tasks and to claim them. A second call does nothing. A call after `close` does nothing either.
-   */
+  /** Starts to listen for tasks and to claim them. A second call does nothing, nor does one after `close`. */
   start(): void {
     if (!this.#isStarted) this.#runInOrigin(() => this.#startOnce())
   }
@@ -129,8 +120,8 @@ export class Worker {
   }
 
   /**
-   * Stops claiming tasks, and releases each running task at the end of its current step. Returns a function that
-   * resumes.
+   * Stops claiming, and releases each running task at the end of its current step. Call the returned function to
+   * resume.
    */
   drain(): () => void {
     let isActive = true
@@ -211,7 +202,7 @@ export class Worker {
   }
 
   /**
-   * Claims tasks for the free slots. A call that comes during a claim causes one more claim. Afterwards the next poll is
+   * Claims tasks for the free slots. If called during a claim, it claims once more. Afterwards the next poll is
    * scheduled.
    */
   async #claimWhileFree(): Promise<void> {
@@ -235,8 +226,8 @@ export class Worker {
   }
 
   /**
-   * Schedules the next claim, in case no notification causes one before. The pause is partly random, so that instances
-   * do not all claim at the same moment.
+   * In case no notification causes a claim before. The pause is partly random, so that instances do not all claim at
+   * the same moment.
    */
   #scheduleClaim(nextDueMs = Number.POSITIVE_INFINITY): void {
     const clock = this.#clock
@@ -257,7 +248,6 @@ export class Worker {
     return this.#context.settings.concurrency - this.#attempts.size - this.#claimingRunCount
   }
 
-  /** Creates the attempt of a claimed task. */
   #addAttempt(task: ClaimedTask): Attempt {
     const attempt = new Attempt(task, this.#context, this.#abandonController.signal)
     this.#attempts.add(attempt)
@@ -266,7 +256,7 @@ export class Worker {
     return attempt
   }
 
-  /** Runs a claimed task. Never rejects. */
+  /** Never rejects. */
   async #runAttempt(attempt: Attempt): Promise<void> {
     await runTask(attempt)
     this.#attempts.delete(attempt)
@@ -284,7 +274,7 @@ export class Worker {
     const scope = openAbortScope(signal, { timeoutMs: budgetMs, clock: this.#clock, createTimeoutError })
     try {
       const attemptPromise = this.#claimTask(id)
-      // The close of the worker waits for background work.
+      // The worker's close waits for background work.
       this.#runInBackground(() => attemptPromise.catch(() => {}))
       const attempt = await attemptPromise
       if (attempt === undefined) return await outcomeWithoutClaim(engine, id)
@@ -319,7 +309,7 @@ export class Worker {
     attempts.forEach((attempt, index) => attempt.applyLeaseState(leaseStates[index] ?? 'lost'))
   }
 
-  /** Runs a function repeatedly. Each run begins `intervalMs` after the run before has settled. */
+  /** Each run begins `intervalMs` after the one before has settled. */
   #runEvery(intervalMs: number, runOnInterval: () => Promise<unknown>): void {
     const name = String(this.#timers.size)
     const scheduleRun = (): void => {
@@ -341,7 +331,6 @@ export class Worker {
     await settlesWithin(Promise.all(this.#backgroundWork), finalGraceMs, this.#clock)
   }
 
-  /** Resolves when no attempt is running, at the latest after `timeoutMs`. */
   #waitForAttempts(timeoutMs: number): Promise<void> {
     if (this.#attempts.size === 0) return Promise.resolve()
     return new Promise((resolve) => {
