@@ -1,5 +1,5 @@
 /**
- * The server of the Streamable HTTP transport on the Fetch API.
+ * Server side of the Streamable HTTP transport on the Fetch API.
  *
  * @module @x/transport-http
  */

@@ -1,5 +1,5 @@
 /**
- * The server of the Streamable HTTP transport on AWS Lambda.
+ * Server side of the Streamable HTTP transport on AWS Lambda.
  *
  * @module @x/transport-http/lambda
  */

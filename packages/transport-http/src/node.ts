@@ -1,5 +1,5 @@
 /**
- * The server of the Streamable HTTP transport on `node:http`.
+ * Server side of the Streamable HTTP transport on `node:http`.
  *
  * @module @x/transport-http/node
  */

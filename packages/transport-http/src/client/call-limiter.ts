@@ -1,13 +1,14 @@
 /**
- * The calls of a connection that run at once. Each takes a socket, or a stream of one, and a process has some thousands
- * of them. Streams of changes, notifications and answers do not count, so that a call never waits for what waits for it.
+ * Calls of one connection that run at once. Each takes a socket, or a stream of one, and a process has some thousands
+ * of them. Streams of changes, notifications and answers do not count, so that a call never waits for what waits for
+ * it.
  */
 export const maxConcurrentCalls = 1000
 
-/** Begins a call at once, or when another one has ended. The result ends the call, also one that has not begun. */
+/** Begins a call at once, or when another has ended. Call the result to end it, even if it has not begun. */
 export type BeginCall = (start: () => void) => () => void
 
-/** Creates a limiter, whose calls begin in the order of their arrival. */
+/** Lets calls begin in the order of their arrival. */
 export function createCallLimiter(max: number = maxConcurrentCalls): BeginCall {
   let runningCount = 0
   const waiting = new Set<() => void>()

@@ -6,13 +6,13 @@ import { createIncomingBody, type IncomingBody } from './incoming-body.ts'
 import { connectOptionTable, type HttpConnectOptions } from './options.ts'
 import { createFetchSender, type IncomingResponse, type OutgoingRequest, type Sender } from './sender.ts'
 
-/** The options of `connectHttp` that exist only on Node. */
+/** What `connectHttp` can do on Node alone. */
 export interface UndiciOptions {
   /**
-   * Sends requests through this dispatcher of undici 7 or later, such as a `ProxyAgent`. By default the connection
-   * creates its own, which uses `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` if `NODE_USE_ENV_PROXY` is 1, as the `fetch`
-   * of Node does. The dispatcher must not follow redirects. Closing the connection does not close it. Not used if
-   * `fetch` is given.
+   * Sends requests through this dispatcher of undici 7 or later, such as a `ProxyAgent`. It must not follow redirects,
+   * and closing the connection does not close it. By default the connection creates its own, which uses `HTTP_PROXY`,
+   * `HTTPS_PROXY` and `NO_PROXY` if `NODE_USE_ENV_PROXY` is 1, as the `fetch` of Node does. Not used if `fetch` is
+   * given.
    */
   readonly dispatcher?: Dispatcher | undefined
   /**
@@ -23,7 +23,7 @@ export interface UndiciOptions {
   readonly connect?: buildConnector.BuildOptions | undefined
 }
 
-/** The options of `connectHttp` on Node. */
+/** Options of `connectHttp` on Node. */
 export interface NodeConnectOptions extends HttpConnectOptions, UndiciOptions {}
 
 const nodeOptionTable = {
@@ -35,8 +35,8 @@ const nodeOptionTable = {
 /**
  * Connects to an MCP server over HTTP. Pass the result to `createClient`. Nothing is sent before the first request.
  *
- * Throws a `TypeError` for a URL that is not http or https, an invalid header, or an unknown option. A request rejects
- * with {@link HttpError} if no response arrives (basic/transports/streamable-http).
+ * Throws a `TypeError` for a URL that is not http or https, an invalid header, or an unknown option. If no response
+ * arrives, a request rejects with {@link HttpError} (basic/transports/streamable-http).
  *
  * @example
  * await using connection = connectHttp('https://example.com/mcp', { headers: { authorization: `Bearer ${token}` } })
@@ -47,9 +47,8 @@ export function connectHttp(url: string | URL, options: NodeConnectOptions = {})
 }
 
 /**
- * Creates a client for HTTP requests to one endpoint. Connections to servers of earlier revisions use it. Nothing is
- * sent before the first request. Throws a `TypeError` for a URL that is not http or https, an invalid header, or an
- * unknown option.
+ * Sends HTTP requests to one endpoint, for connections to servers of earlier revisions. Nothing is sent before the
+ * first request. Throws a `TypeError` for a URL that is not http or https, an invalid header, or an unknown option.
  */
 export function createHttpClient(url: string | URL, options: NodeConnectOptions = {}): HttpClient {
   const resolved = resolveOptions(options, nodeOptionTable, 'createHttpClient')
@@ -61,8 +60,8 @@ function createNodeSender(options: NodeConnectOptions): Sender {
 }
 
 /**
- * Creates a sender that uses undici's `dispatch`, which passes each chunk directly to a handler. By contrast, undici's
- * `request` creates a stream for each body, and its `fetch` creates several.
+ * Uses undici's `dispatch`, which passes each chunk directly to a handler; its `request` would create a stream for each
+ * body, and its `fetch` several.
  */
 function createUndiciSender(options: UndiciOptions): Sender {
   const ownDispatcher = options.dispatcher ? undefined : createOwnDispatcher(options)
@@ -77,8 +76,8 @@ function createUndiciSender(options: UndiciOptions): Sender {
           method,
           headers: headers as string[],
           body: body ?? null,
-          // undici's own timeout would end a stream after five minutes without bytes. It is disabled, because
-          // `startTimeoutWatch` limits the time.
+          // undici's own timeout would end a stream after five minutes without bytes. `startTimeoutWatch` limits the
+          // time instead.
           headersTimeout: 0,
           bodyTimeout: 0,
         } as const
@@ -89,15 +88,14 @@ function createUndiciSender(options: UndiciOptions): Sender {
   }
 }
 
-/** The connections of one sender, if the user has passed no dispatcher. */
 interface OwnDispatcher {
   dispatcherFor(origin: string): Dispatcher
   destroy(): Promise<void>
 }
 
 /**
- * Creates a dispatcher that uses a single connection until two requests run at the same time. Most clients send one
- * request after the other. A pool of connections would reserve 20 KB for queued requests.
+ * Uses a single connection until two requests run at the same time, because most clients send one after the other, and
+ * a pool would reserve 20 KB for queued requests.
  */
 function createOwnDispatcher(options: UndiciOptions): OwnDispatcher {
   const connect = { timeout: 10_000, ...options.connect }
@@ -118,7 +116,7 @@ function createOwnDispatcher(options: UndiciOptions): OwnDispatcher {
   }
 }
 
-/** Creates undici's handler for one request. An error may arrive before the response, or in the middle of its body. */
+/** Handles one request. An error may arrive before the response, or in the middle of its body. */
 function createDispatchHandler(
   outgoingRequest: OutgoingRequest,
   resolve: (incomingResponse: IncomingResponse) => void,
@@ -126,7 +124,7 @@ function createDispatchHandler(
 ): Dispatcher.DispatchHandler {
   let controller: Dispatcher.DispatchController | undefined
   let body: IncomingBody | undefined
-  // undici cannot stop a request before `onRequestStart`. Such a request is stopped in `onRequestStart`.
+  // undici cannot stop a request before `onRequestStart`, so one that was stopped earlier is stopped there.
   const stop = (): void => {
     // No caller receives this error, because a cancelled request has already rejected with its own reason.
     if (!body?.isFinished()) controller?.abort(new Error('The request was stopped'))
@@ -138,7 +136,7 @@ function createDispatchHandler(
       if (isCancelled(outgoingRequest)) stop()
     },
     onResponseStart: (_, status, headers) => {
-      // Informational responses (1xx) precede the actual response.
+      // Informational responses (1xx) precede the actual one.
       if (status < 200) return
       body = createIncomingBody(stop)
       resolve({ status, header: (name) => headerValueOf(name, headers[name]), read: body.read, stop })

@@ -7,11 +7,11 @@ import { HttpError } from './http-error.ts'
 import { connectOptionTable, type HttpConnectOptions, type ResolvedConnectOptions } from './options.ts'
 import { createFetchSender, type Sender } from './sender.ts'
 
-/** A connection to a server over HTTP. It keeps sockets open until `close` is called. */
+/** A connection to a server over HTTP. Sockets stay open until you call `close`. */
 export interface HttpConnection extends Connection, ObservableState {
   readonly state: ObservableState['state']
   readonly onStateChange: ObservableState['onStateChange']
-  /** The URL of the endpoint without its query, which may contain secrets. */
+  /** URL of the endpoint without its query, which may contain secrets. */
   readonly url: string
   /** Aborts when the connection is closed, so that no caller retries. */
   readonly closed: AbortSignal
@@ -21,10 +21,7 @@ export interface HttpConnection extends Connection, ObservableState {
   close(): Promise<void>
 }
 
-/**
- * Creates a connection that uses the sender of a platform. Throws a `TypeError` for an invalid URL or an invalid
- * header.
- */
+/** Connects through a platform's sender. Throws a `TypeError` for an invalid URL or an invalid header. */
 export function createConnection(url: string | URL, options: ResolvedConnectOptions, sender: Sender): HttpConnection {
   const checkReply = createRevisionCheck(() => client, options.runtime)
   const client: HttpClient = createPlatformClient(url, options, { sender, checkReply })
@@ -47,16 +44,15 @@ export function createConnection(url: string | URL, options: ResolvedConnectOpti
 /**
  * Connects to an MCP server over HTTP with the `fetch` of the platform. Pass the result to `createClient`. Nothing is
  * sent before the first request. Throws a `TypeError` for a URL that is not http or https, an invalid header, or an
- * unknown option. A request rejects with {@link HttpError} if no response arrives (basic/transports/streamable-http).
+ * unknown option. If no response arrives, a request rejects with {@link HttpError} (basic/transports/streamable-http).
  */
 export function connectHttp(url: string | URL, options: HttpConnectOptions = {}): HttpConnection {
   return createConnection(url, resolveOptions(options, connectOptionTable, 'connectHttp'), createWebSender(options))
 }
 
 /**
- * Creates a client for HTTP requests to one endpoint. Connections to servers of earlier revisions use it. Nothing is
- * sent before the first request. Throws a `TypeError` for a URL that is not http or https, an invalid header, or an
- * unknown option.
+ * Sends HTTP requests to one endpoint, for connections to servers of earlier revisions. Nothing is sent before the
+ * first request. Throws a `TypeError` for a URL that is not http or https, an invalid header, or an unknown option.
  */
 export function createHttpClient(url: string | URL, options: HttpConnectOptions = {}): HttpClient {
   const resolved = resolveOptions(options, connectOptionTable, 'createHttpClient')
@@ -64,7 +60,7 @@ export function createHttpClient(url: string | URL, options: HttpConnectOptions 
 }
 
 function createWebSender(options: HttpConnectOptions): Sender {
-  // `fetch` is called as a member of `globalThis`, because the `fetch` of a browser rejects any other `this`.
+  // Called as a member of `globalThis`, because the `fetch` of a browser rejects any other `this`.
   const fetch = options.fetch ?? ((address, request) => globalThis.fetch(address, request))
   return explainPageFailures(createFetchSender(fetch))
 }
@@ -87,10 +83,7 @@ function explainPageFailures(sender: Sender): Sender {
   return { ...sender, send }
 }
 
-/**
- * Returns true if a server answers a request whose response no page can read. A refusal of the origin is not final
- * there.
- */
+/** True if a server answers a request whose response no page can read. A refusal of the origin is not final there. */
 function answersPages(url: URL): Promise<boolean> {
   const request = { method: 'HEAD', mode: 'no-cors', credentials: 'omit' } as const
   return globalThis.fetch(url.href, request).then(

@@ -9,34 +9,29 @@ import type { HttpHeaders, HttpTarget, ResolvedConnectOptions } from './options.
 import type { HttpMethod, IncomingResponse, OutgoingRequest, Sender } from './sender.ts'
 import { sendAuthorizedRequest } from './send-authorized.ts'
 
-/**
- * The number of attempts while no connection can be made. A server that restarts at the same address is then found
- * again.
- */
+/** Attempts while no connection can be made. A server that restarts at the same address is then found again. */
 const maxAttempts = 3
 
-/** The longest pauses in milliseconds: `firstMs` before the second attempt, `maxMs` before the third. */
+/** Longest pauses in milliseconds: `firstMs` before the second attempt, `maxMs` before the third. */
 const retryPauses = { firstMs: 100, maxMs: 200 }
 
-/** The number of redirects that a request follows: one to https, one to the path of the endpoint, and one more. */
+/** Redirects that a request follows: one to https, one to the path of the endpoint, and one more. */
 // limit: redirects | count | redirects of a call | the call is rejected
 const maxRedirects = 3
 
 /**
- * Checks the response to a request and its HTTP status. Rejects with {@link HttpError} `unsupported_version` if the
- * response shows that the server implements only earlier revisions.
+ * Checks a response and its HTTP status. Rejects with {@link HttpError} `unsupported_version` if the server shows that
+ * it implements only earlier revisions.
  */
 export type CheckReply = (status: number, reply: Promise<RpcResponse>, request: RpcRequest) => Promise<RpcResponse>
 
-/** State that all requests to one endpoint share. */
+/** What all requests to one endpoint share. */
 export interface EndpointState {
   readonly endpoint: URL
   readonly options: ResolvedConnectOptions
   readonly sender: Sender
   readonly clock: Clock
-  /**
-   * The headers of the user, after a check. `undefined` if a function of the user returns the headers of each request.
-   */
+  /** The user's headers, checked. `undefined` if a function of the user returns the headers of each request. */
   readonly fixedHeaders: readonly string[] | undefined
   readonly bounds: ParseBounds
   readonly maxStreamBytes: number
@@ -58,17 +53,14 @@ export function createEndpointState(
   return { endpoint: toEndpointUrl(url), options, clock, fixedHeaders, bounds, maxStreamBytes, ...connection }
 }
 
-/** One HTTP request to the endpoint. */
 export interface EndpointRequest {
   readonly method: HttpMethod
   readonly body: string | undefined
-  /**
-   * The JSON-RPC request in the body or, if the body has none, the one that caused this HTTP request.
-   */
+  /** The JSON-RPC request in the body or, if the body has none, the one that caused this HTTP request. */
   readonly relatedRequest: RpcRequest
-  /** Returns all headers of the request, including those of the user, as alternating names and values. */
+  /** All headers of the request, the user's included, as alternating names and values. */
   readonly createHeaders: (userHeaders: readonly string[]) => readonly string[]
-  /** False if a 401 or 403 response to this request must not begin an authorization. Default true. */
+  /** False if a 401 or 403 must not begin an authorization. Default true. */
   readonly mayAuthorize?: boolean | undefined
 }
 
@@ -79,8 +71,8 @@ export interface EndpointResponse {
 }
 
 /**
- * Sends a request with the headers of the user and of the authorizer. Sends it again if it did not reach the server.
- * Follows redirects. Records what the outcome says about the server.
+ * Sends a request with the headers of the user and of the authorizer, again if it did not reach the server, and along
+ * redirects. What the outcome says about the server is recorded.
  */
 export async function sendToEndpoint(
   endpointState: EndpointState,
@@ -141,7 +133,7 @@ async function sendOutgoing(endpointState: EndpointState, outgoingRequest: Outgo
   }
 }
 
-/** Returns the headers of the authorizer. Throws a `TypeError` if the user has set one of these headers too. */
+/** Throws a `TypeError` if the user has set a header of the authorizer too. */
 function checkAuthHeaders(authHeaders: HttpHeaders, userHeaders: readonly string[]): readonly string[] {
   const headers = flattenUserHeaders(authHeaders)
   const duplicateName = headers.find(
@@ -199,9 +191,9 @@ function describeUrl(url: unknown): string {
 }
 
 /**
- * Returns the target of a redirect with the status 307 or 308. The target must have the same origin, or be https on the
- * same host if the source is http. Throws {@link HttpError} `redirect` for any other redirect, because another server
- * must not receive the credentials, headers and arguments of a request.
+ * Finds where a 307 or 308 leads. It must stay within the origin, or lead from http to https on the same host. Throws
+ * {@link HttpError} `redirect` for any other, because another server must not receive the credentials, headers and
+ * arguments of a request.
  */
 export function resolveRedirect(sourceUrl: URL, incomingResponse: Pick<IncomingResponse, 'status' | 'header'>): URL {
   const { status } = incomingResponse
@@ -230,14 +222,14 @@ function isHttpsUpgrade(sourceUrl: URL, target: URL): boolean {
   return isHttpToHttps && sourceUrl.hostname === target.hostname && sourceUrl.port === '' && target.port === ''
 }
 
-/** Returns true if a status is a redirect. A browser hides the target of a redirect and reports the status 0. */
+/** A browser hides where a redirect leads, and reports the status 0. */
 function isRedirect(status: number): boolean {
   return status === 0 || status === 301 || status === 302 || status === 303 || status === 307 || status === 308
 }
 
 /**
- * Runs an operation, and runs it again if an error proves that nothing was sent. A cancelled request is not sent again.
- * The pauses between the attempts are random and grow.
+ * Runs an operation again if an error proves that nothing was sent. A cancelled request is not sent again. Pauses
+ * between the attempts are random and grow.
  */
 async function withRetry<T>(
   operation: () => Promise<T>,

@@ -7,9 +7,8 @@ const maxExcerptLength = 200
 const maxExcerptBytes = 65_536
 
 /**
- * Reads the JSON-RPC error in a response whose status is not 2xx. Only servers of this revision send a JSON-RPC error
- * in such a response (basic/transports/streamable-http, backward compatibility). Throws {@link HttpError} `status` if
- * the body is not a JSON-RPC error.
+ * Reads the JSON-RPC error in a response whose status is not 2xx; only servers of this revision send one there
+ * (basic/transports/streamable-http, backward compatibility). Throws {@link HttpError} `status` for any other body.
  */
 export async function readErrorReply(
   incomingResponse: IncomingResponse,
@@ -22,10 +21,10 @@ export async function readErrorReply(
   throw buildStatusError(incomingResponse, text, context)
 }
 
-/** The parameters for reading the body of a response that is not a JSON-RPC message. */
+/** How to read the body of a response that is not a JSON-RPC message. */
 export type StatusContext = Pick<ReplyContext, 'origin' | 'secrets' | 'recordActivity' | 'bounds'>
 
-/** Creates the {@link HttpError} `status` for a response. The error contains the beginning of the body. */
+/** Makes an {@link HttpError} `status` with the beginning of the body. */
 export async function createStatusError(
   incomingResponse: IncomingResponse,
   mediaType: string | undefined,
@@ -64,7 +63,7 @@ async function readStatusText(
   try {
     return await readText(incomingResponse, maxBytes, context)
   } catch {
-    // If the body cannot be read, the error still contains the status.
+    // Even if the body cannot be read, the error has the status.
     return ''
   }
 }
@@ -78,7 +77,7 @@ function parseRejection(text: string, { bounds }: ReplyContext): RpcResponse | u
   }
 }
 
-// Removes the values of request headers from the text, because a debugging proxy may return them in its response.
+// Removes the values of request headers, which a debugging proxy may return in its response.
 function redactExcerpt(text: string, secrets: readonly string[]): string {
   let excerpt = text.slice(0, maxExcerptBytes)
   for (const secret of secrets) {

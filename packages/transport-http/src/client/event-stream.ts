@@ -2,36 +2,34 @@ import { isRequest, isResponse, parseMessage, type ParseBounds, type RpcMessage,
 import { createParser } from 'eventsource-parser'
 import { HttpError } from './http-error.ts'
 
-/** One event of a stream. */
+/** One event of an SSE stream. */
 export interface HttpEvent {
   readonly data: string
-  /** The value for the header `Last-Event-ID` if the stream is opened again. */
+  /** Value for the header `Last-Event-ID` if the stream is opened again. */
   readonly id: string | undefined
 }
 
-/** The functions that receive the events of one stream. */
+/** Receives one stream's events. */
 export interface HttpEventListener {
-  /** The limit for the bytes of the whole stream, including comments. */
+  /** Limit in bytes for the whole stream, including comments. */
   readonly maxBytes: number
   /** Called for each event of the type `message`, including events without data. */
   readonly onEvent: (event: HttpEvent) => void
-  /** Called if the server sends the time in milliseconds that a client should wait before it opens the stream again. */
+  /** Called if the server says how many milliseconds a client should wait before it opens the stream again. */
   readonly onRetry?: ((ms: number) => void) | undefined
 }
 
-/** The receiver of the messages of one stream, and the limits of the stream. */
 export interface EventStreamOptions {
   readonly origin: string
   readonly bounds: ParseBounds
-  /** The limit for the bytes of the whole stream, including comments. */
+  /** Limit in bytes for the whole stream, including comments. */
   readonly maxBytes: number
   readonly onMessage: (message: RpcMessage) => void
 }
 
 /**
- * Returns a function that takes the chunks of an SSE body and passes its messages to `onMessage`. It skips comments,
- * ids, retry times and events of other types. It throws {@link HttpError} `too_large` if a limit is exceeded, and
- * `protocol` if an event is not a message.
+ * Reads the messages of an SSE body, chunk by chunk. Comments, ids, retry times and events of other types are skipped.
+ * Throws {@link HttpError} `too_large` if a limit is exceeded, and `protocol` if an event is not a message.
  */
 export function createEventStreamReader({ onMessage, ...options }: EventStreamOptions): (chunk: Uint8Array) => void {
   const onEvent = ({ data }: HttpEvent): void => {
@@ -40,10 +38,7 @@ export function createEventStreamReader({ onMessage, ...options }: EventStreamOp
   return createEventDecoder({ ...options, onEvent })
 }
 
-/**
- * Returns a function that takes the chunks of an SSE body and passes its events to the listener. It throws
- * {@link HttpError} `too_large` if a limit is exceeded.
- */
+/** Reads the events of an SSE body, chunk by chunk. Throws {@link HttpError} `too_large` if a limit is exceeded. */
 export function createEventDecoder({
   origin,
   bounds,
@@ -57,8 +52,8 @@ export function createEventDecoder({
   const streamTooLargeError = (subject: string, limitBytes: number): HttpError =>
     new HttpError('too_large', `${subject} is longer than ${limitBytes} bytes`, { origin })
   const parser = createParser({
-    // The parser of this library counts characters, of which a text never has more than bytes. The parser of messages
-    // counts the bytes afterwards.
+    // This library's parser counts characters, of which a text never has more than bytes. Our parser of messages counts
+    // the bytes afterwards.
     maxBufferSize: bounds.bytes + maxOverheadLength,
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded') throw streamTooLargeError('an event', bounds.bytes)
@@ -81,9 +76,8 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
 /**
- * Returns a function that replaces every line end in a stream with LF. Otherwise the SSE parser would search the next
- * LF at every CR, which takes quadratic time for a chunk of many CRs. The function works on bytes, because in UTF-8 no
- * other character contains the bytes of CR or LF.
+ * Attack: for a chunk of many CRs the SSE parser would take quadratic time, because it searches the next LF at every
+ * CR. Every line end becomes LF instead, in the bytes, because in UTF-8 no other character contains those of CR or LF.
  */
 function createLineEndNormalizer(): (chunk: Uint8Array) => Uint8Array {
   let endsWithCarriageReturn = false
@@ -112,10 +106,10 @@ function replaceCarriageReturns(bytes: Uint8Array, firstIndex: number): Uint8Arr
   return normalizedBytes.subarray(0, length)
 }
 
-// The buffer of the SSE parser also contains field names, ids and the line breaks within an event.
+// Room for what else is in the SSE parser's buffer: field names, ids and the line breaks within an event.
 const maxOverheadLength = 1024
 
-/** Parses the message in a body or in an event. Throws {@link HttpError} `protocol` if it is invalid. */
+/** Parses the message in a body or event. Throws {@link HttpError} `protocol` if it is invalid. */
 export function parseEventMessage(text: string, bounds: ParseBounds, origin: string): RpcMessage {
   try {
     return parseMessage(text, bounds)
@@ -126,8 +120,8 @@ export function parseEventMessage(text: string, bounds: ParseBounds, origin: str
 }
 
 /**
- * Returns a message that is a response. Returns undefined for a notification. Throws {@link HttpError} `protocol` for a
- * request, which a server must not send.
+ * Lets a response through; undefined for a notification. Throws {@link HttpError} `protocol` for a request, which a
+ * server must not send.
  */
 export function requireResponse(message: RpcMessage, origin: string): RpcResponse | undefined {
   if (isResponse(message)) return message

@@ -14,13 +14,13 @@ const reservedHeaders = new Set(
 )
 const paramHeaderPrefix = 'mcp-param-'
 
-// The client requests uncompressed responses, because a small compressed body may expand to a large one.
+// Asks for uncompressed responses, because a small compressed body may expand to a large one.
 const fixedProtocolHeaders = ['accept', 'application/json, text/event-stream', 'accept-encoding', 'identity']
 const bodyHeaders = ['content-type', 'application/json']
 
 /**
- * Checks the headers of the user, and returns them as alternating names and values. Throws a `TypeError` for an invalid
- * header. The message contains only the name of the header, because its value is often a secret.
+ * Checks the user's headers, and flattens them to alternating names and values. Throws a `TypeError` that names the
+ * invalid header but not its value, which is often a secret.
  */
 export function flattenUserHeaders(headers: HttpHeaders): readonly string[] {
   if (typeof headers !== 'object' || headers === null)
@@ -38,8 +38,8 @@ export function flattenUserHeaders(headers: HttpHeaders): readonly string[] {
 }
 
 /**
- * Creates the headers of one request: the media types, the headers that repeat values of the body, and the headers of
- * the user (basic/transports/streamable-http, request metadata).
+ * Puts together the headers of one request: media types, those that repeat values of the body, and the user's
+ * (basic/transports/streamable-http, request metadata).
  */
 export function createRequestHeaders(
   request: RpcRequest,
@@ -67,10 +67,7 @@ export function createRequestHeaders(
   return headers
 }
 
-/**
- * Creates the HTTP headers for a request of an earlier revision of the protocol. They are the media types, the headers
- * of this request, and the headers that the user configured.
- */
+/** Puts together the headers for an earlier revision: media types, those of this request, and the user's. */
 export function createPlainHeaders(
   headers: HttpHeaders,
   userHeaders: readonly string[],
@@ -86,21 +83,20 @@ export function createPlainHeaders(
 }
 
 /**
- * Returns the name of a header from the call's context in lower case. Returns undefined if the header must not be sent,
- * because the transport itself writes it. In a proxy, the context contains all headers of the forwarded request.
+ * Lower case, or undefined for a header that the transport itself writes. In a proxy, the call's context contains all
+ * headers of the forwarded request, and those must not replace ours.
  */
 function normalizeHeaderName(name: string, { method }: RpcRequest): string | undefined {
   const lowerCaseName = name.toLowerCase()
   if (!lowerCaseName.startsWith('mcp-') || !tokenPattern.test(name)) {
     throw new TypeError(`${JSON.stringify(name)} is no header for an exchange to write: begin its name with Mcp-`)
   }
-  // For a method of an extension, the transport does not know the value of `Mcp-Name`. So the value of the context is
-  // sent.
+  // For a method of an extension, the transport does not know the value of `Mcp-Name`, so the context's is sent.
   if (lowerCaseName === 'mcp-name' && findMethodRow(method)?.targetParam === undefined) return lowerCaseName
   return reservedHeaders.has(lowerCaseName) || lowerCaseName.startsWith(paramHeaderPrefix) ? undefined : lowerCaseName
 }
 
-/** Returns the method of a request, followed by the name or the URI of its target. */
+/** For errors: the method, and the name or URI of its target. */
 export function describeOperation(request: RpcRequest): string {
   const name = readTargetName(request)
   return name === undefined ? request.method : `${request.method} ${name}`

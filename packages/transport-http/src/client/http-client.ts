@@ -19,19 +19,19 @@ import { type RequestWithCall, sendExchange } from './send-exchange.ts'
 import type { TimeoutWatch } from './timeout-watch.ts'
 
 /**
- * Sends requests to one endpoint: JSON-RPC requests of this revision with `exchange`, and HTTP requests of earlier
- * revisions with `send`. Both functions share the sockets, the user's headers, the authorizer, the time limit, and the
- * rules for redirects and retries.
+ * Sends requests to one endpoint: JSON-RPC requests of this revision with `exchange`, and HTTP requests of earlier ones
+ * with `send`. Both share the sockets, the user's headers, the authorizer, the time limit, and the rules for redirects
+ * and retries.
  */
 export interface HttpClient extends AsyncResource, ObservableState {
   readonly exchange: Exchange
   /** Sends a notification of this revision. Rejects with an `HttpError` if the server does not accept it. */
   notify(notification: RpcNotification, call: Pick<Call, 'signal'>): Promise<void>
-  /** The URL of the endpoint without its query, which may contain secrets. */
+  /** URL of the endpoint without its query, which may contain secrets. */
   readonly url: string
   /** Aborts when the client is closed. */
   readonly closed: AbortSignal
-  /** The limits for one message. */
+  /** Limits for one message. */
   readonly bounds: ParseBounds
   /** Sends one HTTP request. Rejects with the reason of the signal, or with an `HttpError` if no response arrives. */
   send(request: HttpClientRequest): Promise<HttpClientResponse>
@@ -39,9 +39,7 @@ export interface HttpClient extends AsyncResource, ObservableState {
   close(): Promise<void>
 }
 
-/**
- * Creates a client that uses the sender of a platform. Throws a `TypeError` for an invalid URL or an invalid header.
- */
+/** Uses a platform's sender. Throws a `TypeError` for an invalid URL or an invalid header. */
 export function createPlatformClient(
   url: string | URL,
   options: ResolvedConnectOptions,
@@ -144,7 +142,7 @@ function sendPlainRequest(
   })
 }
 
-/** Sends a notification, which the server accepts with a status and no body (basic/transports/streamable-http). */
+/** A server accepts a notification with a status and no body (basic/transports/streamable-http). */
 async function postNotification(
   send: HttpClient['send'],
   notification: RpcNotification,
@@ -154,7 +152,7 @@ async function postNotification(
     method: 'POST',
     headers: { 'mcp-protocol-version': protocolVersion, 'mcp-method': notification.method },
     body: encodeMessage(notification),
-    // The option `headers`, if it is a function, reads the method and the params. A notification has no id.
+    // If `headers` is a function, it reads the method and the params. A notification has no id.
     rpcRequest: { ...notification, id: '' },
     signal,
   })

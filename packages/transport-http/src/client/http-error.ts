@@ -1,50 +1,44 @@
-/** The reasons why an HTTP request has no response. */
+/** Why an HTTP request has no response. */
 export type HttpErrorCode =
-  /** Nothing listens at the address, so the server received nothing. It does not run, or has another address. */
+  /** Nothing listens at the address, so nothing was received. The server does not run, or has another address. */
   | 'refused'
-  /** No connection could be made for another reason, so the server received nothing. */
+  /** No connection could be made for another reason, so nothing was received. */
   | 'connect'
-  /** In a page, the browser withheld the response, because the server does not allow the origin of the page. */
+  /** In a page, the browser withheld the response, because the server does not allow the page's origin. */
   | 'cors'
-  /** The certificate of the server is not trusted. Nothing was sent, and another attempt would fail too. */
+  /** An untrusted certificate. Nothing was sent, and another attempt would fail too. */
   | 'certificate'
-  /**
-   * The connection did not open within ten seconds, or no byte arrived for 30 minutes. The server may have processed
-   * the request.
-   */
+  /** No connection within ten seconds, or no byte for 30 minutes. The server may have processed the request. */
   | 'timeout'
-  /** The server answered with an HTTP error status, and the body is not a JSON-RPC error. */
+  /** An HTTP error status, with a body that is not a JSON-RPC error. */
   | 'status'
-  /** The response violates the rules of the transport. */
+  /** A response that violates the rules of the transport. */
   | 'protocol'
-  /** The response exceeds a size limit. */
+  /** A response beyond a size limit. */
   | 'too_large'
-  /** The server redirects to a target that must not be followed. */
+  /** A redirect to where no request may follow. */
   | 'redirect'
-  /** The server implements only earlier revisions of the protocol. The message names a revision of the server. */
+  /** A server of earlier revisions only. The message names one of them. */
   | 'unsupported_version'
   /** The connection or the stream ended before the response was complete. The server may have processed the request. */
   | 'closed'
 
-/** The members of an {@link HttpError} without its code and message. */
+/** What an {@link HttpError} has besides its code and message. */
 export interface HttpErrorDetails {
-  /** The scheme, host and port of the server. The path and the query are left out, because they may contain secrets. */
+  /** Scheme, host and port of the server. Path and query may contain secrets, and are left out. */
   readonly origin: string
-  /** The HTTP status, if a response arrived. */
+  /** HTTP status, if a response arrived. */
   readonly status?: number | undefined
-  /**
-   * The beginning of the body of an unexpected response, at most 200 characters. Values of request headers are removed
-   * from it.
-   */
+  /** Beginning of an unexpected body, at most 200 characters, without the values of request headers. */
   readonly excerpt?: string | undefined
-  /** The time in milliseconds after which the server allows another attempt (`Retry-After`). */
+  /** Milliseconds after which the server allows another attempt (`Retry-After`). */
   readonly retryAfterMs?: number | undefined
   /** Default: what the code and the status prove. */
   readonly mayHaveRun?: boolean | undefined
   readonly cause?: unknown
 }
 
-/** The codes of failures before the server has received a request, or of its refusal to read one. */
+/** Failures before the server has received a request, or its refusal to read one. */
 const unsentCodes: ReadonlySet<HttpErrorCode> = new Set([
   'refused',
   'connect',
@@ -53,12 +47,12 @@ const unsentCodes: ReadonlySet<HttpErrorCode> = new Set([
   'unsupported_version',
 ])
 
-/** The statuses with which a server refuses a request before it reads the body. */
+/** Statuses with which a server refuses a request before it reads the body. */
 const refusedStatuses: ReadonlySet<number | undefined> = new Set([401, 403, 429])
 
 /**
- * Reports that an HTTP request has no response. A JSON-RPC error of the server is a response, and so not an
- * `HttpError`. The message does not contain the server's address, which is in `origin`.
+ * An HTTP request without a response. A JSON-RPC error of the server is a response, and so no `HttpError`. Its message
+ * does not contain the server's address, which is in `origin`.
  */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
@@ -81,7 +75,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Returns true if a value is an {@link HttpError}. The class may come from another copy of this package. */
+/** True for an {@link HttpError}, also one of another copy of this package. */
 export function isHttpError(error: unknown): error is HttpError {
   return error instanceof Error && error.name === 'HttpError' && 'origin' in error && typeof error.origin === 'string'
 }

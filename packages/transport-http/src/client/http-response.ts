@@ -9,38 +9,38 @@ import { readText } from './read-text.ts'
 import { createStatusError } from './error-status.ts'
 import type { HttpMethod, IncomingResponse } from './sender.ts'
 
-/** One HTTP request that a client sends to its endpoint. */
+/** One HTTP request to the endpoint, other than an exchange of this revision. */
 export interface HttpClientRequest {
   readonly method: HttpMethod
-  /** Headers that are sent in addition to the media types, the headers of the user and those of the authorizer. */
+  /** Sent in addition to the media types, the user's headers and the authorizer's. */
   readonly headers?: HttpHeaders | undefined
-  /** The body, as JSON text. */
+  /** JSON text. */
   readonly body?: string | undefined
   /**
-   * The JSON-RPC request in the body, or else the JSON-RPC request that caused this HTTP request. It is passed to the
-   * option `headers` if the option is a function.
+   * The JSON-RPC request in the body, or else the one that caused this HTTP request. The option `headers` gets it, if
+   * it is a function.
    */
   readonly rpcRequest: RpcRequest
   /** Stops the request, even while the body of its response is read. */
   readonly signal: AbortSignal
-  /** False if a 401 or 403 response must not begin an authorization. Default true. */
+  /** False if a 401 or 403 must not begin an authorization. Default true. */
   readonly mayAuthorize?: boolean | undefined
   /** True for a call, which may have to wait for others. At most 1,000 run at once. Default false. */
   readonly isCall?: boolean | undefined
 }
 
-/** The response to one request. Its body must be read once, as a text or as events, or be stopped. */
+/** What came back. You must read its body once, as a text or as events, or stop it. */
 export interface HttpClientResponse extends HttpResponseHead {
-  /** The media type of the body, in lower case and without parameters. */
+  /** Media type of the body, in lower case and without parameters. */
   readonly type: string | undefined
   /** Reads the body as UTF-8. Rejects with an `HttpError` `too_large` if the body exceeds the limit for one message. */
   text(): Promise<string>
   /**
-   * Reads the body as events until it ends. Rejects with an `HttpError` if the body exceeds a limit. Rejects with an
-   * error that the listener throws.
+   * Reads the body as events until it ends. Rejects with an `HttpError` if the body exceeds a limit, and with what the
+   * listener throws.
    */
   readEvents(listener: HttpEventListener): Promise<void>
-  /** Reads the beginning of the body, and returns an error for the unexpected status. */
+  /** Makes an error for an unexpected status, with the beginning of the body. */
   readError(): Promise<Error>
   stop(): void
 }
@@ -49,13 +49,11 @@ interface ResponseContext {
   readonly endpointState: EndpointState
   readonly secrets: readonly string[]
   readonly recordActivity: () => void
-  /** Called when the body has ended or was stopped. */
   readonly onEnd: () => void
-  /** Returns the reason for which the request was stopped. Returns undefined if it was not stopped. */
   readonly getStopReason: () => { readonly reason: unknown } | undefined
 }
 
-/** Creates a response. The time limit of its request also applies to its body. */
+/** A request's time limit also applies to the body of its response. */
 export function createClientResponse(incomingResponse: IncomingResponse, context: ResponseContext): HttpClientResponse {
   const { endpointState, secrets, recordActivity, onEnd, getStopReason } = context
   const { origin } = endpointState.endpoint

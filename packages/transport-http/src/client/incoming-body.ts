@@ -1,14 +1,14 @@
-/** A response body that arrives in chunks. Each chunk is passed directly to the reader. */
+/** A body that arrives in chunks, each of which goes directly to the reader. */
 export interface IncomingBody {
-  /** Returns true if the body has ended or failed. Stopping it then has no effect. */
+  /** True if the body has ended or failed. Stopping it then has no effect. */
   readonly isFinished: () => boolean
-  /** Called by the platform for each chunk. If the reader throws an error, the body is stopped. */
+  /** The platform calls it for each chunk. If the reader throws, the body is stopped. */
   readonly receiveChunk: (chunk: Uint8Array) => void
   readonly end: () => void
   readonly fail: (error: unknown) => void
   /**
-   * Passes every chunk to the reader, beginning with the chunks that have already arrived. It can be called once.
-   * Rejects with the error of the body.
+   * Passes every chunk to the reader, beginning with those that have already arrived. May be called once. Rejects with
+   * the error of the body.
    */
   readonly read: (onChunk: (chunk: Uint8Array) => void) => Promise<void>
 }
@@ -19,9 +19,9 @@ interface BodyReader {
   readonly reject: (error: unknown) => void
 }
 
-/** Creates a body. The function `stop` stops its arrival. */
+/** `stop` stops its arrival. */
 export function createIncomingBody(stop: () => void): IncomingBody {
-  // The first bytes may arrive together with the headers, before any reader can exist.
+  // First bytes may arrive together with the headers, before any reader can exist.
   const earlyChunks: Uint8Array[] = []
   let reader: BodyReader | undefined
   let endState: { readonly error?: unknown } | undefined

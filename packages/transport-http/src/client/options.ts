@@ -5,11 +5,11 @@ import type { FetchFunction } from './sender.ts'
 
 export type { HttpAuthorizer, HttpHeaders, HttpResponseHead, HttpTarget } from '@x/exchange'
 
-/** The options of `connectHttp` on every platform. */
+/** Options of `connectHttp` on every platform. */
 export interface HttpConnectOptions {
   /**
    * Headers to add, such as `Authorization`, or a function that returns headers for each request. With a function,
-   * different requests may belong to different principals. So a client on such a connection caches nothing, unless its
+   * different requests may belong to different principals, so a client on such a connection caches nothing unless its
    * option `cache` is a partition.
    */
   readonly headers?: HttpHeaders | ((request: RpcRequest) => HttpHeaders | Promise<HttpHeaders>) | undefined
@@ -18,19 +18,19 @@ export interface HttpConnectOptions {
   /**
    * `false` disables the repetitions of the connection. A client still sends again within its `maxResendMs`, and an
    * authorizer may have a request sent again. By default a request is sent up to three times while no connection to the
-   * server can be made. The server then never receives a request twice.
+   * server can be made, so the server never receives it twice.
    */
   readonly retry?: boolean | undefined
-  /** The limit for the bytes of one message from the server. Default 16 MiB. */
+  /** Limit in bytes for one message from the server. Default 16 MiB. */
   readonly maxMessageBytes?: number | undefined
-  /** The limit for the bytes of one call's event stream. The stream of a subscription has no limit. Default 64 MiB. */
+  /** Limit in bytes for one call's event stream. A subscription's stream has no limit. Default 64 MiB. */
   readonly maxStreamBytes?: number | undefined
   /**
-   * The function that sends requests. Default: undici on Node, and `globalThis.fetch` on other platforms. It must
-   * support `redirect: 'manual'`.
+   * Sends the requests. Default: undici on Node, and `globalThis.fetch` on other platforms. Must support
+   * `redirect: 'manual'`.
    */
   readonly fetch?: FetchFunction | undefined
-  /** The clock for timeouts and pauses. Default: the clock of the platform. */
+  /** Clock for timeouts and pauses. Default: the platform's. */
   readonly runtime?: Clock | undefined
 }
 

@@ -1,16 +1,16 @@
 import { HttpError, isHttpError } from './http-error.ts'
 
-// The codes of errors that occur before a connection exists. No byte of the request was sent.
+// Errors before a connection exists: no byte of the request was sent.
 const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'])
-// The codes of errors for responses that violate HTTP. An incomplete response is not among them, because its cause is a
-// broken connection.
+// Errors for responses that violate HTTP. An incomplete response is not among them, because its cause is a broken
+// connection.
 const malformedResponseCodes = new Set(['UND_ERR_HEADERS_OVERFLOW'])
-// The codes of errors for certificates that are not trusted. Nothing was sent, and another attempt would fail too.
+// Errors for untrusted certificates. Nothing was sent, and another attempt would fail too.
 const untrustedCodePattern = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
 
 /**
- * Returns true if an error of the platform proves that the server received no part of the request. Examples are a
- * refused connection, an unknown host name, and a socket that closed before its first byte was written.
+ * True if an error of the platform proves that the server received no part of the request: a refused connection, an
+ * unknown host name, or a socket that closed before its first byte was written.
  */
 export function isUnsent(error: unknown): boolean {
   const { code, syscall, errors, socket } = readErrorView(error)
@@ -23,8 +23,8 @@ export function isUnsent(error: unknown): boolean {
 }
 
 /**
- * Converts an error of the platform into an {@link HttpError} whose cause is that error. The mistake of a program becomes
- * a `TypeError`, which no client tries again.
+ * Wraps an error of the platform, which becomes the cause of an {@link HttpError}. A mistake of the program becomes a
+ * `TypeError`, which no client tries again.
  */
 export function toHttpError(error: unknown, origin: string): HttpError | TypeError {
   if (isHttpError(error)) return error
@@ -54,7 +54,7 @@ function connectAdviceFor(code: unknown): string {
   return code === 'ECONNREFUSED' ? ': nothing listens at this address; is the server running?' : ''
 }
 
-// `fetch` throws a `TypeError` without details. Its cause is the error of the platform.
+// `fetch` throws a `TypeError` without details; its cause is the platform's error.
 function readErrorView(error: unknown): {
   readonly [Member in 'code' | 'syscall' | 'errors' | 'socket' | 'bytesWritten']?: unknown
 } {

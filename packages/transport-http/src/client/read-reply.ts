@@ -6,16 +6,15 @@ import { readErrorReply } from './error-status.ts'
 import type { IncomingResponse } from './sender.ts'
 
 /**
- * The server should close its stream after the response. The client closes the stream if it stays open for this time,
+ * After the response, the server should close its stream. The client does if it stays open for this many milliseconds,
  * or if more than `maxDrainBytes` arrive.
  */
 const drainTimeoutMs = 1000
 const maxDrainBytes = 65_536
 
 /**
- * Reads the response to a request. The body is either one JSON object, or a stream of events that ends with the
- * response (basic/transports/streamable-http, receiving messages). Throws {@link HttpError} if the body contains no
- * response.
+ * Reads the response to a request from one JSON object, or from a stream of events that ends with it
+ * (basic/transports/streamable-http, receiving messages). Throws {@link HttpError} if the body contains no response.
  */
 export async function readReply(incomingResponse: IncomingResponse, context: ReplyContext): Promise<RpcResponse> {
   const { status } = incomingResponse
@@ -31,15 +30,13 @@ export async function readReply(incomingResponse: IncomingResponse, context: Rep
   throw new HttpError('protocol', message, { origin, status })
 }
 
-/** Returns the media type in a `Content-Type` header, in lower case and without parameters. */
+/** From a `Content-Type` header, in lower case and without parameters. */
 export function mediaTypeOf(header: string | undefined): string | undefined {
   const typeEnd = header?.indexOf(';') ?? -1
   return (typeEnd === -1 ? header : header?.slice(0, typeEnd))?.trim().toLowerCase()
 }
 
-/**
- * Throws {@link HttpError} `protocol` for a compressed body, because a small compressed body may expand to a large one.
- */
+/** Attack: a small compressed body may expand to a large one. Throws {@link HttpError} `protocol`. */
 export function rejectCompressedBody(incomingResponse: IncomingResponse, origin: string): void {
   if ((incomingResponse.header('content-encoding') ?? 'identity') === 'identity') return
   incomingResponse.stop()
@@ -70,8 +67,8 @@ function readEventReply(incomingResponse: IncomingResponse, context: ReplyContex
         if (response === undefined && 'method' in message) return call.notify(message)
         if (response === undefined) return
         resolve(requireMatchingId(response, context))
-        // Waits for the end of the stream, so that the connection can be used for the next request. Stopping the stream
-        // would close the connection.
+        // Waits for the end of the stream, so that the next request can use the connection. Stopping the stream would
+        // close it.
         drainState = { timer: clock.setTimeout(incomingResponse.stop, drainTimeoutMs), bytes: 0 }
       },
     })

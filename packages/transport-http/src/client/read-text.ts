@@ -54,7 +54,7 @@ function concatChunks(chunks: readonly Uint8Array[], length: number): Uint8Array
   return joinedBytes
 }
 
-/** The request to which a response belongs, and the limits for the response. */
+/** The request that a response belongs to, and the limits for the response. */
 export interface ReplyContext {
   readonly request: RpcRequest
   readonly call: Call
@@ -64,20 +64,20 @@ export interface ReplyContext {
   readonly clock: Clock
   /** True if the platform decompresses bodies by itself. */
   readonly isContentDecoded: boolean
-  /** The values of request headers that no error may contain. */
+  /** Values of request headers that no error may contain. */
   readonly secrets: readonly string[]
   /** Called each time bytes arrive. */
   readonly recordActivity: () => void
 }
 
 /**
- * Returns a response with the id of this request. Throws {@link HttpError} `protocol` if the response has another id.
- * Some servers send a numeric id as a string, which is accepted.
+ * Throws {@link HttpError} `protocol` for a response with the id of another request. Some servers send a numeric id as
+ * a string, which is accepted.
  */
 export function requireMatchingId(response: RpcResponse, { request, origin }: ReplyContext): RpcResponse {
   if (response.id === request.id) return response
-  // An error response has no id if the server has not read the request (basic/index, error responses). The answer of an
-  // HTTP request belongs to that request, and a proxy passes it on over stdio, where only the id says so.
+  // Without an id, the server has not read the request (basic/index, error responses). Over HTTP an answer belongs to
+  // its request all the same; a proxy passes it on over stdio, where only the id says so.
   const isUnread = response.id === undefined && 'error' in response
   if (isUnread || response.id === String(request.id)) return { ...response, id: request.id }
   throw new HttpError('protocol', 'the response carries the id of another request', { origin })

@@ -10,7 +10,7 @@ const awayStatuses: ReadonlySet<number | undefined> = new Set([502, 503, 504])
 /** Records what an HTTP status says about the server, before the body is read. */
 export function reportStatus(states: ConnectionStateSource, status: number, origin: string): void {
   if (status === 401) states.needLogin(new HttpError('status', 'the server requires a login', { origin, status }))
-  // The body of these may be a JSON-RPC error, which only a server sends.
+  // These may have a JSON-RPC error as their body, which only a server sends.
   else if (!awayStatuses.has(status)) states.open()
 }
 

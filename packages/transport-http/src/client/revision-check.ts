@@ -13,18 +13,17 @@ import { HttpError, isHttpError } from './http-error.ts'
 import type { HttpClientResponse } from './http-response.ts'
 import type { CheckReply } from './endpoint-state.ts'
 
-// The statuses with which servers of earlier revisions reject a request that has no session or names an unknown
-// revision.
+// With these, servers of earlier revisions reject a request that has no session or names an unknown revision.
 const suspectStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 405, 422])
 
 /** Milliseconds that the server has to answer about its revision, because other responses wait for the answer. */
 const checkTimeoutMs = 10_000
 
 /**
- * Creates the check for servers that implement only earlier revisions (basic/versioning, backward compatibility). After
- * the first response that may come from such a server, the check asks the server once for its revision. If the server
- * implements this revision, its responses are returned unchanged. If the server does not answer in time, the response is
- * returned unchanged, and the next one that may come from an earlier server causes another check.
+ * Recognizes servers that implement only earlier revisions (basic/versioning, backward compatibility). After the first
+ * response that may come from such a server, it is asked once for its revision. If it implements this one, its
+ * responses are returned unchanged; if it does not answer in time, so is this response, and the next suspicious one
+ * causes another check.
  */
 export function createRevisionCheck(getClient: () => HttpClient, clock: Clock): CheckReply {
   let revisionPromise: Promise<string | undefined> | undefined
@@ -78,7 +77,6 @@ async function isCurrentRevisionServer({ exchange }: HttpClient, signal: AbortSi
   }
 }
 
-/** Reads the response in a body, which is JSON or an event stream. */
 function readInitializeResponse(
   { bounds }: HttpClient,
   response: HttpClientResponse,
@@ -101,7 +99,7 @@ function readInitializeResponse(
   })
 }
 
-/** Ends the session that was started only to find the revision of the server. */
+/** That session was started only to find the server's revision. */
 async function endProbedSession(
   { send, closed }: HttpClient,
   sessionId: string | undefined,

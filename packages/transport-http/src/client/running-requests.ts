@@ -22,7 +22,7 @@ export type BeginRequest = (
   },
 ) => void
 
-/** The requests of a connection that run, or wait for others. */
+/** A connection's requests that run, or wait for others. */
 export interface RunningRequests {
   readonly beginRequest: BeginRequest
   /** Stops all requests, when the connection is closed. */

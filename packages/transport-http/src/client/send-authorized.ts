@@ -4,10 +4,9 @@ import type { IncomingResponse } from './sender.ts'
 const maxSends = 4
 const maxBufferedBodyBytes = 65_536
 
-/** Sends one request with additional headers. */
 export type SendWithHeaders = (headers: HttpHeaders) => Promise<IncomingResponse>
 
-/** Sends a request again as long as its authorizer returns `'retry'`. Sends it at most four times. */
+/** Sends a request again as long as its authorizer returns `'retry'`, four times at most. */
 export async function sendAuthorizedRequest(
   auth: HttpAuthorizer,
   target: HttpTarget,
@@ -35,8 +34,8 @@ async function decideRetry(
 }
 
 /**
- * Reads the body of a 401 or 403 response into memory, so that the connection is not in use while a user logs in. A
- * body that is too long is cut.
+ * Takes the body of a 401 or 403 off the connection, which is then free while a user logs in. A body that is too long
+ * is cut.
  */
 async function bufferErrorBody(incomingResponse: IncomingResponse): Promise<IncomingResponse> {
   const { status } = incomingResponse
@@ -52,7 +51,7 @@ async function bufferErrorBody(incomingResponse: IncomingResponse): Promise<Inco
       if (byteCount > maxBufferedBodyBytes) throw new RangeError('The body is longer than an error needs')
       chunks.push(chunk)
     }
-    // The authorizer needs only the status and the headers. A body that breaks off or is too long is cut.
+    // An authorizer needs only status and headers, so a body that breaks off or is too long is cut.
     await incomingResponse.read(bufferChunk).catch(() => incomingResponse.stop())
   }
   return {

@@ -7,7 +7,6 @@ import { readReply } from './read-reply.ts'
 import { reportStateOfFailure } from './report-state.ts'
 import type { TimeoutWatch } from './timeout-watch.ts'
 
-/** A request of this revision, and its call. */
 export interface RequestWithCall {
   readonly request: RpcRequest
   readonly call: Call

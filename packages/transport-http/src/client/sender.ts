@@ -1,7 +1,6 @@
-/** The HTTP methods that this revision and earlier revisions of the protocol use. */
+/** HTTP methods of this revision and earlier ones. */
 export type HttpMethod = 'POST' | 'GET' | 'DELETE'
 
-/** One HTTP request. Its signal stops it. */
 export interface OutgoingRequest {
   readonly signal: AbortSignal
   readonly url: URL
@@ -14,7 +13,7 @@ export interface OutgoingRequest {
 /** A response whose body was not read yet. */
 export interface IncomingResponse {
   readonly status: number
-  /** Returns a header by its name in lower case. */
+  /** By its name in lower case. */
   header(name: string): string | undefined
   /**
    * Passes every chunk to `onChunk`. Resolves when the body has ended. Rejects if the body breaks off or `onChunk`
@@ -25,7 +24,7 @@ export interface IncomingResponse {
   stop(): void
 }
 
-/** Sends HTTP requests with undici or with `fetch`. It never follows redirects. */
+/** Sends HTTP requests with undici or with `fetch`, and never follows redirects. */
 export interface Sender {
   send(outgoingRequest: OutgoingRequest): Promise<IncomingResponse>
   /** True if the platform decompresses bodies by itself, with any `Accept-Encoding`. */
@@ -33,7 +32,7 @@ export interface Sender {
   close(): Promise<void>
 }
 
-/** The part of the type of `fetch` that the transport uses. */
+/** What the transport needs of `fetch`. */
 export type FetchFunction = (
   url: string,
   options: {
@@ -45,10 +44,7 @@ export type FetchFunction = (
   },
 ) => Promise<Response>
 
-/**
- * Creates a sender that uses `fetch`, for browsers and workers. It also serves a `fetch` of the user that signs
- * requests.
- */
+/** Sends with `fetch`: in browsers and workers, or with one of the user that signs requests. */
 export function createFetchSender(fetch: FetchFunction): Sender {
   return {
     isContentDecoded: true,
@@ -67,7 +63,7 @@ export function createFetchSender(fetch: FetchFunction): Sender {
 function toIncomingResponse(response: Response): IncomingResponse {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   const stop = (): void => {
-    // The cancellation of a stream that has ended or failed may reject, which is ignored.
+    // Cancelling a stream that has ended or failed may reject, which is ignored.
     const cancelPromise = reader ? reader.cancel() : response.body?.cancel()
     cancelPromise?.catch(() => {})
   }

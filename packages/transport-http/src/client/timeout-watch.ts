@@ -2,25 +2,22 @@ import { type Clock, Cancellation, type Cancellable, onCancel, offCancel } from 
 import { HttpError } from './http-error.ts'
 
 /**
- * The milliseconds without a received byte after which a request ends. A server that answers with JSON sends nothing
- * before its handler has ended. So the limit must be longer than any handler should run, and only detects a lost
- * connection.
+ * Milliseconds without a received byte after which a request ends. A server that answers with JSON sends nothing before
+ * its handler has ended, so the limit must be longer than any handler should run, and only detects a lost connection.
  */
 const maxQuietMs = 30 * 60_000
 
-/** The time limit of one request, and its cancellation. */
+/** One request's time limit, and its cancellation. */
 export interface TimeoutWatch {
   /** Cancelled if the request must stop for any reason. */
   readonly cancellation: Cancellation
-  /** Restarts the time limit. Called when bytes have arrived. */
+  /** Restarts the time limit, because bytes have arrived. */
   recordActivity(): void
-  /** Stops the request with this reason. */
   stop(reason: unknown): void
-  /** Ends the time limit. Called when the request has ended. */
+  /** Ends the time limit, because the request has ended. */
   end(): void
 }
 
-/** The call whose time is limited, and the parameters of the limit. */
 export interface TimeoutWatchOptions {
   readonly call: Cancellable
   readonly clock: Clock
@@ -30,8 +27,8 @@ export interface TimeoutWatchOptions {
 }
 
 /**
- * Starts the time limit of one request. It uses one timer, which checks the time of the last arrival when it fires. So
- * an arriving chunk sets no timer.
+ * Starts one request's time limit. Its one timer checks the time of the last arrival when it fires, so an arriving
+ * chunk sets no timer.
  */
 export function startTimeoutWatch({ call, clock, origin, onStop }: TimeoutWatchOptions): TimeoutWatch {
   const cancellation = new Cancellation()

@@ -1,5 +1,5 @@
 /**
- * The client of the Streamable HTTP transport.
+ * Client side of the Streamable HTTP transport.
  *
  * @module @x/transport-http/client
  */

@@ -15,9 +15,9 @@ export interface LambdaEvent {
   readonly isBase64Encoded?: boolean | undefined
 }
 
-/** The part of the invocation's context that the handlers use. */
+/** What the handlers use of the invocation's context. */
 export interface LambdaContext {
-  /** Returns the milliseconds until Lambda stops the invocation. */
+  /** Milliseconds until Lambda stops the invocation. */
   getRemainingTimeInMillis(): number
 }
 
@@ -29,7 +29,7 @@ export interface LambdaResult {
 }
 
 /**
- * Converts an event to a web request. Returns undefined if its host, method or headers are none of a web request. Throws
+ * Converts an event to a web request. Undefined if its host, method or headers are none of a web request. Throws
  * `TypeError` for an event of another format.
  */
 export function toWebRequest(event: LambdaEvent, signal: AbortSignal): Request | undefined {
@@ -40,7 +40,7 @@ export function toWebRequest(event: LambdaEvent, signal: AbortSignal): Request |
   try {
     return createRequest(event, signal)
   } catch {
-    // A client sent them, so that it is answered, and the invocation is no failure of the function.
+    // A client sent them, so it gets an answer, and the invocation is no failure of the function.
     return undefined
   }
 }

@@ -5,19 +5,19 @@ import { createErrorAnswer } from '../server/reply.ts'
 import { createWebResponse } from '../server/web-response-writer.ts'
 import { type LambdaContext, type LambdaEvent, type LambdaResult, toWebRequest } from './lambda-event.ts'
 
-/** The options of the handlers for Lambda. `clientAddress` has a default: the address that Lambda reports. */
+/** Options of the handlers for Lambda. `clientAddress` defaults to the address that Lambda reports. */
 export type LambdaOptions = HttpHandlerOptions
 
-/** The handler of a function whose response is sent as a whole. */
+/** For a function whose response is sent as a whole. */
 export type LambdaHandler = (event: LambdaEvent, context: LambdaContext) => Promise<LambdaResult>
 
-/** The handler of a function whose response is streamed, as `awslambda.streamifyResponse` of the runtime returns it. */
+/** For a function whose response is streamed, as `awslambda.streamifyResponse` of the runtime returns it. */
 export type LambdaStreamHandler = (event: LambdaEvent, stream: unknown, context: LambdaContext) => Promise<void>
 
 /**
- * Creates the handler of a Lambda function with a Function URL or an HTTP API. Each response is sent as a whole, so
- * clients receive the progress of a call together with its result. Define the server with `subscriptions: false`,
- * because a stream of changes would last until the time limit of the function.
+ * Makes a server the handler of a Lambda function with a Function URL or an HTTP API. Each response is sent as a whole,
+ * so clients receive the progress of a call together with its result. Define the server with `subscriptions: false`: a
+ * stream of changes would last until the time limit of the function.
  *
  * Near the time limit of an invocation the server hands running calls off, and the client repeats them in a new
  * invocation, in which completed steps do not run again.
@@ -37,9 +37,8 @@ export function lambdaHandler(server: Server, options: LambdaOptions = {}): Lamb
 }
 
 /**
- * Creates the handler of a Lambda function with a Function URL in the invoke mode `RESPONSE_STREAM`. Works as
- * {@link lambdaHandler} does, and sends progress while a call runs. Throws `Error` outside of the Node runtime of
- * Lambda.
+ * Makes a server the handler of a Lambda function with a Function URL in the invoke mode `RESPONSE_STREAM`. Works like
+ * {@link lambdaHandler}, but sends progress while a call runs. Throws `Error` outside of the Node runtime of Lambda.
  *
  * @example
  * export const handler = lambdaStream(server, { allowedHosts: ['mcp.example.com'] })
@@ -57,7 +56,7 @@ export function lambdaStream(server: Server, options: LambdaOptions = {}): Lambd
   )
 }
 
-/** The global of the Node runtime of Lambda (https://docs.aws.amazon.com/lambda/latest/dg/response-streaming.html). */
+/** Global of Lambda's Node runtime (https://docs.aws.amazon.com/lambda/latest/dg/response-streaming.html). */
 interface LambdaRuntime {
   streamifyResponse(
     handler: (event: LambdaEvent, stream: unknown, context: LambdaContext) => Promise<void>,
@@ -67,7 +66,6 @@ interface LambdaRuntime {
   }
 }
 
-/** The part of a Node stream that sends a body. */
 interface BodyStream {
   write(chunk: Uint8Array): boolean
   end(): unknown
@@ -82,7 +80,7 @@ async function sendBody(body: ReadableStream<Uint8Array> | null, stream: BodyStr
     if (isClosed) return reader?.cancel()
     if (!stream.write(chunk.value)) await waitForRoom(stream)
   }
-  // The runtime sends the head with the first write, so that a response without a body needs one too.
+  // Lambda's runtime sends the head with the first write, so a response without a body needs one too.
   if (body === null) stream.write(new Uint8Array())
   stream.end()
 }
@@ -98,12 +96,12 @@ function waitForRoom(stream: BodyStream): Promise<void> {
 const maxReserveMs = 1500
 
 /**
- * The share of the reserve in which calls may end by themselves. Then they are aborted with an error that the client
- * receives, which it would not if Lambda stopped the invocation.
+ * Share of the reserve in which calls may end by themselves. They are then aborted with an error, which the client
+ * would not receive if Lambda stopped the invocation.
  */
 const graceShare = 0.6
 
-/** The share of the reserve after which streams are closed. The rest is for sending the responses. */
+/** Share of the reserve after which streams are closed. What remains is for sending the responses. */
 const closeShare = 0.8
 
 const malformedRequest = { status: 400, message: 'The host, the method or a header of the request is malformed' }
@@ -136,8 +134,8 @@ function createEventHandler(server: Server, options: LambdaOptions): EventHandle
 }
 
 /**
- * Drains the server shortly before Lambda stops the invocation. The returned function ends that, and lets the server
- * serve the next invocation.
+ * Drains the server shortly before Lambda stops the invocation. Call the returned function to end that, so that the
+ * next invocation is served.
  */
 function drainBeforeEnd(server: Server, context: LambdaContext, close: () => void): () => void {
   const remainingMs = context.getRemainingTimeInMillis()

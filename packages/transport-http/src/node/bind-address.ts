@@ -5,7 +5,7 @@ import { localOnlyReason, logSingleProcess, namesThisMachine } from '../server/h
 import { loopbackHosts, parseHost } from '../server/hosts.ts'
 
 /**
- * Checks the address on which a server listens.
+ * Checks where a server listens.
  *
  * @throws TypeError if other machines can reach the address and the server is only for this machine. The message
  * contains the reason.
@@ -23,13 +23,13 @@ export function checkBindAddress(
   if (findLoopbackName(host) !== undefined) return
   const reason = localOnlyReason(server, auth)
   if (reason !== undefined) throw new TypeError(`host "${host}" can be reached from other machines, but ${reason}`)
-  // For other names in `allowedHosts`, the handler says it.
+  // With other names in `allowedHosts`, the handler says it.
   if (namesThisMachine(allowedHosts)) logSingleProcess(server)
 }
 
 /**
- * Returns the `Host` names that a server on a loopback address accepts. A request to a loopback address comes from this
- * machine, so its own names are safe.
+ * `Host` names that a server on a loopback address accepts. A request to a loopback address comes from this machine, so
+ * its own names are safe.
  *
  * @throws TypeError for any other address, because only its operator knows the names that clients use.
  */
@@ -41,13 +41,12 @@ export function loopbackHostsOf(host: string): readonly string[] {
   )
 }
 
-/** Returns the canonical name of a loopback address. Returns undefined for any other address. */
 function findLoopbackName(host: string): string | undefined {
   const name = parseHost(formatUrlHost(host))?.name
   return name !== undefined && isThisMachine(name) ? name : undefined
 }
 
-/** Returns a host as it is written in a URL. */
+/** Writes a host as in a URL. */
 export function formatUrlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }

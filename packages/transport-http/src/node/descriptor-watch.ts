@@ -8,8 +8,8 @@ const reportIntervalMs = 60_000
 const advice = 'raise the limit of the process (ulimit -n)'
 
 /**
- * Emits a warning if the process has no free file descriptor, at most once a minute. The system then closes new
- * connections without an event. So the check opens a descriptor one second after each burst of connections.
+ * Warns, at most once a minute, if the process has no free file descriptor. The system then closes new connections
+ * without an event, so the only way to notice is to open a descriptor, one second after each burst of connections.
  */
 export function watchDescriptors(server: Server): void {
   // The application's own log may write to the standard error too.

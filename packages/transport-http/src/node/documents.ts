@@ -5,8 +5,8 @@ import { compileDocuments, findDocumentAnswer } from '../server/documents.ts'
 import { sendAnswer } from './response-writer.ts'
 
 /**
- * Serves only the documents of `protect()`. Use it if a router passes only the endpoint's path to the handler of the
- * endpoint. The returned function returns false, and sends nothing, for any other path.
+ * Serves only the documents of `protect()`, for a router that passes only the endpoint's path to the handler of the
+ * endpoint. For any other path, the returned function sends nothing and returns false.
  *
  * @example
  * const serveDocument = documentHandler(auth)

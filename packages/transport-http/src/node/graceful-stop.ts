@@ -7,7 +7,6 @@ import { finishCall, stopCall, type RunningCall } from '../server/run-call.ts'
 import type { Schedule } from '@x/core'
 import type { OpenResponse } from './response-writer.ts'
 
-/** The parts of a server that a graceful stop uses. */
 export interface GracefulStopDeps {
   readonly server: Server
   readonly openResponses: readonly OpenResponse[]
@@ -19,18 +18,18 @@ export interface GracefulStopDeps {
 const flushTimeoutMs = 1_000
 
 /**
- * The milliseconds for which idle connections stay open after the last answer of a stop. After a hand-off, the client
- * sends the call again within 50 ms. A balancer may choose a connection that is still open, and the call is answered
- * with 503 there. If the connection closed at that moment, the client would not know whether the call had begun.
+ * Milliseconds for which idle connections stay open after the last answer of a stop. After a hand-off, the client sends
+ * the call again within 50 ms, and a balancer may choose a connection that is still open, where it is answered with
+ * 503. Had the connection closed at that moment, the client would not know whether the call had begun.
  */
 // limit: linger | ms | idle connections after the last answer of a stop | the connection is closed
 const lingerMs = 250
 
 /**
  * Stops a server without losing an answer. It stops listening, cancels streaming calls, and waits for all other calls.
- * After `graceMs` it sends an error for each call that is still running. Finally it closes every connection.
+ * After `graceMs`, each call that is still running gets an error. Finally every connection is closed.
  *
- * The caller of this function must reject new calls from then on.
+ * From then on you must reject new calls yourself.
  */
 export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): Promise<void> {
   const { server, activeCalls, adapterRequests, schedule } = deps

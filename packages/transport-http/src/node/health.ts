@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** The usual paths of health checks, which Kubernetes documents and most balancers use. */
+/** What Kubernetes documents, and most balancers use. */
 const healthPaths = { live: '/healthz', ready: '/readyz' } as const
 
-/** Answers a request for one of the health paths. Returns false, and sends nothing, for any other request. */
+/** For any other request, sends nothing and returns false. */
 type HealthCheck = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /**
- * Creates the handler of health checks. `isOpen` returns true if the server accepts calls. The handler does not use the exchange, so a busy exchange does not delay the answers.
- * The ready path also checks the dependencies, at most once a second and for at most 5 seconds. Every `Host` is
- * accepted, because a balancer requests an instance by its address.
+ * Answers health checks. It does not use the exchange, so a busy exchange does not delay the answers. The ready path
+ * also checks the dependencies, at most once a second and for at most 5 seconds. Every `Host` is accepted, because a
+ * balancer requests an instance by its address. `isOpen` is true while the server accepts calls.
  */
 export function createHealthCheck(isOpen: () => boolean, canReachDependencies: () => Promise<boolean>): HealthCheck {
   const checkDependencies = cacheReadiness(canReachDependencies)
@@ -27,10 +27,10 @@ export function createHealthCheck(isOpen: () => boolean, canReachDependencies: (
   }
 }
 
-/** The time in milliseconds for which the result of a check is reused, and the time limit of a check. */
+/** How long a check's result is reused, and how long a check may take, in milliseconds. */
 const readinessTimes = { freshMs: 1000, limitMs: 5000 }
 
-/** Returns a check whose result all requests within one second share, because any client may send such requests. */
+/** Any client may send such requests, so all within one second share a result. */
 function cacheReadiness(isReady: () => Promise<boolean>): () => Promise<boolean> {
   let lastCheck: { readonly askedAt: number; readonly healthPromise: Promise<boolean> } | undefined
   return () => {

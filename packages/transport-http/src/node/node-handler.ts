@@ -23,17 +23,15 @@ import {
 import { type NodeRequest, nodeResponseWriter, type NodeTarget } from './response-writer.ts'
 import type { IndexedEntry } from '../indexed-list.ts'
 
-/**
- * Handles a request of node:http. Frameworks such as Express, Connect and Fastify (`request.raw`) pass such requests.
- */
+/** Handles a request of node:http, as frameworks such as Express, Connect and Fastify (`request.raw`) pass it. */
 export type NodeHandler = (request: NodeRequest, response: ServerResponse) => void
 
 /** The options of {@link nodeHandler}. */
 export type NodeHandlerOptions = HandlerOptions<IncomingMessage>
 
 /**
- * Creates a handler that serves a server on node:http without creating web objects. It works without a framework, and
- * any framework can mount it.
+ * Serves a server on node:http without creating web objects. It works without a framework, and any framework can mount
+ * it.
  *
  * If a body parser has already read the body, the handler uses `request.body`.
  *
@@ -47,7 +45,7 @@ export function nodeHandler(server: Server, options: NodeHandlerOptions = {}): N
   return createHandler(createNodeContext(server, resolveOptions(options, handlerOptionTable, 'nodeHandler')))
 }
 
-/** Creates the context of a handler. Tests pass other internal values. */
+/** Tests pass other internal values. */
 export function createNodeContext(
   server: Server,
   options: ResolvedHandlerOptions<IncomingMessage>,
@@ -58,7 +56,7 @@ export function createNodeContext(
   const adapter = server.adapters.http
   const { clientAddress = addressOf } = options
   const settings = compileSettings({ ...options, clientAddress }, server, scheduleUnref, internals)
-  // The timer wheel is not used with the timers of a test, because the test must control every wait.
+  // Not with the timers of a test, which must control every wait.
   const usesTimerWheel = internals.schedule === undefined
   const scheduleOnWheel = usesTimerWheel
     ? createTimerWheel(runningCalls, scheduleUnref, (call) => handleHeartbeat(call, context))
@@ -75,7 +73,7 @@ export function createNodeContext(
   return context
 }
 
-/** The settings of a handler on node:http, and its running calls. */
+/** Settings of a handler on node:http, and its running calls. */
 export type NodeContext = HandlerContext<IncomingMessage, NodeTarget>
 
 const nodeHttpAdapter: HttpAdapter<IncomingMessage, NodeTarget> = {
@@ -93,7 +91,6 @@ function scheduleUnref(run: () => void, ms: number): () => void {
   return () => clearTimeout(timer)
 }
 
-/** Creates a handler with the given context. */
 export function createHandler(context: NodeContext): NodeHandler {
   return (request, response) =>
     void serveRequest({ request, response, pendingText: '', takeUnreadBytes: undefined }, context)
@@ -103,7 +100,6 @@ function addressOf({ source }: RequestView<IncomingMessage>): string | undefined
   return source.socket.remoteAddress
 }
 
-/** Creates the view of a request of node:http. */
 export function createNodeRequestView(request: IncomingMessage): RequestView<IncomingMessage> {
   const { headers, rawHeaders } = readHeaders(request)
   const { method = '', url = '' } = request
@@ -123,8 +119,8 @@ export function createNodeRequestView(request: IncomingMessage): RequestView<Inc
 }
 
 /**
- * Returns the headers of a request. Over HTTP/2, `:authority` is the `Host`, and no other field that begins with a colon
- * is a header (RFC 9113, section 8.3.1). A `Host` beside it counts only if it differs, as a second one.
+ * Over HTTP/2, `:authority` is the `Host`, and no other field that begins with a colon is a header (RFC 9113, section
+ * 8.3.1). A `Host` beside it counts only if it differs, as a second one.
  */
 function readHeaders({ headers, rawHeaders }: IncomingMessage): Pick<IncomingMessage, 'headers' | 'rawHeaders'> {
   const authority = headers[':authority']
@@ -137,7 +133,7 @@ function readHeaders({ headers, rawHeaders }: IncomingMessage): Pick<IncomingMes
   }
 }
 
-// Names are compared only if their lengths are equal, because this function runs for every authenticated request.
+// Compares names only if their lengths are equal, because this function runs for every authenticated request.
 function headerValuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
   const values: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -147,16 +143,16 @@ function headerValuesOf(rawHeaders: readonly string[], name: string): readonly s
   return values
 }
 
-/** An entry of a list that may wait on a timer wheel. */
+/** May wait on a timer wheel. */
 export interface WheelEntry extends IndexedEntry {
-  /** The tick at which the wait ends. 0 if the entry does not wait. */
+  /** Tick at which the wait ends. 0 if the entry does not wait. */
   dueTick: number
 }
 
 /**
- * Returns a function that starts a wait for an entry of the list. `onDue` is called when the wait ends. The wheel suits
- * many long waits of which most are cancelled, because one timer serves all waits and a wait needs no memory. Removing
- * an entry from the list cancels its wait. A wait may end up to two ticks late.
+ * Makes one timer serve all waits of a list's entries. It suits many long waits of which most are cancelled: a wait
+ * needs no memory, and removing an entry from the list cancels its wait. `onDue` is called when a wait ends, up to two
+ * ticks late.
  */
 export function createTimerWheel<T extends WheelEntry>(
   entries: readonly T[],
@@ -167,7 +163,7 @@ export function createTimerWheel<T extends WheelEntry>(
   let isTicking = false
   const tick = () => {
     tickCount += 1
-    // The due entries are selected first, because `onDue` may add and remove entries.
+    // Selected first, because `onDue` may add and remove entries.
     for (const entry of entries.filter(({ dueTick }) => dueTick !== 0 && dueTick <= tickCount)) {
       if (entries[entry.index] !== entry) continue
       entry.dueTick = 0
@@ -179,24 +175,24 @@ export function createTimerWheel<T extends WheelEntry>(
   return (entry, ms) => {
     if (!isTicking) schedule(tick, tickMs)
     isTicking = true
-    // The current tick has partly passed, so one more tick is added.
+    // The current tick has partly passed, so one more is added.
     entry.dueTick = tickCount + Math.ceil(ms / tickMs) + 1
   }
 }
 
 const tickMs = 1_000
 
-/** Reads the body of a request as UTF-8. Stops at the limit, even if `Content-Length` is smaller. */
+/** Reads a body as UTF-8. Stops at the limit, even if `Content-Length` is smaller. */
 function readNodeBody(request: NodeRequest, bounds: BodyBounds): Promise<string | HttpErrorResponse> {
   const { maxBytes } = bounds
   if (request.readableDidRead || request.readableEnded) return Promise.resolve(readParsedBody(request.body, maxBytes))
-  // The body is not read here. node:http discards its bytes, so that the peer can read the answer.
+  // Not read here: node:http discards its bytes, so that the peer can read the answer.
   if (Number(request.headers['content-length']) > maxBytes) return Promise.resolve(bodyTooLargeResponse(maxBytes))
   return new Promise((resolve) => collectBody(request, bounds, resolve))
 }
 
-// The request keeps its listeners until its answer has ended, which may take days. So the listeners release the body
-// when it is complete.
+// The request keeps its listeners until its answer has ended, which may take days, so they release the body once it is
+// complete.
 function collectBody(request: NodeRequest, { maxBytes, arrivingBody }: BodyBounds, resolve: FinishBody): void {
   const announcedBytes = Number(request.headers['content-length'] ?? Number.NaN)
   let finish: FinishBody | undefined = resolve
@@ -216,7 +212,7 @@ function collectBody(request: NodeRequest, { maxBytes, arrivingBody }: BodyBound
     const chunkStart = receivedBytes
     receivedBytes += chunk.length
     if (finish === undefined) {
-      // If a peer continues to send after its answer, its connection is closed.
+      // A peer that continues to send after its answer loses its connection.
       if (receivedBytes > 2 * maxBytes + allowedExcessBytes) request.destroy()
       return
     }
@@ -233,7 +229,7 @@ type FinishBody = (body: string | HttpErrorResponse) => void
 const allowedExcessBytes = 1_048_576
 const minBufferBytes = 65_536
 
-// All bytes are kept in one buffer. A list of chunks would need much more memory if the body arrives in tiny chunks.
+// All bytes are in one buffer. A list of chunks would need much more memory if the body arrives in tiny ones.
 function appendChunk(bytes: Buffer | undefined, chunk: Buffer, chunkStart: number, announcedBytes: number): Buffer {
   const neededBytes = chunkStart + chunk.length
   if (bytes !== undefined && bytes.length >= neededBytes) {
@@ -258,7 +254,7 @@ function decodeUtf8(bytes: Buffer | undefined): string | HttpErrorResponse {
   return isUtf8(bytes) ? bytes.toString('utf8') : invalidTextResponse
 }
 
-// A parsed body is serialized again, so that the same parser applies the same limits to every body.
+// Serialized again, so that the same parser applies the same limits to every body.
 function readParsedBody(body: unknown, maxBytes: number): string | HttpErrorResponse {
   if (body === undefined) return bodyAlreadyReadResponse
   const text =

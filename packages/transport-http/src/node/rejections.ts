@@ -28,7 +28,7 @@ export function rejectWhileStopping(response: ServerResponse): void {
   sendAnswer(response, createErrorAnswer({ ...rejection, data, headers: { 'Retry-After': '1' } }, []))
 }
 
-/** Rejects a request whose path is not `path`, that of the endpoint, with 404, unless a document has its path. */
+/** Rejects a request for another path than the endpoint's `path` with 404, unless a document has it. */
 export function rejectOtherPath(
   request: IncomingMessage,
   response: ServerResponse,

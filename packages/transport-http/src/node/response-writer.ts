@@ -10,16 +10,15 @@ import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
 /**
- * The maximum length in characters of the text that is collected within one tick. A longer text would often still be in
+ * Maximum length in characters of the text that is collected within one tick. A longer one would often still be in
  * memory when the garbage collector runs.
  */
 const maxPendingLength = 16_384
 
-/** A request of node:http that is being answered. */
 export interface NodeTarget {
   readonly request: NodeRequest
   readonly response: ServerResponse
-  /** The text that was written in this tick. */
+  /** Written in this tick. */
   pendingText: string
   /** Counts the unread bytes of the answer. Undefined before the caller is known. */
   takeUnreadBytes: TakeUnreadBytes | undefined
@@ -63,14 +62,14 @@ export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
   },
 }
 
-// Nearly every answer fits into the buffers of the operating system, so that no unread bytes are left to count.
+// Nearly every answer fits into the buffers of the operating system, which leaves no unread bytes to count.
 function countUnreadAnswer(target: NodeTarget): void {
   const { response, takeUnreadBytes } = target
   const unreadBytes = response.writableLength
   if (unreadBytes === 0 || takeUnreadBytes === undefined || response.destroyed) return
   const release = takeUnreadBytes(unreadBytes)
-  // The connection is closed instead of sending an error, because the call has run. After an error the client would
-  // send the call again.
+  // Closes the connection instead of sending an error, because the call has run. After an error the client would send
+  // it again.
   if (release === undefined) response.req.socket.destroy()
   else nodeResponseWriter.onClose(target, release)
 }
@@ -90,10 +89,7 @@ export function sendAnswer(response: ServerResponse, { status, headers, body, ha
   else endWithPieces(response, body)
 }
 
-/**
- * Calls `run` when the connection closes. A response that waits for earlier responses on its connection gets no event
- * then, so the event of the socket is used.
- */
+/** A response that waits for earlier ones on its connection gets no event when that closes, so the socket's is used. */
 function onQueuedClose(socket: Socket, response: ServerResponse, run: () => void): void {
   const runOnce = (): void => {
     socket.off('close', runOnce)
@@ -118,7 +114,7 @@ function byteLengthOf(body: string | MessagePieces): number {
   return body.head.length + body.result.byteLength + body.tail.length
 }
 
-// The parts are written as one chunk, without copying a large result.
+// One chunk, without copying a large result.
 function endWithPieces(response: ServerResponse, { head, result, tail }: MessagePieces): void {
   response.cork()
   response.write(head)
@@ -139,42 +135,32 @@ function waitForDrain(response: ServerResponse): Promise<void> {
   })
 }
 
-/** A response whose last byte was not sent yet. */
+/** Its last byte was not sent yet. */
 export interface OpenResponse extends IndexedEntry {
   readonly response: ServerResponse
 }
 
-/** The open responses of one server, with their limits. */
 interface OpenResponses {
   readonly entries: OpenResponse[]
   /**
-   * Adds a response, which is removed when its last byte is sent or its connection closes. Returns false if the
-   * connection has too many open responses.
+   * Adds a response, which is removed when its last byte is sent or its connection closes. False if the connection has
+   * too many open responses.
    */
   add(response: ServerResponse): boolean
-  /** Stops the check for slow readers. */
   stop(): void
 }
 
-/**
- * The milliseconds for which a client may read nothing of a finished answer. A slow network pauses for seconds only.
- */
+/** Milliseconds for which a client may read nothing of a finished answer. A slow network pauses for seconds only. */
 // limit: writeTimeoutMs | ms | a finished answer that its client does not read | the connection is closed
 const defaultWriteTimeoutMs = 60_000
 
-/**
- * The number of requests that one connection may have open at once (HTTP/1.1 pipelining). Common clients send one at a
- * time.
- */
+/** Requests that one connection may have open at once (HTTP/1.1 pipelining). Common clients send one at a time. */
 // limit: count | requests at once on one connection | 503, and the connection is closed
 export const maxPipelinedRequests = 16
 
 const maxSweepIntervalMs = 10_000
 
-/**
- * Creates the list of a server's open responses. `writeTimeoutMs` is the time in milliseconds for which a client may
- * read nothing of a finished answer.
- */
+/** `writeTimeoutMs` is how many milliseconds a client may read nothing of a finished answer. */
 export function createOpenResponses(writeTimeoutMs = defaultWriteTimeoutMs): OpenResponses {
   const entries: OpenResponse[] = []
   const endFunctionsBySocket = new WeakMap<Socket, Set<() => void>>()
@@ -184,8 +170,7 @@ export function createOpenResponses(writeTimeoutMs = defaultWriteTimeoutMs): Ope
     entries,
     add: (response) => {
       const entry: OpenResponse = { response, index: -1 }
-      // The socket of the request is used. A response has no socket while it waits for earlier responses on its
-      // connection.
+      // From the request, because a response has no socket while it waits for earlier ones on its connection.
       const { socket } = response.req
       const endFunctions = endFunctionsBySocket.get(socket) ?? watchSocket(socket, endFunctionsBySocket)
       const end = (): void => {
@@ -200,9 +185,7 @@ export function createOpenResponses(writeTimeoutMs = defaultWriteTimeoutMs): Ope
   }
 }
 
-/**
- * Calls the functions of a socket when it closes. Responses that still wait for earlier responses get no event then.
- */
+/** Calls a socket's functions when it closes. Responses that still wait for earlier ones get no event then. */
 function watchSocket(socket: Socket, endFunctionsBySocket: WeakMap<Socket, Set<() => void>>): Set<() => void> {
   const endFunctions = new Set<() => void>()
   endFunctionsBySocket.set(socket, endFunctions)
@@ -213,8 +196,8 @@ function watchSocket(socket: Socket, endFunctionsBySocket: WeakMap<Socket, Set<(
 }
 
 /**
- * Sets a timeout for finished answers that are not read. Node restarts the timeout whenever the system accepts bytes.
- * So a slow reader keeps its connection, and a reader that reads nothing loses it.
+ * Attack: a client that never reads its answer. Node starts the timeout again whenever the system accepts bytes, so a
+ * slow reader keeps its connection, and one that reads nothing loses it.
  */
 function sweepResponses(entries: readonly OpenResponse[], writeTimeoutMs: number): void {
   for (const { response } of entries) {

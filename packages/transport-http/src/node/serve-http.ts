@@ -13,20 +13,19 @@ import { createErrorAnswer, internalErrorResponse } from '../server/reply.ts'
 
 /** A server that listens on a port. */
 export interface HttpServer {
-  /** The URL of the endpoint, such as `http://127.0.0.1:3000/mcp`. */
+  /** URL of the endpoint, such as `http://127.0.0.1:3000/mcp`. */
   readonly url: string
   readonly port: number
   /**
    * Stops the server. `/readyz` returns 503 at once. After `noticeMs`, new calls are rejected with 503, and running
-   * calls are handed off to other instances if possible. All other running calls have `graceMs` to finish. If no other
-   * host serves the server, the server itself is closed. Resolves when every connection is closed. A second call
-   * returns the same promise.
+   * calls are handed off to other instances if possible; all others have `graceMs` to finish. If no other host serves
+   * the server, it is closed as well. Resolves when every connection is closed. A second call returns the same promise.
    */
   close(options?: StopOptions): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-// Node's default of 5 seconds is shorter than the timeout of most balancers. A balancer would then send a call over a
+// Node's default of 5 seconds is shorter than the timeout of most balancers, which would then send a call over a
 // connection that is closing.
 const serverOptions = {
   keepAliveTimeout: 65_000,
@@ -40,8 +39,7 @@ const serverOptions = {
 /**
  * Serves a server on its own port. Stopping also closes the server, unless another host still serves it.
  *
- * The head of a request must arrive within 15 seconds, and its body within 60. An idle connection stays open for 65
- * seconds.
+ * A request's head must arrive within 15 seconds, and its body within 60. An idle connection stays open for 65 seconds.
  *
  * @example
  * await using http = await serveHttp(server, { port: 3000 })
@@ -54,7 +52,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
   return startHttpServer(mcpServer, options)
 }
 
-/** Starts the server of {@link serveHttp}. Tests pass other internal values. */
+/** Tests pass other internal values. */
 export async function startHttpServer(
   mcpServer: Server,
   options: ServeHttpOptions,
@@ -158,7 +156,7 @@ async function runOnRequest(
     if (!(await onRequest(request, response))) serve()
   } catch (error) {
     context.settings.onError(error, createNodeRequestView(request))
-    // Half an answer of the hook cannot be taken back.
+    // A hook's half answer cannot be taken back.
     if (response.headersSent && !response.writableEnded) response.destroy()
     else sendAnswer(response, createErrorAnswer(internalErrorResponse, []))
   }

@@ -4,28 +4,25 @@ import { handlerOptionTable } from '../server/handler-settings.ts'
 import type { NodeHandlerOptions } from './node-handler.ts'
 import type { StopOptions } from './stop.ts'
 
-/** The options of `serveHttp`. */
+/** Options of `serveHttp`. */
 export interface ServeHttpOptions extends NodeHandlerOptions {
-  /** The port. Default 0, which selects a free port. */
+  /** Port to listen on. Default 0, which selects a free port. */
   readonly port?: number | undefined
-  /**
-   * The address to listen on. Default `127.0.0.1`. An address that other machines can reach requires `allowedHosts`.
-   */
+  /** Address to listen on. Default `127.0.0.1`. If other machines can reach it, `allowedHosts` is required. */
   readonly host?: string | undefined
   /**
-   * The path of the endpoint. Default `/mcp`. Any other path is answered with 404, except for documents and health
-   * checks.
+   * Path of the endpoint. Default `/mcp`. Any other path is answered with 404, except for documents and health checks.
    */
   readonly path?: string | undefined
   /**
-   * Receives every request first, except health checks (`/healthz` and `/readyz`). It returns true if it answers the
-   * request itself, such as a request for a page. If it throws or rejects, the request is answered with 500, and the
-   * error is logged.
+   * Receives every request first, except health checks (`/healthz` and `/readyz`). Return true if you answer it
+   * yourself, such as a request for a page. If it throws or rejects, the request is answered with 500, and the error is
+   * logged.
    */
   readonly onRequest?: ((request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>) | undefined
   /**
-   * Stops the server at SIGTERM and SIGINT, with the given options or with the defaults for `true`. The process then
-   * exits unless other resources keep it alive. A second signal ends the process at once. Default: false.
+   * Stops the server at SIGTERM and SIGINT, with these options or, for `true`, with the defaults. The process then
+   * exits unless other resources keep it alive; a second signal ends it at once. Default: false.
    */
   readonly stopOnSignals?: boolean | StopOptions | undefined
 }

@@ -1,40 +1,35 @@
 import type { Server, Undrain } from '@x/exchange'
 import { type GracefulStopDeps, stopGracefully } from './graceful-stop.ts'
 
-/** The options of a stop. */
+/** How a server stops. */
 export interface StopOptions {
   /**
-   * The time in milliseconds that running calls have to finish. Afterwards they are aborted and answered with 503.
-   * Default: 10 seconds.
+   * Milliseconds that running calls have to finish. Afterwards they are aborted and answered with 503. Default: 10
+   * seconds.
    */
   readonly graceMs?: number | undefined
   /**
-   * The time in milliseconds for which calls are still served while `/readyz` returns 503. Balancers then choose other
-   * instances before calls are rejected. Default 0. Set at least the interval of the balancer's health checks.
+   * Milliseconds for which calls are still served while `/readyz` returns 503, so that balancers choose other instances
+   * before calls are rejected. Default 0. Set at least the interval of the balancer's health checks.
    */
   readonly noticeMs?: number | undefined
 }
 
-/** The state of a server that may be stopping. */
 export interface StopState {
   /** `leaving`: `/readyz` returns 503, and calls are still served. `refusing`: new calls are rejected as well. */
   phase: 'open' | 'leaving' | 'refusing'
 }
 
-/** The server to stop, and its settings. */
 interface StopDeps extends GracefulStopDeps {
   readonly mcpServer: Server
   readonly stopState: StopState
-  /**
-   * The options with which a signal stops the server, or `true` for the defaults. `false` if signals do not stop it.
-   */
   readonly stopOnSignals: boolean | StopOptions
 }
 
 // limit: `graceMs` of `close` | ms | running calls of a server that stops | 503
 const defaultGraceMs = 10_000
 
-/** Creates the function that stops a server. All its calls return the same promise. */
+/** All calls of the returned function return the same promise. */
 export function createStopFunction(deps: StopDeps): (options?: StopOptions) => Promise<void> {
   const { stopOnSignals: signalOptions } = deps
   const detachHost = deps.mcpServer.attachHost()
@@ -61,8 +56,8 @@ async function stopHttpServer(
   stopState.phase = 'leaving'
   const undrainFunctions: Undrain[] = []
   if (noticeMs > 0) {
-    // Running calls are not handed off yet. A balancer that still counts this instance as ready would send a handed-off
-    // call back to it.
+    // Running calls are not handed off yet: a balancer that still counts this instance as ready would send them back to
+    // it.
     undrainFunctions.push(mcpServer.drain({ keepCalls: true }))
     await new Promise<void>((resolve) => void schedule(resolve, noticeMs))
   }
@@ -75,12 +70,12 @@ async function stopHttpServer(
   }
 }
 
-/** The milliseconds after a stop within which a process without other resources exits. */
+/** Milliseconds after a stop within which a process without other resources exits. */
 const exitWaitMs = 5_000
 
 /**
- * Emits a warning if the process still runs some time after a stop. It lists the resources that keep the process alive,
- * such as a database client that was not closed. The timer itself does not keep the process alive.
+ * Warns if the process still runs some time after a stop, with the resources that keep it alive, such as a database
+ * client that was not closed. This timer itself does not.
  */
 function reportWhatKeepsProcess(): void {
   setTimeout(() => {
@@ -95,15 +90,15 @@ function reportWhatKeepsProcess(): void {
   }, exitWaitMs).unref()
 }
 
-/** The signals that request a process to end. */
 const stopSignals = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * Calls `run` at the first signal that requests the process to end. A second one ends the process at once. The returned
- * function removes the listeners.
+ * Calls `run` at the first signal that asks the process to end; a second one ends it at once. The returned function
+ * removes the listeners.
  *
- * They stay during the stop, because other code decides by their presence whether the signal is handled: the connections
- * to child processes, and packages such as `signal-exit`, would otherwise end the process in the middle of the grace.
+ * They stay during the stop, because other code decides by their presence whether the signal is handled: the
+ * connections to child processes, and packages such as `signal-exit`, would otherwise end the process in the middle of
+ * the grace.
  */
 function onStopSignal(run: () => void): () => void {
   let isStopping = false

@@ -10,7 +10,7 @@ export interface AdapterRequest extends IndexedEntry {
   readonly stop: (phase: 'draining' | 'closing') => void
 }
 
-/** The parts of a handler's context that the requests of an adapter use. */
+/** What an adapter's requests use of a handler's context. */
 export interface AdapterContext<Source, Target> {
   readonly adapter: HttpProtocolAdapter | undefined
   readonly adapterRequests: AdapterRequest[]
@@ -18,20 +18,17 @@ export interface AdapterContext<Source, Target> {
   readonly httpAdapter: HttpAdapter<Source, Target>
 }
 
-/** A request that is passed to an adapter, with the results of the checks before. */
+/** A request for an adapter, with what the checks before found. */
 export interface AcceptedRequest<Source, Target> {
   readonly target: Target
   readonly view: RequestView<Source>
   readonly bodyText: string
   readonly principal: Principal | undefined
-  /** The headers of every answer, as alternating names and values. */
+  /** Headers of every answer, as alternating names and values. */
   readonly headers: readonly string[]
 }
 
-/**
- * Passes a request to the adapter. Returns false if the adapter does not handle it, because it is a request of this
- * revision.
- */
+/** Passes a request to the adapter. False if the adapter leaves it, because it is a request of this revision. */
 export function handToAdapter<Source, Target>(
   request: AcceptedRequest<Source, Target>,
   adapter: HttpProtocolAdapter,
@@ -83,7 +80,7 @@ function createHttpReply<Source, Target>(
       scheduleHeartbeat()
     }, settings.keepAliveMs)
   }
-  // The request is tracked only if its answer is not sent at once.
+  // A request whose answer is sent at once need not be tracked.
   const trackReply = (): void => {
     if (entry.index !== -1) return
     addToList(adapterRequests, entry)
@@ -98,7 +95,7 @@ function createHttpReply<Source, Target>(
       httpAdapter.send(target, { status, headers: [...headers, ...baseHeaders], ...(body !== undefined && { body }) }),
     open(headers = []) {
       httpAdapter.open(target, [...eventStreamHeaders, ...headers, ...baseHeaders])
-      // Node sends the head together with the first byte of the body. The comment makes Node send the head at once.
+      // Node sends the head together with the first byte of the body; with this comment, it does so at once.
       httpAdapter.write(target, keepAliveComment)
       trackReply()
       scheduleHeartbeat()

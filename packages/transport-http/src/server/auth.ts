@@ -4,42 +4,35 @@ import type { WireError } from '@x/schema'
 import type { HttpDocuments } from './documents.ts'
 import type { HttpErrorResponse, RequestView } from './http-adapter.ts'
 
-/**
- * The result of an authentication: a principal, a response that rejects the request, or undefined for an anonymous
- * caller.
- */
+/** Who calls: a principal, or undefined for an anonymous caller. A response rejects the request. */
 export type AuthenticationResult = Principal | HttpErrorResponse | undefined
 
-/** The parts of a server that the authentication of a request uses. */
+/** What the authentication of a request may use of the server. */
 export interface AuthenticationContext {
   readonly ledger: Ledger
-  /** The key of the client's address in the ledger. */
+  /** Key of the client's address in the ledger. */
   readonly callerKey: string
   /** Reports an error that belongs to this request. */
   report(error: unknown): void
 }
 
-/**
- * Authenticates a request before its body is read. If the function throws, the request is answered with an internal
- * error.
- */
+/** Authenticates a request before its body is read. If it throws, the request is answered with an internal error. */
 export type AuthenticateFunction<Source> = (
   request: RequestView<Source>,
   context: AuthenticationContext,
 ) => AuthenticationResult | Promise<AuthenticationResult>
 
-/** The authentication of an endpoint, as `protect` of `@x/auth/server` returns it. */
+/** How an endpoint authenticates, as `protect` of `@x/auth/server` returns it. */
 export interface HttpAuth<Source> {
   readonly authenticate: AuthenticateFunction<Source>
   /**
-   * Documents that every client may read, with any origin and any `Host`. An example is the metadata of the resource
-   * (RFC 9728).
+   * Documents that every client may read, with any origin and any `Host`, such as the metadata of the resource (RFC
+   * 9728).
    */
   readonly documents?: HttpDocuments | undefined
   /**
-   * Returns the HTTP status and headers for a JSON-RPC error, such as 403 with a `WWW-Authenticate` for a missing
-   * scope. The body remains the JSON-RPC error. The function is not called for an error on an event stream, because the
-   * head of the stream has already been sent.
+   * HTTP status and headers for a JSON-RPC error, such as 403 with a `WWW-Authenticate` for a missing scope. The body
+   * remains the JSON-RPC error. Not called for an error on an event stream, whose head has already been sent.
    */
   readonly toHttpError?: ((error: WireError) => HttpErrorHead | undefined) | undefined
   /** Rejects while no request can be authenticated. `/readyz` of `serveHttp` returns 503 until it resolves. */
@@ -47,7 +40,7 @@ export interface HttpAuth<Source> {
 }
 
 /**
- * Returns the members of the option `auth`.
+ * Takes the option `auth` in either form.
  *
  * @throws TypeError for a value that is neither a function nor a result of `protect`.
  */

@@ -23,15 +23,14 @@ import type { AuthenticationContext } from './auth.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 import type { ArrivingBody, RequestView, TakeUnreadBytes } from './http-adapter.ts'
 
-/** The parts of a request from which the context of its call is created. */
 export interface CallContextDeps {
-  /** The request. Undefined for a streaming call, which does not keep its request in memory. */
+  /** Undefined for a streaming call, which does not keep its request in memory. */
   readonly view: RequestView | undefined
   readonly getView: () => RequestView
   readonly clientAddress: () => string | undefined
 }
 
-/** Creates the context of a call over HTTP. Each value is created when it is read, because few calls read one. */
+/** Each value is created when it is read, because few calls read one. */
 export function createHttpCallContext(
   reply: Reply & { readonly isStreaming: boolean },
   deps: CallContextDeps,
@@ -50,7 +49,7 @@ class HttpCallContext implements CallContext {
 
   get<T>(key: ContextKey<T>): T | undefined {
     const readContextValue = readersByKey.get(key.id)
-    // Each function in the table returns a value of its key's type, but the type of the table cannot express this.
+    // Each function in the table returns a value of its key's type, which the type of the table cannot express.
     return readContextValue === undefined ? undefined : (readContextValue(this.#reply, this.#deps) as T | undefined)
   }
 }
@@ -67,20 +66,14 @@ const readersByKey = new Map<symbol, ReadValue>([
   [platformKey.id, (_reply, { getView }) => getView().platform],
 ])
 
-/**
- * Returns the context of a request that is not a call of this revision. It contains the transport and the address of
- * the client.
- */
+/** For a request that is not a call of this revision: the transport and the client's address. */
 export function createClientContext(address: string | undefined): CallContext {
   // Not at module level, because Workers allow no AbortController there.
   const httpCall = withContext(createCall(), transportKey, 'http')
   return address === undefined ? httpCall.context : withContext(httpCall, clientAddressKey, address).context
 }
 
-/**
- * Returns the context for the authentication of a request. The caller key is computed when it is read, because few
- * requests need it.
- */
+/** For authentication. The caller key is computed when it is read, because few requests need it. */
 export function createAuthenticationContext<Source>(
   view: RequestView<Source>,
   {
@@ -105,8 +98,8 @@ const headerNamePattern = /^mcp-[!#$%&'*+.^_`|~0-9a-z-]+$/i
 const visibleAsciiPattern = /^[\x21-\x7e]*$/
 
 /**
- * Gives an exchange access to the `Mcp-*` headers of a request. The exchange can also set such headers of the answer,
- * until the answer has begun. It cannot access other headers.
+ * Gives an exchange the `Mcp-*` headers of a request and no others. Until the answer has begun, it can also set such
+ * headers there.
  */
 function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
   return {
@@ -131,10 +124,7 @@ function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
 
 const paramHeaderPrefix = 'mcp-param-'
 
-/**
- * Returns the `Mcp-Param-*` headers of a request. Their names have no prefix, and their values are still encoded. Each
- * header is read when it is requested.
- */
+/** Reads `Mcp-Param-*` headers, each when it is asked for. Names are without the prefix, values still encoded. */
 function createHeaderParams(view: RequestView): HeaderParams {
   return {
     get: (name) => view.header(paramHeaderPrefix + name.toLowerCase()),
@@ -146,7 +136,7 @@ function createHeaderParams(view: RequestView): HeaderParams {
   }
 }
 
-/** The caller of a request. The ledger counts the bytes that the server keeps for this caller. */
+/** Who sent a request; the ledger counts the bytes that the server keeps for them. */
 export interface RequestCaller<Source> {
   readonly principal: Principal | undefined
   readonly view: RequestView<Source>
@@ -157,7 +147,7 @@ function callerKeyOfRequest<Source>({ principal, view, settings }: RequestCaller
   return callerKeyOf({ principal, context: createClientContext(settings.clientAddress?.(view)) })
 }
 
-/** Creates the counter for the bytes of one body. It takes them from `arriving_bytes` of the ledger. */
+/** Counts one body in `arriving_bytes` of the ledger. */
 export function createArrivingBody<Source>(
   ledger: Ledger,
   caller: RequestCaller<Source>,
@@ -174,7 +164,8 @@ export function createArrivingBody<Source>(
         releases.push(ledger.take('arriving_bytes', callerKeyOfRequest(caller), nextBytes - countedBytes))
       } catch (error) {
         if (isLimitError(error)) return limitErrorToHttp(error)
-        // The option `clientAddress` may throw. The bytes arrive in events of the socket, where no caller catches it.
+        // `clientAddress` is the application's, and may throw. Bytes arrive in events of the socket, where no caller
+        // catches it.
         caller.settings.onError(error, caller.view)
         return internalErrorResponse
       }
@@ -187,7 +178,7 @@ export function createArrivingBody<Source>(
   }
 }
 
-/** Creates the counter for the unread bytes of one answer. */
+/** Counts one answer's unread bytes. */
 export function createUnreadCounter<Source>(ledger: Ledger, caller: RequestCaller<Source>): TakeUnreadBytes {
   return (bytes) => {
     try {

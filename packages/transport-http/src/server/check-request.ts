@@ -25,14 +25,13 @@ import type { HandlerSettings } from './handler-settings.ts'
 type Refusal = ServerEvents['request_refused']['reason']
 
 /**
- * The result of the checks: either an answer that ends the request, or headers for every answer to it, as alternating
- * names and values. `refusal` is the check that rejected the request.
+ * Either an answer that ends the request, with the check that rejected it as `refusal`, or headers for every answer to
+ * it, as alternating names and values.
  */
 type RequestCheckResult =
   | { readonly answer: HttpAnswer; readonly refusal?: Refusal | undefined }
   | { readonly headers: readonly string[] }
 
-/** The error response for a request of a foreign host or page. */
 interface ForeignRejection extends HttpErrorResponse {
   readonly refusal: Refusal
 }
@@ -69,14 +68,12 @@ export function checkRequest<Source>(
     : { answer: createErrorAnswer(rejection, headers), refusal: refusalOf(rejection) }
 }
 
-/** Returns the check of a rejected method or media type. */
 function refusalOf({ status }: HttpErrorResponse): Refusal {
   return status === 405 ? 'headers' : 'media_type'
 }
 
 // basic/transports/streamable-http, security: a page that uses DNS rebinding sends a wrong `Host`, and any other
-// foreign page sends a wrong `Origin`. The log of the operator contains the wrong value, and the response names only
-// the option.
+// foreign page a wrong `Origin`. The operator's log has the wrong value; the response names only the option.
 function rejectForeignRequest<Source>(
   view: RequestView<Source>,
   settings: HandlerSettings<Source>,
@@ -112,8 +109,8 @@ function rejectForeignRequest<Source>(
 }
 
 /**
- * Creates the response that rejects an HTTP method. Clients of earlier revisions send GET and DELETE, and some show
- * their users only this message (basic/versioning, compatibility). So the message names `supportedVersions`.
+ * Rejects an HTTP method. Clients of earlier revisions send GET and DELETE, and some show their users only this
+ * message, so it names `supportedVersions` (basic/versioning, compatibility).
  */
 export function methodNotAllowedResponse(
   { method, header }: RequestView,
@@ -157,8 +154,8 @@ const jsonMediaType = 'application/json'
 const requiredMediaTypes = 'application/json, text/event-stream'
 
 /**
- * Returns true if a `Content-Type` is JSON in UTF-8. Types that a form can send, such as `text/plain`, are rejected,
- * because a browser sends them for a foreign page without a preflight request.
+ * Accepts JSON in UTF-8 alone. A type that a form can send, such as `text/plain`, would let a browser call us for a
+ * foreign page without a preflight request.
  */
 function isJsonMediaType(contentType: string | undefined): boolean {
   if (contentType === jsonMediaType) return true
@@ -172,8 +169,8 @@ function isJsonMediaType(contentType: string | undefined): boolean {
 }
 
 /**
- * Returns true if an `Accept` header allows both JSON and event streams. A request without the header allows everything
- * (RFC 9110, section 12.5.1).
+ * True if `Accept` allows both JSON and event streams. Without the header, everything is allowed (RFC 9110, section
+ * 12.5.1).
  */
 function acceptsJsonAndEventStream(accept: string | undefined): boolean {
   if (accept === undefined || accept === requiredMediaTypes) return true
@@ -191,21 +188,20 @@ function parseAcceptWeights(accept: string): ReadonlyMap<string, number> {
   return weights
 }
 
-// The weight of the most specific media range that includes the type applies.
+// Of all media ranges that include the type, the most specific one's weight applies.
 function acceptsType(weights: ReadonlyMap<string, number>, type: string, subtype: string): boolean {
   const weight = weights.get(`${type}/${subtype}`) ?? weights.get(`${type}/*`) ?? weights.get('*/*') ?? 0
   return weight > 0
 }
 
 /**
- * Checks that the headers match the values of the body that they repeat for intermediaries
- * (basic/transports/streamable-http, server validation). The MCP server checks `Mcp-Param-*`, because only it has the
- * schemas of the tools.
+ * Checks the headers that repeat values of the body for intermediaries (basic/transports/streamable-http, server
+ * validation). `Mcp-Param-*` is left to the MCP server, because only it has the schemas of the tools.
  *
- * Versions are compared before they are validated. The other headers are required only in requests of this revision,
- * which defines them. Headers that are present must match, also in a notification.
+ * Versions are compared before they are validated. Only requests of this revision, which defines them, must have the
+ * other headers; but wherever headers are present they must match, also in a notification.
  *
- * The errors name the revisions in `supportedVersions`.
+ * Errors name the revisions in `supportedVersions`.
  *
  * @throws McpError `headerMismatch`. Throws `unsupportedProtocolVersion` if the header names an earlier revision and
  * the body names none, because clients of those revisions send such requests.
@@ -260,7 +256,7 @@ function checkMethodHeader(header: string | undefined, method: string, isRequire
 
 function checkNameHeader(header: string | undefined, bodyName: unknown, isRequired: boolean): void {
   if (header === undefined) {
-    // If the params have no name, the header is not required. The MCP server rejects such params with a precise error.
+    // Params without a name require no header. The MCP server rejects them with a precise error.
     if (isRequired && typeof bodyName === 'string') throw missingHeaderError('Mcp-Name', bodyName)
     return
   }

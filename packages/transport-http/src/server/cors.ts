@@ -1,13 +1,12 @@
 import type { HttpProtocolAdapter } from '@x/exchange'
 import type { HttpAnswer, RequestView } from './http-adapter.ts'
 
-/** The CORS headers for allowed origins. */
 export interface CorsRule {
   readonly answerHeaders: readonly string[]
   readonly preflightHeaders: readonly string[]
 }
 
-/** The request headers that a page may send: those of the protocol, of proofs (RFC 9449) and of W3C Trace Context. */
+/** Request headers that a page may send: those of the protocol, of proofs (RFC 9449) and of W3C Trace Context. */
 const requestHeaders = new Set([
   'accept',
   'authorization',
@@ -21,19 +20,19 @@ const requestHeaders = new Set([
   'traceparent',
   'tracestate',
 ])
-/** The response headers that a page may read. They serve authorization, retries, and sessions. */
+/** Response headers that a page may read, for authorization, retries and sessions. */
 const responseHeaders = ['WWW-Authenticate', 'Retry-After', 'DPoP-Nonce', 'Mcp-Session-Id']
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 
 /**
- * The seconds for which a browser may cache the answer to a preflight request. They cover a usual visit, and a change
- * of the allowed origins still applies soon.
+ * Seconds for which a browser may cache the answer to a preflight request: a usual visit, yet a change of the allowed
+ * origins still applies soon.
  */
 const maxAgeSeconds = 600
 
 /**
- * Creates the CORS headers. An adapter adds its HTTP methods and response headers. Pages may not send cookies, because
- * a page of any allowed origin could then act for a user who is logged in.
+ * An adapter adds its HTTP methods and response headers. Pages may not send cookies, because a page of any allowed
+ * origin could then act for a user who is logged in.
  */
 export function compileCors(
   adapter: Pick<HttpProtocolAdapter, 'methods' | 'exposedHeaders'> = { methods: [], exposedHeaders: [] },
@@ -52,12 +51,12 @@ export function compileCors(
   }
 }
 
-/** Returns the headers that allow a page of an allowed origin to read the answer, as alternating names and values. */
+/** Lets a page of an allowed origin read the answer. Alternating names and values. */
 export function createCorsHeaders(rule: CorsRule, origin: string): readonly string[] {
   return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...rule.answerHeaders]
 }
 
-/** Returns the answer to a preflight request from a page of an allowed origin. */
+/** Answers a preflight request from a page of an allowed origin. */
 export function answerPreflight(rule: CorsRule, origin: string, view: RequestView): HttpAnswer {
   const requestedHeaders = view.header('access-control-request-headers') ?? ''
   // A wildcard does not include `Authorization`, so each requested header is listed. Headers of tool parameters and of

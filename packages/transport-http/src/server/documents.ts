@@ -4,14 +4,14 @@ import type { HttpAnswer, RequestView } from './http-adapter.ts'
 /** A fixed JSON document that every client may read, such as the metadata of a protected resource (RFC 9728). */
 export interface HttpDocument {
   readonly body: JsonObject
-  /** The time in seconds for which caches may store the document. Default: 1 hour. */
+  /** Seconds for which caches may store the document. Default: 1 hour. */
   readonly maxAge?: number | undefined
 }
 
 /** Documents by their paths, such as `/.well-known/oauth-protected-resource`. */
 export type HttpDocuments = Readonly<Record<string, HttpDocument>>
 
-/** The answers to GET requests, by path. */
+/** Answers to GET requests, by path. */
 export type CompiledDocuments = ReadonlyMap<string, HttpAnswer>
 
 const defaultMaxAgeSeconds = 3600
@@ -45,8 +45,8 @@ function compileDocument([path, { body, maxAge = defaultMaxAgeSeconds }]: [strin
 }
 
 /**
- * Returns the answer to a request for one of the documents. Returns undefined for any other path. The documents are
- * public, so pages of every origin may read them, with any `Host`.
+ * Answers a request for one of the documents. Undefined for any other path. They are public, so pages of every origin
+ * may read them, with any `Host`.
  */
 export function findDocumentAnswer(
   documents: CompiledDocuments | undefined,
@@ -55,7 +55,7 @@ export function findDocumentAnswer(
   const documentResponse = documents?.get(pathOf(view.url))
   if (documentResponse === undefined) return undefined
   if (view.method === 'GET' || view.method === 'HEAD') return documentResponse
-  // A browser sends a preflight request before a request with the header `MCP-Protocol-Version`.
+  // With the header `MCP-Protocol-Version`, a browser sends a preflight request first.
   const preflightHeaders = ['Access-Control-Allow-Methods', allowedMethods, 'Access-Control-Allow-Headers', '*']
   if (view.method === 'OPTIONS') return { status: 204, headers: [...anyOriginHeaders, ...preflightHeaders] }
   const error = { code: errorCodes.invalidRequest, message: `${view.method} is not served here: send a GET` }

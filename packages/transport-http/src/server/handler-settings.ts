@@ -21,13 +21,11 @@ import type { RequestView } from './http-adapter.ts'
 const maxReportsPerMinute = 100
 const minuteMs = 60_000
 
-/** Reports the reason why a request was rejected. */
 type ReportRejection<Source> = (reason: string, request: RequestView<Source>) => void
 
 /**
- * Returns a function that reports at most 100 reasons a minute, and each reason once a minute. A foreign page can make
- * a browser send rejected requests without end, and they must not fill the log of the server. A report contains the
- * number of earlier reports that were left out.
+ * Reports at most 100 reasons a minute, and each reason once a minute. A foreign page can make a browser send rejected
+ * requests without end, and they must not fill the server's log. Each report says how many earlier ones were left out.
  */
 export function createReportLimiter<Source>(
   report: (message: string, request: RequestView<Source>) => void,
@@ -53,56 +51,52 @@ export function createReportLimiter<Source>(
   }
 }
 
-/** The options of the HTTP handlers. Every default is safe on a machine on which users also run a browser. */
+/** Options of the HTTP handlers. Every default is safe on a machine on which users also run a browser. */
 export interface HandlerOptions<Source> {
   /**
-   * The accepted `Host` headers, as a protection against DNS rebinding. `example.com` allows every port, and
+   * Accepted `Host` headers, as a protection against DNS rebinding. `example.com` allows every port, and
    * `example.com:8443` allows one. By default only the names of this machine are accepted. `'*'` accepts every host,
    * for a proxy that checks the header itself.
    */
   readonly allowedHosts?: readonly string[] | '*' | undefined
   /**
-   * The origins of pages that may send requests, such as `https://app.example.com`, or `'*'` for all. Answers to these
-   * pages have CORS headers. No page may send cookies. By default no answer has CORS headers. A request with an
-   * `Origin` is then accepted only if the page comes from the called host, or if both are on this machine. Requests
-   * without an `Origin` do not come from a page and are accepted. With `allowedHosts: '*'` and no `allowedOrigins`,
-   * every request with an `Origin` is rejected with 403.
+   * Origins of pages that may send requests, such as `https://app.example.com`, or `'*'` for all. Answers to these
+   * pages have CORS headers. No page may send cookies. By default no answer has CORS headers, and a request with an
+   * `Origin` is accepted only if the page comes from the called host, or if both are on this machine. Requests without
+   * an `Origin` do not come from a page and are accepted. With `allowedHosts: '*'` and no `allowedOrigins`, every
+   * request with an `Origin` is rejected with 403.
    */
   readonly allowedOrigins?: readonly string[] | '*' | undefined
-  /**
-   * The maximum number of bytes in the body of a request. Default 4 MiB. A request with a longer body is rejected with
-   * 413.
-   */
+  /** Maximum number of bytes in the body of a request. Default 4 MiB. A longer body is rejected with 413. */
   readonly maxBodyBytes?: number | undefined
   /**
-   * The time limit of a call in milliseconds. Default: 5 minutes. 0 means no limit. At the limit, `call.signal` aborts
-   * and the client gets an internal error, with status 504 or on its stream. Streaming calls (`subscriptions/listen`)
-   * have no limit.
+   * Time limit of a call in milliseconds. Default: 5 minutes. 0 means no limit. At the limit, `call.signal` aborts and
+   * the client gets an internal error, with status 504 or on its stream. Streaming calls (`subscriptions/listen`) have
+   * no limit.
    */
   readonly timeoutMs?: number | undefined
   /**
-   * The milliseconds without output after which a comment is sent to keep the connection open. 0 sends no comments. The
-   * default is 15 seconds on `node:http` and 5 seconds for web requests, because Bun closes connections after 10
-   * seconds without traffic. The first comment makes the answer of a call an event stream.
+   * Milliseconds without output after which a comment is sent to keep the connection open. 0 sends no comments.
+   * Default: 15 seconds on `node:http`, and 5 seconds for web requests, because Bun closes connections after 10 seconds
+   * without traffic. The first comment makes the answer of a call an event stream.
    */
   readonly keepAliveMs?: number | undefined
   /**
-   * The authentication of requests: the result of `protect` of `@x/auth/server`, or a function that authenticates a
-   * request. The function returns a principal, undefined for an anonymous caller, or an HTTP response that rejects the
-   * request.
+   * Authenticates requests: the result of `protect` of `@x/auth/server`, or a function of yours. It returns a
+   * principal, undefined for an anonymous caller, or an HTTP response that rejects the request.
    */
   readonly auth?: AuthenticateFunction<Source> | HttpAuth<Source> | undefined
   /**
-   * Returns the address of the client. Callers without a principal share one quota for each address. Default on Node:
-   * the address of the socket. On other platforms there is no default, so all anonymous callers share one quota. Behind
-   * a proxy, return the address that the proxy reports, because the socket has the address of the proxy.
+   * Address of the client. Callers without a principal share one quota for each address. Default on Node: the address
+   * of the socket. On other platforms there is no default, so all anonymous callers share one quota. Behind a proxy,
+   * return the address that the proxy reports, because the socket has the proxy's own.
    */
   readonly clientAddress?: ((request: RequestView<Source>) => string | undefined) | undefined
 }
 
-/** Values that the tests of this package replace. They are not options, because no server needs other values. */
+/** What tests of this package replace. These are no options, because no server needs other values. */
 export interface HandlerInternals {
-  /** Starts timers. Default: the timers of the platform. */
+  /** Starts timers. Default: the platform's. */
   readonly schedule?: Schedule | undefined
   readonly maxQueuedBytes?: number | undefined
 }
@@ -123,7 +117,6 @@ export const handlerOptionTable = {
 
 export type ResolvedHandlerOptions<Source> = ResolvedOptions<HandlerOptions<Source>, typeof handlerOptionTable>
 
-/** The compiled options of a handler. */
 export interface HandlerSettings<Source> extends Pick<ResolvedHandlerOptions<Source>, 'timeoutMs' | 'keepAliveMs'> {
   readonly hosts: HostRule
   readonly origins: OriginRule
@@ -133,7 +126,7 @@ export interface HandlerSettings<Source> extends Pick<ResolvedHandlerOptions<Sou
   readonly authenticate: HttpAuth<Source>['authenticate'] | undefined
   readonly clientAddress: HandlerOptions<Source>['clientAddress']
   readonly documents: CompiledDocuments | undefined
-  /** The accepted protocol revisions, newest first. */
+  /** Accepted protocol revisions, newest first. */
   readonly supportedVersions: readonly string[]
   readonly toHttpError: HttpAuth<Source>['toHttpError']
   readonly authReady: HttpAuth<Source>['ready']
@@ -143,16 +136,16 @@ export interface HandlerSettings<Source> extends Pick<ResolvedHandlerOptions<Sou
 }
 
 /**
- * The bytes that may wait for a slow reader: about 1,000 notifications of a kilobyte. If more would wait, notifications
- * of the call are dropped, and its response is still sent. A streaming call (`subscriptions/listen`) is aborted
- * instead, because its client could not detect the loss.
+ * Bytes that may wait for a slow reader: about 1,000 notifications of a kilobyte. Beyond that, notifications of the
+ * call are dropped, and its response is still sent. A streaming call (`subscriptions/listen`) is aborted instead,
+ * because its client could not detect the loss.
  */
 // limit: bytes | output that waits for a slow reader | notifications are dropped, streams are closed
 const maxQueuedBytes = 1_048_576
 
 /**
- * Compiles options once, before any request arrives. `schedule` starts the timers of the platform, unless `internals`
- * has another one.
+ * Compiles options once, before any request arrives. `schedule` starts the platform's timers, unless `internals` has
+ * another one.
  *
  * @throws TypeError for an invalid host, origin or document path, and for an `auth` without `authenticate`.
  */
@@ -189,7 +182,7 @@ export function compileSettings<Source>(
   }
 }
 
-/** Returns the part of a log record that describes a request. The query is left out, because it may contain secrets. */
+/** For the log. The query is left out, because it may contain secrets. */
 function describeRequest({ method, url }: RequestView): LogContext {
   return { method: 'http', name: `${method} ${withoutQuery(url)}` }
 }
@@ -198,7 +191,7 @@ function withoutQuery(url: string): string {
   return url.split('?', 1)[0] ?? ''
 }
 
-/** Runs a function after a delay, with the timers of the platform. Returns a function that cancels it. */
+/** Uses the platform's timers. Call the returned function to cancel. */
 export function setPlatformTimer(run: () => void, ms: number): () => void {
   // oxlint-disable-next-line no-restricted-globals -- the default of a value that tests replace
   const timer = setTimeout(run, ms)
@@ -207,7 +200,7 @@ export function setPlatformTimer(run: () => void, ms: number): () => void {
 
 /**
  * Checks that the options do not let other machines call a server that only this machine may call. Without `auth`, a
- * server whose calls need a principal counts as such a server. A server without a key may be called, which is logged.
+ * server whose calls need a principal is one. A server without a key may be called, which is logged.
  *
  * @throws TypeError if the options let other machines call such a server. The message names the missing option.
  */
@@ -221,7 +214,7 @@ export function checkExposure(
   logSingleProcess(server)
 }
 
-/** Returns true if a server that accepts these names of `Host` can be called from this machine alone. */
+/** True if only this machine can call a server that accepts these names of `Host`. */
 export function namesThisMachine(allowedHosts: readonly string[] | '*'): boolean {
   return allowedHosts !== '*' && allowedHosts.every(isThisMachine)
 }
@@ -231,7 +224,7 @@ export function logSingleProcess({ singleProcess, log }: Server): void {
   if (singleProcess !== undefined) log({ level: 'warn', code: 'random_key', message: singleProcess })
 }
 
-/** Returns the reason why only this machine may call a server. Returns undefined if other machines may call it. */
+/** Says why only this machine may call a server. Undefined if other machines may. */
 export function localOnlyReason({ localOnly, needsPrincipal }: Server, auth: unknown): string | undefined {
   return localOnly ?? (needsPrincipal && auth === undefined ? unauthenticatedReason : undefined)
 }

@@ -1,18 +1,18 @@
-/** The accepted `Host` headers: a set of `name` and `name:port` entries in canonical form, or `'*'` for all. */
+/** Accepted `Host` headers: a set of `name` and `name:port` entries in canonical form, or `'*'` for all. */
 export type HostRule = ReadonlySet<string> | '*'
 
-/** The names of this machine for itself. */
+/** What this machine calls itself. */
 export const loopbackHosts: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
 const hostPattern = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?$/
 
-/** A host name and its port, both in canonical form. */
+/** Both in canonical form. */
 export interface HostName {
   readonly name: string
   readonly port: string | undefined
 }
 
-/** Parses a `Host` header (RFC 9110, section 7.2). Returns undefined if it is malformed. */
+/** Parses a `Host` header (RFC 9110, section 7.2). Undefined if it is malformed. */
 export function parseHost(host: string): HostName | undefined {
   const match = hostPattern.exec(host.toLowerCase())
   const name = match?.[1]
@@ -21,14 +21,14 @@ export function parseHost(host: string): HostName | undefined {
   return canonicalName === undefined ? undefined : { name: canonicalName, port: match?.[2] }
 }
 
-// An IPv6 address can be written in several ways. The URL parser returns the canonical form.
+// An IPv6 address can be written in several ways. What the URL parser returns is canonical.
 function canonicalizeAddress(name: string): string | undefined {
   const url = `http://${name}`
   return URL.canParse(url) ? new URL(url).hostname : undefined
 }
 
 /**
- * Compiles the option `allowedHosts`. A name allows every port, and `name:port` allows one port.
+ * Compiles the option `allowedHosts`. A name allows every port, and `name:port` one.
  *
  * @throws TypeError for an entry that is not a host, such as a URL.
  */
@@ -47,7 +47,6 @@ function canonicalizeHost(entry: string): string {
   return host.port === undefined ? host.name : `${host.name}:${host.port}`
 }
 
-/** Returns true if a rule accepts the host of a `Host` header. */
 export function isHostAllowed(host: HostName, rule: HostRule): boolean {
   if (rule === '*' || rule.has(host.name)) return true
   return host.port !== undefined && rule.has(`${host.name}:${host.port}`)

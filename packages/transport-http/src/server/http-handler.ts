@@ -23,23 +23,23 @@ const webOptionTable = {
   keepAliveMs: { ...handlerOptionTable.keepAliveMs, default: 5000 },
 }
 
-/** The part of a Worker's third argument that a handler uses. */
+/** What a handler uses of a Worker's third argument. */
 export interface ExecutionContext {
   waitUntil(promise: Promise<unknown>): void
 }
 
 /**
- * Answers a web request. Never rejects. It is valid as the `fetch` of a Worker: handlers read `env` and `waitUntil` from
+ * Answers a web request, and never rejects. Use it as the `fetch` of a Worker: handlers read `env` and `waitUntil` from
  * the context key {@link platformKey}.
  */
 export type FetchHandler = (request: Request, env?: unknown, execution?: ExecutionContext) => Promise<Response>
 
-/** The options of {@link httpHandler}. */
+/** Options of {@link httpHandler}. */
 export type HttpHandlerOptions = HandlerOptions<Request>
 
 /**
- * Creates a handler that serves a server to web requests, for example on edge runtimes, Hono, Deno or Bun, and in
- * tests. On Node, `nodeHandler` of `@x/transport-http/node` does the same without creating web objects.
+ * Serves a server to web requests, for example on edge runtimes, Hono, Deno or Bun, and in tests. On Node,
+ * `nodeHandler` of `@x/transport-http/node` does the same without creating web objects.
  *
  * @example
  * export default { fetch: httpHandler(server, { allowedHosts: ['mcp.example.com'] }) }
@@ -50,7 +50,7 @@ export function httpHandler(server: Server, options: HttpHandlerOptions = {}): F
   return createFetchHandler(server, options)
 }
 
-/** Creates the handler of {@link httpHandler}. Tests pass other internal values. */
+/** Tests pass other internal values. */
 export function createFetchHandler(
   server: Server,
   options: HttpHandlerOptions,
@@ -88,9 +88,8 @@ function createPlatform(env: unknown, execution: ExecutionContext | undefined): 
 }
 
 /**
- * Creates a handler that serves only the documents of `protect()`, such as the protected resource metadata (RFC 9728).
- * Use it if a router calls the handler of the endpoint only for the path of the endpoint. The handler returns undefined
- * for a path without a document.
+ * Serves only the documents of `protect()`, such as the protected resource metadata (RFC 9728), for a router that calls
+ * the handler of the endpoint only for its path. The handler returns undefined for a path without a document.
  *
  * @example
  * app.get('/.well-known/*', ({ request }) => documentHandler(auth)(request) ?? notFound())
@@ -121,7 +120,7 @@ function createWebRequestView({ request, platform }: WebTarget): RequestView<Req
     url,
     source: request,
     platform,
-    // A request that was created in this process has no `Host` header, so the host is taken from its URL.
+    // A request that was created in this process has no `Host` header, so the URL's host is taken.
     headerValues(name) {
       const value = headers.get(name)
       return value === null ? [] : [value]

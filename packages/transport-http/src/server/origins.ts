@@ -2,7 +2,7 @@ import { isThisMachine } from '@x/core'
 import type { HostName, HostRule } from './hosts.ts'
 
 /**
- * The accepted `Origin` headers: a set of origins, `'*'` for all well-formed origins, or undefined for origins of the
+ * Accepted `Origin` headers: a set of origins, `'*'` for all well-formed origins, or undefined for origins of the
  * called host.
  */
 export type OriginRule = ReadonlySet<string> | '*' | undefined
@@ -27,9 +27,9 @@ export function compileOrigins(origins: readonly string[] | '*' | undefined): Or
 }
 
 /**
- * Returns true if pages of an origin may send requests (basic/transports/streamable-http, security). Without a list, a
- * page may call the host from which it was loaded. A page from a loopback host may also call any other loopback host,
- * such as an inspector on another port.
+ * True if pages of an origin may send requests (basic/transports/streamable-http, security). Without a list, a page may
+ * call the host from which it was loaded; one from a loopback host may also call any other loopback host, such as an
+ * inspector on another port.
  */
 export function isOriginAllowed(
   origin: string,
@@ -44,8 +44,8 @@ export function isOriginAllowed(
   return isSameHost(origin, host)
 }
 
-// A browser sends an origin in canonical form, so an origin in another form does not come from a browser. An origin whose
-// scheme is not http or https, such as that of a browser extension, has no canonical form and is accepted unchanged.
+// Browsers send origins in canonical form, so any other form does not come from a browser. An origin whose scheme is
+// not http or https, such as that of a browser extension, has no canonical form and is accepted unchanged.
 function isWellFormed(origin: string): boolean {
   if (!originPattern.test(origin) || !URL.canParse(origin)) return false
   const url = new URL(origin)

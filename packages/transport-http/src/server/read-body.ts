@@ -4,7 +4,7 @@ import { incompleteBodyResponse, bodyAlreadyReadResponse, bodyTooLargeResponse, 
 
 /**
  * Reads the body of a web request as UTF-8, up to the limit. A body cannot exceed the announced length (RFC 9112,
- * section 6.3, and RFC 9113, section 8.1.1). A short body is read as a whole, so that the platform needs no stream for
+ * section 6.3, and RFC 9113, section 8.1.1), so a short one is read as a whole, and the platform needs no stream for
  * it.
  */
 export async function readBody(
@@ -29,8 +29,7 @@ export async function readBody(
 }
 
 /**
- * The longest announced length for which the whole body is counted before it arrives. A longer body is counted while it
- * arrives.
+ * Up to this announced length the whole body is counted before it arrives; a longer one is counted while it arrives.
  */
 const maxWholeBodyBytes = 65_536
 
@@ -60,7 +59,7 @@ async function readBodyStream(
     const rejection = byteCount > maxBytes ? bodyTooLargeResponse(maxBytes) : arrivingBody.grow(byteCount)
     const decodedChunk = rejection ?? decodeChunk(value)
     if (typeof decodedChunk !== 'string') {
-      // The rest of the stream is not needed. An error during its cancellation is ignored.
+      // The rest of the stream is not needed, nor an error while it is cancelled.
       reader.cancel().catch(() => {})
       return decodedChunk
     }

@@ -15,7 +15,7 @@ import type { HttpAnswer, HttpErrorResponse, ResponseWriter } from './http-adapt
 export interface Reply<Target = unknown> {
   readonly writer: ResponseWriter<Target>
   readonly target: Target
-  /** The headers of the answer, as alternating names and values, for plain JSON and for an event stream. */
+  /** Alternating names and values, for plain JSON and for an event stream. */
   headers: readonly string[]
   readonly maxQueuedBytes: number
   readonly log: Log
@@ -23,14 +23,14 @@ export interface Reply<Target = unknown> {
 }
 
 /**
- * Sends a notification. The first notification makes the answer an event stream. Returns false if the notification was
- * dropped because the client reads too slowly. Does nothing after the answer has ended.
+ * Sends a notification. The first one makes the answer an event stream. False if it was dropped because the client
+ * reads too slowly. Does nothing after the answer has ended.
  */
 export function sendNotification(reply: Reply, message: RpcNotification): boolean {
   if (reply.phase === 'ended') return true
   const eventText = encodeEvent(encodeMessage(message, reply.log))
   startStream(reply)
-  // The number of characters approximates the number of bytes, which is sufficient to limit memory.
+  // Characters approximate bytes well enough to limit memory.
   const { writer, target, maxQueuedBytes } = reply
   if (writer.countQueuedBytes(target) + eventText.length > maxQueuedBytes) return false
   writer.write(target, eventText)
@@ -62,7 +62,7 @@ export function sendResponse(reply: Reply, response: RpcResponse, status = statu
   })
 }
 
-/** Sets a header of the answer, and replaces a header of the same name. Does nothing after the head was sent. */
+/** Sets a header of the answer, in place of one of the same name. Does nothing after the head was sent. */
 export function setReplyHeader(reply: Reply, name: string, value: string): void {
   if (reply.phase !== 'waiting') return
   const headerIndex = reply.headers.findIndex(
@@ -72,7 +72,7 @@ export function setReplyHeader(reply: Reply, name: string, value: string): void 
   reply.headers = [...otherHeaders, name, value]
 }
 
-/** Sends a comment that keeps the connection open. Sends none if other output is still waiting. */
+/** Keeps the connection open with a comment, unless other output is still waiting. */
 export function sendKeepAlive(reply: Reply): void {
   if (reply.phase === 'ended') return
   startStream(reply)
@@ -98,8 +98,8 @@ function withRetryAfter(headers: readonly string[], response: RpcResponse): read
 }
 
 /**
- * Returns true if a response only asks the client to send the call again, as the response of a handed-off call does
- * (basic/patterns/mrtr). The connection is then closed, so that the repeated call can reach another instance.
+ * True if a response only asks the client to send the call again, as that of a handed-off call does
+ * (basic/patterns/mrtr). Its connection is then closed, so that the repeated call can reach another instance.
  */
 function isHandOff(response: RpcResponse): boolean {
   if (!('result' in response)) return false
@@ -107,20 +107,19 @@ function isHandOff(response: RpcResponse): boolean {
   return resultType === 'input_required' && inputRequests === undefined
 }
 
-/** The HTTP status and the `Retry-After` header for a rejected call that the client may send again. */
 interface RetryAfter {
   /**
    * 503 if the server is overloaded or cannot reach a service that it needs (RFC 9110, section 15.6.4). 429 if the
    * caller has reached a quota (RFC 6585, section 4).
    */
   readonly status: 429 | 503
-  /** The seconds after which the client may send the call again. Undefined if waiting does not help. */
+  /** Seconds after which the client may send the call again. Undefined if waiting does not help. */
   readonly header: string | undefined
 }
 
 /**
- * Returns the status and the wait for a call that was rejected because of the server's load or the caller's quota.
- * Returns undefined for any other response.
+ * Recognizes a call that was rejected because of the server's load or the caller's quota. Undefined for any other
+ * response.
  */
 function readRetryAfter(response: RpcResponse): RetryAfter | undefined {
   if (!('error' in response) || response.error.code !== errorCodes.internal) return undefined
@@ -133,7 +132,7 @@ function readRetryAfter(response: RpcResponse): RetryAfter | undefined {
   return temporaryReasons.has(reason) && hasRetryTime ? { status: 503, header } : undefined
 }
 
-// The server is overloaded, or cannot reach a store, bus, issuer or engine that it needs.
+// Overload, or a store, bus, issuer or engine that the server needs and cannot reach.
 const temporaryReasons: ReadonlySet<unknown> = new Set(['overloaded', 'unavailable'])
 
 const statusByErrorCode: ReadonlyMap<number, number> = new Map([
@@ -147,9 +146,9 @@ const statusByErrorCode: ReadonlyMap<number, number> = new Map([
 ])
 
 /**
- * Returns the HTTP status of a JSON-RPC response. Errors of the protocol have 400 or 404. 503 means that the client may
- * send the call again, perhaps to another instance. 429 means that the caller has reached a quota. Results, error codes
- * of an application and internal errors have 200, because some clients ignore the error code if the status is 500
+ * HTTP status of a JSON-RPC response. Errors of the protocol have 400 or 404. 503 means that the client may send the
+ * call again, perhaps to another instance, and 429 that the caller has reached a quota. Results, error codes of an
+ * application and internal errors have 200, because some clients ignore the error code if the status is 500
  * (basic/index; basic/transports/streamable-http).
  */
 export function statusOf(response: RpcResponse): number {
@@ -158,9 +157,8 @@ export function statusOf(response: RpcResponse): number {
 }
 
 /**
- * The headers of an event stream, as alternating names and values. They keep caches from storing it, proxies from
- * buffering it, and middleware that compresses from holding events back until the stream ends (RFC 9111, section
- * 5.2.2.6).
+ * Keeps caches from storing an event stream, proxies from buffering it, and middleware that compresses from holding
+ * events back until it ends (RFC 9111, section 5.2.2.6). Alternating names and values.
  */
 export const eventStreamHeaders: readonly string[] = [
   'Content-Type',
@@ -171,22 +169,20 @@ export const eventStreamHeaders: readonly string[] = [
   'no',
 ]
 
-/** A comment, which readers of event streams ignore. It prevents proxies from closing an idle connection. */
+/** Readers of event streams ignore a comment, but with it proxies do not close an idle connection. */
 export const keepAliveComment = ':\n\n'
 
-/** Returns the event for a message. The JSON must contain no line break. */
+/** The JSON must contain no line break. */
 function encodeEvent(json: string): string {
   return `data: ${json}\n\n`
 }
 
-/** Returns true if a value is an {@link HttpErrorResponse}. A principal has no member `status`. */
+/** True for an {@link HttpErrorResponse}. A principal has no member `status`. */
 export function isHttpErrorResponse(value: unknown): value is HttpErrorResponse {
   return typeof value === 'object' && value !== null && 'status' in value
 }
 
-/**
- * Creates the answer for a rejected request. `headers` contains additional headers, as alternating names and values.
- */
+/** Answers a rejected request. `headers` contains additional headers, as alternating names and values. */
 export function createErrorAnswer(rejection: HttpErrorResponse, headers: readonly string[]): HttpAnswer {
   const { status, message, code = errorCodes.invalidRequest, data } = rejection
   const error: WireError = data === undefined ? { code, message } : { code, message, data }
@@ -197,33 +193,32 @@ export function createErrorAnswer(rejection: HttpErrorResponse, headers: readonl
   }
 }
 
-/** The response for a request that failed by a function of the application. Its error is in the log alone. */
+/** For a request on which a function of the application failed. Its error is in the log alone. */
 export const internalErrorResponse: HttpErrorResponse = {
   status: 500,
   code: errorCodes.internal,
   message: 'Internal error',
 }
 
-/** Creates the response for a body that exceeds the limit. */
 export function bodyTooLargeResponse(maxBytes: number): HttpErrorResponse {
   return { status: 413, code: errorCodes.parse, message: `The body is longer than ${maxBytes} bytes` }
 }
 
-/** The response for a body that is not UTF-8 (basic/transports). */
+/** For a body that is not UTF-8 (basic/transports). */
 export const invalidTextResponse: HttpErrorResponse = {
   status: 400,
   code: errorCodes.parse,
   message: 'The body is not valid UTF-8',
 }
 
-/** The response for a body whose connection closed before its end. It appears only in a log. */
+/** For a body whose connection closed before its end. It appears only in a log. */
 export const incompleteBodyResponse: HttpErrorResponse = {
   status: 400,
   code: errorCodes.parse,
   message: 'The connection closed before the body was whole',
 }
 
-/** The response for a request whose body other code has read without setting `body`. */
+/** For a request whose body other code has read without setting `body`. */
 export const bodyAlreadyReadResponse: HttpErrorResponse = {
   status: 500,
   code: errorCodes.internal,

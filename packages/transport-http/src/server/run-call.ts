@@ -18,7 +18,7 @@ import type { RequestView } from './http-adapter.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 
-/** The state of a handler: its server, its settings and its running calls. */
+/** What a handler has: its server, its settings and its running calls. */
 export interface HandlerContext<Source, Target> extends AdapterContext<Source, Target> {
   readonly server: Server
   readonly activeCalls: RunningCall<Target>[]
@@ -35,15 +35,14 @@ export interface RunningCall<Target = unknown> extends IndexedEntry, Reply<Targe
   readonly id: RequestId
   /** True if the call streams until one side ends it, as `subscriptions/listen` does. */
   readonly isStreaming: boolean
-  /** The time in milliseconds for which the call has been running, updated whenever its timer fires. */
+  /** Milliseconds for which the call has been running, updated whenever its timer fires. */
   elapsedMs: number
-  /** Cancels the timer of the call. Undefined if the call has no timer. */
+  /** Undefined if the call has no timer. */
   cancelTimer: (() => void) | undefined
-  /** The tick of the shared timer at which the wait of the call ends. 0 if the call does not wait there. */
+  /** Tick of the shared timer at which the wait of the call ends. 0 if the call does not wait there. */
   dueTick: number
 }
 
-/** A request, and the results of earlier checks that its call needs. */
 interface HttpCallRequest<Source, Target> {
   readonly request: RpcRequest
   readonly principal: Principal | undefined
@@ -112,7 +111,7 @@ function respondToCall<Source, Target>(
   }
 }
 
-// The status and the headers cannot be set for an error on a stream, because the head was already sent.
+// Not for an error on a stream, whose head was already sent.
 function applyErrorHead<Source>(
   call: RunningCall,
   error: WireError,
@@ -148,7 +147,7 @@ function createHttpCall<Source, Target>(
   { principal, view }: HttpCallRequest<Source, Target>,
   { httpAdapter, settings }: HandlerContext<Source, Target>,
 ): Call {
-  // A streaming call has no arguments that headers repeat. It keeps no reference to its request, which saves memory.
+  // A streaming call has no arguments that headers repeat, so it saves memory by keeping no reference to its request.
   const requestView = call.isStreaming ? undefined : view
   const context = createHttpCallContext(call, {
     view: requestView,
@@ -166,8 +165,8 @@ function notify(call: RunningCall, message: RpcNotification): void {
   abortCall(call, new DOMException('The reader of the stream was too slow', 'AbortError'))
 }
 
-// The call is cancelled before its connection is closed, so that the handler receives this reason and not the one of a
-// closed connection.
+// Cancelled before the connection is closed, so that the handler receives this reason and not that of a closed
+// connection.
 function abortCall(call: RunningCall, reason: unknown): void {
   abandonReply(call)
   call.cancellation.cancel(reason)
@@ -184,7 +183,7 @@ function endConnection(call: RunningCall): void {
 
 const wheelThresholdMs = 10_000
 
-// The keep-alive comments and the time limit of a call share one timer.
+// Keep-alive comments and the time limit of a call share one timer.
 function scheduleCallHeartbeat<Source, Target>(
   call: RunningCall<Target>,
   context: HandlerContext<Source, Target>,
@@ -200,9 +199,7 @@ function computeNextWaitMs<Source>(call: RunningCall, { keepAliveMs, timeoutMs }
   return call.isStreaming ? keepAliveMs : Math.min(keepAliveMs, timeoutMs - call.elapsedMs)
 }
 
-/**
- * Sends a keep-alive comment if the call has sent nothing for a while. Ends the call if it has reached its time limit.
- */
+/** Sends a keep-alive comment if the call has sent nothing for a while, and ends the call at its time limit. */
 export function handleHeartbeat<Source, Target>(
   call: RunningCall<Target>,
   context: HandlerContext<Source, Target>,
@@ -226,8 +223,8 @@ let waitingCallbacks: (() => void)[] = []
 const scheduleBatch: ((run: () => void) => unknown) | undefined = isWorkerd() ? undefined : globalThis.setImmediate
 
 /**
- * Runs a function, which must not throw, after the event loop has read from all connections. The requests of one tick
- * are then served together. Code and data stay in the caches of the processor, and a client with many requests receives
+ * Runs a function, which must not throw, after the event loop has read from all connections. Requests of one tick are
+ * then served together: code and data stay in the caches of the processor, and a client with many requests receives
  * many answers at once. Serving each request on arrival would take a quarter more time.
  */
 export function runInNextBatch(run: () => void): void {

@@ -33,7 +33,7 @@ import { type HandlerContext, runHttpCall } from './run-call.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 
 /**
- * Serves one HTTP request from its head to the start of its call. The checks have the order of the specification
+ * Serves one HTTP request from its head to the start of its call, with the checks in the order of the specification
  * (basic/transports/streamable-http). Never rejects, because every error is answered.
  */
 export async function serveRequest<Source, Target>(
@@ -54,7 +54,7 @@ export async function serveRequest<Source, Target>(
     const { headers } = requestCheckResult
     answerState.headers = headers
     const authentication = settings.authenticate?.(view, createAuthenticationContext(view, context))
-    // If the principal is known synchronously, there is no `await`, which saves a turn of the microtask queue.
+    // No `await` if the principal is known synchronously, which saves a turn of the microtask queue.
     const principal = isPromiseLike(authentication) ? await authentication : authentication
     if (isHttpErrorResponse(principal)) {
       emitHttpRefusal(context, 'authentication', principal.status)
@@ -66,7 +66,6 @@ export async function serveRequest<Source, Target>(
   }
 }
 
-/** Emits that a check has rejected the request before the server received it. */
 function emitHttpRefusal(
   { server }: Pick<HandlerContext<never, never>, 'server'>,
   reason: ServerEvents['request_refused']['reason'],
@@ -82,14 +81,12 @@ function findMatchingAdapter(
   return adapter?.matches(view) === true ? adapter : undefined
 }
 
-/** The data that the answer to a failed request needs. */
 interface AnswerState {
-  /** The headers of every answer, as alternating names and values. */
+  /** Alternating names and values. */
   headers: readonly string[]
   id: RequestId | undefined
 }
 
-/** A request whose head was checked and whose caller is known. */
 interface CheckedRequest<Source, Target> {
   readonly target: Target
   readonly headers: readonly string[]
@@ -97,7 +94,7 @@ interface CheckedRequest<Source, Target> {
   readonly matchedAdapter: HttpProtocolAdapter | undefined
 }
 
-/** Reads the body of a request and serves its message. The bytes of the body are counted until it is parsed. */
+/** Reads the body and serves its message. Its bytes are counted until it is parsed. */
 async function serveBody<Source, Target>(
   { target, headers, caller, matchedAdapter }: CheckedRequest<Source, Target>,
   answerState: AnswerState,
@@ -117,7 +114,7 @@ async function serveBody<Source, Target>(
     const acceptedRequest = { target, view, bodyText, principal, headers }
     if (matchedAdapter !== undefined) {
       const isHandled = handToAdapter(acceptedRequest, matchedAdapter, context)
-      // The bytes are released now. The adapter has parsed the body, and its promise may last as long as the call.
+      // Released now, because the adapter has parsed the body, and its promise may last as long as the call.
       arrivingBody.release()
       if (await isHandled) return
     }
@@ -136,7 +133,6 @@ function readRequestText<Source, Target>(
   return method === 'POST' ? httpAdapter.readText(target, bounds) : ''
 }
 
-/** Serves a message of this revision. */
 function serveMessageText<Source, Target>(
   { target, view, bodyText, principal, headers }: AcceptedRequest<Source, Target>,
   answerState: AnswerState,
@@ -165,15 +161,14 @@ function failRequest<Source, Target>(
   const response = errorResponse(id ?? rejectedRequestIdOf(error), error)
   const errorHead = findErrorHead(response.error, view, context.settings)
   const addedHeaders = Object.entries(errorHead?.headers ?? {}).flat()
-  // An error before the exchange was called is a failure of HTTP and not of JSON-RPC, so it has an error status.
+  // Before the exchange was called, an error is a failure of HTTP and not of JSON-RPC, so it has an error status.
   const status = errorHead?.status ?? (isMcpError(error) ? statusOf(response) : 500)
   if (isMcpError(error))
     emitHttpRefusal(context, error.code === errorCodes.headerMismatch ? 'headers' : 'syntax', status)
   context.httpAdapter.send(target, { status, headers: [...headers, ...addedHeaders], body: encodeMessage(response) })
 }
 
-// The function of the application may throw. The error must not end the program, and no caller of this function would
-// catch it.
+// The application's function may throw. That must not end the program, and no caller of this function would catch it.
 function findErrorHead<Source>(
   error: WireError,
   view: RequestView<Source>,

@@ -7,12 +7,11 @@ const queuingStrategy = new ByteLengthQueuingStrategy({ highWaterMark: 0 })
 
 const encoder = new TextEncoder()
 
-// Each request must run in its own callback, because workerd stops a request that runs code of another request. On
-// workerd, a connection that is reset before the signal is read ends the request without an event.
+// Each request must run in its own callback, because workerd stops a request that runs code of another. On workerd, a
+// connection that is reset before the signal is read ends the request without an event.
 const runAfterTick: (run: () => void) => unknown =
   isWorkerd() || globalThis.setImmediate === undefined ? (run: () => void) => run() : globalThis.setImmediate
 
-/** A web request that is being answered. */
 export interface WebTarget {
   readonly request: Request
   readonly platform: Platform | undefined
@@ -21,13 +20,12 @@ export interface WebTarget {
   stream: ReadableStreamDefaultController<Uint8Array> | undefined
   isClosed: boolean
   onClose: () => void
-  /** The listener for the abort of the request. Undefined if there is none. */
+  /** Listens for the abort of the request. Undefined if nothing does. */
   onAbort: (() => void) | undefined
-  /** Functions that are called when the client has read all output. */
+  /** Called when the client has read all output. */
   readonly drainListeners: (() => void)[]
 }
 
-/** Creates the target for a web request. `resolve` is called with its response. */
 export function createWebTarget(
   request: Request,
   platform: Platform | undefined,
@@ -47,7 +45,6 @@ export function createWebTarget(
 
 function ignoreClose(): void {}
 
-/** Writes answers as web responses. */
 export const webResponseWriter: ResponseWriter<WebTarget> = {
   send(target, answer) {
     if (target.isClosed) return
@@ -90,8 +87,8 @@ export const webResponseWriter: ResponseWriter<WebTarget> = {
   },
 }
 
-// Most complete responses are sent within the tick in which the request arrived, so the signal need not be read. On
-// Node, adapters create the signal when it is read.
+// Most complete responses are sent within the tick in which the request arrived, and need no signal. On Node, adapters
+// create it when it is read.
 function watchAbort(target: WebTarget): void {
   const { request, isClosed } = target
   if (isClosed || target.onAbort !== undefined) return
@@ -123,7 +120,6 @@ function releaseWaitingWriters({ drainListeners }: WebTarget): void {
 // nginx uses this status for a client that has closed its connection. No RFC defines one.
 const clientClosedRequestStatus = 499
 
-/** Converts a complete answer into a web response. */
 export function createWebResponse(answer: HttpAnswer): Response {
   return new Response(webBodyOf(answer), { status: answer.status, headers: createResponseHeaders(answer) })
 }
@@ -140,8 +136,8 @@ function createResponseHeaders({ headers, body }: HttpAnswer): Record<string, st
     : { 'Content-Type': 'application/json', ...toHeaderFields(headers) }
 }
 
-// Returns a plain object, so that platforms need not create a `Headers` object. The values of a repeated header are
-// joined to one list (RFC 9110, section 5.3).
+// A plain object, so that platforms need not create a `Headers` object. Values of a repeated header are joined to one
+// list (RFC 9110, section 5.3).
 function toHeaderFields(flatHeaders: readonly string[]): Record<string, string> {
   const fields: Record<string, string> = {}
   for (let index = 0; index < flatHeaders.length; index += 2) {

@@ -1,25 +1,23 @@
 import { type Call, type Exchange, type Server, serverOf } from '@x/exchange'
 import type { JsonObject, RpcNotification, RpcRequest, RpcResult } from '@x/schema'
 
-/** Answers every request with a result that contains the method of the request. */
+/** Answers every request with its method. */
 export const echo: Exchange = async (request) => resultOf(request, { method: request.method })
 
-/** Creates a server from an exchange, with some members replaced. Other machines may call it. */
+/** Makes a server of an exchange, with some members replaced. Other machines may call it. */
 export function testServer(exchange: Exchange, members: Partial<Server> = {}): Server {
   return { ...serverOf(exchange, { info: { name: 'test', version: '1.0.0' }, localOnly: undefined }), ...members }
 }
 
-/** Creates the response to a request. */
 export function resultOf(request: RpcRequest, result: JsonObject = {}): RpcResult {
   return { jsonrpc: '2.0', id: request.id, result: { resultType: 'complete', ...result } }
 }
 
-/** Creates a progress notification. */
 export function createProgressNotification(value: number, message = ''): RpcNotification {
   return { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 't', progress: value, message } }
 }
 
-/** A call that waits until the test answers it. */
+/** Waits until the test answers it. */
 export interface PendingCall {
   readonly request: RpcRequest
   readonly call: Call
@@ -27,7 +25,7 @@ export interface PendingCall {
   fail(error: unknown): void
 }
 
-/** Creates an exchange whose calls wait until the test answers them. */
+/** Calls of this exchange wait until the test answers them. */
 export function pendingCalls(): { exchange: Exchange; next(): Promise<PendingCall> } {
   const came: PendingCall[] = []
   const wanted: ((pending: PendingCall) => void)[] = []
@@ -48,7 +46,7 @@ export function pendingCalls(): { exchange: Exchange; next(): Promise<PendingCal
   return { exchange, next }
 }
 
-/** Resolves with the reason of a signal when it aborts. */
+/** Resolves with the reason when the signal aborts. */
 export function waitForAbort(signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(signal.reason)

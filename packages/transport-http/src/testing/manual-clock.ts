@@ -1,15 +1,13 @@
 import type { Schedule } from '@x/core'
 
-/** A clock that only the test advances. */
+/** Only the test advances this clock. */
 export interface ManualClock {
   readonly schedule: Schedule
   /** Advances the clock, and runs the functions that are due on the way. */
   advance(ms: number): void
-  /** Returns the number of functions that are waiting. */
   countTimers(): number
 }
 
-/** Creates a {@link ManualClock}. */
 export function createManualClock(): ManualClock {
   const timers = new Set<{ readonly dueAt: number; readonly run: () => void }>()
   let now = 0

@@ -34,7 +34,7 @@ export function connectRaw(port: number): RawConnection {
   return { socket, send: (bytes) => void socket.write(bytes), readUntil: until, waitForClose: () => closed }
 }
 
-/** Creates the head of a valid POST request, with additional headers. */
+/** Head of a valid POST request, with additional headers. */
 export function headOf(method: string, headers: readonly string[]): string {
   const lines = [
     'POST /mcp HTTP/1.1',
@@ -48,13 +48,11 @@ export function headOf(method: string, headers: readonly string[]): string {
   return `${lines.join('\r\n')}\r\n\r\n`
 }
 
-/** Creates the text of a valid JSON-RPC request. */
 export function bodyOf(method: string, id: number, more = ''): string {
   const meta = '"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}'
   return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{${more}"_meta":{${meta}}}}`
 }
 
-/** Creates a valid HTTP request. */
 export function requestOf(method: string, id: number): string {
   const body = bodyOf(method, id)
   return headOf(method, [`Content-Length: ${Buffer.byteLength(body)}`]) + body

@@ -3,7 +3,6 @@ import type { AddressInfo, Socket } from 'node:net'
 import { type Call, createCall } from '@x/exchange'
 import { type JsonObject, metaKeys, type RpcNotification, type RpcRequest } from '@x/schema'
 
-/** The contents of one received HTTP request. */
 export interface ReceivedRequest {
   readonly method: string | undefined
   readonly url: string | undefined
@@ -19,9 +18,9 @@ export interface ScriptedServer extends AsyncDisposable {
   readonly origin: string
   readonly port: number
   readonly received: readonly ReceivedRequest[]
-  /** Returns the number of all connections so far. */
+  /** Counts all connections so far. */
   readonly countConnections: () => number
-  /** Returns the number of all received bytes so far, on any connection. */
+  /** Counts all received bytes so far, on any connection. */
   readonly countBytes: () => number
   /** Resolves with the next request when it has been received completely. */
   readonly next: () => Promise<ReceivedRequest>
@@ -68,14 +67,12 @@ async function readRequest(request: IncomingMessage, response: ServerResponse): 
   return { method, url, headers, body, closed }
 }
 
-/** Creates an answer with a JSON body. */
 export function createJsonAnswer(body: unknown, status = 200, headers: Record<string, string> = {}): Answer {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
   }
 }
 
-/** Creates an answer with an SSE stream that consists of these parts. */
 export function createEventStreamAnswer(...parts: (string | Uint8Array)[]): Answer {
   return (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -84,12 +81,11 @@ export function createEventStreamAnswer(...parts: (string | Uint8Array)[]): Answ
   }
 }
 
-/** Formats a message as one event of a stream. */
 export function formatEvent(message: unknown): string {
   return `data: ${JSON.stringify(message)}\n\n`
 }
 
-/** Creates a request as a client writes it. */
+/** As a client writes it. */
 export function rpcRequest(
   method = 'tools/call',
   params: JsonObject = { name: 'greet' },
@@ -99,7 +95,7 @@ export function rpcRequest(
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta } }
 }
 
-/** Creates the response to {@link rpcRequest}. */
+/** Answers {@link rpcRequest}. */
 export function rpcResult(
   result: JsonObject = { resultType: 'complete', content: [] },
   id: string | number = 7,
@@ -107,7 +103,7 @@ export function rpcResult(
   return { jsonrpc: '2.0', id, result }
 }
 
-/** Creates a call that collects its notifications. */
+/** A call that collects its notifications. */
 export function callWith(
   signal: AbortSignal = new AbortController().signal,
 ): Call & { readonly heard: RpcNotification[] } {

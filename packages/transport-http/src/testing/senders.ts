@@ -4,7 +4,7 @@ import type { HttpConnectOptions } from '../client/options.ts'
 
 export type Connect = (url: string, options?: HttpConnectOptions) => HttpConnection
 
-/** The two senders, for tests that run with both of them. */
+/** Both senders, for tests that run with each. */
 export const senders: readonly [string, Connect][] = [
   ['undici', overUndici],
   ['fetch', overFetch],

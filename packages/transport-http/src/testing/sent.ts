@@ -1,6 +1,5 @@
 import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 
-/** An HTTP request that a test sends. */
 export interface PostRequest {
   readonly method: string
   readonly path: string
@@ -8,25 +7,24 @@ export interface PostRequest {
   readonly body?: string | Uint8Array | undefined
 }
 
-/** The changes that a test makes to a valid request. */
+/** What a test changes of a valid request. */
 export interface PostChanges {
   readonly httpMethod?: string
   readonly id?: string | number
-  /** Headers to set. A header whose value is null is left out. */
+  /** Headers to set. Null leaves one out. */
   readonly headers?: Readonly<Record<string, string | null>>
-  /** The whole body, which replaces the message. */
+  /** Whole body, in place of the message. */
   readonly body?: string | Uint8Array
-  /** The content of `_meta`. If it is null, the request has no `_meta`. */
+  /** What `_meta` contains. Null for a request without `_meta`. */
   readonly meta?: JsonObject | null
 }
 
-/** The `_meta` of a valid request. */
 export const modernMeta: JsonObject = {
   [metaKeys.protocolVersion]: protocolVersion,
   [metaKeys.clientCapabilities]: {},
 }
 
-/** Creates a request that is valid except for the changes. */
+/** Valid except for the changes. */
 export function createPostRequest(method: string, params: JsonObject = {}, changes: PostChanges = {}): PostRequest {
   const verb = changes.httpMethod ?? 'POST'
   const body = changes.body ?? textOf(method, params, changes)

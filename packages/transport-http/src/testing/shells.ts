@@ -8,7 +8,6 @@ import { createFetchHandler } from '../server/http-handler.ts'
 import { testServer } from './exchanges.ts'
 import type { PostRequest } from './sent.ts'
 
-/** The response that the test received. */
 export interface ReceivedResponse {
   readonly status: number
   readonly headers: Headers
@@ -19,7 +18,7 @@ export interface ReceivedResponse {
 export interface StreamedResponse {
   readonly status: number
   readonly headers: Headers
-  /** Resolves with the next event or comment and its blank line. Resolves with `''` at the end. */
+  /** Resolves with the next event or comment and its blank line, and with `''` at the end. */
   next(): Promise<string>
 }
 
@@ -33,7 +32,7 @@ export interface ServedEndpoint {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Values that a test replaces. `log` is used only if the target is an exchange. */
+/** What a test replaces. `log` is used only if the target is an exchange. */
 export interface TestInternals extends HandlerInternals {
   readonly log?: Log | undefined
 }
@@ -45,7 +44,7 @@ export type ServeFunction = (
   internals?: TestInternals,
 ) => Promise<ServedEndpoint>
 
-/** The functions that serve on each platform by name, for `describe.each`. */
+/** By platform, for `describe.each`. */
 export const serveFunctions: readonly [string, ServeFunction][] = [
   ['httpHandler', serveFetch],
   ['nodeHandler', serveNode],
