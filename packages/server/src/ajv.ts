@@ -1,5 +1,5 @@
 /**
- * Compilation of JSON Schema by ajv, for tools whose schemas are JSON Schema.
+ * Lets ajv check tools whose schemas are JSON Schema.
  *
  * @module @x/server/ajv
  */
@@ -7,18 +7,18 @@
 import type { JsonSchemaCompiler, SchemaIssue } from '@x/schema'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 
-/** The part of an Ajv instance that {@link ajvCompiler} uses. */
+/** As much of an Ajv instance as {@link ajvCompiler} uses. */
 export interface AjvLike {
   compile(schema: object): ValidateFunction
 }
 
 /**
- * Returns a compiler that uses your Ajv instance, for the option `compileSchema` of `createServer`. It is much faster
- * than the default, but generates code with `new Function`, which some platforms forbid.
+ * Compiles with your Ajv instance, for the option `compileSchema` of `createServer`. That is much faster than the
+ * default, but generates code with `new Function`, which some platforms forbid.
  *
- * Pass an instance of `Ajv2020` with `{ strict: false }`. Add `ajv-formats` to check formats. Do not set `allErrors` if
- * callers are untrusted, because ajv then lists every fault of a value, which may be thousands. The instance keeps
- * every schema that it compiled. So create one instance for each server, not for each request.
+ * Pass an instance of `Ajv2020` with `{ strict: false }`, and add `ajv-formats` to check formats. Do not set
+ * `allErrors` if callers are untrusted: ajv then lists every fault of a value, which may be thousands. The instance
+ * keeps every schema that it compiled, so create one for each server, not for each request.
  *
  * @example
  * import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -31,7 +31,7 @@ export function ajvCompiler(ajv: AjvLike): JsonSchemaCompiler {
   }
 }
 
-/** The number of issues that are copied for one value. Ajv may have found thousands. */
+/** How many issues are copied for one value, of which ajv may have found thousands. */
 const maxIssues = 20
 
 const noIssues: readonly SchemaIssue[] = Object.freeze([])
@@ -42,7 +42,7 @@ function toSchemaIssue({ instancePath, message, params, keyword }: ErrorObject):
   return { path: instancePath, message: `${message ?? 'does not fit the schema'}${detail}` }
 }
 
-/** Returns the allowed values as text, because ajv's message about an enum does not list them. */
+/** Lists the allowed values, because ajv's message about an enum does not. */
 function describeAllowedValues(params: ErrorObject['params']): string {
   const values: unknown = params['allowedValues']
   return Array.isArray(values) ? `: ${values.map((value) => JSON.stringify(value)).join(', ')}` : ''

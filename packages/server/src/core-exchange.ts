@@ -34,10 +34,10 @@ import type { ServedRequest } from './replay/served-request.ts'
 import type { ServerSettings } from './compile/settings.ts'
 import { type InputDeclined, isInputDeclined } from './definitions/context.ts'
 
-/** The protocol revisions that a request can name in its `_meta`, the newest first. */
+/** Protocol revisions that a request can name in its `_meta`, newest first. */
 const requestVersions = [protocolVersion]
 
-/** Creates the innermost exchange, behind all middleware. It serves the methods of the protocol and of extensions. */
+/** The innermost exchange, behind all middleware: serves the protocol's methods and those of extensions. */
 export function createCoreExchange(state: ServerState): Exchange {
   const { settings } = state
   function exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
@@ -48,7 +48,7 @@ export function createCoreExchange(state: ServerState): Exchange {
       : serveMethod(method, request, call)
   }
 
-  /** Serves a method of an extension, or rejects an unknown method. */
+  /** Serves an extension's method, or rejects an unknown one. */
   async function serveExtensionMethod(request: RpcRequest, call: Call): Promise<RpcResponse> {
     const method = state.methods?.get(request.method)
     if (method === undefined) return serveMethod(undefined, request, call)
@@ -70,7 +70,7 @@ export function createCoreExchange(state: ServerState): Exchange {
     try {
       const { handle } = requireServedMethod(method, request, state)
       servedRequest = createServedRequest(request, call, state)
-      // A run of a task is not checked here, because the ledger counted the task when it was created.
+      // A task's run is not checked here, because the ledger counted the task when it was created.
       const { journalStore, callerKey } = servedRequest
       if (journalStore === undefined) settings.ledger.check('calls', callerKey)
       const pendingResult = handle(request.params, servedRequest)
@@ -78,7 +78,7 @@ export function createCoreExchange(state: ServerState): Exchange {
       const result = isPending ? await countPendingRequest(pendingResult, servedRequest) : pendingResult
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
-      // An error that a handler throws because it was cancelled is not a failure, and no caller waits for an answer.
+      // A handler that throws because it was cancelled has not failed, and no caller waits for an answer.
       if (isCancelled(call)) throw call.signal.reason
       return toErrorResponse(error, { ...request, call }, settings)
     } finally {
@@ -86,11 +86,11 @@ export function createCoreExchange(state: ServerState): Exchange {
     }
   }
 
-  // Thousands of streaming responses may be open. So each keeps neither its request nor the definitions at its
-  // beginning in memory, and no suspended function waits for its end.
+  // Thousands of streaming responses may be open, so none keeps its request or the definitions at its beginning in
+  // memory, and no suspended function waits for its end.
   function serveStreamingMethod(servedMethod: ServedMethod, request: RpcRequest, call: Call): Promise<RpcResponse> {
     const { id } = request
-    // The name comes from the table of methods. The string of the request would stay in memory with each stream.
+    // The name comes from the table of methods; the request's own string would stay in memory with each stream.
     const method = servedMethod.name
     const toStreamErrorResponse = (error: unknown): RpcResponse => {
       if (isCancelled(call)) throw call.signal.reason
@@ -115,7 +115,7 @@ export function findOfferedTarget(request: RpcRequest, { catalog, methods }: Ser
   return { method, name: typeof name === 'string' && byKey.has(name) ? name : undefined }
 }
 
-/** Starts a streaming response. A method that throws makes the returned promise reject. */
+/** If the method throws, the returned promise rejects. */
 function startStreamingMethod(
   method: ServedMethod,
   { request, call }: { readonly request: RpcRequest; readonly call: Call },
@@ -129,7 +129,7 @@ function startStreamingMethod(
   }
 }
 
-/** Ends a request. It then sends no more notifications, and its listeners are removed from signals that live longer. */
+/** Ends a request: no more notifications, and no listeners left on signals that live longer. */
 function endRequest(request: ServedRequest): void {
   request.isOpen = false
   request.releaseCall?.()
@@ -138,8 +138,8 @@ function endRequest(request: ServedRequest): void {
 }
 
 /**
- * Counts an asynchronous call until its request ends. A run of a task is not counted, because the ledger counted the
- * task when it was created.
+ * Counts an asynchronous call until its request ends. A task's run is not counted, because the ledger counted the task
+ * when it was created.
  */
 function countPendingRequest<T>(pendingResult: T, request: ServedRequest): T {
   const { journalStore, settings, callerKey } = request
@@ -147,13 +147,12 @@ function countPendingRequest<T>(pendingResult: T, request: ServedRequest): T {
   try {
     request.releaseCall = settings.ledger.take('calls', callerKey)
   } catch {
-    // The limit of calls was checked before the handler ran. The handler may have reached it since then by calling this
-    // same server. The result of the handler must not be lost, so the call is not rejected.
+    // The limit was checked before the handler ran, and the handler may have reached it since by calling this same
+    // server. Its result must not be lost, so the call is not rejected.
   }
   return pendingResult
 }
 
-/** Runs a method of an extension, and counts it as a running call of its caller. */
 async function runCountedMethod(
   method: ExtensionMethod,
   { request, call }: { readonly request: RpcRequest; readonly call: Call },
@@ -199,8 +198,8 @@ function createObservation({ now, wallClock }: ServerSettings): ServedRequest['o
 }
 
 /**
- * Returns the row of a method that this server serves. Every rejection contains the served revisions. A client of an
- * earlier revision may be able to show only the message (basic/versioning, compatibility).
+ * Finds the method's row if this server serves it. Every rejection contains the served revisions, because a client of
+ * an earlier revision may be able to show only the message (basic/versioning, compatibility).
  */
 function requireServedMethod(method: ServedMethod | undefined, request: RpcRequest, state: ServerState): ServedMethod {
   const missingCapability = method && findMissingCapability(method, state)
@@ -213,7 +212,7 @@ function requireServedMethod(method: ServedMethod | undefined, request: RpcReque
   throw new McpError(errorCodes.methodNotFound, message, { data: { supported } })
 }
 
-/** Adds to a result of an extension the members that every result has (basic/index, result responses). */
+/** An extension's result gets the members that every result has (basic/index, result responses). */
 function addResultMembers(result: JsonObject, { resultMeta }: Catalog): JsonObject {
   const resultWithType = result['resultType'] === undefined ? { resultType: 'complete', ...result } : result
   return {
@@ -222,7 +221,6 @@ function addResultMembers(result: JsonObject, { resultMeta }: Catalog): JsonObje
   }
 }
 
-/** Returns the name of the capability that a method needs and this server lacks. */
 function findMissingCapability(
   { capability, isStreaming }: ServedMethod,
   { catalog, settings }: ServerState,
@@ -231,9 +229,7 @@ function findMissingCapability(
   return isStreaming === true && !settings.subscriptions.isEnabled ? 'subscriptions' : undefined
 }
 
-/**
- * Returns the `_meta` of a request. Throws if the request is not of a served revision (basic/versioning, negotiation).
- */
+/** Reads a request's `_meta`. Throws if the request is not of a served revision (basic/versioning, negotiation). */
 function readSupportedRequestMeta({ params }: RpcRequest): RequestMetaObject {
   const meta = requestMetaOf(params)
   const requestedVersion = meta[metaKeys.protocolVersion]
@@ -247,9 +243,8 @@ function readSupportedRequestMeta({ params }: RpcRequest): RequestMetaObject {
 const definedErrorCodes = new Set<number>(Object.values(errorCodes))
 
 /**
- * Converts an error into the response that the peer receives. Errors are converted nowhere else. An `McpError` is sent
- * as it is. A reached limit, or a part that cannot be reached, is sent with its reason. Every other error becomes
- * -32603 without details, and is logged for the author.
+ * Errors become responses here and nowhere else. An `McpError` is sent as it is; a reached limit, or a part that cannot
+ * be reached, is sent with its reason. Everything else becomes -32603 without details, and is logged for the author.
  */
 function toErrorResponse(error: unknown, request: LoggedRequest, settings: ServerSettings): RpcError {
   const mcpError = isLimitError(error) ? limitErrorToMcp(error) : error
@@ -263,7 +258,6 @@ function toErrorResponse(error: unknown, request: LoggedRequest, settings: Serve
   return errorResponse(request.id, isUnavailable(error) ? unavailableError({ begun: true }) : undefined)
 }
 
-/** Emits an event for an error of a reached limit, whose data has the reason and the name of the limit. */
 function emitRefusal({ data }: McpError, request: LoggedRequest, { events }: ServerSettings): void {
   if (events.emit === undefined || !isJsonObject(data)) return
   const { reason, limit } = data
@@ -272,12 +266,11 @@ function emitRefusal({ data }: McpError, request: LoggedRequest, { events }: Ser
   events.emit({ type: 'call_refused', call, method, name: targetNameOf(request), reason, limit })
 }
 
-/** Creates the error for a prompt or resource whose user did not answer, because their results cannot express this. */
+/** For a prompt or resource whose user did not answer, because their results cannot express this. */
 function declinedError({ key, action, message }: InputDeclined): McpError {
   return new McpError(errorCodes.invalidParams, message, { data: { key, action } })
 }
 
-/** Returns the name or URI of the tool, prompt or resource that a request is for. */
 function targetNameOf({ method, params }: LoggedRequest): string | undefined {
   const targetParam = findMethodRow(method)?.targetParam
   const name = targetParam && params?.[targetParam]
@@ -285,8 +278,8 @@ function targetNameOf({ method, params }: LoggedRequest): string | undefined {
 }
 
 /**
- * Returns true if the code of an error may be sent. The specification defines the codes from -32099 to -32000, and some
- * that it once defined must not be sent any more (basic/index, error codes).
+ * True if an error code may be sent. The specification defines the codes from -32099 to -32000, and some that it once
+ * defined must not be sent any more (basic/index, error codes).
  */
 function isSendable({ code }: McpError): boolean {
   if (!Number.isSafeInteger(code)) return false

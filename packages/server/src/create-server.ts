@@ -12,10 +12,9 @@ import type { McpServerLoad } from './shedding/shedding-options.ts'
 import { resourceTopic } from './subscriptions/topics.ts'
 
 /**
- * Makes a server of definitions and extensions. All of them are checked and compiled here once, so that a request
- * allocates little more than its context. Throws {@link DefinitionError} with the definition that cannot be served and
- * the reason, and `RangeError` for a number in `limits`, in `shedding.hardLimit` or of `maxArgumentElements` that is
- * out of range.
+ * Makes a server of definitions and extensions. Everything is checked and compiled here once, so that a request
+ * allocates little more than its context. Throws a {@link DefinitionError} that says what cannot be served and why, and
+ * `RangeError` for a number in `limits`, in `shedding.hardLimit` or of `maxArgumentElements` that is out of range.
  *
  * @example
  * const server = createServer({ name: 'demo', version: '1.0.0', tools: [greet], extensions: [tasks({ store })] })
@@ -59,7 +58,7 @@ export function createServer<
     ...settings.loadMonitor.readServerLoad(),
     unavailable: composition.readiness.unavailableNames(),
   }))
-  // The cast is safe, because the members come from the extensions in the list, and the types say the same.
+  // The cast is safe: the members come from the extensions in the list, and the types say the same.
   return Object.assign(server, composition.apis) as McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions>
 }
 
@@ -125,7 +124,7 @@ function createServerMembers(
   }
 }
 
-/** Calls the author's `close`, after everything that may use the author's resources has ended. */
+/** Calls the author's `close` last, when nothing can use the author's resources any more. */
 async function closeResources({ close }: ServerDefinition, settings: ServerSettings): Promise<void> {
   try {
     await close?.()

@@ -1,5 +1,5 @@
 /**
- * Definitions of tools, prompts and resources, compiled into a server.
+ * Define tools, prompts and resources, and make a server of them that any transport can serve.
  *
  * @module @x/server
  */

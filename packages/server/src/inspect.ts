@@ -1,5 +1,5 @@
 /**
- * Functions with which operators look at the state of calls.
+ * For operators who want to look into the state of a call.
  *
  * @module @x/server/inspect
  */

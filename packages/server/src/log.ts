@@ -1,5 +1,5 @@
 /**
- * A log of calls that failed or were slow.
+ * Logs calls that failed or were slow.
  *
  * @module @x/server/log
  */

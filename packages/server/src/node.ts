@@ -1,5 +1,5 @@
 /**
- * Parts of a server that need Node.
+ * Parts of a server that run on Node alone.
  *
  * @module @x/server/node
  */
@@ -14,9 +14,9 @@ const histogramResolutionMs = 10
 const idleTimeoutMs = 2000
 
 /**
- * Returns a function that measures the delay of the event loop, with the histogram of Node, and the use of the heap:
- * `createServer({ shedding: { load: measureLoad() } })`. Each call covers the time since the previous call. The
- * measurement stops when there are no calls for some time, and does not keep the process alive.
+ * Measures the event loop's delay, with Node's histogram, and the use of the heap: `createServer({ shedding: { load:
+ * measureLoad() } })`. Each call covers the time since the previous one. The measurement stops when there are no calls
+ * for some time, and does not keep the process alive.
  */
 export function measureLoad(): () => Omit<Load, 'running'> {
   const histogram = monitorEventLoopDelay({ resolution: histogramResolutionMs })
@@ -28,7 +28,7 @@ export function measureLoad(): () => Omit<Load, 'running'> {
     const isFirstSample = histogram.enable()
     const { mean } = histogram
     histogram.reset()
-    // The histogram records the time between two samples. If nothing is late, that time is the resolution.
+    // Node records the time between two samples. If nothing is late, that time is the resolution.
     const eventLoopDelayMs = isFirstSample || Number.isNaN(mean) ? 0 : Math.max(0, mean / 1e6 - histogramResolutionMs)
     const { used_heap_size, heap_size_limit } = getHeapStatistics()
     return { eventLoopDelayMs, heapShare: used_heap_size / heap_size_limit }

@@ -11,12 +11,11 @@ import { listChangeKinds } from './subscriptions/topics.ts'
 /** The parts of a server that are read while it handles a request. */
 export class ServerState {
   readonly settings: ServerSettings
-  /** The compiled definitions. */
   catalog: Catalog
-  /** Methods of extensions. Undefined until these are added. */
+  /** Undefined until extensions are added. */
   methods: ReadonlyMap<string, ExtensionMethod> | undefined
   extensionResources: Composition['resources'] = []
-  /** The earlier revisions, which an adapter of an extension speaks. */
+  /** Earlier revisions, which an extension's adapter speaks. */
   olderRevisions: readonly string[] = []
   #definition: ServerDefinition
 
@@ -26,12 +25,12 @@ export class ServerState {
     this.catalog = compileDefinition(definition, settings.warn)
   }
 
-  /** The tools as the author defined them. */
+  /** Tools as the author defined them. */
   get tools(): readonly Tool[] {
     return this.#definition.tools ?? []
   }
 
-  /** Adds what the extensions offer. They start after the exchange was created. */
+  /** Extensions start after the exchange was created, so what they offer comes later. */
   addExtensions({ methods, resources, adapters }: Composition): void {
     this.methods = methods
     this.extensionResources = resources
@@ -54,10 +53,7 @@ export class ServerState {
   }
 }
 
-/**
- * Returns the lists that an update replaces. A change of templates counts as a change of resources, because the
- * protocol has one notification for both.
- */
+/** Templates count as resources here, because the protocol has one notification for both. */
 function listKindsOf({ tools, prompts, resources, resourceTemplates }: ServerOffers): readonly ListKind[] {
   const offersByKind = { tools, prompts, resources: resources ?? resourceTemplates }
   return listChangeKinds.map(({ kind }) => kind).filter((kind) => offersByKind[kind] !== undefined)

@@ -17,15 +17,11 @@ import type { CompiledSchema } from '../json-schema/compile-schema.ts'
 import type { AnyToolDefinition } from '../definitions/tool.ts'
 import type { UriTemplate } from '../definitions/uri-template.ts'
 
-/**
- * Everything that a server derives from its definitions. A catalog is created once and never changed. An `update`
- * creates another one.
- */
+/** Everything that a server derives from its definitions. It never changes; an `update` creates another one. */
 export interface Catalog {
   readonly capabilities: ServerCapabilities
-  /** The `_meta` members that the server adds to every result. */
+  /** The server adds these `_meta` members to every result. */
   readonly resultMeta: JsonObject
-  /** The result of `server/discover`. */
   readonly discoverResult: JsonObject
   readonly tools: Listing<CompiledTool>
   readonly prompts: Listing<CompiledPrompt>
@@ -33,59 +29,56 @@ export interface Catalog {
   readonly templates: Listing<CompiledTemplate>
 }
 
-/** The members that all compiled definitions share. */
+/** Members that all compiled definitions share. */
 export interface CompiledDefinition extends ListedEntry {
   readonly requires: ClientCapabilities | undefined
 }
 
-/** A tool that is ready to be called. */
+/** A tool, ready to be called. */
 export interface CompiledTool extends CompiledDefinition {
   readonly checkInput: CompiledSchema['check']
   readonly checkOutput: CompiledSchema['check'] | undefined
-  /** The arguments that a client repeats in HTTP headers. */
+  /** Arguments that a client repeats in HTTP headers. */
   readonly headerParams: readonly HeaderParam[]
-  /** The schema of the arguments as clients see it. */
+  /** The arguments' schema as clients see it. */
   readonly inputSchema: JsonObject
   readonly definition: AnyToolDefinition
 }
 
-/** A prompt that is ready to be filled in. */
+/** A prompt, ready to be filled in. */
 export interface CompiledPrompt extends CompiledDefinition {
   readonly checkArguments: CompiledSchema['check']
   readonly requiredArguments: readonly string[]
-  /** The completer of each argument, by name. Undefined for an argument without a completer. */
+  /** A completer for each argument, by name. Undefined for an argument without one. */
   readonly completers: ReadonlyMap<string, Completer | undefined>
   readonly definition: AnyPromptDefinition
 }
 
-/** A resource that is ready to be read. */
+/** A resource, ready to be read. */
 export interface CompiledResource extends CompiledDefinition {
   readonly cacheHints: CompiledCacheHints
   readonly definition: ResourceDefinition
 }
 
-/** A template that is ready to be matched. */
+/** A template, ready to be matched. */
 export interface CompiledTemplate extends CompiledDefinition {
   readonly cacheHints: CompiledCacheHints
   readonly template: UriTemplate
-  /** The completer of each variable, by name. Undefined for a variable without a completer. */
+  /** A completer for each variable, by name. Undefined for a variable without one. */
   readonly completers: ReadonlyMap<string, Completer | undefined>
   readonly definition: AnyTemplateDefinition
 }
 
 /**
- * Caching hints, with default values for those that the author did not give. The result of a
- * `resources/read` may override the hints.
+ * Caching hints, with defaults for those that the author did not give. The result of a `resources/read` may override
+ * them.
  */
 export interface CompiledCacheHints {
   readonly ttlMs: number
   readonly scope: CacheScope
 }
 
-/**
- * Returns the `_meta` of a result. It combines the author's members with the server's name and version (basic/index,
- * `_meta`).
- */
+/** Joins the author's `_meta` with the server's name and version (basic/index, `_meta`). */
 export function mergeResultMeta(ownMeta: JsonObject | undefined, { resultMeta }: Catalog): JsonObject {
   return ownMeta === undefined ? resultMeta : { ...ownMeta, ...resultMeta }
 }
@@ -93,11 +86,8 @@ export function mergeResultMeta(ownMeta: JsonObject | undefined, { resultMeta }:
 /** The parts of a call that identify its caller. */
 export type Caller = Pick<Call, 'principal' | 'context'>
 
-/** The part of a definition that its list needs. */
 interface ListedEntry {
-  /** The name or URI by which the definition is found. */
   readonly key: string
-  /** The definition's entry in the result of its list method. */
   readonly wireEntry: JsonObject
   readonly visibleTo: VisibleTo | undefined
 }
@@ -105,29 +95,27 @@ interface ListedEntry {
 /** The field of a list's result that contains the entries. */
 export type ListField = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
 
-/** The options that all pages of a list share. */
 interface ListOptions {
   readonly field: ListField
   readonly pageSize: number
   readonly ttlMs: number
   readonly scope: CacheScope
-  /** The `_meta` of every result. */
   readonly meta: JsonObject | undefined
 }
 
-/** All definitions of one kind, and the data of their list. */
+/** All definitions of one kind, with the data of their list. */
 export interface Listing<Entry extends ListedEntry> {
   readonly byKey: ReadonlyMap<string, Entry>
   readonly options: ListOptions
-  /** The cursors with which a client requests the entries after a given entry. */
+  /** A client requests the entries after a given entry with its cursor. */
   readonly cursors: ReadonlyMap<ListedEntry, string>
-  /** The finished pages, each by the cursor that requests it. Undefined if pages differ by caller. */
+  /** Finished pages, each by the cursor that requests it. Undefined if pages differ by caller. */
   readonly sharedPages: ReadonlyMap<string | undefined, JsonObject> | undefined
 }
 
 /**
- * Creates a list, with finished pages if every caller sees the same entries. The entries are in the order of the
- * definitions (server/tools, listing tools).
+ * Finishes all pages up front if every caller sees the same entries. Entries keep the order of the definitions
+ * (server/tools, listing tools).
  */
 export function createListing<Entry extends ListedEntry>(
   entries: readonly Entry[],
@@ -141,17 +129,14 @@ export function createListing<Entry extends ListedEntry>(
 }
 
 /**
- * Returns the cursor with which a client requests the entries after a given entry. Cursors are never decoded. A
- * received cursor is compared with those of the entries that the caller may see. A forged, outdated or foreign cursor
- * matches none of them.
+ * Makes the cursor for the entries after a given entry. Cursors are never decoded, only compared with those of the
+ * entries that the caller may see, so a forged, outdated or foreign one matches nothing.
  */
 export function encodeCursor(field: ListField, key: string): string {
   return encodeBase64url(new TextEncoder().encode(JSON.stringify([field, key])))
 }
 
-/**
- * Returns the definition with this name or URI. Returns undefined if it does not exist or the caller may not see it.
- */
+/** Finds a definition by name or URI. Undefined if it does not exist or the caller may not see it. */
 export function findVisibleEntry<Entry extends ListedEntry>(
   listing: Listing<Entry>,
   key: string,
@@ -161,15 +146,11 @@ export function findVisibleEntry<Entry extends ListedEntry>(
   return entry === undefined || isVisible(entry, caller) ? entry : undefined
 }
 
-/** Returns true if a caller may see a definition. */
 export function isVisible({ visibleTo }: Pick<ListedEntry, 'visibleTo'>, caller: Caller): boolean {
   return visibleTo === undefined || requireSync('visibleTo', visibleTo(caller.principal, caller))
 }
 
-/**
- * Returns one page of a list for a caller. Throws `McpError(invalidParams)` for a cursor that does not belong to this
- * list.
- */
+/** One page of a list for a caller. Throws `McpError(invalidParams)` for a cursor that does not belong to this list. */
 export function readPage(listing: Listing<ListedEntry>, cursor: string | undefined, caller: Caller): JsonObject {
   if (listing.sharedPages !== undefined) return listing.sharedPages.get(cursor) ?? rejectCursor()
   const visibleEntries = [...listing.byKey.values()].filter((entry) => isVisible(entry, caller))

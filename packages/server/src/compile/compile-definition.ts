@@ -29,12 +29,12 @@ import { describeType, freezeJsonObject } from '../request/json-copy.ts'
 import { readInternalSettings } from '../definitions/internal-settings.ts'
 import type { ServerDefinition } from '../definitions/server-definition.ts'
 
-/** The default caching hints of lists, which seldom change and usually are the same for every caller. */
+/** Lists seldom change and usually are the same for every caller. */
 const defaultListCacheHints = { ttlMs: 300_000, scope: 'public' } as const
 
 /**
- * Compiles the definitions of a server into a catalog. It contains schemas, validators and lists in their final form,
- * so that requests only look them up. Throws {@link DefinitionError}, which names the invalid definition.
+ * Compiles a server's definitions into a catalog with schemas, validators and lists in their final form, so that
+ * requests only look things up. Throws a {@link DefinitionError} that names the invalid definition.
  */
 export function compileDefinition(definition: ServerDefinition, warn: CompileContext['warn']): Catalog {
   checkEntries(definition)
@@ -61,7 +61,6 @@ export function compileDefinition(definition: ServerDefinition, warn: CompileCon
   }
 }
 
-/** The function that makes the entries of each list. */
 const entryMakers = {
   tools: "tool('name', { … })",
   prompts: "prompt('name', { … })",
@@ -69,7 +68,6 @@ const entryMakers = {
   resourceTemplates: "resourceTemplate('scheme://{name}', { … })",
 } as const
 
-/** Throws for a list that is no array, and for an entry that was not made by its function. */
 function checkEntries(definition: ServerDefinition): void {
   for (const [field, maker] of Object.entries(entryMakers)) {
     const entries: unknown = Reflect.get(definition, field)
@@ -99,10 +97,10 @@ function warnOfHostProblems(
     warn({ code, message, ...(tool !== undefined && { where: { method: 'tools/call', name: tool } }) })
 }
 
-/** The identifier of the extension that runs calls as tasks (extensions/tasks). */
+/** The extension that runs calls as tasks (extensions/tasks). */
 const tasksExtensionIdentifier = 'io.modelcontextprotocol/tasks'
 
-/** Throws for a tool that always runs as a task if no extension serves tasks, because every call of it would fail. */
+/** Throws for a tool that always runs as a task where no extension serves tasks: every call of it would fail. */
 function rejectTasksWithoutExtension({ tools = [], extensions = [] }: ServerDefinition): void {
   if (extensions.some(({ identifier }) => identifier === tasksExtensionIdentifier)) return
   const tool = tools.find(({ definition }) => definition.task === 'required')
@@ -111,7 +109,10 @@ function rejectTasksWithoutExtension({ tools = [], extensions = [] }: ServerDefi
   throw new DefinitionError('value', `tool ${JSON.stringify(tool.name)}`, { reason })
 }
 
-/** Throws for a tool with the name of one of the search. Warns of a name that no tool has, since it may come later. */
+/**
+ * Throws for a tool named like one of the search's own. A name that no tool has only causes a warning, since the tool
+ * may come later.
+ */
 function checkToolSearch({ tools = [], toolSearch }: ServerDefinition, warn: CompileContext['warn']): void {
   if (toolSearch === undefined) return
   const names = new Set(tools.map(({ name }) => name))
@@ -126,7 +127,6 @@ function checkToolSearch({ tools = [], toolSearch }: ServerDefinition, warn: Com
   warn({ code: 'tool_rule_unmatched', message })
 }
 
-/** Throws for a definition whose extension is not in the list of the server. */
 function requireExtension({ key, definition }: CompiledEntry, { extensions = [] }: ServerDefinition): void {
   const { needsExtension } = definition
   if (needsExtension === undefined || extensions.some(({ identifier }) => identifier === needsExtension)) return
@@ -134,7 +134,7 @@ function requireExtension({ key, definition }: CompiledEntry, { extensions = [] 
   throw new DefinitionError('value', JSON.stringify(key), { reason })
 }
 
-/** Returns the checked name, version and description of the server. */
+/** Checks the server's name, version and description. */
 export function requireServerInfo(definition: ServerDefinition): Implementation {
   const { name, version, title, description, icons, websiteUrl } = definition
   for (const [field, value] of [
@@ -154,14 +154,10 @@ function resultMetaOf(definition: ServerDefinition): JsonObject {
   return freezeJsonObject({ [metaKeys.serverInfo]: { name, version } }, 'server')
 }
 
-/** The capabilities of lists and of resources, first with change notifications, then without. */
 const notificationCapabilities = { list: { listChanged: true }, resources: { listChanged: true, subscribe: true } }
 const noNotificationCapabilities = { list: {}, resources: {} }
 
-/**
- * Returns the capabilities of the server. Kinds without definitions are not declared, and the server answers their
- * methods with an error.
- */
+/** Kinds without definitions are not declared, and the server answers their methods with an error. */
 function buildServerCapabilities(
   definition: ServerDefinition,
   completableEntries: readonly (CompiledPrompt | CompiledTemplate)[],
@@ -216,10 +212,7 @@ type CompiledEntry = CompiledTool | CompiledPrompt | CompiledResource | Compiled
 
 type ListingFactory = <Entry extends CompiledDefinition>(field: ListField, entries: readonly Entry[]) => Listing<Entry>
 
-/**
- * The number of entries in a page of a list. Most servers have only one page, and the page stays below the limit for a
- * message.
- */
+/** Entries in a page of a list. Most servers have only one page, and it stays below the limit for a message. */
 // limit: page of a list | count | entries of one page of a list | the list has another page
 const defaultPageSize = 1000
 

@@ -8,13 +8,13 @@ import { foreignMemberNames, memberNames } from './listed-members.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
 import type { ServerWarning } from '../request/report.ts'
 
-/** The functions that are needed for compiling a definition. */
+/** Functions needed to compile a definition. */
 export interface CompileContext {
   readonly compileSchema: JsonSchemaCompiler | undefined
   readonly warn: (warning: ServerWarning) => void
 }
 
-/** Compiles the part of a definition that all kinds share. */
+/** Compiles what all kinds of definitions share. */
 export function compileEntry(
   wireEntry: object,
   definition: BaseDefinition,
@@ -30,7 +30,7 @@ export function compileEntry(
 }
 
 /**
- * Throws for an option with a name of another library, which would otherwise be ignored. A program without types has no
+ * Throws for an option by its name in another library, which would otherwise be ignored. A program without types has no
  * other hint.
  */
 function rejectForeignNames(definition: BaseDefinition, errorSubject: string): void {
@@ -47,8 +47,7 @@ function rejectUnknownOptions(definition: BaseDefinition, errorSubject: string):
 }
 
 /**
- * Throws for a definition without a handler, which is `run`, or `read` of a resource. A program without types has no
- * other hint.
+ * Throws for a definition without a handler: `run`, or `read` of a resource. A program without types has no other hint.
  */
 function checkHandler(definition: BaseDefinition, errorSubject: string): void {
   const handlers: readonly unknown[] = [Reflect.get(definition, 'run'), Reflect.get(definition, 'read')]
@@ -70,9 +69,7 @@ function checkMetaKey(key: string, errorSubject: string): void {
   throw new DefinitionError('name', errorSubject, { reason })
 }
 
-/**
- * Returns caching hints with default values for absent members (server/utilities/caching). Throws for invalid values.
- */
+/** Fills in defaults for absent caching hints (server/utilities/caching). Throws for invalid values. */
 export function compileCacheHints(
   hints: CacheHints | undefined,
   defaults: CompiledCacheHints,
@@ -90,10 +87,7 @@ export function compileCacheHints(
   return { ttlMs, scope }
 }
 
-/**
- * Returns the completer of each name, or undefined for a name without a completer. Throws for a completer of an unknown
- * name.
- */
+/** Gives each name its completer, or undefined. Throws for a completer of an unknown name. */
 export function compileCompleters(
   completableNames: readonly string[],
   declaredCompleters: { readonly [name: string]: Completer | undefined } | undefined,
@@ -109,12 +103,12 @@ export function compileCompleters(
   return new Map(completableNames.map((name) => [name, completerByName.get(name)]))
 }
 
-/** Returns the members of a JSON object, or an empty array for any other value. */
+/** A JSON object's members, or an empty array for any other value. */
 export function memberEntries(value: JsonObject[string]): readonly (readonly [string, JsonObject[string]])[] {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
 }
 
-/** Writes a schema of arguments as one object, or throws a {@link DefinitionError} with the reason why it is none. */
+/** Writes a schema of arguments as one object, or throws a {@link DefinitionError} that says why it is none. */
 export function requireObjectInput(schema: JsonObject, errorSubject: string): ObjectInput {
   const input = toObjectInput(schema)
   if (typeof input === 'string') throw new DefinitionError('schema', errorSubject, { reason: input })

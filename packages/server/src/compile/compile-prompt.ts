@@ -16,7 +16,7 @@ import { compileInput } from '../json-schema/compile-schema.ts'
 import type { AnySchema } from '../json-schema/compile-schema.ts'
 import { isZodSchema, type ZodSchema } from '../json-schema/zod-issues.ts'
 
-/** Compiles a prompt. Throws {@link DefinitionError}. */
+/** Throws {@link DefinitionError}. */
 export function compilePrompt(
   { name, definition }: Prompt,
   { compileSchema: compile }: CompileContext,
@@ -51,8 +51,8 @@ export function compilePrompt(
 }
 
 /**
- * Returns the arguments that a schema describes. Throws for an argument that does not accept a string, because clients
- * send each argument as a string (server/prompts, getting a prompt).
+ * Reads the arguments from a schema. Throws for one that does not accept a string, because clients send each argument
+ * as a string (server/prompts, getting a prompt).
  */
 function readPromptArguments(
   jsonSchema: JsonObject,
@@ -79,14 +79,11 @@ function readPromptArguments(
 
 function acceptsText({ type }: JsonObject, schema: AnySchema | undefined, name: string): boolean {
   if (type === undefined || type === 'string' || (Array.isArray(type) && type.includes('string'))) return true
-  // `z.coerce.boolean()` is rejected, because it converts every text except the empty one to true, even "false".
+  // `z.coerce.boolean()` is rejected: it turns every text except the empty one into true, even "false".
   return type !== 'boolean' && isZodSchema(schema) && isCoerced(schema._zod.def.shape?.[name])
 }
 
-/**
- * Returns true if zod converts the text of an argument (`z.coerce`), which the JSON Schema of the argument does not
- * show.
- */
+/** True if zod converts the argument's text (`z.coerce`), which its JSON Schema does not show. */
 function isCoerced(schema: ZodSchema | undefined): boolean {
   if (schema === undefined) return false
   const { coerce, innerType, in: input } = schema._zod.def

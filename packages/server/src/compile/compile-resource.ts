@@ -14,10 +14,10 @@ import { parseUriTemplate, matchUriTemplate, type UriTemplate } from '../definit
 import type { Completer } from '../definitions/base-definition.ts'
 import type { RequestContext } from '../definitions/context.ts'
 
-/** The default caching hints of a read result: private, and outdated at once. */
+/** By default, what was read is private and outdated at once. */
 const defaultCacheHints = { ttlMs: 0, scope: 'private' } as const
 
-/** Compiles a resource. Throws {@link DefinitionError}. */
+/** Throws {@link DefinitionError}. */
 export function compileResource({ uri, definition }: Resource): CompiledResource {
   const errorSubject = `resource ${JSON.stringify(uri)}`
   if (typeof uri !== 'string') {
@@ -45,7 +45,7 @@ export function compileResource({ uri, definition }: Resource): CompiledResource
   }
 }
 
-/** Compiles a resource template. Throws {@link DefinitionError}. */
+/** Throws {@link DefinitionError}. */
 export function compileTemplate({ uriTemplate, definition }: ResourceTemplate): CompiledTemplate {
   const errorSubject = `resource template ${JSON.stringify(uriTemplate)}`
   const template = parseUriTemplate(uriTemplate)
@@ -94,16 +94,11 @@ function isResourceList(listReturn: ResourcePage | readonly ListedResource[]): l
   return Array.isArray(listReturn)
 }
 
-/** The maximum number of the author's pages that one completion reads. */
 const maxCompletionPages = 20
 
-/** The number of values after which a completion reads no further page. */
 const maxCompletionValues = 100
 
-/**
- * Returns a completer for a variable of a template. It suggests values from the URIs of the resources that the template
- * lists.
- */
+/** Suggests values for a template's variable, taken from the URIs of the resources that the template lists. */
 function createListCompleter(definition: AnyTemplateDefinition, template: UriTemplate, name: string): Completer {
   return async (typedText, { arguments: otherArguments, ctx }) => {
     const values = new Set<string>()

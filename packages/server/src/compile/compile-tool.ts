@@ -8,7 +8,7 @@ import { type CompileContext, compileEntry, requireObjectInput } from './compile
 import { compileInput, compileSchema } from '../json-schema/compile-schema.ts'
 import type { Tool } from '../definitions/tool.ts'
 
-/** Compiles a tool. Throws {@link DefinitionError}. */
+/** Throws {@link DefinitionError}. */
 export function compileTool({ name, definition }: Tool, { compileSchema: compile }: CompileContext): CompiledTool {
   const errorSubject = `tool ${JSON.stringify(name)}`
   checkToolName(name, errorSubject)
@@ -55,17 +55,17 @@ function checkToolName(name: string, errorSubject: string): void {
 }
 
 /**
- * Returns true for a tool whose effects happen only once if a call with an idempotency key is sent again. This is the
- * default for a tool that always runs as a task, because a repeated call is answered with the same task.
+ * True for a tool whose effects happen only once if a call with an idempotency key is sent again. A tool that always
+ * runs as a task is one by default, because a repeated call is answered with the same task.
  */
 export function hasKeyedEffects({ definition: { keyedEffects, task } }: Pick<Tool, 'definition'>): boolean {
   return keyedEffects ?? task === 'required'
 }
 
-/** The extension that a server declares if one of its tools has keyed effects (docs/guides/idempotent-calls). */
+/** Declared by a server if one of its tools has keyed effects (docs/guides/idempotent-calls). */
 export const idempotentCallsExtension = 'dev.x/idempotent-calls'
 
-/** Appends a sentence to a description, as a paragraph of its own. Hosts show models the description of each tool. */
+/** Appends a sentence as a paragraph of its own to a description, which hosts show to models. */
 export function withSentence(description: string, sentence: string | undefined): string
 export function withSentence(description: string | undefined, sentence: string | undefined): string | undefined
 export function withSentence(description: string | undefined, sentence: string | undefined): string | undefined {

@@ -3,12 +3,12 @@ import type { AnyPromptDefinition } from '../definitions/prompt.ts'
 import type { AnyTemplateDefinition, ResourceDefinition, ResourceDescription } from '../definitions/resource.ts'
 import type { AnyToolDefinition } from '../definitions/tool.ts'
 
-/** Names of members in other libraries and in the protocol, each with the member's name in this package. */
+/** Names of members in other libraries and in the protocol, each with the name here. */
 export const foreignMemberNames = { inputSchema: 'input', outputSchema: 'output', argsSchema: 'input' } as const
 
 /**
- * The members of a definition, each with its name in the lists that clients read. False for a member that the server
- * alone uses, or from which it computes something else.
+ * Each member of a definition with its name in the lists that clients read. False for one that the server alone uses,
+ * or from which it computes something else.
  */
 type ListedNames<Definition> = Readonly<
   Record<Exclude<keyof Definition, keyof typeof foreignMemberNames>, string | false>
@@ -65,14 +65,14 @@ export const templateMembers = {
   read: false,
 } satisfies ListedNames<AnyTemplateDefinition>
 
-/** The names of all members. One of another kind of definition is no misspelling, and does no harm. */
+/** All members' names. One of another kind of definition is no misspelling, and does no harm. */
 export const memberNames: Readonly<Record<string, true>> = Object.fromEntries(
   [toolMembers, promptMembers, resourceMembers, templateMembers].flatMap((members) =>
     Object.keys(members).map((name) => [name, true]),
   ),
 )
 
-/** Returns the part of a definition that clients read in a list. */
+/** Picks the part of a definition that clients read in a list. */
 export function toListedMembers(definition: object, members: ListedNames<object>): object {
   const values = new Map<string, unknown>(Object.entries(definition))
   const listed = Object.entries<string | false>(members).flatMap(([name, listedName]) =>

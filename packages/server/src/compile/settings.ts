@@ -11,47 +11,44 @@ import { DefinitionError } from '@x/exchange'
 import { isJsonObject } from '@x/schema'
 import { describeType } from '../request/json-copy.ts'
 
-/** The settings of a server, which `update` does not change. */
+/** Settings that `update` does not change. */
 export interface ServerSettings extends ErrorReporter {
-  /** The events for extensions that observe. */
+  /** Events for extensions that observe. */
   readonly events: EventSource
-  /** The maximum number of progress and log messages that one call may send per second. */
+  /** One call may send at most this many progress and log messages per second. */
   readonly maxNotificationsPerSecond: number
-  /** Returns the time of a monotonic clock, in milliseconds. Its start is unspecified. */
+  /** A monotonic clock in milliseconds, with an arbitrary start. */
   readonly now: () => number
-  /** The codec of `requestState`. Undefined with `state: false`, when handlers cannot ask clients. */
+  /** Seals `requestState`. Undefined with `state: false`, when handlers cannot ask clients. */
   readonly stateCodec: StateCodec | undefined
-  /** The readiness checks of the codec with its store, and of the bus of subscriptions. */
+  /** Check the codec with its store, and the bus of subscriptions. */
   readonly readinessChecks: readonly ReadinessCheck[]
-  /** The name of the service that `requestState` is bound to. */
+  /** `requestState` is bound to a service of this name. */
   readonly stateAudience: string
   readonly warn: (warning: ServerWarning) => void
   /** True if every handler is restarted at each `await` that could end a run, to detect code that is not repeatable. */
   readonly strictReplay: boolean
-  /** The stack frames that errors about questions and steps show, by call. `replay/author-frames.ts` fills the map. */
+  /** Stack frames that errors about questions and steps show, by call. `replay/author-frames.ts` fills the map. */
   readonly authorFrames: Map<string, string | undefined>
-  /** Returns the current time, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly wallClock: () => number
   readonly randomUuid: () => string
   readonly runtime: Runtime
   readonly subscriptions: Subscriptions
   /** True if the author gave a state that several instances can share, but no bus. */
   readonly isBusAssumedLocal: boolean
-  /** Counts the resources that the server keeps for each caller. */
+  /** Counts what the server keeps for each caller. */
   readonly ledger: Ledger
   /**
-   * The codec that the author gave, which other instances can share. Undefined if the server has a random key or
+   * The author's own codec, which other instances can share. Undefined if the server has a random key or
    * `state: false`.
    */
   readonly sharedStateCodec: StateCodec | undefined
-  /** Measures the load of the server and counts its calls. */
+  /** Measures the server's load and counts its calls. */
   readonly loadMonitor: LoadMonitor
-  /** The store of completed results, for calls that are sent again. */
+  /** Stores completed results, for calls that are sent again. */
   readonly idempotency: IdempotencyOptions | undefined
-  /**
-   * The maximum number of characters of JSON in a stored result. A longer result is not stored, so a repeated call runs
-   * again.
-   */
+  /** In characters of JSON. A longer result is not stored, so a repeated call runs again. */
   readonly maxStoredResultCharacters: number
 }
 
@@ -59,15 +56,12 @@ const defaults = {
   /** A person cannot read more messages in a second, and one connection carries them without delay. */
   // limit: messages of a call | count | progress and log messages of one second | dropped
   maxNotificationsPerSecond: 100,
-  /** Limits the size of the store, which all instances share. */
+  /** Bounds the store, which all instances share. */
   // limit: a stored result | characters | a result that is kept for a repeated call | not stored
   maxStoredResultCharacters: 262_144,
 } satisfies InternalSettings
 
-/**
- * Returns the settings of a server, with default values for absent options. Throws `DefinitionError` for an unknown
- * option.
- */
+/** Fills in defaults for absent options. Throws `DefinitionError` for an unknown option. */
 export function compileServerSettings(definition: ServerDefinition): ServerSettings {
   checkServerOptions(definition)
   const { maxNotificationsPerSecond, slowReaderTimeoutMs, maxStoredResultCharacters } = {
@@ -141,7 +135,6 @@ function readinessChecksOf(
   return [checkOf('state', true, () => stateCodec?.ping?.()), checkOf('subscriptions', false, () => bus?.ping?.())]
 }
 
-/** Returns the sources of time and random values. They belong to the platform, unless a test gives its own. */
 function runtimeSettingsOf(
   definition: ServerDefinition,
 ): Pick<ServerSettings, 'now' | 'wallClock' | 'randomUuid' | 'runtime'> {
@@ -160,8 +153,8 @@ function stateCodecOf({ state }: ServerDefinition): StateCodec | undefined {
 }
 
 /**
- * Returns true if a test runner, or `mcpx dev` for a module, has set its environment variable. Returns false on a platform without environment
- * variables.
+ * True if a test runner, or `mcpx dev` for a module, has set its environment variable. False on a platform that has
+ * none.
  */
 function isUnderTest(): boolean {
   const processGlobal: { readonly env?: Record<string, string | undefined> } | undefined = Reflect.get(
@@ -172,13 +165,15 @@ function isUnderTest(): boolean {
   return [VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID, MCPX_DEV].some((value) => value !== undefined)
 }
 
-/** What an operator reads of a server without the option `state`: at a public address, and when a state is rejected. */
+/**
+ * Tells operators why a server without the option `state` is limited: at a public address, and when a state is
+ * rejected.
+ */
 export const randomKeyReason =
   'createServer has no option state, so questions are sealed with a random key: they work while this one process lives, ' +
   'and an answer fails after a restart or at another instance. Give every instance the same keys, as in state: ' +
   "sealedState({ keys: process.env.STATE_KEYS.split(',') }), or state: false if no handler asks"
 
-/** Seals with a key that only this process has. */
 function createRandomKeyCodec(): StateCodec {
   const codec = lazyState(() => sealedState({ keys: [randomKey()] }))
   return { ...codec, open: (token, context) => codec.open(token, context).catch(explainUnknownKey) }
@@ -189,10 +184,8 @@ function explainUnknownKey(error: unknown): never {
   throw new StateError('unknown_key', randomKeyReason, { cause: error })
 }
 
-/** The maximum number of different warnings that are logged. Later warnings are not logged. */
 const maxReportedWarnings = 1000
 
-/** Returns a function that logs each warning only once. */
 function createWarn(log: Log): (warning: ServerWarning) => void {
   const reportedWarnings = new Set<string>()
   return ({ code, message, where, key }) => {
@@ -203,14 +196,17 @@ function createWarn(log: Log): (warning: ServerWarning) => void {
   }
 }
 
-/** Throws {@link DefinitionError} for an unknown option of a server. The message advises which option to use. */
+/** Throws {@link DefinitionError} for an unknown option, and advises which one to use. */
 function checkServerOptions(definition: ServerDefinition): void {
   const reason = findOptionsProblem(definition, serverOptionTable, 'createServer')
   if (reason !== undefined) throw new DefinitionError('value', 'server', { reason })
   checkFunctions(definition)
 }
 
-/** Throws for middleware, extensions and a state that were not made by their functions. Programs without types do that. */
+/**
+ * Throws for middleware, extensions and a state that were not made by their functions, as programs without types may
+ * pass them.
+ */
 function checkFunctions(definition: ServerDefinition): void {
   const { use, extensions, state, toolSearch }: { readonly [name: string]: unknown } = { ...definition }
   const fail = (what: string, value: unknown, right: string): never => {

@@ -3,34 +3,31 @@ import type { CacheScope, ClientCapabilities, Icon, JsonObject } from '@x/schema
 import type { Awaitable } from '../request/awaitable.ts'
 import type { RequestContext } from './context.ts'
 
-/** The members that every definition may have. */
+/** Members that every definition may have. */
 export interface BaseDefinition {
-  /** The name that people see. The member `name` is for programs. */
+  /** People see this name; `name` is for programs. */
   readonly title?: string | undefined
   readonly icons?: readonly Icon[] | undefined
-  /** The `_meta` of the definition's entry in the list. */
+  /** `_meta` of the definition's entry in the list. */
   readonly meta?: JsonObject | undefined
-  /**
-   * The client capabilities that are needed to use the definition. A request that does not declare them is rejected
-   * with -32021.
-   */
+  /** Capabilities that the client needs. A request that does not declare them is rejected with -32021. */
   readonly requires?: ClientCapabilities | undefined
   /**
-   * The identifier of the extension without which the server cannot serve the definition. `createServer` throws a
+   * Identifies the extension without which the server cannot serve the definition. `createServer` throws a
    * {@link DefinitionError} if its list has no such extension.
    */
   readonly needsExtension?: string | undefined
   /**
-   * Decides which callers may see and use the definition. Default: every caller. For other callers the definition does
-   * not exist. The decision may depend on the principal and on the request itself. It must not depend on the connection
-   * or on earlier requests (server/tools, capabilities).
+   * Decides which callers may see and use the definition; for others it does not exist. Default: every caller. The
+   * decision may depend on the principal and on the request itself, but not on the connection or on earlier requests
+   * (server/tools, capabilities).
    */
   readonly visibleTo?: VisibleTo | undefined
 }
 
-/** The time that clients may cache a result, and the caches that may store it (server/utilities/caching). */
+/** How long clients may cache a result, and which caches may store it (server/utilities/caching). */
 export interface CacheHints {
-  /** The time in milliseconds, a whole number of at least 0. */
+  /** Milliseconds, a whole number of at least 0. */
   readonly ttlMs?: number | undefined
   /** `public` allows shared caches, and requires that every caller gets the same result. */
   readonly scope?: CacheScope | undefined
@@ -45,9 +42,9 @@ export type Completer = (
   completionContext: CompletionContext,
 ) => Awaitable<readonly string[] | Completion>
 
-/** The context of a completion: the other arguments, and the request. */
+/** The other arguments of a completion, and its request. */
 export interface CompletionContext {
-  /** The arguments that already have values, if the client sends them. */
+  /** Arguments that already have values, if the client sends them. */
   readonly arguments: { readonly [name: string]: string }
   readonly ctx: RequestContext
 }
@@ -57,18 +54,18 @@ export interface Completion {
   readonly values: readonly string[]
   /** The number of all matching values. */
   readonly total?: number | undefined
-  /** True if there are more matching values, for completers that do not know the number. */
+  /** True if more values match, for completers that do not know how many. */
   readonly hasMore?: boolean | undefined
 }
 
 /**
  * Decides whether a caller may know of a definition and use it. `undefined` is a caller without authentication. The
- * context of the call contains the values that middleware and extensions set, such as the session.
+ * call's context contains what middleware and extensions set, such as the session.
  *
- * It is synchronous, because one list calls it for every definition of the server, and all answers of a list must belong
- * to one moment. Read a database before: in `toPrincipal` of `protect`, or in middleware.
+ * It is synchronous, because one list calls it for every definition of the server, and all answers of a list must
+ * belong to one moment. If you need a database, read it before: in `toPrincipal` of `protect`, or in middleware.
  */
 export type VisibleTo = (principal: Principal | undefined, call: CallView) => boolean
 
-/** The part of a call that handlers and `visibleTo` see: the values of middleware and extensions, by typed keys. */
+/** The part of a call that handlers and `visibleTo` see: values of middleware and extensions, by typed keys. */
 export type CallView = Pick<Call, 'context'>

@@ -1,4 +1,4 @@
-/** Values of a server that are constants for its users. The tests of this repository replace them. */
+/** Constants for a server's users, which the tests of this repository replace. */
 export interface InternalSettings {
   readonly pageSize?: number
   readonly maxNotificationsPerSecond?: number
@@ -6,13 +6,11 @@ export interface InternalSettings {
   readonly maxStoredResultCharacters?: number
 }
 
-/**
- * A registered symbol, which is the same in two copies of the package. The check for unknown options ignores symbols.
- */
+/** A registered symbol is the same in two copies of the package, and the check for unknown options ignores symbols. */
 const internalSettingsKey = Symbol.for('@x/server.internalSettings')
 
 /**
- * Returns members for a definition that replace constants of its server.
+ * Members for a definition that replace constants of its server.
  *
  * @example
  * createServer({ ...definition, ...internalSettings({ pageSize: 2 }) })
@@ -21,7 +19,6 @@ export function internalSettings(settings: InternalSettings): object {
   return { [internalSettingsKey]: settings }
 }
 
-/** Returns the internal settings in a definition. */
 export function readInternalSettings(definition: object): InternalSettings {
   return (Reflect.get(definition, internalSettingsKey) as InternalSettings | undefined) ?? {}
 }

@@ -11,8 +11,8 @@ import type { SubscriptionOptions } from '../subscriptions/options.ts'
 import type { Tool } from './tool.ts'
 
 /**
- * The tools, prompts and resources of a server. If a kind is absent, the server does not declare its capability and
- * does not serve its methods. An empty list declares the capability.
+ * A server's tools, prompts and resources. If a kind is absent, the server does not declare its capability and does not
+ * serve its methods. An empty list declares the capability.
  */
 export interface ServerOffers<Tools extends Tool = Tool, Prompts extends Prompt = Prompt> {
   readonly tools?: readonly Tools[] | undefined
@@ -21,34 +21,33 @@ export interface ServerOffers<Tools extends Tool = Tool, Prompts extends Prompt 
   readonly resourceTemplates?: readonly ResourceTemplate[] | undefined
 }
 
-/** The definition of a server: the argument of `createServer`. */
+/** The argument of `createServer`. */
 export interface ServerDefinition<
   Extensions extends readonly ServerExtension[] = readonly ServerExtension[],
   Tools extends Tool = Tool,
   Prompts extends Prompt = Prompt,
 > extends ServerOffers<Tools, Prompts> {
   /**
-   * The server's name, for programs. All instances of one service must have the same name, because a server can open a
-   * `requestState` only of servers with its own name.
+   * For programs. All instances of one service must have the same name, because a server can open a `requestState` only
+   * of servers with its own name.
    */
   readonly name: string
-  /** The server's version. */
   readonly version: string
-  /** The server's name, for people. */
+  /** For people. */
   readonly title?: string | undefined
   readonly description?: string | undefined
   readonly icons?: readonly Icon[] | undefined
   readonly websiteUrl?: string | undefined
-  /** Instructions for a model that uses the server. */
+  /** Tells a model how to use the server. */
   readonly instructions?: string | undefined
   /**
-   * Extensions of the server, such as `tasks({ store })`. The middleware of extensions that need a principal runs
-   * before that of all other extensions, independent of the order of the list.
+   * Extensions, such as `tasks({ store })`. Middleware of those that need a principal runs before that of all others,
+   * independent of the order of the list.
    */
   readonly extensions?: Extensions | undefined
   /**
-   * Middleware around every call, such as timing or logging. The first in the list is the outermost. A call that
-   * becomes a task passes through the middleware once, when the task is created.
+   * Middleware around every call, such as timing or logging, the outermost first. A call that becomes a task passes
+   * through it once, when the task is created.
    */
   readonly use?: readonly Middleware[] | undefined
   /**
@@ -57,69 +56,69 @@ export interface ServerDefinition<
    */
   readonly toolSearch?: ToolSearch | undefined
   /**
-   * Returns true when the dependencies of the handlers can be reached. `/readyz` calls this function, and also checks
-   * the extensions. A rejection counts as false. `/readyz` waits at most 5 seconds, and reuses a result for one second.
+   * Returns true when everything that the handlers depend on can be reached. `/readyz` calls this function, and also
+   * checks the extensions. A rejection counts as false. `/readyz` waits at most 5 seconds, and reuses a result for one
+   * second.
    */
   readonly ready?: (() => boolean | Promise<boolean>) | undefined
   /**
-   * Closes what the author opened for the server, such as the client of a store, whose open connection would keep the
-   * process alive. Called once, after the server and its extensions have ended. An error of this function is logged.
+   * Closes what you opened for the server, such as the client of a store, whose open connection would keep the process
+   * alive. Called once, after the server and its extensions have ended. If it fails, the error is logged.
    */
   readonly close?: (() => unknown) | undefined
   /**
-   * The caching of lists and of `server/discover`. Default: 5 minutes, in shared caches too. A list is always private
-   * if one of its entries has a `visibleTo`.
+   * Caching of lists and of `server/discover`. Default: 5 minutes, in shared caches too. A list is always private if
+   * one of its entries has a `visibleTo`.
    */
   readonly cache?: CacheHints | undefined
   /** Compiles schemas that are given as JSON Schema. Default: `compileTrustedJsonSchema` of `@x/schema/json-schema`. */
   readonly compileSchema?: JsonSchemaCompiler | undefined
   /**
-   * Bounds of one caller: its calls, streams, tasks, sessions and bytes at one time. A request beyond a bound is
+   * Bounds on what one caller has at one time: calls, streams, tasks, sessions and bytes. A request beyond a bound is
    * rejected, over HTTP with 429. A caller is identified by its principal or, for a request without a principal, by its
    * address (`clientAddress` of the transport).
    */
   readonly limits?: LedgerLimits | undefined
   /**
    * Receives log records for a structured logger: errors whose details the client does not see, and warnings for the
-   * author. The extensions and transports of the server log here too. Default: writes each record as a line to the
-   * standard error.
+   * author. The server's extensions and transports log here too. Default: writes each record as a line to the standard
+   * error.
    */
   readonly log?: Log | undefined
   /**
-   * The codec that seals the state of a call while its client answers a question, such as `sealedState({ keys })`, with
-   * the same keys at every instance. Default: a codec with a random key, which works for a server of one process: only
-   * this machine may connect then, and no call is handed off. `false` is for a server whose handlers never ask.
-   * `ctx.elicit` then fails.
+   * Seals the state of a call while its client answers a question, such as `sealedState({ keys })`, with the same keys
+   * at every instance. Default: a codec with a random key, which works for a server of one process: only this machine
+   * may connect then, and no call is handed off. `false` is for a server whose handlers never ask; `ctx.elicit` then
+   * fails.
    */
   readonly state?: StateCodec | false | undefined
   /**
-   * True makes the server start a handler again from its first line at each `await` of `ctx`, and log a warning if the
-   * handler then does something else. This finds code that would differ when a client answers a question. Default:
-   * true under the test runners Vitest, Jest and node:test and in a module of `mcpx dev`, and false elsewhere.
+   * True starts a handler again from its first line at each `await` of `ctx`, and logs a warning if it then does
+   * something else, to find code that would differ when a client answers a question. Default: true under the test
+   * runners Vitest, Jest and node:test and in a module of `mcpx dev`, and false elsewhere.
    */
   readonly strictReplay?: boolean | undefined
   /**
-   * The bus that carries changes to the streams of `subscriptions/listen` at every instance. Default: a bus within this
-   * process. `false` turns subscriptions off, and the server then declares no notifications of changes.
+   * Carries changes to the streams of `subscriptions/listen` at every instance. Default: a bus within this process.
+   * `false` turns subscriptions off, and the server then declares no notifications of changes.
    */
   readonly subscriptions?: SubscriptionOptions | false | undefined
   /**
-   * The measurement of load, and the limit at which new calls are refused. An instance is overloaded when the event
-   * loop is late by more than 25 ms, or more than 85 % of the limit of the heap is used. An overloaded or stopping
-   * instance hands running calls off to other instances: it answers a call with a `requestState` and no question, and
-   * the client sends the call again with that state. Only calls whose retry can reach another instance with the same
-   * `state` option are handed off. `false` disables hand-offs and the limit.
+   * Measures load, and sets the limit at which new calls are refused. We call an instance overloaded when its event
+   * loop is late by more than 25 ms, or more than 85 % of the heap's limit is used. An overloaded or stopping instance
+   * hands running calls off: it answers a call with a `requestState` and no question, and the client sends the call
+   * again with that state, to any instance. Only calls whose retry can reach another instance with the same `state`
+   * option are handed off. `false` disables hand-offs and the limit.
    */
   readonly shedding?: false | SheddingOptions | undefined
   /**
-   * The store of completed results. For ten minutes, a call that is sent again with the same idempotency key is
-   * answered from the store. This requires that the caller has a principal. Without a store the call runs again, with
-   * the same idempotency keys in its steps. The result of a tool with `readOnlyHint`, one of more than 262,144
-   * characters of JSON, and one to which an extension adds members are not stored. If the store fails, the failure is
-   * logged and the call runs.
+   * Stores completed results: for ten minutes, a call that is sent again with the same idempotency key is answered from
+   * the store, if the caller has a principal. Without a store the call runs again, with the same idempotency keys in
+   * its steps. Not stored are results of a tool with `readOnlyHint`, those of more than 262,144 characters of JSON, and
+   * those to which an extension adds members. If the store fails, the failure is logged and the call runs.
    */
   readonly idempotency?: IdempotencyOptions | undefined
-  /** Clocks, timers and random ids, for tests. Absent functions default to those of the platform. */
+  /** Clocks, timers and random ids, for tests. What is absent comes from the platform. */
   readonly runtime?: Partial<Runtime> | undefined
 }
 
@@ -153,8 +152,8 @@ export const serverOptionTable = {
 } satisfies OptionTable<ServerDefinition>
 
 /**
- * The types of tools and prompts by name, for callers. See `TypesOf` of `@x/exchange`. Tools and prompts without a
- * literal type of their name are omitted.
+ * Types of tools and prompts by name, for callers; see `TypesOf` of `@x/exchange`. Those without a literal type of
+ * their name are omitted.
  */
 export interface TypesByName<Tools extends Tool, Prompts extends Prompt> {
   readonly tools: {
@@ -168,15 +167,15 @@ export interface TypesByName<Tools extends Tool, Prompts extends Prompt> {
 }
 
 /**
- * A server made of definitions. Any number of connections and callers may share its exchange, because the exchange
- * keeps no state of a connection. `Types` passes the types of its tools and prompts on to clients.
+ * A server made of definitions. Its exchange keeps no state of a connection, so any number of connections and callers
+ * may share it. `Types` passes the types of its tools and prompts on to clients.
  */
 export interface McpServer<Types = unknown> extends Server, TypeCarrier<Types> {
   readonly load: McpServerLoad
   /**
-   * Replaces the given kinds of definitions, and notifies subscribers of the changed lists. All definitions are
-   * compiled before any is replaced. So when this function throws {@link DefinitionError}, the server continues
-   * unchanged. Running requests end with the definitions with which they began. An error of the change bus is logged.
+   * Replaces the given kinds of definitions, and notifies subscribers of the changed lists. Everything is compiled
+   * before anything is replaced, so when this throws {@link DefinitionError}, the server continues unchanged. Running
+   * requests end with the definitions with which they began. If the change bus fails, the error is logged.
    */
   update(offers: ServerOffers): void
 }

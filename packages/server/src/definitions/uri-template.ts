@@ -1,16 +1,16 @@
 import { checkArgument } from '@x/core'
 import { DefinitionError } from '@x/exchange'
 
-/** The maximum length of a URI that a template can match, in UTF-16 units. */
+/** The longest URI that a template can match, in UTF-16 units. */
 export const maxUriLength = 8192
-/** The maximum length of a template. The author of the server writes templates, so a longer one is a mistake. */
+/** The author writes templates, so a longer one is a mistake. */
 const maxTemplateLength = 2048
 const maxVariables = 8
 
 /** A parsed template: its variables, and the literals before, between and after them. */
 export interface UriTemplate {
   readonly text: string
-  /** The literals, one more than there are variables. Only the first and the last may be empty. */
+  /** One more than there are variables. Only the first and the last may be empty. */
   readonly literals: readonly string[]
   readonly variables: readonly UriVariable[]
 }
@@ -22,12 +22,12 @@ export interface UriVariable {
   readonly allowsSlashes: boolean
 }
 
-/** The names of the variables in a template. The compiler must know the text of the template. */
+/** Names of the variables in a template whose text the compiler knows. */
 export type VariableNames<Template extends string> = Template extends `${string}{${infer Expression}}${infer Rest}`
   ? (Expression extends `+${infer Name}` ? Name : Expression) | VariableNames<Rest>
   : never
 
-/** The values of the variables of a template, by name. A template of the type `string` may have any names. */
+/** Values of a template's variables, by name. A template of the type `string` may have any names. */
 export type UriVariables<Template extends string = string> = string extends Template
   ? { readonly [name: string]: string }
   : { readonly [Name in VariableNames<Template>]: string }
@@ -65,12 +65,12 @@ function parseVariable(expression: string, templateError: (reason: string) => Er
 }
 
 /**
- * Returns the percent-decoded variables of a URI, or undefined if the template does not match.
+ * Matches a URI and returns its percent-decoded variables, or undefined.
  *
  * The time is linear in the length of the URI. If a URI can be split in several ways, an earlier variable gets the
- * longest possible text. A value is safe to append to the path of a root folder. It is never empty and has no control
- * characters. It begins neither with a slash nor with a drive letter. It has no segment that consists only of dots,
- * such as `..`. Dots that are encoded twice, or full-width, count as dots. A variable without `+` has neither slash nor
+ * longest possible text. A value is safe to append to the path of a root folder: it is never empty, has no control
+ * characters, begins neither with a slash nor with a drive letter, and has no segment that consists only of dots, such
+ * as `..`. Dots that are encoded twice, or full-width, count as dots. A variable without `+` has neither slash nor
  * backslash (server/resources, security considerations).
  */
 export function matchUriTemplate(template: UriTemplate, uri: string): UriVariables | undefined {
@@ -86,7 +86,7 @@ export function matchUriTemplate(template: UriTemplate, uri: string): UriVariabl
   return Object.fromEntries(entries)
 }
 
-/** Returns the text between the first and the last literal, undefined when the URI does not begin and end with them. */
+/** The text between the first and the last literal; undefined when the URI does not begin and end with them. */
 function variablePartOf({ literals, variables }: UriTemplate, uri: string): string | undefined {
   const prefix = literals[0] ?? ''
   const suffix = literals[variables.length] ?? ''
@@ -96,9 +96,8 @@ function variablePartOf({ literals, variables }: UriTemplate, uri: string): stri
     : undefined
 }
 
-/** Returns the text of each variable. `variablePart` is the text between the first and the last literal. */
 function splitVariables({ literals, variables }: UriTemplate, variablePart: string): readonly string[] | undefined {
-  // Computes from right to left, for each start of a variable, the end at which the rest of the text still matches.
+  // From right to left: for each start of a variable, the end at which the rest of the text still matches.
   const endIndexes: Int32Array[] = []
   let nextVariableEnds = findLastVariableEnds(variablePart, variables[variables.length - 1])
   endIndexes.unshift(nextVariableEnds)
@@ -120,10 +119,7 @@ function splitVariables({ literals, variables }: UriTemplate, variablePart: stri
   return variableTexts
 }
 
-/**
- * Returns the end of the last variable for each possible start: the end of the text, or 0 if the variable cannot start
- * there.
- */
+/** Where the last variable ends, for each possible start: at the end of the text, or 0 if it cannot start there. */
 function findLastVariableEnds(variablePart: string, variable: UriVariable | undefined): Int32Array {
   const endIndexes = new Int32Array(variablePart.length + 1)
   const firstStartIndex = variable?.allowsSlashes === true ? 0 : variablePart.lastIndexOf('/') + 1
@@ -131,9 +127,7 @@ function findLastVariableEnds(variablePart: string, variable: UriVariable | unde
   return endIndexes
 }
 
-/**
- * Returns the end of a variable before a separator for each possible start, or 0 if the variable cannot start there.
- */
+/** Where a variable before a separator ends, for each possible start, or 0 if it cannot start there. */
 function findEarlierVariableEnds(
   {
     variablePart,
@@ -164,7 +158,6 @@ function decodeVariable(text: string, variable: UriVariable): string | undefined
   }
 }
 
-/** Returns the reason why a variable cannot have a value, or undefined if it can. */
 function findUnsafePathReason(value: string, { allowsSlashes }: UriVariable): string | undefined {
   if (value === '') return 'is empty'
   // With the flag `u` a pair of surrogates is one character. A single surrogate cannot be encoded in UTF-8, so no URI
@@ -187,9 +180,7 @@ const pathCharacterByHex: ReadonlyMap<string, string> = new Map([
   ['3a', ':'],
 ])
 
-/**
- * Returns the path that a file system sees if it decodes the value once more, or replaces characters by similar ones.
- */
+/** The path as a file system sees it that decodes the value once more, or replaces characters by similar ones. */
 function decodedPathOf(value: string): string {
   const decodedPath = value.replace(
     /%(?:25)*(2e|2f|5c|3a)/gi,
@@ -199,10 +190,9 @@ function decodedPathOf(value: string): string {
 }
 
 /**
- * Returns the URI for a template and the values of its variables. When the URI is matched against the template, the
- * result is the same values, unless a value contains the text between two variables: the earlier variable then gets
- * more. A URI of more than 8,192 characters matches nothing. Throws {@link DefinitionError} for an invalid template,
- * and for a value that no URI of the template could have.
+ * Fills in a template. Matching the URI against the template gives the same values, unless a value contains the text
+ * between two variables: the earlier variable then gets more. A URI of more than 8,192 characters matches nothing.
+ * Throws {@link DefinitionError} for an invalid template, and for a value that no URI of the template could have.
  */
 export function expandUriTemplate<Template extends string>(template: Template, values: UriVariables<Template>): string {
   const { literals, variables } = parseUriTemplate(template)

@@ -31,10 +31,7 @@ import {
   toTitledOptions,
 } from './choice-options.ts'
 
-/**
- * Compiles a choice of one value. Its schema has titles only if the options have titles (client/elicitation, enum
- * schema).
- */
+/** A choice of one value. Its schema has titles only if the options have titles (client/elicitation, enum schema). */
 export function compileSingleSelect(field: Field): EnumSchema {
   const legacyKeywords = field.schema['enum'] !== undefined ? ['enumNames'] : []
   const options = choiceOptionsOf(field)
@@ -70,7 +67,7 @@ function createEnumSchema(
 }
 
 /**
- * Creates the older schema with `enumNames`, which the protocol still has. An author who writes it probably has a
+ * Writes the older schema with `enumNames`, which the protocol still has. An author who writes it probably has a
  * reason, so it is sent unchanged.
  */
 function createNamedEnumSchema(
@@ -103,8 +100,7 @@ function enumNamesOf(field: Field, options: readonly ChoiceOption[]): readonly s
 }
 
 /**
- * Compiles a choice of several values. Its schema has titles only if the options have titles (client/elicitation, enum
- * schema).
+ * A choice of several values. Its schema has titles only if the options have titles (client/elicitation, enum schema).
  */
 export function compileMultiSelect(field: Field): MultiSelectEnumSchema {
   rejectOtherKeywords(field, 'a choice of several', fieldKeywordsOf('choices'))
@@ -134,8 +130,8 @@ function readItemOptions(field: Field): readonly ChoiceOption[] {
 }
 
 /**
- * Returns the allowed number of chosen values. Rejects a minimum above the number of options, because a user can choose
- * each option only once.
+ * How many values may be chosen. A minimum above the number of options is rejected, because a user can choose each
+ * option only once.
  */
 function readItemCountRange(field: Field, optionCount: number): [number | undefined, number | undefined] {
   const [minimum, maximum] = readCountRange(field, 'minItems', 'maxItems')

@@ -16,21 +16,17 @@ export interface ChoiceOption {
   readonly title: string | undefined
 }
 
-/** The keywords that list the options of a choice. A choice has exactly one of them. */
+/** Keywords that list the options of a choice, which has exactly one of them. */
 export const optionKeywords = ['const', 'enum', 'oneOf', 'anyOf'] as const
 
-/** The maximum number of options. A person does not read a longer list. */
+/** A person does not read a longer list of options. */
 const maxOptions = 500
 
-/** Returns true if a schema lists its values. */
 export function isChoice({ schema }: Field): boolean {
   return optionKeywords.some((keyword) => schema[keyword] !== undefined)
 }
 
-/**
- * Returns the options of a choice. Its schema is one value, a list of values, or a union of these with or without
- * titles.
- */
+/** Reads the options from one value, a list of values, or a union of these with or without titles. */
 export function choiceOptionsOf(field: Field): readonly ChoiceOption[] {
   const [keyword, secondKeyword] = optionKeywords.filter((optionKeyword) => field.schema[optionKeyword] !== undefined)
   if (keyword === undefined || secondKeyword !== undefined) {
@@ -48,12 +44,11 @@ export function choiceOptionsOf(field: Field): readonly ChoiceOption[] {
   )
 }
 
-/** Returns the options as the protocol's list with titles. An option without a title gets its value as the title. */
+/** The protocol's list with titles. An option without one gets its value as the title. */
 export function toTitledOptions(options: readonly ChoiceOption[]): readonly TitledOption[] {
   return Object.freeze(options.map(({ value, title }) => Object.freeze({ const: value, title: title ?? value })))
 }
 
-/** Returns the options as the protocol's list without titles. */
 export function optionValues(options: readonly ChoiceOption[]): readonly string[] {
   return Object.freeze(options.map(({ value }) => value))
 }
@@ -73,11 +68,10 @@ function createUntitledOption(field: Field, value: JsonValue): ChoiceOption {
   )
 }
 
-/** The advice for a field that may be null. */
+/** Advises on a field that may be null. */
 export const nullAdvice =
   'no field of a form can be null; make it optional, then it is absent when the user leaves it empty'
 
-/** Returns the options of one branch of a union, which is a literal with or without a title, or a list of values. */
 function readBranchOptions(field: Field, branchSchema: JsonValue): readonly ChoiceOption[] {
   if (!isJsonObject(branchSchema)) throw fieldError(field, `${quoteText(branchSchema)} is no value to choose`)
   const branchField = resolveField({ ...field, schema: branchSchema })

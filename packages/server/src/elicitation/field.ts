@@ -2,24 +2,24 @@ import { quoteText } from '@x/core'
 import { DefinitionError } from '@x/exchange'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
-/** A part of a form's schema, with its location. */
+/** A part of a form's schema, and where it is. */
 export interface Field {
   readonly schema: JsonObject
-  /** The location for error messages, such as `property "age"`. */
+  /** For error messages, such as `property "age"`. */
   readonly location: string
-  /** The name of the form in errors. */
+  /** The form's name in errors. */
   readonly errorSubject: string
-  /** The definitions to which a `$ref` of the form may refer, by the text of the `$ref`. */
+  /** Definitions that a `$ref` of the form may refer to, by the text of the `$ref`. */
   readonly definitions: ReadonlyMap<string, JsonObject>
 }
 
-/** The maximum length of a name, a title or an option, in UTF-16 units. It fits on one line of a form. */
+/** The longest name, title or option, in UTF-16 units. It fits on one line of a form. */
 export const maxLabelLength = 256
 
-/** The maximum length of a description or a default text, in UTF-16 units. */
+/** The longest description or default text, in UTF-16 units. */
 export const maxFieldTextLength = 4096
 
-/** Creates the error for a part of a form. The reason contains the problem and the allowed values. */
+/** `reason` says what is wrong and what is allowed. */
 export function fieldError(field: Field, reason: string): DefinitionError {
   return new DefinitionError('schema', field.errorSubject, { reason: `${field.location}: ${reason}` })
 }
@@ -27,7 +27,6 @@ export function fieldError(field: Field, reason: string): DefinitionError {
 const unsupportedKeywordAdvice =
   'say in the description what is wanted, and check it in the handler or, with zod, in refine()'
 
-/** The advice in errors about keywords that are not allowed but that authors often use. */
 const adviceByKeyword: ReadonlyMap<string, string> = new Map([
   ['pattern', `it is allowed beside a format only; ${unsupportedKeywordAdvice}`],
   ['multipleOf', unsupportedKeywordAdvice],
@@ -38,7 +37,7 @@ const adviceByKeyword: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Throws for a keyword that is not allowed. A constraint that cannot be sent to the client must not be dropped
+ * Throws for a keyword that is not allowed: a constraint that cannot be sent to the client must not be dropped
  * silently.
  */
 export function rejectOtherKeywords(field: Field, kindDescription: string, allowedKeywords: readonly string[]): void {
@@ -53,7 +52,7 @@ export function rejectOtherKeywords(field: Field, kindDescription: string, allow
   }
 }
 
-/** Returns the title and the description, which every property may have. */
+/** Every property may have a title and a description. */
 export function labelsOf(field: Field): { title: string | undefined; description: string | undefined } {
   return {
     title: readTextKeyword(field, 'title', maxLabelLength),
@@ -61,7 +60,7 @@ export function labelsOf(field: Field): { title: string | undefined; description
   }
 }
 
-/** Returns the text of a keyword, or undefined if the keyword is absent. */
+/** A keyword's text, or undefined if the keyword is absent. */
 export function readTextKeyword(field: Field, keyword: string, maxLength: number): string | undefined {
   const value = field.schema[keyword]
   if (value === undefined) return undefined
@@ -69,7 +68,7 @@ export function readTextKeyword(field: Field, keyword: string, maxLength: number
   return requireTextLength(field, value, { textName: `"${keyword}"`, maxTextLength: maxLength })
 }
 
-/** Returns a text. Throws if it is too long to be shown. */
+/** Throws if a text is too long to be shown. */
 export function requireTextLength(
   field: Field,
   value: string,
@@ -82,7 +81,7 @@ export function requireTextLength(
   )
 }
 
-/** Returns the values of two keywords for a minimum and a maximum count. */
+/** A minimum and a maximum count, from two keywords. */
 export function readCountRange(
   field: Field,
   minKeyword: string,
@@ -95,7 +94,7 @@ export function readCountRange(
   return requireNonEmptyRange(field, range)
 }
 
-/** Returns a range. Throws if its minimum is greater than its maximum. */
+/** Throws if the minimum is greater than the maximum. */
 export function requireNonEmptyRange<Range extends readonly [number | undefined, number | undefined]>(
   field: Field,
   range: Range,
@@ -113,8 +112,8 @@ function readCountKeyword(field: Field, keyword: string): number | undefined {
 }
 
 /**
- * Creates the error of an invalid default. A default must be a value that a user could fill in. For a schema with a
- * transform it must be an input of the transform.
+ * A default must be a value that a user could fill in, so for a schema with a transform it must be an input of the
+ * transform.
  */
 export function invalidDefaultError(field: Field, requirement: string): DefinitionError {
   const defaultText = quoteText(field.schema['default'] ?? null)
@@ -124,17 +123,17 @@ export function invalidDefaultError(field: Field, requirement: string): Definiti
   )
 }
 
-/** Returns a frozen object without the undefined members. It is frozen because all calls share it. */
+/** Drops undefined members, and freezes the object because all calls share it. */
 export function freezeDefinedMembers<T extends object>(members: T): T {
   const definedEntries = Object.entries(members).filter(([, value]) => value !== undefined)
-  // A member that may be undefined may also be absent in the types of messages, so the result is still a T.
+  // In the types of messages, a member that may be undefined may also be absent, so the result is still a T.
   return Object.freeze(Object.fromEntries(definedEntries)) as T
 }
 
-/** Returns a field with its `$ref` resolved, or the field itself if it has no `$ref`. */
+/** Follows the field's `$ref`, if it has one. */
 export function resolveField(field: Field): Field {
   let { schema } = field
-  // The definition may itself be a reference.
+  // A definition may itself be a reference.
   for (let hop = 0; hop < 16; hop++) {
     const reference = schema['$ref']
     if (reference === undefined) return { ...field, schema }
@@ -150,8 +149,8 @@ function resolveDefinition(field: Field, reference: JsonValue): JsonObject {
 }
 
 /**
- * Returns the keywords beside a reference. A title, a description and a default are allowed. A constraint is not,
- * because it would have to be combined with those of the definition.
+ * Title, description and default are allowed beside a reference. A constraint is not, because it would have to be
+ * combined with those of the definition.
  */
 function readSiblingKeywords(field: Field, schema: JsonObject): JsonObject {
   const { $ref: _, ...siblings } = schema
@@ -159,7 +158,7 @@ function readSiblingKeywords(field: Field, schema: JsonObject): JsonObject {
   return siblings
 }
 
-/** Returns the definitions of a schema, by the references to them. */
+/** A schema's definitions, by the references to them. */
 export function definitionsOf(root: JsonObject): ReadonlyMap<string, JsonObject> {
   const definitions = new Map<string, JsonObject>()
   for (const keyword of ['$defs', 'definitions']) {
@@ -171,7 +170,7 @@ export function definitionsOf(root: JsonObject): ReadonlyMap<string, JsonObject>
   return definitions
 }
 
-/** Returns a name as one segment of a JSON Pointer (RFC 6901). */
+/** RFC 6901. */
 function escapePointerSegment(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -11,14 +11,14 @@ import { DefinitionError } from '@x/exchange'
 
 declare const answerType: unique symbol
 
-/** The form of a question, ready to be sent, with the check of the answer. Made by {@link form}. */
+/** A question's form, ready to be sent, with the check of its answer. Made by {@link form}. */
 export interface Form<T> {
   /**
    * The schema that the client receives: frozen, and within the protocol's restricted subset of JSON Schema
    * (client/elicitation).
    */
   readonly requestedSchema: RequestedSchema
-  /** Checks the content of an accepted answer with the schema that the form was made from, transforms included. */
+  /** Checks an accepted answer with the schema that the form was made from, transforms included. */
   readonly check: (content: unknown) => Awaitable<CheckedValue>
   /** The type that the handler receives. No form has this member at run time. */
   readonly [answerType]?: T
@@ -29,14 +29,13 @@ export type FormContentOf<S> = S extends Form<infer T> ? T : SchemaOutput<S>
 
 /**
  * Converts a schema into the protocol's restricted form: a flat object of texts, numbers, booleans and choices
- * (client/elicitation, requested schema). Call it when the module loads. Then a schema that cannot be converted is
- * detected when the server starts, and not when a user waits.
+ * (client/elicitation, requested schema). Call it when the module loads: a schema that cannot be converted is then
+ * found when the server starts, and not when a user waits.
  *
  * Clients see the input side of the schema, and the handler gets its output. Write constraints that the protocol cannot
  * express in `refine()`, which the server checks.
  *
- * Throws `DefinitionError` (`schema`) with the property and what is allowed. The subject of the error is
- * `errorSubject`.
+ * Throws `DefinitionError` (`schema`) with the property and what is allowed, and `errorSubject` as its subject.
  *
  * @example
  * const contact = form(z.object({ email: z.email(), age: z.int().min(18).optional() }))
@@ -47,7 +46,6 @@ export function form<S extends AnySchema>(schema: S, errorSubject = 'form'): For
   return Object.freeze({ requestedSchema, check })
 }
 
-/** A form, with the function that creates the check for another schema of the same structure. */
 type CompiledForm = Pick<Form<unknown>, 'requestedSchema'> & Pick<CompiledSchema, 'check' | 'createCheckFor'>
 
 function compileForm(schema: AnySchema, errorSubject: string): CompiledForm {
@@ -57,27 +55,26 @@ function compileForm(schema: AnySchema, errorSubject: string): CompiledForm {
   return { requestedSchema: requestedSchemaOf(jsonSchema, errorSubject), check, createCheckFor }
 }
 
-/** The number of latest schema objects whose forms are cached. */
 const maxLatestForms = 64
 
-/** The maximum number of structures whose forms are cached, and the maximum length of a key. Keys may contain data of a peer. */
+/** This many structures keep their forms, and keys are at most this long: they may contain data of a peer. */
 const maxRememberedForms = 256
 const maxKeyLength = 10_000
 
 /**
- * The number of rebuilt schemas of one structure after which a warning is logged. Start-up and tests create fewer.
- * Rebuilding a schema takes longer than the rest of a round.
+ * After this many rebuilt schemas of one structure, a warning is logged. Start-up and tests create fewer, and
+ * rebuilding takes longer than the rest of a round.
  */
 const rebuildWarningThreshold = 100
 
 /**
- * The forms of this process: those of schema objects that were used twice live as long as the object, those that were
- * used once are the latest {@link maxLatestForms}, and those of equal structures are at most {@link maxRememberedForms}.
+ * This process's forms. That of a schema object that was used twice lives as long as the object; of those used once,
+ * the latest {@link maxLatestForms} are kept, and of equal structures at most {@link maxRememberedForms}.
  */
 class FormCache {
   readonly #frequent = new WeakMap<object, Form<unknown>>()
   // A schema object that a handler creates in each run is never used again. A long-lived `WeakMap` or `Map` would keep
-  // such objects until the next full garbage collection, so each new object takes the place of the oldest in an array.
+  // such objects until the next full garbage collection, so each new one takes the place of the oldest in an array.
   readonly #latestSchemas: (object | undefined)[] = Array.from({ length: maxLatestForms })
   readonly #latestForms: (Form<unknown> | undefined)[] = Array.from({ length: maxLatestForms })
   #nextLatest = 0
@@ -104,10 +101,7 @@ class FormCache {
     this.#latestForms[index] = latestForm
   }
 
-  /**
-   * Returns the form of a zod schema, made from the cached form of an equal schema if there is one. Returns undefined
-   * for a schema without a key.
-   */
+  /** Reuses the form of an equal zod schema. Undefined for a schema without a key. */
   #getByStructure(schema: AnySchema, onRebuilt: () => void): Form<unknown> | undefined {
     const key = structureKeyOf(schema)
     if (key === undefined || key.text.length > maxKeyLength || !isZodSchema(schema)) return undefined
@@ -129,16 +123,15 @@ class FormCache {
   }
 }
 
-/** Creates the form of a schema whose structure is known. A schema without code has the form of the first one. */
+/** Makes the form of a schema whose structure is known. A schema without code has the form of the first one. */
 type CreateForm = (schema: ZodSchema) => Form<unknown>
 
 const formCache = new FormCache()
 
 /**
- * Returns a form unchanged, and converts a schema into a form. Forms are cached by the schema object, so that a schema
- * outside of the handler is converted once. A schema that a handler creates in each run is found by its structure, and
- * is not converted again. If it has code of its own, such as a `refine()`, it checks the answer itself. Throws like
- * {@link form}.
+ * Converts a schema into a form; a form stays as it is. Forms are cached by schema object, so a schema outside of the
+ * handler is converted once. One that a handler creates in each run is found by its structure, and not converted again;
+ * if it has code of its own, such as a `refine()`, it checks the answer itself. Throws like {@link form}.
  *
  * `onRebuilt` is called once for a structure that was created very often.
  */
@@ -149,8 +142,8 @@ export function formOf(schema: AnySchema | Form<unknown>, onRebuilt: () => void 
 const schemaTexts = new WeakMap<RequestedSchema, string>()
 
 /**
- * Returns the schema of a form as JSON text. Each run of a handler compares the text of its questions with the journal,
- * so the text is cached.
+ * The form's schema as JSON text. Each run of a handler compares its questions' texts with the journal, so the text is
+ * cached.
  */
 export function schemaTextOf({ requestedSchema }: Form<unknown>): string {
   const knownText = schemaTexts.get(requestedSchema)
@@ -160,10 +153,7 @@ export function schemaTextOf({ requestedSchema }: Form<unknown>): string {
   return text
 }
 
-/**
- * Returns true if a value is a form. No schema has both members, because JSON Schema contains no functions and no
- * schema library uses these names.
- */
+/** No schema has both members, because JSON Schema contains no functions and no schema library uses these names. */
 function isForm(schema: AnySchema | Form<unknown>): schema is Form<unknown> {
   return 'requestedSchema' in schema && typeof schema.check === 'function'
 }
@@ -171,8 +161,8 @@ function isForm(schema: AnySchema | Form<unknown>): schema is Form<unknown> {
 type FormCompiler = (schema: AnySchema) => CompiledSchema
 
 /**
- * Compiles a schema. If a property cannot be converted to JSON Schema, such as a date, the error contains the name of
- * the property. The error of zod itself has only the type.
+ * If a property cannot be converted to JSON Schema, such as a date, the error names it; zod's own error has only the
+ * type.
  */
 function compileFormSchema(schema: AnySchema, compile: FormCompiler): CompiledSchema {
   try {
@@ -181,14 +171,14 @@ function compileFormSchema(schema: AnySchema, compile: FormCompiler): CompiledSc
     if (!(error instanceof DefinitionError)) throw error
     const name = readZodProperties(schema).find(([, property]) => isUncompilable(property, compile))?.[0]
     if (name === undefined) throw error
-    // The advice for arguments would be a second one in the same sentence.
+    // Advice for arguments would be a second one in the same sentence.
     const [problem = ''] = error.message.slice(`${error.subject}: `.length).split('; describe its JSON form')
     const reason = `property ${JSON.stringify(name)}: ${problem}; ask for a string, and turn it into what the handler needs with transform()`
     throw new DefinitionError('schema', error.subject, { reason, cause: error.cause })
   }
 }
 
-/** Returns the properties of an object schema of zod, which stores them under `shape`. */
+/** An object schema of zod stores its properties under `shape`. */
 function readZodProperties(schema: object): [string, unknown][] {
   const hasShape = 'shape' in schema && typeof schema.shape === 'object' && schema.shape !== null
   return hasShape ? Object.entries(schema.shape ?? {}) : []

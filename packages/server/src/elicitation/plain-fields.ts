@@ -15,12 +15,12 @@ import {
   readTextKeyword,
 } from './field.ts'
 
-/** Compiles a text field (client/elicitation, string schema). */
+/** A text field (client/elicitation, string schema). */
 export function compileTextField(field: Field): StringSchema {
   const format = readFormat(field)
   const allowedKeywords = fieldKeywordsOf('string')
-  // Schema libraries add a pattern for a format. The pattern is omitted, because the client needs only the format and
-  // the schema still checks the answer.
+  // Schema libraries add a pattern for a format. It is omitted, because the client needs only the format and the schema
+  // still checks the answer.
   rejectOtherKeywords(field, 'a string', format === undefined ? allowedKeywords : [...allowedKeywords, 'pattern'])
   const [minLength, maxLength] = readCountRange(field, 'minLength', 'maxLength')
   const defaultText = defaultTextOf(field, { type: 'string', minLength, maxLength })
@@ -57,7 +57,7 @@ function readFormat(field: Field): StringSchema['format'] {
   )
 }
 
-/** Compiles a number field (client/elicitation, number schema). */
+/** A number field (client/elicitation, number schema). */
 export function compileNumberField(field: Field, type: 'integer' | 'number'): NumberSchema {
   const exclusiveKeywords = type === 'integer' ? ['exclusiveMinimum', 'exclusiveMaximum'] : []
   rejectOtherKeywords(field, type === 'integer' ? 'an integer' : 'a number', [
@@ -87,7 +87,7 @@ function readBounds(field: Field): Bounds {
 }
 
 /**
- * Returns the inclusive bounds of an integer: more than 2 becomes at least 3. Bounds at the limits of safe integers are
+ * Makes an integer's bounds inclusive: more than 2 becomes at least 3. Bounds at the limits of safe integers are
  * omitted, because they are useless to a user.
  */
 function readIntegerBounds(field: Field): Bounds {
@@ -108,7 +108,7 @@ function readNumberKeyword(field: Field, keyword: string): number | undefined {
   throw fieldError(field, `"${keyword}" is ${quoteText(value)}; it must be a number`)
 }
 
-/** Compiles a boolean field (client/elicitation, boolean schema). */
+/** A boolean field (client/elicitation, boolean schema). */
 export function compileBooleanField(field: Field): BooleanSchema {
   rejectOtherKeywords(field, 'a boolean', fieldKeywordsOf('boolean'))
   const defaultValue = field.schema['default']

@@ -20,12 +20,12 @@ import {
 import { isChoice, nullAdvice } from './choice-options.ts'
 import { compileBooleanField, compileNumberField, compileTextField } from './plain-fields.ts'
 
-/** The maximum number of fields, more than a person fills in at one time. */
+/** More fields than a person fills in at one time. */
 const maxProperties = 100
 
 /**
- * Returns the protocol's restricted form of a JSON Schema (client/elicitation, requested schema), frozen and with
- * references resolved. Parts that a client does not need are omitted: a pattern beside a format, `$schema`, a boolean
+ * Reduces a JSON Schema to the protocol's restricted form (client/elicitation, requested schema), frozen and with
+ * references resolved. What a client does not need is omitted: a pattern beside a format, `$schema`, a boolean
  * `additionalProperties`, and bounds of safe integers.
  *
  * Throws `DefinitionError` (`schema`) with the given subject, the property and what is allowed.

@@ -16,25 +16,25 @@ import { createZodIssueFinder, isZodSchema, type ZodIssueFinder, type ZodSchema 
 import { createInterpretedValidator } from './zod-key.ts'
 
 /**
- * The schema of arguments or results. It is either JSON Schema, or a schema of a library that implements Standard
- * Schema and Standard JSON Schema (zod 4, ArkType, valibot through `toStandardJsonSchema`).
+ * A schema of arguments or results: JSON Schema, or a schema of a library that implements Standard Schema and Standard
+ * JSON Schema (zod 4, ArkType, valibot through `toStandardJsonSchema`).
  */
 export type AnySchema = StandardTypedV1 | JsonObject
 
 /**
- * Schemas by the names of properties, as the official SDK takes them. No definition accepts it. It is admitted where
- * types are inferred, so that the error of the compiler is that of {@link OneSchema}.
+ * Schemas by the names of properties, as the official SDK takes them. No definition accepts it; it is admitted where
+ * types are inferred, so that the compiler's error is that of {@link OneSchema}.
  */
 export interface RawShape {
   readonly [property: string]: StandardTypedV1
 }
 
-/** A schema. The compiler shows the example in the error of a value that is none. */
+/** A schema. For a value that is none, the compiler's error shows the example. */
 export interface OneSchemaSuchAs<_Example extends string> extends StandardTypedV1 {}
 
 /**
- * The type of a member that takes one schema. A raw shape is an error. The branch of the error also takes schemas, so
- * that a generic function can pass on a schema whose type it does not know.
+ * For a member that takes one schema; a raw shape is an error. The error's branch takes schemas too, so that a generic
+ * function can pass on a schema whose type it does not know.
  */
 export type OneSchema<S> = [S] extends [RawShape] ? OneSchemaSuchAs<'z.object({ … })'> : S
 
@@ -45,67 +45,61 @@ export type SchemaOutput<S> = S extends StandardTypedV1
     ? { readonly [name: string]: never }
     : JsonObject
 
-/** The type of the values that a schema accepts. */
+/** The type that a schema accepts. */
 export type SchemaInput<S> = S extends StandardTypedV1 ? StandardTypedV1.InferInput<S> : unknown
 
-/**
- * The type of the values that a caller passes, which is the input side of the schema. `undefined` if there is no
- * schema.
- */
+/** The type that a caller passes, which is the schema's input side. `undefined` if there is no schema. */
 export type CallerInput<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferInput<S>
   : S extends undefined
     ? undefined
     : JsonObject
 
-/** The type of the arguments that a caller passes to a prompt. Each is a string (server/prompts, getting a prompt). */
+/** The type that a caller passes to a prompt. Each argument is a string (server/prompts, getting a prompt). */
 export type PromptArguments<S> = S extends StandardTypedV1
   ? TextArguments<StandardTypedV1.InferInput<S>>
   : S extends undefined
     ? undefined
     : JsonObject
 
-/** Replaces the types that are not strings by `string`, such as that of `z.coerce.number()`. */
+/** Makes `string` of types that are not strings, such as that of `z.coerce.number()`. */
 export type TextArguments<Input> = {
   [Name in keyof Input]: Input[Name] extends string | undefined ? Input[Name] : string
 }
 
-/**
- * The type of the values that a caller receives, which is the output side of the schema. `undefined` if there is no
- * schema.
- */
+/** The type that a caller receives, which is the schema's output side. `undefined` if there is no schema. */
 export type CallerOutput<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferOutput<S>
   : S extends undefined
     ? undefined
     : JsonValue
 
-/** A compiled schema, with the check of values and the JSON Schema for clients. */
+/** A schema, ready to check values, with the JSON Schema for clients. */
 export interface CompiledSchema {
   readonly jsonSchema: JsonObject
   readonly check: (value: unknown) => Awaitable<CheckedValue>
   /**
-   * Returns the check of another zod schema that has the same JSON Schema. The other schema is expected to be used
-   * once, so zod interprets it instead of compiling it.
+   * The check for another zod schema that has the same JSON Schema. That one is expected to be used once, so zod
+   * interprets it instead of compiling it.
    */
   readonly createCheckFor?: ((schema: ZodSchema) => CompiledSchema['check']) | undefined
 }
 
 /** The definition that a schema belongs to, and the compiler to use. */
 export interface SchemaCompilationSettings {
-  /** The subject of errors, such as `tool "greet", input`. */
+  /** Subject of errors, such as `tool "greet", input`. */
   readonly errorSubject: string
   /** The side of the schema to use. If a schema transforms, clients write its input and read its output. */
   readonly side: 'input' | 'output'
   /** Compiles JSON Schema. Default: `compileTrustedJsonSchema`, which the first value loads. */
   readonly compile?: JsonSchemaCompiler | undefined
-  /** The maximum number of array items and object members in a value. Default: 10,000. The output side has no limit. */
+  /** How many array items and object members a value may have. Default: 10,000. The output side has no limit. */
   readonly maxElements?: number | undefined
 }
 
 /**
- * Compiles a schema. Throws {@link DefinitionError} for a schema without JSON Schema, or whose JSON Schema must not be
- * used (basic/index, JSON Schema usage). It never falls back to an empty schema.
+ * Throws {@link DefinitionError} for a schema without JSON Schema, or whose JSON Schema must not be used (basic/index,
+ * JSON Schema usage). It never falls back to an empty schema, which would accept anything.
  */
 export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilationSettings): CompiledSchema {
   if (Object(schema) !== schema)
@@ -114,7 +108,7 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
   if (standardProps === undefined) {
     rejectSchemaMap(schema, schemaOptions)
     const jsonSchema = requireValidSchema(freezeJsonObject(schema, schemaOptions.errorSubject), schemaOptions)
-    // The default validator stops after ten issues. For other validators the number of issues is unknown.
+    // The default validator stops after ten issues; how many others find is unknown.
     const addBounds = createBoundedCheckFactory(jsonSchema, schemaOptions)
     const finder = { ...emptyFinder, isComplete: schemaOptions.compile === undefined }
     return { jsonSchema, check: addBounds(compileCheck(jsonSchema, schemaOptions), () => finder) }
@@ -141,23 +135,19 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
   }
 }
 
-/** The input schema that the specification recommends for a tool without parameters (server/tools, tool). */
+/** Recommended by the specification for a tool without parameters (server/tools, tool). */
 const noArgumentsSchema = Object.freeze({ type: 'object', additionalProperties: false })
 
-/** Compiles {@link noArgumentsSchema}, which needs no validator of JSON Schema. */
 const compileNoArguments: JsonSchemaCompiler = () => (value) =>
   Object.keys(Object(value)).map((name) => ({ path: jsonPointerOf([name]), message: 'Nothing is allowed here.' }))
 
-/** Compiles the schema of arguments. A definition without a schema has no arguments. */
+/** Compiles the arguments' schema. Without one, a definition has no arguments. */
 export function compileInput(schema: AnySchema | undefined, schemaOptions: SchemaCompilationSettings): CompiledSchema {
   if (schema !== undefined) return compileSchema(schema, schemaOptions)
   return compileSchema(noArgumentsSchema, { ...schemaOptions, compile: compileNoArguments })
 }
 
-/**
- * Throws for an object whose members are schemas. Other MCP libraries accept such an object, but it is no valid JSON
- * Schema.
- */
+/** Throws for an object whose members are schemas. Other MCP libraries accept it, but it is no valid JSON Schema. */
 function rejectSchemaMap(schema: AnySchema, schemaOptions: SchemaCompilationSettings): void {
   for (const [name, member] of Object.entries(schema)) {
     if (typeof member !== 'object' || member === null || !('~standard' in member)) continue
@@ -168,10 +158,7 @@ function rejectSchemaMap(schema: AnySchema, schemaOptions: SchemaCompilationSett
 
 type IssueFinderFactory = () => ZodIssueFinder | undefined
 
-/**
- * Creates the function that adds bounds to a check. Only values from a peer are bounded, because the author is
- * responsible for what handlers return.
- */
+/** Bounds a check. Only values from a peer are bounded; what handlers return is their author's responsibility. */
 function createBoundedCheckFactory(
   jsonSchema: JsonObject,
   { side, maxElements = defaultMaxElements }: SchemaCompilationSettings,
@@ -181,10 +168,7 @@ function createBoundedCheckFactory(
   return (check, createFinder) => createBoundedCheck(check, createFinder, { maxElements, maxMissingMembers })
 }
 
-/**
- * The part of a schema that Standard Schema and Standard JSON Schema define. Both members are optional, because a
- * schema may lack them.
- */
+/** What Standard Schema and Standard JSON Schema define. Both members are optional, because a schema may lack them. */
 interface StandardProps {
   readonly vendor: string
   readonly validate?: StandardSchemaV1['~standard']['validate'] | undefined
@@ -268,22 +252,16 @@ function schemaIssueOf(issue: StandardSchemaV1.Issue): SchemaIssue {
   return { path: jsonPointerOf(issue.path ?? []), message: issue.message + describeUnionBranches(issue) }
 }
 
-/** Returns the path of an issue as a JSON Pointer. */
 function jsonPointerOf(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
   const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))
   return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
-/** The maximum number of messages about union branches in one description. */
 const maxShownBranchMessages = 8
 
-/** The maximum number of branches, and of issues in each branch, that are searched for messages. */
 const maxBranchIssues = 100
 
-/**
- * Returns the expected values of a union. The message of zod says only that no branch matched, and each branch has its
- * own issues.
- */
+/** Says what a union expects. Zod's message says only that no branch matched, and each branch has its own issues. */
 function describeUnionBranches(issue: StandardSchemaV1.Issue): string {
   if (!('errors' in issue) || !Array.isArray(issue.errors)) return ''
   const branchMessages = new Set<string>()
@@ -304,28 +282,24 @@ function unusableSchemaError({ errorSubject }: SchemaCompilationSettings, reason
   return new DefinitionError('schema', errorSubject, { reason })
 }
 
-/** The default maximum number of JSON values (items and members) in the arguments of one call. */
 // limit: `maxArgumentElements` | count | values and members in the arguments of a tool or prompt | an error before the
 //   schema is applied
 const defaultMaxElements = 10_000
 
-/**
- * The maximum number of possible issues of a value that is validated, if the validator cannot be stopped after the
- * first ones.
- */
+/** A validator that cannot be stopped after its first issues gets no value that could have more issues than this. */
 const maxPossibleIssues = 10_000
 
 /**
- * The number of possible issues up to which a value goes to the validator directly, because it costs little to produce
- * all of them.
+ * With at most this many possible issues, a value goes to the validator directly, because producing all of them costs
+ * little.
  */
 const maxIssuesWithoutFinder = 200
 
 type Check = (value: unknown) => Awaitable<CheckedValue>
 
 /**
- * Adds bounds to a check, so that rejecting a value is never expensive. If a validator lists every fault, a value full
- * of faults takes thousands of times longer than a valid value of the same size (CVE-2026-111768).
+ * Bounds a check, so that rejecting a value is never expensive. If a validator lists every fault, a value full of
+ * faults takes thousands of times longer than a valid value of the same size (CVE-2026-111768).
  *
  * A value with few elements goes directly to the validator.
  */
@@ -349,7 +323,6 @@ function createBoundedCheck(
   }
 }
 
-/** A finder that finds nothing, for validators whose issues are unknown. */
 const emptyFinder: ZodIssueFinder = { find: () => [], isComplete: false }
 
 function toRejectedValue(issues: readonly StandardSchemaV1.Issue[]): RejectedValue {
@@ -363,16 +336,12 @@ function rejectElements(problem: string): CheckedValue {
 
 interface ElementCounter {
   elementCount: number
-  /**
-   * The number of issues that a validator could find at most: one for each element, and one for each required member
-   * that is missing.
-   */
+  /** One for each element, and one for each required member that is missing. */
   issueCount: number
   readonly maxElements: number
   readonly maxMissingMembers: number
 }
 
-/** Counts the elements of a value, and stops when the count exceeds the bound. */
 function countElements(value: unknown, counter: ElementCounter): void {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
@@ -385,18 +354,18 @@ function countElements(value: unknown, counter: ElementCounter): void {
     return
   }
   let memberCount = 0
-  // The loop creates no list of the members, because it runs for every call and most calls are small.
+  // No list of the members: this runs for every call, and most calls are small.
   for (const key in value) {
     memberCount++
     if (++counter.elementCount > counter.maxElements) return
-    // The cast is safe, because every member of an object can be read as unknown.
+    // The cast is safe: every member of an object can be read as unknown.
     const member: unknown = (value as Readonly<Record<string, unknown>>)[key]
     if (typeof member === 'object') countElements(member, counter)
   }
   counter.issueCount += Math.max(memberCount, counter.maxMissingMembers)
 }
 
-/** Returns the maximum number of required members that one object can lack, over all alternatives of the schema. */
+/** Looks at all alternatives of the schema. */
 function computeMaxMissingMembers(jsonSchema: JsonObject): number {
   const requiredCounts = new Map<JsonObject, number>()
   let maxCount = 0
@@ -412,7 +381,7 @@ function computeMaxMissingMembers(jsonSchema: JsonObject): number {
 function countRequiredMembers(schema: JsonObject, root: JsonObject, requiredCounts: Map<JsonObject, number>): number {
   const knownCount = requiredCounts.get(schema)
   if (knownCount !== undefined) return knownCount
-  // The count is set to 0 first, so that a schema that refers to itself does not recurse forever.
+  // Set to 0 first, so that a schema that refers to itself does not recurse forever.
   requiredCounts.set(schema, 0)
   const { required, anyOf, oneOf, allOf, $ref } = schema
   let requiredCount = Array.isArray(required) ? required.length : 0
@@ -425,7 +394,6 @@ function countRequiredMembers(schema: JsonObject, root: JsonObject, requiredCoun
   return requiredCount
 }
 
-/** Returns the part of a schema to which a local reference refers. */
 function resolveLocalReference(reference: string, root: JsonObject): JsonValue | undefined {
   let resolvedValue: JsonValue | undefined = root
   for (const segment of reference.split('/').slice(1)) {

@@ -3,10 +3,9 @@ import { DefinitionError } from '@x/exchange'
 import type { JsonObject, JsonSchemaCompiler, SchemaIssue } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 
-/** Returns the issues of a value, and an empty array for a valid value. */
 type ValueValidator = (value: unknown) => Awaitable<readonly SchemaIssue[]>
 
-/** Compiles a JSON Schema to a validator. Throws {@link DefinitionError} for a schema that the compiler rejects. */
+/** Throws {@link DefinitionError} for a schema that the compiler rejects. */
 export function compileValidator(
   jsonSchema: JsonObject,
   { compile, errorSubject }: { readonly errorSubject: string; readonly compile?: JsonSchemaCompiler | undefined },
@@ -22,9 +21,8 @@ export function compileValidator(
 }
 
 /**
- * Creates a validator that uses `compileTrustedJsonSchema`. The first value loads it. A server whose schemas are those of
- * a library, such as zod, never does, and starts faster. The schema must be one that `findSchemaProblem` accepts, so that
- * it compiles.
+ * Loads `compileTrustedJsonSchema` with the first value. A server whose schemas are those of a library, such as zod,
+ * never does, and starts faster. The schema must be one that `findSchemaProblem` accepts, so that it compiles.
  */
 function createDefaultValidator(schema: JsonObject): ValueValidator {
   let validate: ValueValidator | undefined

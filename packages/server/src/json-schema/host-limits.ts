@@ -12,19 +12,19 @@ import {
 } from '@x/schema/internal'
 import type { HostProblemCode } from '../request/report.ts'
 
-/** Something about the tools of a server that a known host, or the model API behind it, refuses or drops. */
+/** Something about a server's tools that a known host, or the model API behind it, refuses or drops. */
 export interface HostProblem {
   readonly code: HostProblemCode
-  /** The name of the tool. Undefined for a problem of all tools together. */
+  /** Undefined for a problem of all tools together. */
   readonly tool: string | undefined
   /**
    * The properties, such as `"a"`, or `"a.b"` for one within another, or a JSON Pointer into the input schema. For
    * `schema_root` the keywords.
    */
   readonly properties: readonly string[]
-  /** The hosts that are known to refuse it. */
+  /** Hosts that are known to refuse it. */
   readonly hosts: readonly string[]
-  /** A sentence with the tool, the properties, the hosts and what would be right. */
+  /** One sentence with the tool, the properties, the hosts and what would be right. */
   readonly message: string
 }
 
@@ -35,8 +35,8 @@ export interface ListedTool {
 }
 
 /**
- * Finds what known hosts and model APIs refuse in a list of tools, as `tools/list` returns it. `createServer` logs these
- * problems as warnings.
+ * Finds what known hosts and model APIs refuse in a list of tools, as `tools/list` returns it. `createServer` logs
+ * these problems as warnings.
  */
 export function findHostProblems(tools: readonly ListedTool[]): readonly HostProblem[] {
   checkArgument(tools, {
@@ -67,7 +67,7 @@ function tooManyToolsProblem(count: number): HostProblem {
 interface Rule {
   readonly code: HostProblemCode
   readonly hosts: readonly string[]
-  /** Returns the places of a problem in a tool, which can be none, or undefined if the tool has no such problem. */
+  /** No places mean a problem of the tool as a whole; undefined means no problem. */
   readonly find: (tool: ListedTool) => readonly string[] | undefined
   readonly text: (subject: string, places: string) => string
 }
@@ -122,7 +122,6 @@ const rules: readonly Rule[] = [
   },
 ]
 
-/** Creates a search through a schema for the subschemas, or the properties of subschemas, with a problem. */
 function findPlaces(find: (subschema: Subschema) => boolean | readonly string[]): Rule['find'] {
   return ({ inputSchema }) => {
     const subschemas = collectSubschemas(inputSchema)

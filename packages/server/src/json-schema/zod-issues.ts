@@ -1,9 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 
-/** Finds the first faults of a value. Parts of a schema that it cannot judge yield no faults. */
+/** Finds a value's first faults. Parts of a schema that it cannot judge yield none. */
 export interface ZodIssueFinder {
   readonly find: (value: unknown, maxIssues: number) => readonly StandardSchemaV1.Issue[]
-  /** True if the finder detects every kind of fault that the validator could report many times for one value. */
+  /** True if it detects every kind of fault that the validator could report many times for one value. */
   readonly isComplete: boolean
 }
 
@@ -43,7 +43,7 @@ interface ZodDefinition {
 export interface ZodCheck {
   readonly _zod: {
     readonly def: ZodCheckDefinition
-    /** Functions that change the schema to which the check is attached. */
+    /** They change the schema to which the check is attached. */
     readonly onattach?: unknown
   }
 }
@@ -56,9 +56,9 @@ interface ZodCheckDefinition {
 }
 
 /**
- * Creates a finder for the values of a zod schema. Returns undefined for any other schema. It exists because zod itself
- * lists every fault. The finder walks objects, arrays, records, tuples and unions, and lets zod judge each value in
- * them. So it reports no fault in a value that zod accepts.
+ * Finds first faults faster than zod, which lists every fault. It walks objects, arrays, records, tuples and unions
+ * itself and lets zod judge each value in them, so it reports no fault in a value that zod accepts. Undefined for
+ * anything but a zod schema.
  */
 export function createZodIssueFinder(schema: object): ZodIssueFinder | undefined {
   if (!isZodSchema(schema)) return undefined
@@ -67,16 +67,13 @@ export function createZodIssueFinder(schema: object): ZodIssueFinder | undefined
     const find = getOrCreateFinder(schema, traversal)
     return { find, isComplete: traversal.isExhaustive }
   } catch {
-    // Another version of zod may build schemas differently. The bound on the number of issues then still holds.
+    // Another version of zod may build schemas differently. The bound on the number of issues still holds.
     return undefined
   }
 }
 
 interface IssueTraversal {
-  /**
-   * The finders by schema. The value is undefined while the finder is being created, because a schema may contain
-   * itself.
-   */
+  /** By schema. Undefined while a finder is being created, because a schema may contain itself. */
   readonly finders: Map<ZodSchema, IssueFinder | undefined>
   isExhaustive: boolean
 }
@@ -84,7 +81,6 @@ interface IssueTraversal {
 const noIssues: readonly Issue[] = Object.freeze([])
 const findNoIssues: IssueFinder = () => noIssues
 
-/** Returns true for a zod schema. */
 export function isZodSchema(schema: unknown): schema is ZodSchema {
   return typeof schema === 'object' && schema !== null && '_zod' in schema && '~standard' in schema
 }
@@ -100,7 +96,7 @@ function getOrCreateFinder(schema: ZodSchema, traversal: IssueTraversal): IssueF
   return findIssues
 }
 
-/** Creates a finder without results, for a schema that transforms before it checks or that runs code of the author. */
+/** Finds nothing, for a schema that transforms before it checks or that runs code of the author. */
 function createNonExhaustiveFinder(traversal: IssueTraversal): IssueFinder {
   traversal.isExhaustive = false
   return findNoIssues
@@ -133,7 +129,7 @@ function createInnerFinder(innerSchema: ZodSchema | undefined, traversal: IssueT
   return innerSchema === undefined ? createNonExhaustiveFinder(traversal) : getOrCreateFinder(innerSchema, traversal)
 }
 
-/** Creates the finder of a schema that accepts `null` or `undefined` in addition to the values of its inner schema. */
+/** For a schema that accepts `null` or `undefined` besides the values of its inner schema. */
 function createOptionalFinder(
   acceptedValue: null | undefined,
   schema: ZodSchema,
@@ -143,10 +139,7 @@ function createOptionalFinder(
   return (value, maxIssues) => (value === acceptedValue ? noIssues : findInnerIssues(value, maxIssues))
 }
 
-/**
- * Creates the finder of a pipe. It checks only the first schema, whose input is not yet transformed. The second schema
- * may find more faults.
- */
+/** Checks a pipe's first schema only, whose input is not yet transformed. The second one may find more faults. */
 function createPipeFinder({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const findIssues = createInnerFinder(def.in, traversal)
   traversal.isExhaustive = false
@@ -158,8 +151,8 @@ const plainChecks: ReadonlySet<string> = new Set(
 )
 
 /**
- * Creates the finder of a text, a number or another plain value, which zod judges. A schema that coerces, or has a
- * check of the author, is left to the validator.
+ * For a text, a number or another plain value, which zod judges. A schema that coerces, or has a check of the author,
+ * is left to the validator.
  */
 function createLeafFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { coerce, checks = [] } = schema._zod.def
@@ -171,7 +164,7 @@ function createLeafFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFi
 function findZodIssues(schema: ZodSchema, value: unknown): readonly Issue[] {
   const result = schema['~standard'].validate(value)
   if (!(result instanceof Promise)) return result.issues ?? noIssues
-  // The finder does not wait for promises. The validator runs afterwards and reports the error.
+  // Nothing waits for promises here. The validator runs afterwards and reports the error.
   result.catch(() => {})
   return noIssues
 }
@@ -207,8 +200,8 @@ function createObjectFinder(schema: ZodSchema, traversal: IssueTraversal): Issue
 }
 
 /**
- * Adds the issues of a member that the schema does not name. They are the faults of its value, or one issue because the
- * member is not allowed.
+ * Adds what is wrong with a member that the schema does not name: the faults of its value, or one issue because it is
+ * not allowed.
  */
 function addOtherMemberIssues(
   issueCollector: IssueCollector,
@@ -324,13 +317,11 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 interface IssueCollector {
   readonly issues: readonly Issue[]
   isFull(): boolean
-  /** Adds the issues of a member or an item. */
   add(key: string | number, innerIssues: readonly Issue[]): void
-  /** Adds an issue of the whole value. */
   addOwnIssue(message: string): void
 }
 
-/** Creates a collector of at most `maxIssues` issues. It allocates no list before the first issue. */
+/** Allocates no list before the first issue. */
 function createIssueCollector(maxIssues: number): IssueCollector {
   let issues: Issue[] | undefined
   const addIssue = (issue: Issue): void => {

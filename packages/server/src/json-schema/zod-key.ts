@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { isZodSchema, type ZodCheck, type ZodSchema } from './zod-issues.ts'
 
-/** The zod types whose JSON Schema depends only on their definition and metadata, and not on code of the author. */
+/** Zod types whose JSON Schema depends only on their definition and metadata, and not on code of the author. */
 const comparableTypes: ReadonlySet<string> = new Set(
   (
     'string number boolean null enum literal array object unknown never union ' +
@@ -9,30 +9,27 @@ const comparableTypes: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** The checks of zod itself. A check that an author defines may change the JSON Schema when it is attached. */
+/** Zod's own checks. One that an author defines may change the JSON Schema when it is attached. */
 const comparableChecks: ReadonlySet<unknown> = new Set(
   'min_length max_length length_equals greater_than less_than multiple_of number_format string_format overwrite'.split(
     ' ',
   ),
 )
 
-/**
- * The maximum number of parts of a schema, more than any form has. It ends the walk through a schema that contains
- * itself.
- */
+/** More parts than any form's schema has. It ends the walk through a schema that contains itself. */
 const maxSchemaParts = 2000
 
-/** The structure of a zod schema as a text. Two schemas with the same text have the same JSON Schema. */
+/** A zod schema's structure as a text. Two schemas with the same text have the same JSON Schema. */
 export interface StructureKey {
   readonly text: string
   /**
-   * True if the schema runs code of its author, such as a `refine()`, a `transform()` or a message. The text does not
-   * contain code, so two such schemas may validate differently. Two other schemas with the same text validate alike.
+   * True if the schema runs code of its author, such as a `refine()`, a `transform()` or a message. That code is not in
+   * the text, so two such schemas may validate differently; two others with the same text validate alike.
    */
   readonly hasCode: boolean
 }
 
-/** Returns the key of a zod schema. Returns undefined if its JSON Schema may depend on more than its structure. */
+/** Undefined if the schema's JSON Schema may depend on more than its structure. */
 export function structureKeyOf(schema: object): StructureKey | undefined {
   if (!isZodSchema(schema)) return undefined
   const walk = { remainingParts: maxSchemaParts, hasCode: false }
@@ -44,7 +41,7 @@ export function structureKeyOf(schema: object): StructureKey | undefined {
   }
 }
 
-/** The value that is thrown for a part without a key. An `Error` would waste time on its stack. */
+/** Thrown for a part without a key. An `Error` would waste time on its stack. */
 const incomparableMarker = Symbol('opaque')
 
 interface SchemaWalk {
@@ -52,7 +49,7 @@ interface SchemaWalk {
   hasCode: boolean
 }
 
-/** The zod types that may compute a value for each validation. The text has the value of now. */
+/** Zod types that may compute a value for each validation. The text has the value of now. */
 const computedTypes: ReadonlySet<string> = new Set(['default', 'prefault'])
 
 function schemaKey(schema: ZodSchema, walk: SchemaWalk): string {
@@ -76,12 +73,11 @@ function membersKey(members: object, walk: SchemaWalk): string {
   return `${key}}`
 }
 
-/** Returns a text with its length in front, so that no text can be mistaken for two parts. */
+/** Puts the length in front, so that no text can be mistaken for two parts. */
 function textKey(text: string): string {
   return `${text.length}"${text}`
 }
 
-/** Returns the key of a value in a definition or in metadata. */
 function valueKeyOf(value: unknown, walk: SchemaWalk): string {
   if (walk.remainingParts-- === 0) throw incomparableMarker
   if (typeof value !== 'object' || value === null) return keyOfLeaf(value, walk)
@@ -101,13 +97,12 @@ function keyOfLeaf(value: unknown, walk: SchemaWalk): string {
   return 'f'
 }
 
-/** Returns false for objects such as `Date` and `Map`, whose content is not in their members. */
+/** False for objects such as `Date` and `Map`, whose content is not in their members. */
 function hasPlainPrototype(part: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(part)
   return prototype === Object.prototype || prototype === null
 }
 
-/** Returns the key of a list of checks, such as `min(1)` or `refine()`. */
 function keyOfChecks(checks: readonly ZodCheck[], walk: SchemaWalk): string {
   return `[${checks.map((check) => keyOfCheck(check, walk)).join('')}]`
 }
@@ -123,19 +118,19 @@ function hasItems(list: unknown): boolean {
 }
 
 /**
- * Creates a validator with the same results as the schema's own. It avoids the code that zod generates for a schema,
- * because the generation takes longer than a hundred validations.
+ * Validates as the schema itself does, but without the code that zod generates for it: generating takes longer than a
+ * hundred validations.
  */
 export function createInterpretedValidator(schema: ZodSchema): StandardSchemaV1['~standard']['validate'] {
-  // These members are read only when a value is validated, because zod creates each at the first access. Most runs of a
-  // handler end with the question, before there is an answer to validate.
+  // Zod creates each of these members at the first access, so they are read only when a value is validated. Most runs
+  // of a handler end with the question, before there is an answer to validate.
   return (value) => {
     if (!('safeParse' in schema) || typeof schema.safeParse !== 'function') return schema['~standard'].validate(value)
     try {
       const { success, data, error } = schema.safeParse(value, { jitless: true })
       return success === true ? { value: data } : { issues: error.issues }
     } catch {
-      // A check of the schema is asynchronous or has thrown. The usual validation runs again and handles both.
+      // A check of the schema is asynchronous or has thrown. Validating again in the usual way handles both.
       return schema['~standard'].validate(value)
     }
   }

@@ -6,7 +6,7 @@ import { openRequestContext } from '../replay/open-context.ts'
 import type { Completer, Completion } from '../definitions/base-definition.ts'
 import type { ServedRequest } from '../replay/served-request.ts'
 
-/** The maximum number of values in a result (server/utilities/completion, completion results). */
+/** As many values as a result may have (server/utilities/completion, completion results). */
 const maxCompletionValues = 100
 
 const noArguments = Object.freeze({})

@@ -9,20 +9,17 @@ import { freezeJsonObject } from '../request/json-copy.ts'
 import { logContextOf, reportServerError } from '../request/report.ts'
 
 /**
- * A source of resources that a function lists when a client asks: a template with `list`, or an extension. Resources
- * with fixed URIs are in the catalog instead.
+ * Resources that a function lists when a client asks: a template with `list`, or an extension. Those with fixed URIs
+ * are in the catalog instead.
  */
 interface ListSource {
-  /** The prefix of the cursors that belong to this source. */
   readonly cursor: string
-  /** The template or the name of the extension, for the log. */
   readonly name: string
   list(authorCursor: string | undefined): Awaitable<SourcePage>
-  /** Returns the entry of the list for a resource. Throws for an invalid resource. */
+  /** Throws for an invalid resource. */
   toEntry(resource: ListedResource): JsonObject
 }
 
-/** A page of one source. */
 interface SourcePage {
   readonly resources: readonly ListedResource[]
   readonly nextCursor?: string | undefined
@@ -30,7 +27,7 @@ interface SourcePage {
   readonly cacheScope?: CacheScope | undefined
 }
 
-/** Returns a page of the resources that the caller may read (server/resources, listing resources). */
+/** A page of the resources that the caller may read (server/resources, listing resources). */
 export function listResources({ cursor }: PaginatedRequestParams, request: ServedRequest): Awaitable<JsonObject> {
   const { catalog, call } = request
   const hasOnlyFixedResources = templatesWithList(request).length === 0 && listedExtensions(request).length === 0
@@ -45,7 +42,7 @@ function listedExtensions({ extensionResources }: ServedRequest): ServedRequest[
   return extensionResources.filter(({ resources }) => resources.list !== undefined)
 }
 
-/** Returns the sources that the caller may see: templates in the order of their definition, and then extensions. */
+/** What the caller may see: templates in the order of their definition, then extensions. */
 function listSources(request: ServedRequest): readonly ListSource[] {
   const visibleTemplates = templatesWithList(request).filter((template) => isVisible(template, request.call))
   return [
@@ -86,19 +83,18 @@ function toFrozenEntry(resource: ListedResource): JsonObject {
   return freezeJsonObject(resource, uri)
 }
 
-/** The maximum number of pages of sources that are read for one page of the list. */
 const maxSourcePages = 20
 
-/** A position in the resources that sources list. The cursor is undefined for the first page of a source. */
+/** Undefined for a source's first page. */
 interface SourcePosition {
   readonly source: ListSource
   readonly authorCursor: string | undefined
 }
 
 /**
- * Returns a page of the resources: first those with fixed URIs, then those of the sources. The last page of fixed URIs
- * is filled up with resources of sources, so that clients that read only one page receive both. A cursor within a
- * source consists of the cursor of the source, a dot, and the cursor that its function returned.
+ * Lists resources with fixed URIs first, then those of the sources. The last page of fixed URIs is filled up with
+ * resources of sources, because some clients read only one page. A cursor within a source is the source's own, a dot,
+ * and the cursor that its function returned.
  */
 async function readPageWithSources(cursor: string | undefined, request: ServedRequest): Promise<JsonObject> {
   const { catalog, call } = request
@@ -118,7 +114,7 @@ function findPosition(cursor: string | undefined, sources: readonly ListSource[]
   return { source, authorCursor: authorCursorParts.length > 0 ? authorCursorParts.join('.') : undefined }
 }
 
-/** Makes a page private if a template that is not visible to every caller may have contributed to the page. */
+/** Makes a page private if a template that is not visible to every caller may have contributed to it. */
 function withCallerCacheScope(page: JsonObject, request: ServedRequest): JsonObject {
   const variesByCaller = templatesWithList(request).some(({ visibleTo }) => visibleTo !== undefined)
   return { ...page, ...(variesByCaller && { cacheScope: 'private' }) }
@@ -128,14 +124,13 @@ const emptyPage: JsonObject = { resources: [] }
 
 interface FillOptions {
   readonly position: SourcePosition
-  /** The sources that the caller may see. */
   readonly sources: readonly ListSource[]
   readonly request: ServedRequest
 }
 
 /**
- * Adds pages of sources, starting from a position, until the page is full. The last page of a source is not split, so
- * the result may exceed the page size.
+ * Adds pages of sources, starting from a position, until the page is full. A source's last page is not split, so the
+ * result may exceed the page size.
  */
 async function fillPage(fixedPage: JsonObject, options: FillOptions): Promise<JsonObject> {
   const { catalog } = options.request
@@ -151,7 +146,6 @@ async function fillPage(fixedPage: JsonObject, options: FillOptions): Promise<Js
   return withCallerCacheScope(result, options.request)
 }
 
-/** Returns the joined resources, the caching hints of the pages that were joined, and the position after them. */
 async function readSourcePages(fixedPage: JsonObject, options: FillOptions) {
   const { position, sources, request } = options
   const resources: JsonValue[] = Array.isArray(fixedPage['resources']) ? [...fixedPage['resources']] : []
@@ -170,10 +164,7 @@ async function readSourcePages(fixedPage: JsonObject, options: FillOptions) {
   return { resources, pages, next }
 }
 
-/**
- * Returns the caching hints of the joined page. Its `ttlMs` is the shortest one, and its scope is `public` only if
- * every page is public.
- */
+/** A joined page has the shortest `ttlMs`, and is `public` only if every page is. */
 function joinCacheHints(pages: readonly JsonObject[]): JsonObject {
   return {
     ttlMs: Math.min(...pages.map(({ ttlMs }) => Number(ttlMs))),
@@ -182,8 +173,8 @@ function joinCacheHints(pages: readonly JsonObject[]): JsonObject {
 }
 
 /**
- * Reads one page of a source. If this fails and the joined page already has entries, returns undefined. The joined page
- * then ends, and the client receives the error when it requests the next page.
+ * Reads one page of a source. If that fails while the joined page has entries, it is undefined: the joined page ends
+ * here, and the client gets the error when it requests the next one.
  */
 async function readSourcePage(
   { source, authorCursor }: SourcePosition,
@@ -211,10 +202,7 @@ function formatCursor({ source, authorCursor }: SourcePosition): string {
   return authorCursor === undefined ? source.cursor : `${source.cursor}.${authorCursor}`
 }
 
-/**
- * Returns the list entry of a resource, or an empty array if the entry is invalid. An invalid entry is logged and left
- * out, because a client could not read the resource.
- */
+/** An invalid entry is logged and left out, because a client could not read the resource. */
 function toListEntries(resource: ListedResource, source: ListSource, request: ServedRequest): readonly JsonObject[] {
   try {
     return [source.toEntry(resource)]

@@ -13,9 +13,9 @@ import { matchUriTemplate } from '../definitions/uri-template.ts'
 import { listChangeKinds } from '../subscriptions/topics.ts'
 
 /**
- * Streams the changes that a client asks for, until the client or the server ends the stream. Changes that the server
- * does not announce and resources that the caller may not see are left out. Resolves with the result of a stream that
- * ended in good order (basic/patterns/subscriptions, graceful closure).
+ * Streams the changes that a client asks for, until one side ends the stream. Changes that the server does not
+ * announce, and resources that the caller may not see, are left out. Resolves with the result of a stream that ended in
+ * good order (basic/patterns/subscriptions, graceful closure).
  */
 export function listen(
   { notifications }: SubscriptionsListenRequestParams,
@@ -36,23 +36,21 @@ const localBusMessage =
 const ipAddress = /^\d+\.|:/
 
 /**
- * Returns true for an IP address of another machine. Transports without addresses give a word instead, for which the
- * function returns false.
+ * True for another machine's IP address. Transports without addresses give a word instead, which counts as this
+ * machine.
  */
 function isOtherMachine(address: string | undefined): boolean {
   return address !== undefined && ipAddress.test(address) && !isThisMachine(address)
 }
 
-/**
- * The maximum number of resource URIs in a filter. Each URI is compared with every template that the caller may see.
- */
+/** How many resource URIs a filter may have. Each is compared with every template that the caller may see. */
 // limit: resource URIs of a stream | count | resource URIs in one filter | `-32602`
 const maxUris = 100
 
 /**
- * Returns the accepted part of a filter: the lists that the server has, and the resources that the caller may see. URIs
- * that do not exist and URIs that are hidden are both left out, so that callers cannot distinguish them. Throws
- * `McpError(invalidParams)` for too many URIs.
+ * Accepts of a filter the lists that the server has, and the resources that the caller may see. URIs that do not exist
+ * and URIs that are hidden are both left out, so that callers cannot tell them apart. Throws `McpError(invalidParams)`
+ * for too many URIs.
  */
 function restrictFilter(requestedFilter: SubscriptionFilter, request: ServedRequest): SubscriptionFilter {
   const { capabilities } = request.catalog

@@ -8,7 +8,7 @@ import { listResources } from './listed-resources.ts'
 import { listResourceTemplates, readResource } from './resources.ts'
 import { callTool, listTools } from './tools.ts'
 
-/** A method of the protocol, with the function that handles it. */
+/** One of the protocol's methods, with the function that handles it. */
 export interface ServedMethod {
   readonly name: Method
   readonly capability: MethodRow['capability']
@@ -30,7 +30,7 @@ const servedMethods = new Map<string, ServedMethod>([
   methodEntry('subscriptions/listen', listen),
 ])
 
-/** Returns a method with its handler, or undefined if this package does not support the method. */
+/** Undefined for a method that this package does not support. */
 export function findMethod(name: string): ServedMethod | undefined {
   return servedMethods.get(name)
 }
@@ -44,7 +44,6 @@ function methodEntry<M extends Method>(
   return [name, { name, capability, isStreaming, handle: (params, request) => handler(row.params(params), request) }]
 }
 
-/** Returns the revisions, capabilities and instructions of the server (server/discover). */
 function discover(_params: RequestParams, { catalog }: ServedRequest): JsonObject {
   return catalog.discoverResult
 }

@@ -20,15 +20,12 @@ type GivenPromptArguments = NonNullable<GetPromptRequestParams['arguments']>
 
 const noArguments: GivenPromptArguments = Object.freeze({})
 
-/** Returns a page of the prompts that the caller may use (server/prompts, listing prompts). */
+/** A page of the prompts that the caller may use (server/prompts, listing prompts). */
 export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call }: ServedRequest): JsonObject {
   return readPage(catalog.prompts, cursor, call)
 }
 
-/**
- * Returns the messages of a prompt for the given arguments (server/prompts, getting a prompt). An unknown name and
- * invalid arguments are protocol errors.
- */
+/** Fills in a prompt (server/prompts, getting a prompt). An unknown name and invalid arguments are protocol errors. */
 export function getPrompt(params: GetPromptRequestParams, request: ServedRequest): Awaitable<JsonObject> {
   const prompt = findVisibleEntry(request.catalog.prompts, params.name, request.call)
   if (prompt === undefined) throw invalidPromptError(`Unknown prompt: ${quoteText(params.name)}`)

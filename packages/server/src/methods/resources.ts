@@ -27,7 +27,7 @@ import {
 import { requireCapabilities, type ServedRequest } from '../replay/served-request.ts'
 import { matchUriTemplate } from '../definitions/uri-template.ts'
 
-/** Returns a page of the templates that the caller may use (server/resources, resource templates). */
+/** A page of the templates that the caller may use (server/resources, resource templates). */
 export function listResourceTemplates(
   { cursor }: PaginatedRequestParams,
   { catalog, call }: ServedRequest,
@@ -36,8 +36,8 @@ export function listResourceTemplates(
 }
 
 /**
- * Reads the resource with exactly this URI. If there is none, uses the first template that matches the URI, and then the
- * first extension that has the resource (server/resources).
+ * Reads the resource with exactly this URI, else through the first template that matches it, else from the first
+ * extension that has it (server/resources).
  */
 export function readResource({ uri }: ReadResourceRequestParams, request: ServedRequest): Awaitable<JsonObject> {
   const { catalog, call } = request
@@ -56,7 +56,6 @@ export function readResource({ uri }: ReadResourceRequestParams, request: Served
   return readExtensionResource(uri, request)
 }
 
-/** Asks the extensions for a resource, in their order. */
 async function readExtensionResource(
   uri: string,
   { extensionResources, call, catalog }: ServedRequest,
@@ -93,7 +92,7 @@ function toResourceResult(resourceReturn: ResourceReturn, { uri, resource, reque
     resultType: 'complete',
     contents: contents.map((part) => encodePart(part, uri, resource.definition.mimeType)),
     ttlMs: ttlMs ?? resource.cacheHints.ttlMs,
-    // A shared cache would return a public result to callers from which `visibleTo` hides the resource.
+    // From a shared cache, a public result would reach callers from which `visibleTo` hides the resource.
     cacheScope: resource.visibleTo === undefined ? (cacheScope ?? resource.cacheHints.scope) : 'private',
     ...(meta && { _meta: meta }),
   }

@@ -11,8 +11,8 @@ import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { describeType } from '../request/json-copy.ts'
 
 /**
- * Converts the return value of a tool into a result. Structured content that the output schema rejects is not sent. The
- * reason is logged, and the model receives only that the tool failed (server/tools, output schema).
+ * Makes a result of what a tool returned. Structured content that the output schema rejects is not sent: the reason is
+ * logged, and the model receives only that the tool failed (server/tools, output schema).
  */
 export function toToolResult(
   toolReturn: unknown,
@@ -52,7 +52,6 @@ function toPlainResult(toolReturn: unknown, tool: CompiledTool, request: ServedR
 
 const blockTypes: ReadonlySet<unknown> = new Set(['text', 'image', 'audio', 'resource_link', 'resource'])
 
-/** Returns the problem of a content block that no client would accept. */
 function findBlockProblem(content: readonly unknown[] = []): string | undefined {
   const wrongBlock = content.find((block) => !isJsonObject(block) || !blockTypes.has(block['type']))
   if (wrongBlock === undefined) return undefined
@@ -61,8 +60,8 @@ function findBlockProblem(content: readonly unknown[] = []): string | undefined 
 }
 
 /**
- * Returns the problem of a value that JSON writes as `{}` although it contains something, such as a `Map` under
- * `z.any()`. `JSON.stringify` has accepted the value, so it has no cycle.
+ * Finds a value that JSON writes as `{}` although it contains something, such as a `Map` under `z.any()`.
+ * `JSON.stringify` has accepted everything, so there is no cycle.
  */
 function findLostValue(value: unknown, path = ''): string | undefined {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return undefined
@@ -99,11 +98,11 @@ function createStructuredResult(
     )
   }
   if (text === undefined) return rejectUnusableReturn(`a ${typeof value}, which JSON cannot write`, tool, request)
-  // A value of a class without members of its own becomes {}, so that only such a text needs the search.
+  // A class instance without members of its own becomes {}, so only such a text needs the search.
   const lost = text.includes('{}') ? findLostValue(value) : undefined
   if (lost !== undefined) return rejectUnusableReturn(lost, tool, request)
   const content = toolContent.content ?? [textBlock(text)]
-  // The cast is safe, because `JSON.stringify` has just accepted the value.
+  // The cast is safe: `JSON.stringify` has just accepted the value.
   return createToolResult({ ...toolContent, content }, value as JsonValue, request)
 }
 
@@ -122,9 +121,7 @@ function createToolResult(
   }
 }
 
-/**
- * Returns a result that names each invalid argument, so that the model can correct them (server/tools, error handling).
- */
+/** Names each invalid argument, so that the model can correct them (server/tools, error handling). */
 export function createInvalidArgumentsResult(
   tool: CompiledTool,
   rejectedValue: RejectedValue,
@@ -137,23 +134,20 @@ export function createInvalidArgumentsResult(
 }
 
 /**
- * Converts a thrown error into a result that the model reads. Rethrows an `McpError`, and any error of a cancelled
- * call. The model receives the message of an error that is for it. Any other error is logged, and the model receives
- * only that the tool failed.
+ * Makes a result that the model reads of a thrown error. Rethrows an `McpError`, and any error of a cancelled call.
+ * Only messages meant for the model reach it; any other error is logged, and the model receives only that the tool
+ * failed.
  */
 export function handleToolError(error: unknown, tool: CompiledTool, request: ServedRequest): CallToolResult {
   if (isCancelled(request.call)) throw error
   if (isForPeer(error)) return createErrorResult(error.message, request)
   if (isMcpError(error)) throw error
   reportServerError(error, logContextOf(request, tool.key), request.settings)
-  // The error's message may contain a connection string or a path, so it is only logged.
+  // The message may contain a connection string or a path, so it is only logged.
   return createErrorResult(`Tool ${quoteText(tool.key)} failed`, request)
 }
 
-/**
- * Returns true for an error whose message the model may read: a refusal, no valid answer, or what the tool threw for
- * it.
- */
+/** True for an error whose message the model may read: a refusal, no valid answer, or what the tool threw for it. */
 function isForPeer(error: unknown): error is Error {
   return isInputDeclined(error) || isToolError(error) || isUnansweredError(error)
 }

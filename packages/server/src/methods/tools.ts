@@ -18,7 +18,7 @@ import { createInvalidArgumentsResult, handleToolError, toToolResult } from './t
 
 const noArguments: JsonObject = Object.freeze({})
 
-/** Returns a page of the tools that the caller may use (server/tools, listing tools). */
+/** A page of the tools that the caller may use (server/tools, listing tools). */
 export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }: ServedRequest): JsonObject {
   return readPage(catalog.tools, cursor, call)
 }
@@ -28,9 +28,8 @@ function unknownToolError(name: string): McpError {
 }
 
 /**
- * Calls a tool (server/tools, calling tools). A tool that is unknown or hidden from the caller causes a protocol error.
- * Arguments that the tool's schema rejects and errors that the tool throws become results, so that the model can read
- * them.
+ * Calls a tool (server/tools, calling tools). One that is unknown or hidden from the caller is a protocol error.
+ * Arguments that the schema rejects and errors that the tool throws become results, so that the model can read them.
  */
 export function callTool(params: CallToolRequestParams, request: ServedRequest): Awaitable<JsonObject> {
   const { catalog, call } = request
@@ -54,14 +53,14 @@ export function callTool(params: CallToolRequestParams, request: ServedRequest):
   }
 }
 
-/** Returns the tool's choice whether its call becomes a task. Returns undefined if the call already runs as a task. */
+/** Undefined if the call already runs as a task. */
 function taskChoiceOf(
   { definition: { task } }: CompiledTool,
   args: unknown,
   request: ServedRequest,
 ): TaskChoice | undefined {
   if (request.journalStore !== undefined) return undefined
-  // The cast is safe, because the tool's schema has just accepted the arguments.
+  // The cast is safe: the tool's schema has just accepted the arguments.
   return typeof task === 'function' ? task(args as never, openRequestContext(request)) : task
 }
 

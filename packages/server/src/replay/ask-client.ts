@@ -15,11 +15,13 @@ import type { AskedQuestion, QuestionRecord } from './journal.ts'
 import { startUse } from './context-uses.ts'
 import type { Run } from './run.ts'
 
-/** A question of a handler, which is described once its key is known to be one. */
+/** A handler's question, described only once its key is known to be one. */
 export interface HandlerQuestion<T> {
   /** The `ctx` function that asks. */
   readonly functionName: string
-  /** `onRebuilt` is called for a schema that the handler builds in every run. Throws `DefinitionError` for a wrong one. */
+  /**
+   * Calls `onRebuilt` for a schema that the handler builds anew in every run. Throws `DefinitionError` for a wrong one.
+   */
   readonly describe: (key: string, onRebuilt: () => void) => ClientQuestion<T>
 }
 
@@ -30,40 +32,35 @@ export interface ClientQuestion<T> {
   readonly request: InputRequest
   /** The JSON of the request, if the caller already has it. */
   readonly text?: string
-  /** The capabilities that a client needs for answering the question. */
+  /** Capabilities that a client needs to answer. */
   readonly requiredCapabilities: ClientCapabilities
   /** Checks the client's answer and converts it for the handler. Called in every run. */
   readonly parseResponse: (response: JsonObject) => Awaitable<AnswerOutcome<T>>
 }
 
-/**
- * The outcome of reading an answer: its value or its error for the handler, the problem of an invalid answer, or the
- * reason why the answer came too early.
- */
+/** What became of an answer: a value or an error for the handler, what is wrong with it, or why it came too early. */
 export type AnswerOutcome<T> = HandlerAnswer<T> | { readonly problem: string } | { readonly pendingReason: string }
 
 type HandlerAnswer<T> = { readonly value: T } | { readonly error: Error }
 
-/** The maximum number of times that a question is asked again because its answer was invalid. */
 const maxInvalidAnswers = 2
 
 /**
- * The maximum number of times that the text of a question may change within a call. A new version of the handler
- * changes it once, and an old version that continues the call changes it back. A third change means that the text
- * differs in every run.
+ * How often a question's text may change within a call. A new version of the handler changes it once, and an old
+ * version that continues the call changes it back; a third change means that the text differs in every run.
  */
 const maxQuestionChanges = 2
 
-/** Asks a question for a function of the context, and returns the promise for its handler. */
+/** Asks for a function of the context, and returns the promise that its handler awaits. */
 export function ask<T>(run: Run, key: string, question: HandlerQuestion<T>): Promise<T> {
   const answer = answerQuestion(run, key, question)
   return startUse(run, question.functionName, key, answer)
 }
 
 /**
- * Returns the answer to a question if the journal contains the answer. Otherwise suspends the run, so that the client
- * is asked. Throws an `McpError` (-32021) if the client has not declared the required capabilities
- * (basic/patterns/mrtr, server requirements).
+ * Returns the journal's answer if there is one; otherwise suspends the run, so that the client is asked. Throws an
+ * `McpError` (-32021) if the client has not declared the required capabilities (basic/patterns/mrtr, server
+ * requirements).
  */
 async function answerQuestion<T>(run: Run, key: string, handlerQuestion: HandlerQuestion<T>): Promise<T> {
   run.uses.checkKey(key, handlerQuestion.functionName)
@@ -72,13 +69,12 @@ async function answerQuestion<T>(run: Run, key: string, handlerQuestion: Handler
   run.uses.registerUse('ask', key, functionName, text)
   const record = run.journal.findQuestion(key) ?? newQuestion
   let repeatedQuestion: AskedQuestion | undefined
-  // Only answers to recorded questions are used. An answer that the client sends without being asked could pass for a
-  // consent that no user gave.
+  // Only answers to recorded questions are used: an unasked one could pass for a consent that no user gave.
   if (record.response !== undefined) {
     const pendingAnswer = parseAnswer(run, question, { record, response: record.response, text })
     const answer = isPromiseLike(pendingAnswer) ? await run.waitForParsing(pendingAnswer) : pendingAnswer
     run.checkNotOver(functionName)
-    // An answer to a question whose text has changed is not used.
+    // If the question's text has changed, its answer is not used.
     if (!('changeCount' in answer)) emitAnswer(run, key, request, actionOf(answer, record.response))
     if ('value' in answer) return answer.value
     if ('error' in answer) throw answer.error
@@ -89,10 +85,7 @@ async function answerQuestion<T>(run: Run, key: string, handlerQuestion: Handler
   return run.ask(key, repeatedQuestion ?? { ...record, request, text })
 }
 
-/**
- * Describes a question. Fails the call for a schema that a form cannot have, because only the author can correct this
- * mistake, not a model.
- */
+/** Fails the call for a schema that a form cannot have: only the author can correct that, not a model. */
 function describeQuestion<T>(run: Run, key: string, { describe }: HandlerQuestion<T>): ClientQuestion<T> {
   const advice = 'make the form once, where the module loads: const answer = form(z.object({ … }))'
   try {
@@ -106,7 +99,7 @@ function describeQuestion<T>(run: Run, key: string, { describe }: HandlerQuestio
   }
 }
 
-/** Emits an answer that came with this request, when the handler has read it. */
+/** Emits an answer when the handler reads it, and only in the request that brought it. */
 function emitAnswer(
   { request, name }: Run,
   key: string,
@@ -118,13 +111,12 @@ function emitAnswer(
   settings.events.emit?.({ type: 'answer', call, method, name, key, kind, action })
 }
 
-/** Returns the action of an answer for its event. Answers other than those of elicitations count as accepted. */
+/** Only elicitations can be declined or cancelled; any other valid answer counts as accepted. */
 function actionOf(answer: object, { action }: JsonObject): ServerEvents['answer']['action'] {
   if ('invalidAnswerCount' in answer) return 'invalid'
   return action === 'decline' || action === 'cancel' ? action : 'accept'
 }
 
-/** The counts of a question that was not asked yet. */
 const newQuestion: QuestionRecord = {
   fingerprint: '',
   response: undefined,
@@ -138,15 +130,15 @@ type RepeatReason = { readonly changeCount: number } | InvalidAnswer | { readonl
 interface InvalidAnswer {
   readonly invalidAnswerCount: number
   readonly reason: string
-  /** A digest of the answer. */
+  /** A digest, by which the same invalid answer is recognized. */
   readonly invalidAnswer: string
   /** True if the question is not asked again, because a client that cannot answer it would answer the same. */
   readonly isLast: boolean
 }
 
 /**
- * Reads an answer. Returns its value, or the reason to ask again. Returns a promise only if the platform's digest or
- * the question's `parseResponse` is asynchronous.
+ * Returns the value, or why to ask again. It is a promise only if the platform's digest or `parseResponse` is
+ * asynchronous.
  */
 function parseAnswer<T>(
   { journal }: Run,
@@ -154,10 +146,10 @@ function parseAnswer<T>(
   { record, response, text }: { readonly record: QuestionRecord; readonly response: JsonObject; readonly text: string },
 ): Awaitable<HandlerAnswer<T> | RepeatReason> {
   return mapAwaitable(journal.fingerprintOf(text), (fingerprint): Awaitable<HandlerAnswer<T> | RepeatReason> => {
-    // The user answered a question with another text. Either another version of the handler asked it, or its text
+    // The user answered a question with another text: either another version of the handler asked it, or the text
     // differs in every run.
     if (fingerprint !== record.fingerprint) return { changeCount: record.changeCount + 1 }
-    // Reads a copy, so that a handler that changes the answer does not change the journal.
+    // Parsing gets a copy, because a handler may change its answer but never the journal.
     return mapAwaitable(parseResponse(cloneJson(response)), (answer): Awaitable<HandlerAnswer<T> | RepeatReason> => {
       if (!('problem' in answer)) return answer
       return mapAwaitable(journal.fingerprintOf(JSON.stringify(response)), (invalidAnswer) => ({
@@ -174,8 +166,8 @@ function parseAnswer<T>(
 }
 
 /**
- * Throws if a question has changed too often or has received too many invalid answers, so that it is not asked without
- * end.
+ * Keeps a question from being asked without end: throws once its text has changed too often or too many answers were
+ * invalid.
  */
 function rejectEndlessQuestion(run: Run, key: string, text: string, repeatReason: RepeatReason): void {
   if ('changeCount' in repeatReason && repeatReason.changeCount > maxQuestionChanges) {
@@ -193,7 +185,7 @@ function rejectEndlessQuestion(run: Run, key: string, text: string, repeatReason
 
 const unansweredErrors = new WeakSet<object>()
 
-/** Returns true for the error of a question that got no valid answer. */
+/** True for the error of a question that got no valid answer. */
 export function isUnansweredError(error: unknown): error is Error {
   return typeof error === 'object' && error !== null && unansweredErrors.has(error)
 }
@@ -204,7 +196,6 @@ function isEmptyForm({ method, params }: InputRequest, { action, content = {} }:
   return isForm && action === 'accept' && isJsonObject(content) && Object.keys(content).length === 0
 }
 
-/** Returns the question that is asked again under a new key, for the given reason. */
 function askAgain(question: AskedQuestion, repeatReason: RepeatReason): AskedQuestion {
   const { request, text, wireKeyCount, invalidAnswerCount, changeCount } = question
   const counts = { wireKeyCount: wireKeyCount + 1, invalidAnswerCount, changeCount }
@@ -215,7 +206,7 @@ function askAgain(question: AskedQuestion, repeatReason: RepeatReason): AskedQue
   return { ...counts, request: withReason(request, reason), text, invalidAnswerCount: newCount, invalidAnswer }
 }
 
-/** Returns the request with the reason appended to the message that the user reads. Only elicitations have one. */
+/** Only elicitations have a message that the user reads. */
 function withReason(request: InputRequest, reason: string): InputRequest {
   if (request.method !== 'elicitation/create') return request
   return { ...request, params: { ...request.params, message: `${request.params.message}\n\n${reason}` } }

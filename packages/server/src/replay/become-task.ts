@@ -8,7 +8,7 @@ import { toInternalError } from './handler-error.ts'
 import type { Run } from './run.ts'
 import type { ServedRequest } from './served-request.ts'
 
-/** Passes the journal of a call to the engine that continues it as a task. Returns the result that names the task. */
+/** Hands the journal to the engine that continues the call as a task, and returns the result that names the task. */
 export async function passToRunner(run: Run): Promise<JsonObject> {
   const { request, journal } = run
   const { call, catalog } = request
@@ -23,8 +23,8 @@ export async function passToRunner(run: Run): Promise<JsonObject> {
 }
 
 /**
- * Returns the error for a call that must run as a task at an instance that serves no tasks. It is an internal error,
- * because the client cannot correct it.
+ * For a call that must run as a task where no tasks are served. It is an internal error, because the client cannot
+ * correct it.
  */
 function tasksUnavailableError({ name }: Run): McpError {
   const message = `${quoteText(name)} runs as a task, and this instance serves no tasks`
@@ -32,8 +32,8 @@ function tasksUnavailableError({ name }: Run): McpError {
 }
 
 /**
- * Returns true if a call becomes a task before its handler runs. Older revisions have no such tasks, so that a call of
- * an older client runs as an ordinary one, whatever its tool says (seps/2663-tasks-extension).
+ * True if a call becomes a task before its handler runs. Older revisions have no such tasks, so an older client's call
+ * runs as an ordinary one, whatever its tool says (seps/2663-tasks-extension).
  */
 export function shouldBeginAsTask(choice: TaskChoice | undefined, { call, journalStore }: ServedRequest): boolean {
   if (
@@ -47,8 +47,8 @@ export function shouldBeginAsTask(choice: TaskChoice | undefined, { call, journa
 }
 
 /**
- * Continues the call as a task, which ends this run. Resolves with true if the call is already a task, and with false
- * if it cannot become one.
+ * Continues the call as a task, which ends this run. Resolves with true if it already is one, and with false if it
+ * cannot become one.
  */
 export function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
   return allowUnawaited(continueAsTask(run, choice))

@@ -5,10 +5,10 @@ import type { Journal } from './journal.ts'
 import { shortenDigits } from './short-id.ts'
 
 /**
- * Derives an id for the effects of a call, such as the idempotency keys of its steps. Before the first answer it is the
- * id of the call. After that it is a digest of that id and the answers. Results of steps are not included. A call that
- * is sent again with the same answers has the same effects. A state that is sent again with other answers has other
- * effects.
+ * Derives the id that a call's effects share, such as the idempotency keys of its steps: the call's own id before the
+ * first answer, afterwards a digest of that id and the answers. Results of steps are left out. So a call that is sent
+ * again with the same answers has the same effects, and an old state that comes with other answers has effects of its
+ * own.
  */
 export function deriveEffectsId(
   { callId, pastEffectsId, questions }: Pick<Journal, 'callId' | 'pastEffectsId' | 'questions'>,
@@ -16,7 +16,7 @@ export function deriveEffectsId(
 ): Awaitable<string> {
   const answers = Array.from(questions, ([key, { response }]): [string, JsonObject | undefined] => [key, response])
   const answeredEntries = answers.filter(([, response]) => response !== undefined).sort(compareKeys)
-  // The casts are safe: the protocol's interfaces are JSON, which the compiler cannot see.
+  // The casts are safe: these interfaces of the protocol are JSON, which the compiler cannot see.
   const explicitResponseEntries = [...(responses ?? [])].sort(compareKeys) as unknown as JsonValue[]
   if (answeredEntries.length === 0 && explicitResponseEntries.length === 0 && pastEffectsId === undefined) return callId
   const text = stringifySorted([
@@ -29,9 +29,7 @@ export function deriveEffectsId(
   return mapAwaitable(fingerprintOf(text), uuidOf)
 }
 
-/**
- * Returns a UUID derived from an effects id and a key. Returns undefined on platforms that have no synchronous digest.
- */
+/** A UUID from an effects id and a key, or undefined on platforms that have no synchronous digest. */
 export function deriveUuid(pendingEffectsId: Awaitable<string>, key: string): string | undefined {
   const digest = typeof pendingEffectsId === 'string' ? sha256HexSync(`uuid ${pendingEffectsId}/${key}`) : undefined
   return digest === undefined ? undefined : uuidOf(digest.slice(0, digestHexLength))
@@ -41,22 +39,20 @@ function compareKeys([a]: readonly [string, unknown], [b]: readonly [string, unk
   return a < b ? -1 : Number(a > b)
 }
 
-/** Returns JSON with members in the order of their names, so that equal values have equal texts. */
+/** Sorts members by name, so that equal values have equal texts. */
 export function stringifySorted(value: JsonValue): string {
   return JSON.stringify(value, (_, member: unknown) =>
     isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(compareKeys)) : member,
   )
 }
 
-/** Converts a digest to a UUID of version 8, whose other bits may have any value (RFC 9562, section 5.8). */
+/** Makes a UUID of version 8 from a digest; its other bits may have any value (RFC 9562, section 5.8). */
 export function uuidOf(digest: string): string {
   const variant = ((Number.parseInt(digest.slice(16, 17), 16) & 3) | 8).toString(16)
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20)}`
 }
 
-/**
- * Returns a digest of a text: the first 16 bytes of its SHA-256, in hexadecimal.
- */
+/** Digests a text to the first 16 bytes of its SHA-256, in hexadecimal. */
 export function fingerprintOf(text: string): Awaitable<string> {
   const digest = sha256Hex(text)
   return isPromiseLike(digest) ? digest.then(shortened) : shortened(digest)
@@ -67,9 +63,8 @@ function shortened(digest: string): string {
 }
 
 /**
- * Returns the digest of a question or of an answer as a journal has it, by which a later run detects that a question has
- * changed. 60 bits are enough: the id of the call is a part of the digest, and whoever could make two texts with an
- * equal digest in advance does not know it.
+ * Digests a question or an answer for the journal, so that a later run notices a change. 60 bits are enough: the call's
+ * id is part of the digest, and an attacker who prepares two texts with one digest does not know that id.
  */
 export function questionFingerprintOf(callId: string, text: string): Awaitable<string> {
   const digest = fingerprintOf(`${callId} ${text}`)
@@ -80,5 +75,4 @@ function toQuestionFingerprint(digest: string): string {
   return shortenDigits(digest.slice(0, 15))
 }
 
-/** The length of a digest, in hexadecimal digits. */
 const digestHexLength = 32

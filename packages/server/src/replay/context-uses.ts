@@ -7,7 +7,6 @@ import { describeType } from '../request/json-copy.ts'
 import { rememberAuthorFrames } from './author-frames.ts'
 import { HandlerError } from './handler-error.ts'
 
-/** A run, as the uses of its context see it. */
 interface UsedRun {
   readonly request: { readonly settings: Pick<ServerSettings, 'authorFrames'>; readonly call: Call }
   readonly name: string
@@ -26,46 +25,48 @@ export interface StartedUse {
   /** True once the handler waits for the promise, directly or through a function such as `Promise.all`. */
   readonly isAwaited: boolean
   readonly isSettled: boolean
-  /** The number of uses of the run that had failed before this one started. */
+  /** How many uses of the run had failed before this one started. */
   readonly failuresBefore: number
-  /** The error with which the promise was rejected, and its place among the failures. Undefined if it was not rejected. */
+  /** What the promise was rejected with, and its place among the failures. Undefined if it was not rejected. */
   readonly failure: { readonly error: unknown; readonly index: number } | undefined
 }
 
-/** What a handler has done with its context in one run: the keys that it gave, and the promises that it received. */
+/**
+ * Watches what a handler does with its context in one run: the keys that it gives, and the promises that it gets and
+ * may forget to await.
+ */
 export class ContextUses {
   readonly #run: UsedRun
-  /** Maps `kind key` to the text of a question, or to an empty text for other kinds. */
+  /** Maps `kind key` to a question's text, or to an empty text for other kinds. */
   readonly #keys = new Map<string, string>()
   #skippableKeys: Set<string> | undefined
   readonly #started: ObservedUse[] = []
   #failureCount = 0
-  /** True while the synchronous part of a step's function runs. */
+  /** True while a step's function runs up to its first `await`. */
   #isInStep = false
 
   constructor(run: UsedRun) {
     this.#run = run
   }
 
-  /** The keys so far, as `kind key`, and the text of each question. */
+  /** All keys so far, as `kind key`, with the text of each question. */
   get keys(): ReadonlyMap<string, string> {
     return this.#keys
   }
 
   /**
-   * The keys that the next run need not use, because it continues from a checkpoint that was saved after them. Filled
-   * only in strict replay.
+   * Keys that the next run need not use, because it continues from a checkpoint saved after them. Filled only in strict
+   * replay.
    */
   get skippableKeys(): ReadonlySet<string> | undefined {
     return this.#skippableKeys
   }
 
-  /** The questions and steps that the handler has started. */
   get started(): readonly StartedUse[] {
     return this.#started
   }
 
-  /** Throws if the context cannot be used now, because the run is over or the function of a step calls it. */
+  /** Throws if the context cannot be used now: the run is over, or a step's function calls it. */
   checkUse(functionName: string, advice = 'steps do work, the handler asks'): void {
     this.#run.checkNotOver(functionName)
     if (this.#isInStep)
@@ -73,9 +74,9 @@ export class ContextUses {
   }
 
   /**
-   * Records a call of a `ctx` function, such as a `step`. A key can be used once for each kind. `text` is the text of a
-   * question, which must be the same in later runs. Throws a `HandlerError` for a misuse, and the suspension if the run
-   * is suspended.
+   * Records a call of a `ctx` function, such as a `step`. A key can be used once for each kind; `text` is a question's
+   * text, which must be the same in later runs. Throws a `HandlerError` for a misuse, and the suspension if the run is
+   * suspended.
    */
   registerUse(kind: string, key: string, functionName: string, text = ''): void {
     this.checkUse(functionName)
@@ -90,7 +91,9 @@ export class ContextUses {
     this.#keys.set(useKey, text)
   }
 
-  /** Throws for an invalid key, and fails the call. A question is not read before, because it may stand in its place. */
+  /**
+   * Fails the call for an invalid key. It comes before anything reads the question, which may stand in the key's place.
+   */
   checkKey(key: unknown, functionName: string): void {
     try {
       checkHandlerKey(key, functionName)
@@ -100,7 +103,7 @@ export class ContextUses {
     }
   }
 
-  /** Calls the function of a step. Any use of the context before the function's first `await` fails the call. */
+  /** Calls a step's function. Using the context before its first `await` fails the call. */
   callInStep<A, T>(work: (argument: A) => T, argument: A): T {
     this.#isInStep = true
     try {
@@ -110,7 +113,7 @@ export class ContextUses {
     }
   }
 
-  /** Notes that the next run need not repeat the uses since a checkpoint was opened. */
+  /** Spares the next run the uses since a checkpoint was opened. */
   skipSince(checkpointKey: string): void {
     const useKeys = [...this.#keys.keys()]
     this.#skippableKeys ??= new Set()
@@ -119,8 +122,8 @@ export class ContextUses {
   }
 
   /**
-   * Records a question or step that the handler starts, unless the run is over. Returns the promise for the handler,
-   * whose unhandled rejection does not end the process.
+   * Records a question or step that the handler starts, unless the run is over. An unhandled rejection of the returned
+   * promise does not end the process.
    */
   startUse<T>(source: Promise<T>, isQuestion: boolean, description: string): Promise<T> {
     const failuresBefore = this.#failureCount
@@ -147,13 +150,13 @@ export class ContextUses {
       )
     })
     allowUnawaited(promise)
-    // From here on, `then` records that the handler awaits the promise.
+    // From here on, `then` notes that the handler awaits the promise.
     promise.use = use
     if (!this.#run.isOver) this.#started.push(use)
     return promise
   }
 
-  /** Warns of a use after the end of its call. Its error reaches only code that awaits it, and none may. */
+  /** Warns of a use after its call has ended. Its error would reach only code that awaits it, and there may be none. */
   #warnLateUse(description: string, error: unknown): void {
     if (!(error instanceof HandlerError) || error.code !== 'ended' || isCancelled(this.#run.request.call)) return
     const advice = 'await everything that the handler starts'
@@ -161,12 +164,12 @@ export class ContextUses {
   }
 }
 
-/** A started use, whose state only this file changes. */
+/** Only this file changes a use; others read it. */
 type ObservedUse = { -readonly [Member in keyof StartedUse]: StartedUse[Member] }
 
 /**
- * A promise that records when something waits for it. It has to be a subclass: `await` calls `then` only on a subclass,
- * and does not call any method of a plain promise.
+ * Notices that something waits for it. It must be a subclass, because `await` calls `then` of a subclass, but no method
+ * of a plain promise.
  */
 class UsePromise<T> extends Promise<T> {
   use: ObservedUse | undefined
@@ -186,8 +189,8 @@ class UsePromise<T> extends Promise<T> {
 }
 
 /**
- * Starts a question or step: records it in the run, and returns the promise for the handler. `key` may be any value in
- * a program without types. The function that calls this one is called by the function of the context.
+ * Records a question or step in the run, and returns the promise for the handler. `key` may be any value in a program
+ * without types. The caller must be called by the function of the context itself, because captured stacks count frames.
  */
 export function startUse<T>(run: UsedRun, functionName: string, key: unknown, source: Promise<T>): Promise<T> {
   const description = `${functionName}(${typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : '…'})`
@@ -197,19 +200,19 @@ export function startUse<T>(run: UsedRun, functionName: string, key: unknown, so
   return run.uses.startUse(source, functionName !== 'ctx.step', description)
 }
 
-/** Returns the stack frames of the author's code that started a question or step. Undefined if they were not stored. */
+/** Where the author's code started a question or step. Undefined if its frames were not stored. */
 export function authorFramesOf(run: UsedRun, { description }: StartedUse): string | undefined {
   return run.request.settings.authorFrames.get(callKeyOf(run, description))
 }
 
-/** Returns a key of bounded length: the name may be a URI of a client. */
+/** A name may be a client's URI, so the key's length is bounded. */
 function callKeyOf({ name }: UsedRun, description: string): string {
   return `${name.slice(0, 140)} ${description}`
 }
 
 /**
- * Throws for a key that does not consist of 1 to 128 letters, digits or `_ - . : /`. `~` is not allowed, because it
- * marks the keys of repeated questions in `inputRequests`.
+ * Throws unless a key consists of 1 to 128 letters, digits or `_ - . : /`. `~` is not allowed, because it marks the
+ * keys of repeated questions in `inputRequests`.
  */
 export function checkHandlerKey(key: unknown, functionName: string): asserts key is string {
   if (typeof key === 'string' && /^[A-Za-z0-9_.:/-]{1,128}$/.test(key)) return

@@ -8,13 +8,13 @@ import type { Handler } from './handler.ts'
 import type { Run } from './run.ts'
 import { type ServedRequest, sessionIdOf } from './served-request.ts'
 
-/** The form of an idempotency key: 22 characters of Base64url, which contain 128 random bits or more. */
+/** 22 characters of Base64url hold 128 random bits or more. */
 const idempotencyKeyPattern = /^[A-Za-z0-9_-]{22}$/
 
 /**
- * Derives the id of a call from its client's idempotency key, and stores the id in `request.callId`. A call that is
- * sent again has the same id. The id also depends on the principal, session, method and params, so that no client can
- * reach the call of another client. Throws `McpError` for an invalid key. A call without a key has no `callId`.
+ * Derives the call's id from its client's idempotency key, so that a call that is sent again has the same id, and
+ * stores it in `request.callId`. Principal, session, method and params go into it too: no client can reach another's
+ * call, even with its key. Without a key there is no `callId`. Throws `McpError` for an invalid key.
  */
 export async function assignCallId(request: ServedRequest): Promise<void> {
   const key = request.meta[projectMetaKeys.idempotencyKey]
@@ -27,15 +27,15 @@ export async function assignCallId(request: ServedRequest): Promise<void> {
   const { method, call } = request
   const sessionId = sessionIdOf(request)
   const identity = ['call', key, principalIdentityOf(call.principal), method, asked]
-  // Without a session, the array has no element for it, so that earlier versions of this package derive the same id.
+  // Without a session, the array has no element for it: earlier versions of this package must derive the same id.
   const text = stringifySorted(sessionId === undefined ? identity : [...identity, sessionId])
   request.callId = uuidOf(await fingerprintOf(text))
 }
 
 /**
- * Answers a repeated call with its stored result, or calls `runCall` and stores the result. This needs a store, an
- * idempotency key and an authenticated caller. Without one of them, or for a method that only reads, the call runs and
- * nothing is stored. A result that asks the client or hands the call off is not stored.
+ * Answers a repeated call with its stored result, or calls `runCall` and stores the result. That takes a store, an
+ * idempotency key and an authenticated caller; if one is missing, or if the method only reads, the call just runs. A
+ * result that asks the client or hands the call off is not stored.
  */
 export function answerOnce<T>(
   handler: Handler<T>,
@@ -48,7 +48,7 @@ export function answerOnce<T>(
     : runCall()
 }
 
-/** Returns true if the server stores the result of a call, and may find an earlier one. */
+/** True if the server stores this call's result, and may find an earlier one. */
 export function mayStoreResult<T>({ hasEffects }: Handler<T>, { request }: Run): boolean {
   const { settings, callId, call } = request
   return (
@@ -56,21 +56,20 @@ export function mayStoreResult<T>({ hasEffects }: Handler<T>, { request }: Run):
   )
 }
 
-/** The store and the key of the result of one call. */
 interface StoredResult {
   readonly store: StateStore
-  /** The key is derived from the call, its caller and its answers. */
+  /** Derived from the call, its caller and its answers. */
   readonly key: string
   readonly run: Run
 }
 
-/** Milliseconds for which a result is stored, which is longer than clients retry. */
+/** Milliseconds for which a result is stored: longer than clients retry. */
 // limit: age of a stored result | ms | a result that is kept for a repeated call | deleted
 const storedResultTtlMs = 600_000
 
 /**
- * Returns the stored result of a call, or runs the call and stores its result. If two equal calls run at the same time,
- * both return the result of the call that ends first. A store that fails does not fail the call.
+ * Returns the stored result, or runs the call and stores what it returns. Of two equal calls that run at the same time,
+ * both return the result of the one that ends first. A failing store does not fail the call.
  */
 async function answerFromStore(store: StateStore, run: Run, runCall: () => Awaitable<JsonObject>): Promise<JsonObject> {
   const { request, existingJournal } = run
@@ -94,18 +93,15 @@ async function readStoredResult(stored: StoredResult): Promise<JsonObject | unde
 }
 
 /**
- * Returns true if a stored copy of the result can answer a repeated call. Returns false if the result asks the client,
- * or if an extension adds values to the result of every repetition.
+ * True if a stored copy can answer a repeated call. It cannot if the result asks the client, or if an extension adds
+ * values to the result of every repetition.
  */
 function isWholeAnswer({ resultType }: JsonObject, { call }: ServedRequest): boolean {
   const isComplete = resultType === undefined || resultType === 'complete'
   return isComplete && call.context.get(extendsResultKey)?.() !== true
 }
 
-/**
- * Returns the part of the store that belongs to the caller, so that one caller's results do not displace those of
- * another.
- */
+/** Gives each caller its own part of the store, so that one caller's results do not displace those of another. */
 function callerStoreOf(store: StateStore, { callerKey }: ServedRequest): StateStore {
   return storeOfOwner(store, callerKey)
 }

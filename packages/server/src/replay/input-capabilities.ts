@@ -1,7 +1,7 @@
 import type { ClientCapabilities, CreateMessageRequestParams, InputRequest } from '@x/schema'
 
 /**
- * Returns the sampling capabilities that a request needs. Clients declare support for tools and for context separately
+ * The capabilities that a sampling request needs. Clients declare support for tools and for context separately
  * (client/sampling, capabilities).
  */
 export function samplingCapabilitiesFor({
@@ -17,16 +17,13 @@ export function samplingCapabilitiesFor({
   }
 }
 
-/**
- * Returns true if an answer fits a request of the given method. The params check has already accepted the answer as
- * valid.
- */
+/** True if an answer fits a request of this method. The params check has already accepted it as valid. */
 export function isResponseOfKind(method: string, response: object): boolean {
   if (method === 'roots/list') return 'roots' in response
   return method === 'sampling/createMessage' ? 'role' in response : 'action' in response
 }
 
-/** Returns the method of the request that an answer fits. */
+/** The method of the request that an answer fits. */
 export function inferRequestMethod(response: object): InputRequest['method'] {
   if ('roots' in response) return 'roots/list'
   return 'role' in response ? 'sampling/createMessage' : 'elicitation/create'

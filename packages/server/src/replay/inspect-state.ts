@@ -4,23 +4,23 @@ import { inspectToken, type KeyedOptions, StateError } from '@x/state-codec'
 import { journalMemberNames, parseJournal, serializeJournal } from './journal-format.ts'
 import { statePurpose } from './seal-state.ts'
 
-/** The content of a `requestState`, as an operator looks at it. Times are milliseconds since 1970. */
+/** The content of a `requestState`, for an operator's eyes. Times are milliseconds since 1970. */
 export interface StateReport {
-  /** The id of the key that sealed the state. */
+  /** The key that sealed the state. */
   readonly keyId: string
   readonly sealedAt: number
-  /** The time at which the state expires, or expired. */
+  /** When the state expires, or expired. */
   readonly expiresAt: number
   /** The service that the state is for. */
   readonly audience: string | undefined
   readonly callId: string
   readonly startedAt: number
-  /** The number of rounds in which the client was asked. */
+  /** How many rounds have asked the client. */
   readonly round: number
   readonly handOffCount: number
-  /** The questions, with the answers that had arrived when the state was sealed. */
+  /** Every question, with the answer if it had arrived when the state was sealed. */
   readonly questions: readonly { readonly key: string; readonly answer?: JsonObject | undefined }[]
-  /** The results of the recorded steps, by key. Null for a step without a result. */
+  /** Recorded results of steps, by key. Null for a step without a result. */
   readonly steps: JsonObject
   readonly checkpoints: JsonObject
   /** The journal as a `JournalStore` takes it, to run the handler again. */
@@ -28,9 +28,9 @@ export interface StateReport {
 }
 
 /**
- * Opens a `requestState` with the keys of the server alone, for operators and debuggers. It checks that the state was
- * made with one of the keys, and neither its expiry nor its binding to a service, a caller, a target and arguments. So
- * the result is only looked at, or replayed where no step is executed.
+ * Opens a `requestState` with nothing but the server's keys, for operators and debuggers. It proves that one of the
+ * keys made the state, and checks neither expiry nor binding to a service, a caller, a target and arguments. So only
+ * look at the result, or replay it where no step is executed.
  *
  * @throws StateError with `unknown_key` for a key that is not given, `forged` for a state that was altered or sealed
  * for another purpose, `purpose` for a signed one of another purpose, and `malformed` for a text that is no token or a

@@ -6,14 +6,14 @@ import type { ExplicitRoundRecord, Journal, QuestionRecord } from './journal.ts'
 import { expandUuid, shortenUuid } from './short-id.ts'
 
 /**
- * The version of the journal format, which a `requestState` leaves out. It increases only if earlier versions of this
- * package could not read the new format. New members that earlier versions may ignore do not increase it.
+ * A `requestState` leaves this version out. It increases only if earlier versions of this package could not read the
+ * new format; members that they may ignore do not increase it.
  */
 const journalVersion = 2
 
 /**
- * The member names of a journal, which a codec may omit from its tokens. Their order is a part of the token format. New
- * members are not added to this list, so that earlier versions can open the tokens of later versions.
+ * Member names that a codec may omit from its tokens. Their order is part of the token format, and the list stays as it
+ * is: earlier versions must be able to open the tokens of later ones.
  */
 export const journalMemberNames: readonly string[] = [
   'flow',
@@ -40,12 +40,12 @@ export function serializeJournal(journal: Journal): JsonObject {
 }
 
 /**
- * Converts a journal to the JSON that is sealed. The member names are short, because the client sends it in every round.
- * The time at which the call began is a part of every token, and not repeated here.
+ * Converts a journal to the JSON that is sealed. Member names are short, because the client sends them back in every
+ * round. When the call began is part of every token and not repeated here.
  */
 export function serializeSealedJournal(journal: Journal): JsonObject {
   const { callId, round, questions, steps, checkpoints, uuids, explicitRound, unknownMembers } = journal
-  // Members are assigned one by one, because conditional spreads cost several times as much.
+  // One assignment a member, because conditional spreads cost several times as much.
   const journalJson: Record<string, JsonValue> = { flow: shortenUuid(callId), round }
   if (questions.size > 0) journalJson['questions'] = objectFromMap(questions, serializeQuestion)
   if (steps.size > 0) journalJson['steps'] = objectFromMap(steps, ({ value }) => (value === undefined ? [] : [value]))
@@ -58,7 +58,7 @@ export function serializeSealedJournal(journal: Journal): JsonObject {
     : { ...objectFromMap(unknownMembers, (value) => value), ...journalJson }
 }
 
-/** Adds the counts of hand-offs and the ids of effects. Most journals have none of these members. */
+/** Adds counts of hand-offs and ids of effects, which most journals do not have. */
 function addHistory(
   { startedAt, shedCount, stopCount, handOffReport, pastEffectsId, tryIds, parts }: Journal,
   journalJson: Record<string, JsonValue>,
@@ -72,10 +72,10 @@ function addHistory(
 }
 
 /**
- * Converts JSON of {@link serializeJournal} or {@link serializeSealedJournal} to a journal. Returns undefined for any
- * other value, such as a journal in a later format.
+ * Reads what {@link serializeJournal} or {@link serializeSealedJournal} wrote. Undefined for any other value, such as a
+ * journal in a later format.
  *
- * @param since The time at which the call of a sealed journal began.
+ * @param since When the call of a sealed journal began.
  */
 export function parseJournal(value: JsonValue, since?: number): Journal | undefined {
   if (!isJsonObject(value)) return undefined
@@ -111,7 +111,6 @@ function parseParts(value: JsonValue | undefined): Journal['parts'] {
   return Object.fromEntries(parseMap(value, (part) => (isJsonObject(part) ? part : undefined)))
 }
 
-/** Returns the members that this version does not know, because a later version wrote them. */
 function unknownMembersOf(journal: JsonObject): ReadonlyMap<string, JsonValue> {
   const unknownMembers = new Map<string, JsonValue>()
   for (const name of Object.keys(journal)) {
@@ -134,8 +133,7 @@ export type JournalPart =
   | 'parts'
 
 /**
- * Returns an entry with one member of a journal, in the JSON of {@link serializeJournal}. With a key, the entry
- * contains only the value of that key in the member.
+ * One member of a journal, in the JSON of {@link serializeJournal}. With a key, only that key's value in the member.
  */
 export function createJournalEntry(journal: Journal, part: JournalPart, key?: string): JournalEntry {
   const partValue = serializeJournal({ ...journal, ...pickJournalMember(journal, part, key) })[part]
@@ -144,8 +142,8 @@ export function createJournalEntry(journal: Journal, part: JournalPart, key?: st
 }
 
 /**
- * Returns replacements for all maps of a journal. They are empty, except for the entry with the given key. So
- * serializing one entry does not cost as much as serializing the whole journal.
+ * Empties all maps of a journal but for one entry, so that serializing this entry does not cost as much as serializing
+ * everything.
  */
 function pickJournalMember(journal: Journal, part: JournalPart, key: string | undefined): Partial<Journal> {
   const emptyMaps = {
@@ -164,8 +162,8 @@ function pickJournalMember(journal: Journal, part: JournalPart, key: string | un
 }
 
 /**
- * Serializes a hand-off in about 20 bytes, because the client sends it back. The load is in hundredths, at most 9999.
- * The time is in milliseconds since the call began.
+ * Serializes a hand-off in about 20 bytes, because the client sends it back. Load is in hundredths, at most 9999; time
+ * in milliseconds since the call began.
  */
 function serializeHandOff({ instanceId, relativeLoad, handedOffAt }: HandOffReport, startedAt: number): JsonValue {
   return [instanceId, Math.min(9999, Math.round(relativeLoad * 100)), Math.round(handedOffAt) - startedAt]
@@ -180,8 +178,8 @@ function parseHandOff(value: JsonValue | undefined, startedAt: number): HandOffR
 }
 
 /**
- * Returns an array of the fingerprint, the answer or null, and the counts. Elements at the end that have their initial
- * values are omitted.
+ * An array of the fingerprint, the answer or null, and the counts. Trailing elements with their initial values are
+ * omitted.
  */
 function serializeQuestion({
   fingerprint,
@@ -211,8 +209,8 @@ function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
 }
 
 /**
- * Serializes an accepted form, which is the most common answer, as an array that contains only the form's content.
- * Returns any other answer unchanged.
+ * Shortens the most common answer, an accepted form, to an array with the form's content alone. Any other answer stays
+ * as it is.
  */
 function serializeResponse(response: JsonObject): JsonValue {
   const { action, content } = response
@@ -239,9 +237,7 @@ function parseExplicitRoundRecord(value: JsonObject): ExplicitRoundRecord {
   return { methodsByKey, state: value['state'], responses }
 }
 
-/**
- * Returns an object whose members are all own members, so that a key such as `__proto__` does not change its prototype.
- */
+/** Makes every member an own member, so that a key such as `__proto__` does not change the prototype. */
 function objectFromMap<T>(map: ReadonlyMap<string, T>, serializeValue: (value: T) => JsonValue): JsonObject {
   const object: Record<string, JsonValue> = {}
   for (const [key, value] of map) setOwnMember(object, key, serializeValue(value))

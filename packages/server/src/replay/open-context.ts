@@ -11,7 +11,6 @@ import { publishResourceUpdate, publishTopic } from './publish-topic.ts'
 import type { ClientFeature, ClientView, Context, RequestContext } from '../definitions/context.ts'
 import type { ServedRequest } from './served-request.ts'
 
-/** The client capabilities that each feature of `ctx.can` requires. */
 const capabilitiesByFeature = new Map<string, ClientCapabilities>([
   ['elicitation', { elicitation: {} }],
   ['elicitation.form', { elicitation: { form: {} } }],
@@ -22,7 +21,7 @@ const capabilitiesByFeature = new Map<string, ClientCapabilities>([
   ['roots', { roots: {} }],
 ])
 
-/** Creates the context of a request that cannot ask its client, such as a completion. */
+/** For a request that cannot ask its client, such as a completion. */
 export function openRequestContext(request: ServedRequest): RequestContext {
   const { meta, call } = request
   const { progress, log } = messageSenderOf(request)
@@ -39,14 +38,12 @@ export function openRequestContext(request: ServedRequest): RequestContext {
   return withSignalOf(context, call)
 }
 
-/** Creates the context that a run passes to its handler. */
 export function openContext(run: Run): Context {
   const { request } = run
   const { progress, log } = messageSenderOf(request)
   const responses = responsesFor(run)
   const state = stateFor(run)
-  // This literal has no spread, because every call creates a context. A spread would cost as much as the rest of the
-  // call.
+  // No spread in this literal: every call creates a context, and a spread would cost as much as the rest of the call.
   const context: Omit<Context, 'signal'> = {
     principal: request.call.principal,
     client: clientViewOf(request),
@@ -76,13 +73,13 @@ export function openContext(run: Run): Context {
 
 const noResponses: Context['responses'] = new Map()
 
-/** Returns a copy of the answers: a handler may change it, and the call may continue with the answers elsewhere. */
+/** Copied, because a handler may change its answers while the call continues with them elsewhere. */
 function responsesFor({ existingJournal }: Run): Context['responses'] {
   const responses = existingJournal?.responses
   return responses === undefined || responses.size === 0 ? noResponses : structuredClone(responses)
 }
 
-/** Returns a copy of the state, for the same reason. */
+/** Copied for the same reason. */
 function stateFor({ existingJournal }: Run): Context['state'] {
   const state = existingJournal?.explicitState
   return state === undefined ? undefined : cloneJson(state)
@@ -98,10 +95,7 @@ function isDeclared(feature: ClientFeature, { meta }: ServedRequest): boolean {
   return findMissingCapabilities(meta[metaKeys.clientCapabilities], capabilitiesOfFeature(feature)) === undefined
 }
 
-/**
- * Returns the functions that send progress and logs. Most requests ask for neither, and share functions that do
- * nothing.
- */
+/** Functions that send progress and logs. Most requests ask for neither, and share functions that do nothing. */
 function messageSenderOf(request: ServedRequest): Pick<RequestContext, 'progress' | 'log'> {
   const { meta } = request
   return meta.progressToken !== undefined || meta[metaKeys.logLevel] !== undefined
@@ -112,7 +106,7 @@ function messageSenderOf(request: ServedRequest): Pick<RequestContext, 'progress
 function capabilitiesOfFeature(feature: string): ClientCapabilities {
   const capabilities = capabilitiesByFeature.get(feature)
   if (capabilities !== undefined) return capabilities
-  // The identifier of an extension has a prefix (basic/index, extensions), so that any other text is misspelt.
+  // An extension's identifier has a prefix (basic/index, extensions), so any other text is misspelt.
   if (feature.includes('/')) return { extensions: { [feature]: {} } }
   const known = [...capabilitiesByFeature.keys()].join(', ')
   throw new TypeError(
@@ -147,10 +141,6 @@ function createMessageSender(request: ServedRequest): Pick<RequestContext, 'prog
   }
 }
 
-/**
- * Returns a function that returns true if one more message may be sent. It returns false after the call has ended, and
- * when the limit for the current second is reached.
- */
 function createRateLimiter(request: ServedRequest): () => boolean {
   const { maxNotificationsPerSecond, now } = request.settings
   let windowStart = Number.NEGATIVE_INFINITY

@@ -3,8 +3,7 @@ import { reportServerError } from '../request/report.ts'
 import { createChangeNotice, resourceTopic, toTopicKey } from '../subscriptions/topics.ts'
 
 /**
- * Notifies subscribers that a topic has changed. A failure of the bus is logged instead of thrown, because the change
- * itself has happened.
+ * Notifies a topic's subscribers. A failing bus is logged instead of thrown, because the change itself has happened.
  */
 export async function publishTopic(topic: string, settings: ServerSettings): Promise<void> {
   try {
@@ -14,7 +13,7 @@ export async function publishTopic(topic: string, settings: ServerSettings): Pro
   }
 }
 
-/** Notifies the subscribers of a resource that it has changed. */
+/** Notifies a resource's subscribers. */
 export function publishResourceUpdate(uri: string, settings: ServerSettings): Promise<void> {
   return publishTopic(resourceTopic(uri), settings)
 }

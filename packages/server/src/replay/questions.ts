@@ -16,7 +16,7 @@ import { InputDeclined, type FormAnswer, type FormQuestion, type UrlQuestion } f
 import { samplingCapabilitiesFor } from './input-capabilities.ts'
 
 /**
- * Asks the user to fill in a form. The answer is the user's action (accept, decline or cancel), and the content of an
+ * Asks the user to fill in a form. Answered by the user's action (accept, decline or cancel), with the content of an
  * accepted form.
  */
 export function formQuestion<S extends AnySchema | Form<unknown>>(
@@ -24,14 +24,14 @@ export function formQuestion<S extends AnySchema | Form<unknown>>(
 ): HandlerQuestion<FormAnswer<FormContentOf<S>>> {
   return {
     functionName: 'ctx.elicitResult',
-    // The cast is safe, because the form's schema has accepted the content.
+    // The cast is safe: the form's schema has accepted the content.
     describe: (_, onRebuilt) =>
       describeForm(question, onRebuilt, (answer) => ({ value: answer as FormAnswer<FormContentOf<S>> })),
   }
 }
 
 /**
- * Asks the user to fill in a form. The answer is the accepted content, or {@link InputDeclined} if the user declines or
+ * Asks the user to fill in a form. Answered by the accepted content, or {@link InputDeclined} if the user declines or
  * cancels.
  */
 export function contentQuestion<S extends AnySchema | Form<unknown>>(
@@ -41,7 +41,7 @@ export function contentQuestion<S extends AnySchema | Form<unknown>>(
     functionName: 'ctx.elicit',
     describe: (key, onRebuilt) =>
       describeForm(question, onRebuilt, (answer) =>
-        // The cast is safe, because the form's schema has accepted the content.
+        // The cast is safe: the form's schema has accepted the content.
         answer.action === 'accept'
           ? { value: answer.content as FormContentOf<S> }
           : { error: new InputDeclined(key, answer.action) },
@@ -76,7 +76,7 @@ function describeForm<T>(
 }
 
 /**
- * Asks the user to open a page. It is answered when the user has agreed and `isDone`, if given, returns true, or by
+ * Asks the user to open a page. Answered when the user has agreed and `isDone`, if given, returns true, or by
  * {@link InputDeclined}.
  */
 export function urlQuestion(question: UrlQuestion): HandlerQuestion<void> {
@@ -110,8 +110,8 @@ export function modelQuestion(params: CreateMessageRequestParams): HandlerQuesti
 }
 
 /**
- * Asks the client's model for text. The answer is its text blocks, joined by line breaks, or an error if it has no
- * text.
+ * Asks the client's model for text. Answered by its text blocks, joined by line breaks, or by an error if there are
+ * none.
  */
 export function textQuestion(params: CreateMessageRequestParams): HandlerQuestion<string> {
   return {
@@ -156,7 +156,7 @@ export function rootsQuestion(): HandlerQuestion<readonly Root[]> {
   }
 }
 
-// The params check has accepted every answer as valid, so one member is enough to recognize its kind.
+// Every answer has passed the params check, so one member is enough to recognize its kind.
 function isElicitResult(response: JsonObject): response is JsonObject & ElicitResult {
   return 'action' in response
 }

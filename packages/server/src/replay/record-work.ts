@@ -11,7 +11,7 @@ import { decideHandOff, ensureInstanceWork, type InstanceWork } from '../sheddin
 import type { HandOffReason } from '../shedding/shedding-options.ts'
 import type { Run } from './run.ts'
 
-/** Starts a step for `ctx.step`, and returns the promise for its handler. */
+/** `ctx.step`: starts the work, and returns the promise that the handler awaits. */
 export function startStep<T extends StepResult>(
   run: Run,
   key: string,
@@ -21,9 +21,6 @@ export function startStep<T extends StepResult>(
   return startUse(run, 'ctx.step', key, result)
 }
 
-/**
- * Runs the work of a step and records its result. Later runs return the recorded result without doing the work again.
- */
 async function runStep<T extends StepResult>(
   run: Run,
   key: string,
@@ -32,7 +29,7 @@ async function runStep<T extends StepResult>(
   run.uses.registerUse('step', key, 'ctx.step')
   if (typeof work !== 'function') throw notCallableError(run, key, work)
   const stepRecord = run.journal.findStep(key)
-  // The cast is safe, because the journal has the result of this step. The copy allows the handler to change the value.
+  // The cast is safe: the journal has this step's result. A copy, because the handler may change it.
   if (stepRecord !== undefined) return cloneJson(stepRecord.value) as T
   const instanceWork = ensureInstanceWork(run.request)
   const value = await executeStep(run, key, work)
@@ -42,11 +39,11 @@ async function runStep<T extends StepResult>(
     await boundaryPromise
     run.checkNotOver('ctx.step')
   }
-  // The cast is safe, because the value is a JSON copy of what the work returned.
+  // The cast is safe: this is a JSON copy of what the work returned.
   return cloneJson(value) as T
 }
 
-/** The error for work that is no function, such as `ctx.step('charge', charge())`: it would run again in every run. */
+/** For work that is no function, such as `ctx.step('charge', charge())`, which would run again in every run. */
 function notCallableError(run: Run, key: string, work: unknown): HandlerError {
   const advice = `write a function that begins the work, as in ctx.step("${key}", () => …)`
   const isPromise = isPromiseLike(work)
@@ -55,7 +52,6 @@ function notCallableError(run: Run, key: string, work: unknown): HandlerError {
   return run.fail(new HandlerError('json', `ctx.step("${key}") was given ${given}; ${advice}`))
 }
 
-/** Does the work of a step, and records its result. Returns a copy of the result. */
 async function executeStep<T>(
   run: Run,
   key: string,
@@ -64,8 +60,7 @@ async function executeStep<T>(
   const { journal } = run
   run.beginWork()
   try {
-    // Earlier entries are committed first. Values that the work uses, such as a UUID, must be the same if it is
-    // repeated.
+    // Earlier entries are committed first: if the work is repeated, what it uses, such as a UUID, must be the same.
     const pendingEarlierCommit = commitRunJournal(run, { step: key })
     if (pendingEarlierCommit !== undefined) {
       await pendingEarlierCommit
@@ -85,7 +80,6 @@ async function executeStep<T>(
   }
 }
 
-/** Calls the work of a step, and emits its end. */
 async function observeStep<T>({ request, name }: Run, key: string, work: () => Promise<T>): Promise<T> {
   const { observation, settings, call, method } = request
   if (observation === undefined) return work()
@@ -106,8 +100,8 @@ async function observeStep<T>({ request, name }: Run, key: string, work: () => P
 }
 
 /**
- * Calls the function of a step. If it fails, later attempts have the same idempotency key, even if the client has sent
- * more answers since.
+ * Calls the step's function. If it fails, later attempts keep this idempotency key, even if the client has sent more
+ * answers since.
  */
 async function doStepWork<T>(
   run: Run,
@@ -125,8 +119,8 @@ async function doStepWork<T>(
 }
 
 /**
- * Commits new journal entries before the handler continues. Returns undefined if there are none. If the commit fails,
- * the call fails and the promise rejects with the suspension. `next` is the step whose work follows, if there is one.
+ * Commits new journal entries before the handler continues; undefined if there are none. A failing commit fails the
+ * call and rejects with the suspension. `next` is the step whose work follows, if there is one.
  */
 function commitRunJournal(run: Run, next?: { readonly step: string }): Promise<void> | undefined {
   return run.journal.commit(next)?.catch((error: unknown) => {
@@ -135,14 +129,13 @@ function commitRunJournal(run: Run, next?: { readonly step: string }): Promise<v
 }
 
 /**
- * Handles the end of a step, or the save of a checkpoint. All work of the call is recorded at this point, so the call
- * may continue at another instance or in a later run. Returns undefined if the handler continues at once. Otherwise
- * returns a promise that resolves when the handler may continue, or rejects when the run is suspended.
+ * Here a call can move: a step has ended or a checkpoint was saved, and all work is recorded. Undefined if the handler
+ * continues at once; otherwise a promise that resolves when it may, or rejects when the run is suspended.
  */
 function handleStepBoundary(run: Run, work: InstanceWork): Promise<void> | undefined {
-  // If the handler has ended or the call has failed, the call is neither handed off nor restarted.
+  // A handler that has ended, or a call that has failed, is neither handed off nor restarted.
   if (run.end?.kind === 'finished' || run.end?.kind === 'misused') return undefined
-  // A stopped run is not handed off. An open question ends it anyway, and parallel branches should reach their own
+  // A stopped run is not handed off: an open question ends it anyway, and parallel branches should reach their own
   // questions first.
   const reason = run.wasStopped ? undefined : findHandOffReason(run, work)
   if (reason !== undefined) return run.handOff(reason)
@@ -150,7 +143,7 @@ function handleStepBoundary(run: Run, work: InstanceWork): Promise<void> | undef
   return run.wasStopped ? undefined : work.yieldIfDue()
 }
 
-/** Returns true if a retry of the call may reach another instance that can continue it. */
+/** True if a retry of the call may reach another instance that can continue it. */
 function canHandOff({ request }: Run, { isBound }: InstanceWork): boolean {
   const { settings, journalStore, call } = request
   const { calls } = settings.loadMonitor.rules
@@ -161,7 +154,6 @@ function canHandOff({ request }: Run, { isBound }: InstanceWork): boolean {
   )
 }
 
-/** Returns the reason to hand the call off now, or undefined if it stays. */
 function findHandOffReason(run: Run, work: InstanceWork): HandOffReason | undefined {
   if (!canHandOff(run, work)) return undefined
   const { name, journal } = run
@@ -175,7 +167,7 @@ function findHandOffReason(run: Run, work: InstanceWork): HandOffReason | undefi
   return undefined
 }
 
-/** Opens a checkpoint. Its value is the one that an earlier run saved, or else the initial value. */
+/** `ctx.checkpoint`: begins with the value that an earlier run saved, or else with the initial one. */
 export function openCheckpoint<T extends JsonLeaf | object>(
   run: Run,
   key: string,
@@ -186,7 +178,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(
   const { journal } = run
   const functionName = `ctx.checkpoint("${key}")`
   const savedValue = journal.findCheckpoint(key)
-  // The cast is safe, because the saved value and the initial value both have this type, and so does a copy of either.
+  // The cast is safe: saved and initial value both have this type, and so does a copy of either.
   let currentValue = requireJsonCopy(
     run,
     functionName,
@@ -196,8 +188,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(
     run.uses.checkUse(functionName)
     const valueCopy = requireJsonCopy(run, functionName, value)
     journal.recordCheckpoint(key, valueCopy)
-    // The cast is safe for the same reason. This is a second copy, so that unsaved changes by the handler do not reach
-    // the journal.
+    // The cast is safe for the same reason. A second copy keeps unsaved changes of the handler out of the journal.
     currentValue = cloneJson(valueCopy) as WidenedValue<T>
     const pendingCommit = commitRunJournal(run)
     if (pendingCommit !== undefined) await pendingCommit
@@ -217,9 +208,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(
   }
 }
 
-/**
- * Returns the UUID for a key. It is the same in every later run, and when a call with an idempotency key is sent again.
- */
+/** A key's UUID: the same in every later run, and when a call with an idempotency key is sent again. */
 export function recordUuid(run: Run, key: string): string {
   const { journal, request, uses } = run
   if (uses.keys.has(`uuid ${key}`)) uses.checkUse('ctx.uuid')

@@ -9,11 +9,11 @@ import { openFirstJournal, openState, openStoredJournal } from './seal-state.ts'
 import type { ServedRequest } from './served-request.ts'
 
 /**
- * Runs a handler until it ends or has to ask the client. When it asks, the result contains the questions. When the
- * client answers, to this or another instance, the handler runs again from its beginning with all answers so far.
+ * Runs a handler until it ends or must ask the client; then the result contains the questions. When the answers come
+ * back, here or at another instance, the handler runs again from its beginning with all answers so far.
  *
- * This file opens a call: it admits the caller, and finds the journal of earlier runs. Then `run-handler.ts` runs the
- * handler, settles the run, and makes the result of its end.
+ * This file opens a call: it admits the caller and finds the journal of earlier runs. `run-handler.ts` then runs the
+ * handler, settles the run, and turns its end into the result.
  */
 export function replayCall<T>(handler: Handler<T>, request: ServedRequest): Awaitable<JsonObject> {
   return openCall(handler, new Run(request, handler.name))
@@ -23,7 +23,7 @@ function openCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   const { journalStore, params, meta } = run.request
   if (journalStore !== undefined) {
     run.continueFrom(openStoredJournal(journalStore, run))
-    // Capacity is not checked. The task was admitted when it was created, and a refusal now would make it fail.
+    // No check of capacity: the task was admitted when it was created, and a refusal now would make it fail.
     run.request.settings.loadMonitor.beginCall(run.request)
     return continueCall(handler, run)
   }
@@ -32,7 +32,7 @@ function openCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   return mayBeKnown ? findCall(handler, run) : startCall(handler, run)
 }
 
-/** Finds out which call a client repeats or continues, and answers it with its stored result if there is one. */
+/** Finds out which call a client repeats or continues, and answers from the store if it can. */
 async function findCall<T>(handler: Handler<T>, run: Run): Promise<JsonObject> {
   const { params, meta } = run.request
   if (meta[projectMetaKeys.idempotencyKey] !== undefined) await assignCallId(run.request)
@@ -45,11 +45,11 @@ async function findCall<T>(handler: Handler<T>, run: Run): Promise<JsonObject> {
 }
 
 /**
- * Resumes a call that its client sent again with `requestState`. Returns the function that continues it.
+ * Reopens a call that its client sent again with `requestState`, and returns the function that continues it.
  *
- * Capacity is checked before the state is opened. Opening costs more than rejecting, and a state that opens once would
- * be lost by a later rejection. If the result of the call may be stored, any other state is opened first, so that a busy
- * server still returns a stored result.
+ * Capacity comes before the state: opening costs more than rejecting, and a state that opens only once would be lost by
+ * a later rejection. If the call's result may be stored, any other state is opened first, so that a busy server still
+ * returns a stored result.
  */
 async function resumeCall<T>(
   requestState: string,
@@ -74,7 +74,7 @@ async function resumeCall<T>(
   }
 }
 
-/** Starts a call. For a handler that asks nothing, this costs little more than calling the handler. */
+/** Fast path: a handler that asks nothing costs little more than calling it. */
 function startCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   const { request } = run
   const { loadMonitor } = request.settings
@@ -86,7 +86,7 @@ function startCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   return runCall(handler, run)
 }
 
-/** Runs the handler of a call that an earlier run began, or makes the call a task. `beginCall` was called. */
+/** For a call that an earlier run began. `beginCall` was called. */
 function continueCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   const { request } = run
   emitResume(run)
@@ -95,7 +95,6 @@ function continueCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   return runCall(handler, run)
 }
 
-/** Emits that a call continues with the journal of an earlier run. */
 function emitResume({ request, name, journal }: Run): void {
   const { observation, settings, call, method } = request
   if (observation === undefined) return

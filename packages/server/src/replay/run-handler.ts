@@ -23,7 +23,6 @@ export function runCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject>
   return runStrictly(handler, run).then<JsonObject>((last) => completeCall(last.run, last.outcome, handler))
 }
 
-/** Runs a handler from its beginning, and returns the result of the call. */
 function runHandler<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   let handlerReturn: ReturnType<Handler<T>['run']>
   try {
@@ -46,8 +45,8 @@ function settleAndComplete<T>(run: Run, outcome: RunOutcome<T>, handler: Handler
 }
 
 /**
- * Returns the result of the call of a settled run. The outcome of the handler alone is not enough, because it does not
- * show whether the handler asked a question.
+ * Turns a settled run into the call's result. What the handler returned is not enough for that, because it does not
+ * show whether a question was asked.
  */
 function completeCall<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   warnAfterSettling(run, outcome)
@@ -59,8 +58,8 @@ function completeCall<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>):
 }
 
 /**
- * Returns the end that is emitted once the result is created. A task and a hand-off emit theirs, and a call that cannot
- * be handed off runs again.
+ * Which end is emitted once the result is created. A task and a hand-off emit theirs, and a call that cannot be handed
+ * off runs again.
  */
 function observedEndOf({ end }: Run, outcome: RunOutcome<unknown>): 'asked' | 'finished' | undefined {
   if (end?.kind === 'became_task' || end?.kind === 'handed_off') return undefined
@@ -68,7 +67,7 @@ function observedEndOf({ end }: Run, outcome: RunOutcome<unknown>): 'asked' | 'f
   return isAsking ? 'asked' : 'finished'
 }
 
-/** Returns the result of the call for the end of its run. Throws if the call has failed. */
+/** Throws if the call has failed. */
 function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   const { end } = run
   switch (end?.kind) {
@@ -92,7 +91,6 @@ function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>):
   }
 }
 
-/** Creates a task that continues the call with its journal. Returns the result that names the task. */
 function createTask(run: Run): Awaitable<JsonObject> {
   return observeRunEnd(run, 'became_task', () => passToRunner(run))
 }
@@ -109,8 +107,8 @@ function isExplicitRound(value: unknown): value is InputRequiredReturn {
 }
 
 /**
- * Runs a handler again on this instance, because its call could not be handed off. Load shedding must not fail a call.
- * The run is not strict, because only strict replay can restart a run.
+ * Runs the handler again on this instance, because its call could not be handed off: load shedding must not fail a
+ * call. The run is not strict, because only strict replay can restart one.
  */
 function runOnInstance<T>({ request, name, journal }: Run, handler: Handler<T>): Awaitable<JsonObject> {
   request.work?.bindToInstance()
@@ -118,7 +116,7 @@ function runOnInstance<T>({ request, name, journal }: Run, handler: Handler<T>):
   return runHandler(handler, new Run(request, name, journal.copyForNextRun()))
 }
 
-/** Creates the result of a call, and emits the end of its run: `end` if that succeeds, and otherwise the failure. */
+/** Emits a run's end around the creation of its result: `end` if that succeeds, otherwise the failure. */
 function observeRunEnd(run: Run, end: RunEndKind, createResult: () => Awaitable<JsonObject>): Awaitable<JsonObject> {
   const succeed = (result: JsonObject): JsonObject => {
     emitRunEnd(run, end)
@@ -137,7 +135,6 @@ function observeRunEnd(run: Run, end: RunEndKind, createResult: () => Awaitable<
   return isPromiseLike(result) ? Promise.resolve(result).then(succeed, fail) : succeed(result)
 }
 
-/** Emits the end of a run. */
 function emitRunEnd({ request, name, existingJournal }: Run, end: RunEndKind, error?: unknown): void {
   const { settings, observation, call, method } = request
   if (observation === undefined) return

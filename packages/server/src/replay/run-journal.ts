@@ -17,10 +17,9 @@ import {
 import { createJournalEntry, type JournalPart, serializeJournal, serializeSealedJournal } from './journal-format.ts'
 import type { ServedRequest } from './served-request.ts'
 
-/** The answers to the requests of `inputRequired`, by key. */
 type Responses = ReadonlyMap<string, InputResponse>
 
-/** Returns the parts of a call that belong into its journal. Undefined if there are none, as in most calls. */
+/** The parts of a call that extensions want recorded. Undefined if there are none, as in most calls. */
 function recordedPartsOf({ context }: Call): Journal['parts'] | undefined {
   const recorders = context.get(recordedPartsKey)
   if (recorders === undefined) return undefined
@@ -32,8 +31,8 @@ function recordedPartsOf({ context }: Call): Journal['parts'] | undefined {
 }
 
 /**
- * The journal of a call during one run, with the answers that its request brought. Only this object changes it. Each
- * `record` method but `recordParts` also passes the change to the journal store of a task.
+ * A call's journal during one run, with the answers that its request brought. Nothing else changes it. Each `record`
+ * method but `recordParts` also passes the change to a task's journal store.
  */
 export class RunJournal {
   readonly #request: ServedRequest
@@ -49,27 +48,27 @@ export class RunJournal {
     this.#responses = responses
   }
 
-  /** The id of the call, which is the same in all its rounds. */
+  /** The same in all rounds of the call. */
   get callId(): string {
     return this.#journal.callId
   }
 
-  /** The time at which the call began, in milliseconds since 1970. */
+  /** When the call began, in milliseconds since 1970. */
   get startedAt(): number {
     return this.#journal.startedAt
   }
 
-  /** The number of rounds in which the client was asked. */
+  /** How many rounds have asked the client. */
   get round(): number {
     return this.#journal.round
   }
 
-  /** The number of times that the call was handed off, for any reason. */
+  /** How often the call was handed off, for any reason. */
   get handOffCount(): number {
     return this.#journal.shedCount + this.#journal.stopCount
   }
 
-  /** The parts that extensions recorded in an earlier run, by name. */
+  /** Parts that extensions recorded in an earlier run, by name. */
   get parts(): Journal['parts'] {
     return this.#journal.parts
   }
@@ -86,7 +85,7 @@ export class RunJournal {
     return this.#journal.handOffReport
   }
 
-  /** The client's answers to the requests of `inputRequired`. Undefined if the request brought none. */
+  /** Answers to the requests of `inputRequired`. Undefined if the request brought none. */
   get responses(): Responses | undefined {
     return this.#responses
   }
@@ -96,26 +95,26 @@ export class RunJournal {
     return this.#journal.explicitRound?.state
   }
 
-  /** The answers of the client, by the keys of their questions. */
+  /** The client's answers, by the keys of their questions. */
   get answers(): JsonObject {
     const { questions, explicitRound } = this.#journal
     const answerEntries = Array.from(questions, ([key, { response }]) => [key, response] as const)
     return Object.fromEntries([...answerEntries, ...(explicitRound?.responses ?? [])])
   }
 
-  /** Returns the JSON that is sealed into the `requestState`. */
+  /** The JSON that is sealed into the `requestState`. */
   serialize(): JsonObject {
     return serializeSealedJournal(this.#journal)
   }
 
-  /** Returns the journal with which the call continues as a task. No request of the task brings the answers again. */
+  /** The journal with which the call continues as a task, whose own requests do not bring the answers again. */
   serializeForTask(): JsonObject {
     return serializeJournal({ ...this.#journal, explicitRound: this.#explicitRoundWithResponses() })
   }
 
   /**
-   * Returns the id from which the idempotency keys and UUIDs of the run are derived. It is cached, because answers do
-   * not change during a run.
+   * Idempotency keys and UUIDs of the run are derived from this id. Answers do not change during a run, so it is
+   * cached.
    */
   effectsId(): Awaitable<string> {
     this.#effectsId ??= deriveEffectsId(this.#journal, this.#responses)
@@ -123,7 +122,7 @@ export class RunJournal {
   }
 
   /**
-   * Stores the given answers beside their questions, and the answers to the requests of `inputRequired`. Answers to
+   * Puts the given answers beside their questions, and keeps those to the requests of `inputRequired`. Answers to
    * questions that were not asked are ignored (basic/patterns/mrtr, error handling).
    */
   receiveAnswers(givenResponses: JsonObject | undefined, responseKeyOf: (key: string) => string): void {
@@ -138,22 +137,22 @@ export class RunJournal {
   }
 
   /**
-   * Returns the answers to the requests of `inputRequired`. An answer is in the journal if the call was handed off after
-   * the answer arrived, and otherwise in this request.
+   * Answers to the requests of `inputRequired` are in the journal if the call was handed off after they arrived,
+   * otherwise in this request.
    */
   #matchResponses(findResponse: (key: string) => JsonObject | undefined): Responses {
     const { explicitRound } = this.#journal
     const responses = new Map<string, InputResponse>()
     for (const [key, method] of explicitRound?.methodsByKey ?? []) {
       const response = explicitRound?.responses?.get(key) ?? findResponse(key)
-      // The cast is safe, because the params check has accepted the answer and its kind fits the method of the request.
+      // The cast is safe: the params check has accepted the answer, and its kind fits the request's method.
       if (response !== undefined && isResponseOfKind(method, response))
         responses.set(key, response as unknown as InputResponse)
     }
     return responses
   }
 
-  /** Returns the digest of a question or of an answer of this call. */
+  /** Digests a question or an answer of this call. */
   fingerprintOf(text: string): Awaitable<string> {
     return questionFingerprintOf(this.#journal.callId, text)
   }
@@ -177,12 +176,12 @@ export class RunJournal {
     this.#append('steps', key)
   }
 
-  /** Returns the id for the idempotency key of a step. All attempts of a step have the id of the first one. */
+  /** A step's idempotency key comes from this id. All attempts of a step have that of the first one. */
   stepEffectsId(key: string): Awaitable<string> {
     return this.#journal.tryIds.get(key) ?? this.effectsId()
   }
 
-  /** Records a failed attempt of a step, which may have had an effect. */
+  /** Records a failed attempt, because it may have had an effect. */
   recordFailedStep(key: string, effectsId: string): void {
     this.#journal.tryIds.set(key, effectsId)
     this.#append('tries', key)
@@ -206,12 +205,11 @@ export class RunJournal {
     this.#append('uuids', key)
   }
 
-  /** Records the requests and the state of `inputRequired`. */
   recordExplicitRound(methodsByKey: ReadonlyMap<string, string>, state: JsonValue | undefined): void {
     this.#setExplicitRound({ methodsByKey, state })
   }
 
-  /** Removes the requests and the state of the last `inputRequired`, because the handler now asks with `ctx`. */
+  /** Forgets the last `inputRequired`, because the handler now asks with `ctx`. */
   endExplicitRound(): void {
     if (this.#journal.explicitRound !== undefined) this.#setExplicitRound(undefined)
   }
@@ -227,18 +225,18 @@ export class RunJournal {
     this.#append('past')
   }
 
-  /** Counts a round in which the client is asked. Returns the number of rounds. */
+  /** Counts a round that asks the client, and returns how many there were. */
   recordRound(): number {
     this.#journal.round++
-    // Users take their time, so the load report would be outdated when the answer arrives.
+    // Users take their time, and the load report would be outdated when the answer arrives.
     this.#journal.handOffReport = undefined
     this.#append('round')
     return this.#journal.round
   }
 
   /**
-   * Commits the recorded entries to the journal store. `next` is the step whose work follows, if there is one. Returns
-   * undefined if there is nothing to wait for.
+   * Commits the recorded entries to the journal store; undefined if there is nothing to wait for. `next` is the step
+   * whose work follows, if there is one.
    */
   commit(next?: { readonly step: string }): Promise<void> | undefined {
     return this.#request.journalStore?.commit(next)
@@ -248,11 +246,11 @@ export class RunJournal {
     const { journalStore } = this.#request
     if (journalStore === undefined) return
     journalStore.append(createJournalEntry(this.#journal, part, key))
-    // The parts accompany another entry, so that they cause no commit of their own.
+    // Parts accompany another entry, so that they cause no commit of their own.
     if (!this.#arePartsRecorded && this.recordParts()) journalStore.append(createJournalEntry(this.#journal, 'parts'))
   }
 
-  /** Replaces the recorded parts by those of this run. Returns false if its extensions record none. */
+  /** Replaces the recorded parts by those of this run. False if its extensions record none. */
   recordParts(): boolean {
     this.#arePartsRecorded = true
     const parts = recordedPartsOf(this.#request.call)
@@ -262,9 +260,9 @@ export class RunJournal {
   }
 
   /**
-   * Returns the journal with which the call continues at another instance. `report` is the load of this instance, and
-   * undefined if this instance is stopping. Such hand-offs are counted separately. The returned journal shares its
-   * entries with this one, so it is sealed at once, and only its parts change.
+   * The journal with which another instance continues the call. `report` is this instance's load, undefined if it is
+   * stopping; such hand-offs are counted separately. Entries are shared with this journal, so seal the new one at once;
+   * only its parts change.
    */
   toHandedOff(report: HandOffReport | undefined): RunJournal {
     const { shedCount, stopCount } = this.#journal
@@ -274,29 +272,26 @@ export class RunJournal {
   }
 
   /**
-   * Returns the record of the last `inputRequired`, with the answers. They came with this request, and the client does
-   * not send them to the next instance.
+   * The last `inputRequired` with its answers: they came with this request, and the client does not send them to the
+   * next instance.
    */
   #explicitRoundWithResponses(): ExplicitRoundRecord | undefined {
     const { explicitRound } = this.#journal
     if (this.#responses === undefined || (explicitRound === undefined && this.#responses.size === 0))
       return explicitRound
-    // The cast is safe, because the answers came as JSON. The compiler only objects that their interfaces have no index
-    // signature.
+    // The cast is safe: the answers came as JSON, and the compiler only misses an index signature in their interfaces.
     const responses = this.#responses as ReadonlyMap<string, unknown> as ReadonlyMap<string, JsonObject>
-    // Answers that came with the first request have no recorded requests, so the answers themselves show the methods.
+    // Answers to a first request have no recorded requests, so they themselves show the methods.
     const methodsByKey = new Map(Array.from(responses, ([key, response]) => [key, inferRequestMethod(response)]))
     return { methodsByKey, state: undefined, ...explicitRound, responses }
   }
 
-  /**
-   * Returns a copy for another run of the same request. Later changes of this journal do not reach the copy.
-   */
+  /** For another run of the same request, out of reach of later changes here. */
   copyForNextRun(): RunJournal {
     return new RunJournal(this.#request, structuredClone(this.#journal), this.#responses)
   }
 
-  /** Returns the key of a recorded step that a run without such a use, as `step key`, has not reached. */
+  /** The key of a recorded step that a run without such a use, as `step key`, has not reached. */
   findUnusedStep(useKeys: ReadonlyMap<string, string> | undefined): string | undefined {
     const { steps, checkpoints } = this.#journal
     if (steps.size === 0 || checkpoints.size > 0) return undefined

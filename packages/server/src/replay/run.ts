@@ -13,25 +13,24 @@ import { onRequestCancelled, type ServedRequest } from './served-request.ts'
 type RunPhase = 'running' | 'stopping' | 'suspended' | 'closed'
 
 /**
- * One run of a handler, which starts at its beginning. A call that asks its client has a run for each round, and only
- * the last run finishes. The run owns its phase, its end and its pending work. Every call of a handler creates a run, so
- * its creation must be cheap: reading `journal` and `uses` creates them.
+ * One run of a handler, from its beginning. A call that asks its client has a run for each round, and only the last one
+ * finishes. The run owns its phase, its end and its pending work. Every call creates one, so that must be cheap:
+ * `journal` and `uses` are created when they are first read.
  */
 export class Run {
   readonly request: ServedRequest
-  /** The name of the tool or prompt, or the URI of the resource, whose handler runs. */
+  /** A tool's or prompt's name, or a resource's URI. */
   readonly name: string
   /** True if every step ends the run, to find code that is not repeatable. */
   readonly isStrict: boolean
   #journal: RunJournal | undefined
   #phase: RunPhase = 'running'
   #end: RunEnd | undefined
-  /** Never resolves. Rejects when the run is suspended. */
+  /** Never resolves; rejects to unwind the handler when the run is suspended. */
   #stop: { readonly promise: Promise<never>; readonly reject: (error: Error) => void } | undefined
-  /** The number of steps that run plus the number of answers that are being parsed. */
+  /** Running steps, plus answers that are being parsed. */
   #pendingWorkCount = 0
   #pendingParseCount = 0
-  /** The functions that resolve the promises of `waitForWork`. */
   #waits: (() => void)[] | undefined
   #uses: ContextUses | undefined
   #askedQuestions: Map<string, AskedQuestion> | undefined
@@ -79,7 +78,7 @@ export class Run {
     return this.#stop !== undefined
   }
 
-  /** True if the run was closed before the suspension of its stop could reach the handler. */
+  /** True if the run was closed before the suspension could reach the handler. */
   get closedWhileStopping(): boolean {
     return this.#closedWhileStopping
   }
@@ -110,7 +109,7 @@ export class Run {
     reportServerError(error, logContextOf(this.request, this.name), this.request.settings)
   }
 
-  /** Warns the author. `problem` continues a sentence that begins with the name of the handler. */
+  /** Warns the author. `problem` continues a sentence that begins with the handler's name. */
   warn(code: WarningCode, problem: string, key?: string): void {
     const { method, settings } = this.request
     const message = `${method} ${quoteText(this.name)} ${problem}`
@@ -133,8 +132,8 @@ export class Run {
   }
 
   /**
-   * Waits until an answer is parsed. The run is suspended one turn of the event loop later or more, so that the handler
-   * can continue with this answer and ask its next question in the same round.
+   * Waits until an answer is parsed, and keeps the run from being suspended for at least one more turn of the event
+   * loop, so that the handler can ask its next question in the same round.
    */
   async waitForParsing<T>(parsing: PromiseLike<T>): Promise<T> {
     this.#pendingParseCount++
@@ -156,15 +155,15 @@ export class Run {
     })
   }
 
-  /** Waits for the pending work, and for what begins meanwhile. Undefined if there is nothing to wait for. */
+  /** Waits for the pending work and for what begins meanwhile; undefined if there is none. */
   finishWork(): Promise<void> | undefined {
-    // Nothing more is recorded once the journal could not be stored.
+    // Once the journal could not be stored, nothing more is recorded.
     return this.hasPendingWork && this.#end?.kind !== 'store_failed' ? this.#finishWork() : undefined
   }
 
   async #finishWork(): Promise<void> {
     await this.waitForWork()
-    // The promises of the handler are settled in the same turn of the event loop, after the work.
+    // The handler's promises are settled in the same turn of the event loop, after the work.
     await waitForImmediate()
     await this.finishWork()
   }
@@ -179,7 +178,9 @@ export class Run {
     return error
   }
 
-  /** Fails the call because its journal could not be stored. Returns the suspension that stops the handler at once. */
+  /**
+   * Fails the call because its journal could not be stored, and returns the suspension that stops the handler at once.
+   */
   failStore(error: unknown): Error {
     this.#end = higherEnd(this.#end, { kind: 'store_failed', error: toInternalError(error, this) })
     this.#suspend()
@@ -188,8 +189,8 @@ export class Run {
   }
 
   /**
-   * Adds a question. The returned promise rejects when the run is suspended, one turn of the event loop later: until
-   * then, parallel branches of the handler can ask in the same round.
+   * Adds a question. The run is suspended only one turn of the event loop later, which rejects the returned promise:
+   * until then, parallel branches of the handler can ask in the same round.
    */
   ask(key: string, question: AskedQuestion): Promise<never> {
     if (this.request.settings.stateCodec === undefined && this.request.journalStore === undefined)
@@ -199,7 +200,7 @@ export class Run {
     return this.#stopWith({ kind: 'asked', questions: this.#askedQuestions })
   }
 
-  /** Discards the open questions. The only method that replaces an end by one of a lower rank. */
+  /** Discards the open questions. No other method replaces an end by one of a lower rank. */
   dropQuestions(): void {
     if (this.#end?.kind === 'asked') this.#end = finishedEnd
   }
@@ -225,14 +226,17 @@ export class Run {
     return this.#stopWith({ kind: 'restarted' })
   }
 
-  /** Records that the handler has ended. The end of a step then neither hands the call off nor restarts the handler. */
+  /**
+   * Notes that the handler has ended: from now on, the end of a step neither hands the call off nor restarts the
+   * handler.
+   */
   proposeFinished(): void {
     if (!this.isOver) this.#end = higherEnd(this.#end, finishedEnd)
   }
 
   /**
-   * Closes the run of a handler that has ended, so that its context can no longer ask or record. A stopped run becomes
-   * suspended: code that still runs then receives the suspension instead of a `HandlerError`.
+   * Closes the run of a handler that has ended, so that its context can no longer ask or record. If the run was
+   * stopped, it becomes suspended, and code that still runs gets the suspension instead of a `HandlerError`.
    */
   close(): void {
     if (this.#isHandOffCounted) this.request.settings.loadMonitor.endHandOff()
@@ -244,7 +248,7 @@ export class Run {
     else this.#phase = 'closed'
   }
 
-  /** The returned promise rejects when the run is suspended: at once if the run is over, so that nothing can stop it. */
+  /** Rejects when the run is suspended. If it is over, nothing can stop it any more, so the rejection comes at once. */
   #stopWith(end: RunEnd): Promise<never> {
     if (this.isOver) return Promise.reject(this.#createSuspension())
     this.#end = higherEnd(this.#end, end)
@@ -265,7 +269,7 @@ export class Run {
 
   #scheduleSuspension(): void {
     runAfterTick(() => {
-      // Otherwise `waitForParsing` schedules the suspension again when the answer is parsed.
+      // While an answer is parsed, `waitForParsing` schedules the suspension again.
       if (this.#pendingParseCount === 0) this.#suspend()
     })
   }
@@ -282,7 +286,7 @@ export class Run {
     return suspensionFor([...(this.askedQuestions?.keys() ?? [])])
   }
 
-  /** The signal of the context. It aborts when the call is cancelled, and when the run is suspended. */
+  /** Aborts when the call is cancelled, and when the run is suspended. */
   get signal(): AbortSignal {
     this.#controller ??= this.#createController()
     return this.#controller.signal

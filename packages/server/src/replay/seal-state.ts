@@ -9,13 +9,13 @@ import type { Run } from './run.ts'
 import { formatExplicitKey } from './journal.ts'
 import { RunJournal } from './run-journal.ts'
 
-/** The purpose of the sealed values. A value that was sealed for another purpose cannot be opened as `requestState`. */
+/** A value that was sealed for another purpose cannot be opened as `requestState`. */
 export const statePurpose = 'requestState'
 
 /**
- * Opens the `requestState` of a retry, and checks that it belongs to this request and caller. The client could have
- * altered it, or taken it from another request or user (basic/patterns/mrtr, server requirements). The client receives
- * the same error for every invalid state. The reason is logged.
+ * Opens a retry's `requestState`, and checks that it belongs to this request and caller: the client could have altered
+ * it, or taken it from another request or user (basic/patterns/mrtr, server requirements). Every invalid state gets the
+ * same error; only the log has the reason.
  */
 export async function openState(token: string, run: Run): Promise<RunJournal> {
   const { request } = run
@@ -52,7 +52,6 @@ export async function openState(token: string, run: Run): Promise<RunJournal> {
   return runJournal
 }
 
-/** Emits that a state was rejected, with the code of the reason. */
 function emitStateRejected({ request, name }: Run, code: string): void {
   const { settings, call } = request
   settings.events.emit?.({ type: 'state_rejected', call, name, code })
@@ -62,8 +61,8 @@ const unknownFormatMessage = 'requestState holds a journal of a format that this
 const onOpenMessage = 'The codec given as `state` must call `onOpen` in `open`, or pass its options on'
 
 /**
- * Opens the journal of a call that runs as a task. Throws if the journal has a later format, because this version
- * cannot read its records.
+ * Opens the journal of a call that runs as a task. Throws if it has a later format, because this version cannot read
+ * its records.
  */
 export function openStoredJournal({ journal: storedJournal, responses }: JournalStore, run: Run): RunJournal {
   const { request } = run
@@ -72,7 +71,7 @@ export function openStoredJournal({ journal: storedJournal, responses }: Journal
     const error = new Error('The journal that was kept is of a format that this version does not know')
     throw toInternalError(error, run)
   }
-  // The answers in the request that created the task are used only until the first question is asked.
+  // Answers in the request that created the task are used only until the first question is asked.
   if (journal.round === 0 && journal.explicitRound === undefined)
     return new RunJournal(request, journal, firstResponsesOf(request))
   const runJournal = new RunJournal(request, journal)
@@ -80,16 +79,14 @@ export function openStoredJournal({ journal: storedJournal, responses }: Journal
   return runJournal
 }
 
-/** The maximum number of answers in a request without `requestState`. */
 // limit: unasked answers | count | answers in a request without `requestState` | `-32602`
 const maxUnaskedAnswers = 100
 
-/** The maximum number of characters that all answers in a request without `requestState` have together. */
 // limit: size of unasked answers | characters | answers in a request without `requestState` | `-32602`
 const maxUnaskedAnswerCharacters = 1_048_576
 
 /**
- * Returns the journal of a call whose first request has answers. A handler can read them only in `ctx.responses`. Throws
+ * For a first request that has answers. A handler can read them only in `ctx.responses`. Throws
  * `McpError(invalidParams)` if there are too many answers or characters.
  */
 export function openFirstJournal(request: ServedRequest): RunJournal {
@@ -97,10 +94,9 @@ export function openFirstJournal(request: ServedRequest): RunJournal {
 }
 
 /**
- * Returns the answers of a request without `requestState`. A client sends such answers after a handler returned
- * `inputRequired` without a state (basic/patterns/mrtr). The server cannot check that it asked for them, but the params
- * check has ensured that they are valid answers. Throws `McpError(invalidParams)` if there are too many answers or
- * characters.
+ * Reads the answers of a request without `requestState`, which a client sends after a handler returned `inputRequired`
+ * without a state (basic/patterns/mrtr). The server cannot check that it asked for them, but the params check has
+ * ensured that they are valid answers. Throws `McpError(invalidParams)` if there are too many answers or characters.
  */
 function firstResponsesOf({ params }: ServedRequest): ReadonlyMap<string, InputResponse> {
   const { inputResponses } = params
@@ -108,7 +104,7 @@ function firstResponsesOf({ params }: ServedRequest): ReadonlyMap<string, InputR
   if (responses.length > maxUnaskedAnswers) throw tooManyAnswersError(`${maxUnaskedAnswers} answers`)
   if (countCharacters(inputResponses, maxUnaskedAnswerCharacters) > maxUnaskedAnswerCharacters)
     throw tooManyAnswersError(`${maxUnaskedAnswerCharacters} characters`)
-  // The cast is safe, because the params check has accepted the answers.
+  // The cast is safe: the params check has accepted the answers.
   return new Map(responses) as ReadonlyMap<string, unknown> as ReadonlyMap<string, InputResponse>
 }
 
@@ -117,10 +113,7 @@ function tooManyAnswersError(limitText: string): McpError {
   return new McpError(errorCodes.invalidParams, message)
 }
 
-/**
- * Returns the number of characters in the texts of a value, plus 1 for each other value. Stops counting when the number
- * exceeds the maximum.
- */
+/** Counts 1 for each value that is no text, and stops once the maximum is exceeded. */
 function countCharacters(value: JsonValue | undefined, maxCharacters: number): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 1
@@ -133,9 +126,9 @@ function countCharacters(value: JsonValue | undefined, maxCharacters: number): n
 }
 
 /**
- * Seals a journal, so that the client can send it back as `requestState`. Every failure is logged. The client receives
- * a specific error for a call that is too old, an unavailable store, an exceeded quota, or unsealable values of its
- * own. It receives an internal error otherwise.
+ * Seals a journal, so that the client can send it back as `requestState`. Every failure is logged. Clients get a
+ * specific error if the call is too old, a store unavailable, a quota exceeded, or a value of theirs unsealable, and an
+ * internal error otherwise.
  */
 export async function sealState(journal: RunJournal, run: Run): Promise<string> {
   const { request } = run
@@ -159,14 +152,14 @@ export async function sealState(journal: RunJournal, run: Run): Promise<string> 
 }
 
 /**
- * Milliseconds after which the client should retry a state whose time of sealing is in the future on this instance's
- * clock. The clock of another instance may be right.
+ * Milliseconds after which the client should retry a state that, by this instance's clock, was sealed in the future.
+ * The other instance's clock may be right.
  */
 const clockRetryAfterMs = 100
 
 /**
- * Returns the error for a state that could not be opened. If the store is unreachable, a quota is exceeded, or clocks
- * differ, the state may be valid, so the client may send it again. No handler has run.
+ * If the store is unreachable, a quota is exceeded or clocks differ, the state may be valid and the client may send it
+ * again, because no handler has run.
  */
 function toOpenStateError(error: unknown): McpError {
   if (isStateError(error) && error.code === 'not_yet')
@@ -174,7 +167,6 @@ function toOpenStateError(error: unknown): McpError {
   return unavailableErrorOf(error, { begun: false }) ?? storeQuotaErrorOf(error) ?? invalidStateError()
 }
 
-/** Returns the error for a caller who has exceeded the quota of the store. Returns undefined for any other error. */
 function storeQuotaErrorOf(error: unknown): McpError | undefined {
   if (!isStateError(error) || error.quota === undefined) return undefined
   return quotaError({ ...error.quota, retryAfterMs: error.retryAfterMs })
@@ -185,9 +177,8 @@ function sealFailureError(): McpError {
 }
 
 /**
- * Returns the values that a state is bound to: service, method, target, arguments, principal and session. A state opens
- * only for a request with the same values. Params without a meaning for the method are not bound, because a client may
- * leave them out of a retry.
+ * Binds a state to service, method, target, arguments, principal and session: it opens only for a request with the same
+ * values. Params without a meaning for the method are not bound, because a client may leave them out of a retry.
  */
 function stateBindingOf(request: ServedRequest): JsonValue {
   const { method, params, call, settings } = request
@@ -204,9 +195,8 @@ function stateBindingOf(request: ServedRequest): JsonValue {
 }
 
 /**
- * Returns the error for a call whose state cannot be sealed because of values that its client sent. Either the
- * arguments or the answers have no canonical form, or the journal is too large and at least half of it is answers.
- * Returns undefined for any other reason.
+ * For a call whose state cannot be sealed because of what its client sent: arguments or answers without a canonical
+ * form, or a journal that is too large and at least half answers. Undefined for any other reason.
  */
 function unsealableValueError(error: unknown, journal: RunJournal, { params }: ServedRequest): McpError | undefined {
   if (!(error instanceof Error) || error.name !== 'StateUsageError' || !('code' in error)) return undefined
@@ -228,10 +218,7 @@ function findSizeProblem(journal: RunJournal): string | undefined {
 const loneSurrogatePattern = /\p{Surrogate}/u
 const maxDepth = 256
 
-/**
- * Finds the first value that `JSON.parse` accepts but that has no canonical form (RFC 8785). Returns a description of
- * it.
- */
+/** Describes the first value that `JSON.parse` accepts but that has no canonical form (RFC 8785). */
 function findValueProblem(value: JsonValue | undefined, path: string, depth: number): string | undefined {
   const problem = findScalarProblem(value) ?? (depth > maxDepth ? `is deeper than ${maxDepth} levels` : undefined)
   if (problem !== undefined) return `${path.slice(0, 200)} ${problem}`

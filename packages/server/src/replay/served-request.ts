@@ -21,54 +21,53 @@ import { samplingCapabilitiesFor } from './input-capabilities.ts'
 
 /** The facts about a request that its events contain. */
 export interface RequestObservation {
-  /** The monotonic time at which the request arrived, in milliseconds. */
+  /** When the request arrived, in milliseconds of monotonic time. */
   readonly beganAt: number
-  /** The time at which the request arrived, in milliseconds since 1970. */
+  /** When the request arrived, in milliseconds since 1970. */
   readonly startedAt: number
-  /** The number of steps whose work the request has done. */
+  /** Steps whose work the request has done. */
   stepCount: number
-  /** The number of questions that the request has left to its client. */
+  /** Questions that the request has left to its client. */
   questionCount: number
-  /** The keys of the questions whose answers came with the request and that the handler has not read yet. */
+  /** Keys of the questions whose answers came with the request and that the handler has not read yet. */
   readonly newAnswers: Set<string>
 }
 
-/** The state of one request while the server handles it. It is discarded when the request is answered. */
+/** Everything that the server knows of one request while it handles it; gone when the request is answered. */
 export interface ServedRequest {
   readonly id: RequestId
   readonly method: string
   readonly params: JsonObject
   readonly call: Call
-  /** The key under which quotas count the caller. */
+  /** Quotas count the caller under this key. */
   readonly callerKey: string
   readonly meta: RequestMetaObject
   /** The definitions that were current when the request began. A later `update` does not change them. */
   readonly catalog: Catalog
   readonly settings: ServerSettings
-  /** The resources of extensions, in the order of the extensions. */
+  /** Resources of extensions, in the order of the extensions. */
   readonly extensionResources: Composition['resources']
-  /** The store for the journal of a call that runs as a task. Undefined for any other call. */
+  /** Stores the journal of a call that runs as a task. Undefined for any other call. */
   readonly journalStore: JournalStore | undefined
-  /** The number of stops that had been announced for this instance when the request arrived. */
+  /** How many stops had been announced for this instance when the request arrived. */
   readonly drainCount: number
-  /** The facts for the events of the request. Undefined without an observer. */
+  /** Undefined without an observer of events. */
   readonly observation: RequestObservation | undefined
   /** Undefined before the first step or checkpoint of the request. */
   work: InstanceWork | undefined
-  /** The id of the call, derived from the client's idempotency key. Undefined if the client sent no key. */
+  /** Derived from the client's idempotency key. Undefined if the client sent none. */
   callId: string | undefined
   /** True until the request is answered. After that, no message may be sent for it. */
   isOpen: boolean
   /** Removes the call from the count in the ledger. Undefined while the call is not counted. */
   releaseCall: (() => void) | undefined
   /**
-   * The callbacks for the cancellation of the call. They are removed when the request ends, because the signal of the
-   * call may exist longer.
+   * Called when the call is cancelled, and removed when the request ends, because the call's signal may live longer.
    */
   cancelListeners: ((reason: unknown) => void)[] | undefined
 }
 
-/** Adds a callback that runs when the call is cancelled before the request has ended. */
+/** Calls `listener` if the call is cancelled before the request has ended. */
 export function onRequestCancelled(request: ServedRequest, listener: (reason: unknown) => void): void {
   if (!request.isOpen) return
   onCancel(request.call, listener)
@@ -104,10 +103,8 @@ export function requireInputCapabilities(inputRequests: readonly InputRequest[],
   )
 }
 
-/** The `_meta` key under which a request names its session. */
 const sessionMetaKey = 'io.modelcontextprotocol/session'
 
-/** Returns the id of the session that a request names. */
 export function sessionIdOf({ meta }: Pick<ServedRequest, 'meta'>): string | undefined {
   const session = meta[sessionMetaKey]
   return isJsonObject(session) && typeof session['sessionId'] === 'string' ? session['sessionId'] : undefined

@@ -5,12 +5,12 @@ import type { RunOutcome } from './handler.ts'
 import type { Run } from './run.ts'
 
 /**
- * Closes a run whose handler has returned or thrown, and waits for the steps that still run. So their results are
- * recorded, and a later run does not repeat them.
+ * Closes a run whose handler has returned or thrown, and waits for the steps that still run, because a recorded result
+ * spares a later run the work.
  *
- * A handler that returned without waiting for a question, or for a step that fails, makes the call fail: otherwise the
- * error of the step would be lost after the reply. Therefore the run is closed after the wait. Steps can begin
- * meanwhile, and a question fails the call. The run of a handler that threw is closed at once, and nothing can begin.
+ * If the handler returned without waiting for a question, or for a step that fails, the call fails; otherwise the
+ * step's error would be lost after the reply. That is why the run is closed only after the wait: steps can begin
+ * meanwhile, and a question fails the call. If the handler threw, the run is closed at once, and nothing can begin.
  */
 export function settleRun(run: Run, outcome: RunOutcome<unknown>): Promise<void> | undefined {
   const uses = run.existingUses?.started
@@ -39,7 +39,7 @@ async function settleReturned(run: Run, uses: readonly StartedUse[]): Promise<vo
   const startedCount = uses.length
   checkLeftUses(run, uses, settledUses)
   if (!run.isOver) {
-    // The run has the end `finished` meanwhile, so that the end of a step neither hands the call off nor restarts it.
+    // Meanwhile the run has the end `finished`, so that the end of a step neither hands the call off nor restarts it.
     run.proposeFinished()
     const pendingWork = run.finishWork()
     if (pendingWork !== undefined) await pendingWork
@@ -48,8 +48,8 @@ async function settleReturned(run: Run, uses: readonly StartedUse[]): Promise<vo
   // Code that still ran after the handler returned may have asked a question. Earlier questions have passed the check,
   // and a suspension since then did not reach the handler.
   checkLeftUses(run, uses, settledUses, uses.slice(startedCount))
-  // A question can still be open here if the handler caught the failure of a parallel question or step. Its answer would
-  // not change the result.
+  // A question can still be open if the handler caught the failure of a parallel question or step. Its answer would not
+  // change the result.
   run.dropQuestions()
   await closeRun(run)
 }
@@ -57,20 +57,19 @@ async function settleReturned(run: Run, uses: readonly StartedUse[]): Promise<vo
 async function settleThrown(run: Run, uses: readonly StartedUse[]): Promise<void> {
   const pendingWork = closeRun(run)
   if (pendingWork !== undefined) await pendingWork
-  // Otherwise the errors reach the handler in its next run, or the journal could not be stored.
+  // With any other end, the errors reach the handler in its next run, or the journal could not be stored.
   if (run.end?.kind === 'finished' || run.end?.kind === 'misused') reportFailedUses(run, uses)
 }
 
-/** Closes a run, and waits for its steps, so that their results are recorded. */
 function closeRun(run: Run): Promise<void> | undefined {
   run.close()
   return run.finishWork()
 }
 
-/** Logs the errors of questions and steps that the handler, which threw another error, did not await. */
+/** Logs errors that the handler, which threw another one, did not await. */
 function reportFailedUses(run: Run, uses: readonly StartedUse[]): void {
   for (const use of uses) {
-    // A step that succeeded after the run was closed has its result recorded. Only its promise is rejected.
+    // If a step succeeds after the run was closed, its result is recorded and only its promise is rejected.
     const hasSucceeded = use.failure?.error instanceof HandlerError && use.failure.error.code === 'ended'
     if (!use.isAwaited && hasFailed(use) && !hasSucceeded) run.report(createFailedUseError(run, use))
   }
@@ -98,7 +97,6 @@ function warnUnawaitedStep(run: Run, { isQuestion, isAwaited, failure, descripti
   run.warn('unawaited', `returned without waiting for ${description}: ${awaitAdvice}`)
 }
 
-/** Returns true if a failed question or step has already made the call fail. */
 function hasFailedCall({ end }: Run, { isQuestion, failure }: StartedUse): boolean {
   return end?.kind === 'misused' && (isQuestion || failure?.error === end.error)
 }
@@ -127,7 +125,6 @@ function checkLeftUses(
   }
 }
 
-/** Returns the place of the last failure that the handler has caught. Returns -1 if there is none. */
 function lastCaughtIndexOf(uses: Iterable<StartedUse>): number {
   let lastIndex = -1
   for (const use of uses) {
@@ -136,7 +133,6 @@ function lastCaughtIndexOf(uses: Iterable<StartedUse>): number {
   return lastIndex
 }
 
-/** Returns true if the handler returned without waiting for a question. */
 function isQuestionLeft(run: Run, use: StartedUse, isWaitOver: boolean): boolean {
   return !use.isAwaited || (run.askedQuestions !== undefined && !isWaitOver)
 }
@@ -156,7 +152,7 @@ function createFailedUseError(run: Run, use: StartedUse): HandlerError {
   return error
 }
 
-/** Creates an error whose stack begins at the author's call of the question or step. */
+/** The stack begins where the author's code called the question or step. */
 function createUseError(run: Run, use: StartedUse, code: HandlerErrorCode, reason: string): HandlerError {
   const error = new HandlerError(code, reason)
   const frames = authorFramesOf(run, use)
@@ -178,7 +174,7 @@ export function warnAfterSettling(run: Run, outcome: RunOutcome<unknown>): void 
 }
 
 /**
- * Warns that an earlier run made a step that this run did not reach: its effect has happened, and nothing uses its
+ * Warns of a step that an earlier run made and this one did not reach: its effect has happened, and nothing uses its
  * result. A handler with checkpoints may continue behind its steps.
  */
 function warnUnusedStep(run: Run): void {
@@ -190,7 +186,6 @@ function warnUnusedStep(run: Run): void {
   run.warn('not_repeatable', `${problem}: ${advice}`, key)
 }
 
-/** Warns that a handler caught its suspension, and continued with code that should not run. */
 function warnSwallowedError(run: Run, outcome: RunOutcome<unknown>): void {
   // A handler that failed on its own before the suspension has hidden nothing.
   if ('thrown' in outcome && (run.closedWhileStopping || isSuspension(outcome.thrown))) return

@@ -1,16 +1,16 @@
-/** Writes a UUID in 22 characters of Base64url instead of 36. Returns any other text unchanged. */
+/** Writes a UUID in 22 characters of Base64url instead of 36. Any other text stays as it is. */
 export function shortenUuid(text: string): string {
   return uuidPattern.test(text) ? shortenDigits(text) : text
 }
 
-/** Returns the text that {@link shortenUuid} shortened. */
+/** Undoes {@link shortenUuid}. */
 export function expandUuid(text: string): string {
   if (!shortPattern.test(text)) return text
   const digits = expandDigits(text)
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
-// Every round converts ids, so the characters are looked up and nothing is parsed.
+// Every round converts ids, so characters are looked up and nothing is parsed.
 
 /** Writes hexadecimal digits as Base64url, three in two characters. Skips dashes. Zero bits complete two last digits. */
 export function shortenDigits(text: string): string {
@@ -51,5 +51,5 @@ for (let value = 0; value < alphabet.length; value++) valueByCode[alphabet.charC
 
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** 16 bytes in Base64url. The last character contains two bits of data and four zero bits. */
+/** 16 bytes in Base64url. Its last character contains two bits of data and four zero bits. */
 const shortPattern = /^[A-Za-z0-9_-]{21}[AQgw]$/

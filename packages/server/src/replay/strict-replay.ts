@@ -4,21 +4,20 @@ import { Run } from './run.ts'
 import { settleRun } from './settle-run.ts'
 
 /**
- * The maximum number of strict runs of a request. A loop that saves checkpoints restarts the handler at each save.
- * After this many runs, the handler runs to its end without restarts.
+ * How many strict runs a request may have. A loop that saves checkpoints restarts the handler at each save; after this
+ * many runs it goes to its end without restarts.
  */
 const maxStrictRuns = 1000
 
-/** A settled run, and how its handler ended. */
 interface SettledRun<T> {
   readonly run: Run
   readonly outcome: RunOutcome<T>
 }
 
 /**
- * Runs a handler again from its beginning at every await that could end a run in production, with the journal of that
- * moment. Warns of every difference between two runs. Returns the last run, whose end counts. It is slow by design,
- * because it is for tests.
+ * Finds handlers that are not repeatable: runs one again from its beginning at every await that could end a run in
+ * production, with the journal of that moment, and warns of every difference between two runs. Returns the last run,
+ * whose end counts. Slow by design, because it is for tests.
  */
 export async function runStrictly<T>(handler: Handler<T>, { request, existingJournal }: Run): Promise<SettledRun<T>> {
   const paramsText = JSON.stringify(request.params)
@@ -47,20 +46,14 @@ async function callHandler<T>(handler: Handler<T>, run: Run): Promise<RunOutcome
   }
 }
 
-/**
- * Returns true if this run decides the result. A run that asks is repeated once, so that differences in its questions
- * are found.
- */
+/** True if this run decides the result. One that asks is repeated once, to find differences in its questions. */
 function isLastRun(run: Run, previousRun: Run | undefined): boolean {
   if (!run.isStrict) return true
   if (run.end?.kind === 'asked') return previousRun?.end?.kind === 'asked'
   return run.end?.kind !== 'restarted'
 }
 
-/**
- * Returns true if a run made all `ctx` calls that the previous run made, with the same questions. Warns of each
- * difference.
- */
+/** True if a run made all `ctx` calls of the previous one, with the same questions. Warns of each difference. */
 function areRunsEquivalent(previousRun: Run, run: Run): boolean {
   let isUnchanged = true
   for (const [useKey, text] of previousRun.existingUses?.keys ?? []) {
@@ -82,13 +75,12 @@ function describeDifference(useKey: string, text: string, previousRun: Run, run:
       ? undefined
       : `wrote ${useDescription} another way when it ran again: ${describeChange(text, repeatedText)}; ` +
           'read what changes in ctx.step, ctx.now() or ctx.uuid()'
-  // A loop that continues from a checkpoint does not reach the uses before the checkpoint.
+  // A loop that continues from a checkpoint does not come to what it used before.
   return previousRun.existingUses?.skippableKeys?.has(useKey) === true
     ? undefined
     : `did not come to ${useDescription} when it ran again`
 }
 
-/** Quotes both texts of a question around their first difference. */
 function describeChange(previous: string, repeated: string): string {
   let at = 0
   while (at < repeated.length && repeated[at] === previous[at]) at += 1

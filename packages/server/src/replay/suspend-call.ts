@@ -11,7 +11,7 @@ import type { Run } from './run.ts'
 import { sealState } from './seal-state.ts'
 import { requireInputCapabilities } from './served-request.ts'
 
-/** Records the questions of a run in the journal, and returns the result that asks the client. */
+/** Records a run's questions in the journal, and returns the result that asks the client. */
 export async function suspendCall(run: Run): Promise<JsonObject> {
   if (hasPastAnswers(run)) await recordPastEffects(run)
   const questions: SentQuestion[] = []
@@ -24,8 +24,8 @@ export async function suspendCall(run: Run): Promise<JsonObject> {
 }
 
 /**
- * Records a question as unanswered. Returns its key in `inputRequests`. An unanswered question whose text has changed is
- * a new question, with a new key, so that no answer to the old text is used.
+ * Records a question as unanswered, and returns its key in `inputRequests`. If its text has changed it is a new
+ * question with a new key, so that no answer to the old text is used.
  */
 function recordQuestion({ journal }: Run, key: string, question: AskedQuestion, fingerprint: string): string {
   const previousRecord = journal.findQuestion(key)
@@ -38,7 +38,7 @@ function recordQuestion({ journal }: Run, key: string, question: AskedQuestion, 
   return formatWireKey(key, wireKeyCount)
 }
 
-/** Returns the result for a handler that returned `inputRequired`. */
+/** For a handler that returned `inputRequired`. */
 export async function suspendForExplicitRound(run: Run, { requests, state }: InputRequiredReturn): Promise<JsonObject> {
   const entries = Object.entries(requests)
   if (entries.length === 0 && state === undefined) {
@@ -64,28 +64,25 @@ export async function suspendForExplicitRound(run: Run, { requests, state }: Inp
   return sendQuestions(run, questions, hasJournal)
 }
 
-/** Returns true if the request brought answers to requests of `inputRequired`. */
 function hasPastAnswers({ existingJournal }: Run): boolean {
   return existingJournal?.responses !== undefined && existingJournal.responses.size > 0
 }
 
-/** Records an id of these answers. The journal does not keep them, but the later effects of the call depend on them. */
+/**
+ * The journal does not keep answers to `inputRequired`, but later effects of the call depend on them, so it keeps an id
+ * of them.
+ */
 async function recordPastEffects({ journal }: Run): Promise<void> {
   journal.recordPastEffects(await journal.effectsId())
 }
 
-/** A question as it is sent to the client. */
 interface SentQuestion {
-  /** The key of its author. */
   readonly key: string
-  /** The key in `inputRequests`. */
   readonly wireKey: string
   readonly request: InputRequest
-  /** The number of times that the question was asked before. */
   readonly repeatCount: number
 }
 
-/** Returns the result that asks the client. */
 async function sendQuestions(run: Run, questions: readonly SentQuestion[], hasJournal = true): Promise<JsonObject> {
   emitQuestions(run, questions)
   const requests: [string, InputRequest][] = []
@@ -94,7 +91,6 @@ async function sendQuestions(run: Run, questions: readonly SentQuestion[], hasJo
   return formatInputRequired(run, hasJournal ? await recordRound(run) : undefined, requests)
 }
 
-/** Emits the questions that a run leaves to its client, by the keys of their authors. */
 function emitQuestions({ request, name }: Run, questions: readonly SentQuestion[]): void {
   const { observation, settings, call, method } = request
   if (observation === undefined) return
@@ -108,7 +104,7 @@ function emitQuestions({ request, name }: Run, questions: readonly SentQuestion[
   }
 }
 
-/** The number of rounds at which the author is warned. Most clients give up after ten rounds. */
+/** At this many rounds the author is warned. Most clients give up after ten. */
 const roundCountWarningThreshold = 8
 
 /** Counts a round, and seals the journal, unless a journal store contains it. */
@@ -122,7 +118,7 @@ function recordRound(run: Run): Promise<string> | undefined {
 }
 
 /**
- * Adds the `elicitationId` of 2025-11-25 to a question with a page. 2026-07-28 has removed it, but hosts refuse a page
+ * Gives a question with a page the `elicitationId` of 2025-11-25. 2026-07-28 has removed it, but hosts refuse a page
  * without one. A page keeps its id when it is asked for again, and nothing reads the id back
  * (docs/decisions/0043-elicitation-id).
  */
@@ -139,9 +135,8 @@ function isPage(request: InputRequest): request is PageRequest {
 }
 
 /**
- * Returns the result that hands a call off. It contains only `requestState`, and the client sends the call again at
- * once, to any instance. Returns undefined if the journal cannot be sealed, for example because it is too large. That
- * failure is logged.
+ * Hands a call off: a result with nothing but `requestState`, after which the client sends the call again at once, to
+ * any instance. Undefined if the journal cannot be sealed, for example because it is too large; that failure is logged.
  */
 export async function handOffCall(run: Run, reason: HandOffReason): Promise<JsonObject | undefined> {
   const { loadMonitor } = run.request.settings
@@ -158,7 +153,6 @@ export async function handOffCall(run: Run, reason: HandOffReason): Promise<Json
   return formatInputRequired(run, requestState)
 }
 
-/** Emits that a call was handed off. */
 function emitHandOff({ request, name }: Run, reason: HandOffReason, handOffCount: number): void {
   const { method, call, settings } = request
   settings.events.emit?.({
@@ -172,7 +166,7 @@ function emitHandOff({ request, name }: Run, reason: HandOffReason, handOffCount
   })
 }
 
-/** Returns a result after which the client sends the call again. Without requests, the client sends it at once. */
+/** Asks the client to send the call again. If there are no requests, it does so at once. */
 function formatInputRequired(
   { request }: Run,
   requestState: string | undefined,

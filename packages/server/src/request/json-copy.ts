@@ -2,13 +2,12 @@ import { copyJson, isPlainObject, type JsonProblem, type JsonRules, parseJson, s
 import { DefinitionError } from '@x/exchange'
 import type { JsonObject, JsonValue } from '@x/schema'
 
-/** The rules for values that are recorded in a journal. */
 const recordedValueRules: JsonRules = { maxDepth: 100, acceptsObject: isPlainObject }
 
 /**
- * Returns a copy of a value that is JSON, or the reason why the value is not JSON. Undefined members are left out, as
- * in JSON. Half of a surrogate pair becomes U+FFFD. Nothing else is converted, so that this run and every later run
- * receive the same value.
+ * Copies a value that is JSON, or says why it is not. Undefined members are left out, as in JSON, and half of a
+ * surrogate pair becomes U+FFFD. Nothing else is converted, because this run and every later one must receive the same
+ * value.
  */
 export function tryCopyJson(value: unknown): { readonly value: JsonValue } | { readonly reason: string } {
   const copy = copyJson(value, recordedValueRules)
@@ -24,7 +23,7 @@ function describeRecordedProblem({ path, reason, value }: JsonProblem): string {
   return `${pointer === '' ? 'it' : `its member ${pointer}`} is ${describeValue(value)}`
 }
 
-/** Returns the kind of a value in a few words, for an error: `the number 3`, `a function`, `an array`. */
+/** Names a value's kind in an error: `the number 3`, `a function`, `an array`. */
 export function describeType(value: unknown): string {
   if (value === undefined || value === null) return String(value)
   if (typeof value === 'number' || typeof value === 'boolean') return `the ${typeof value} ${value}`
@@ -44,20 +43,19 @@ function describeValue(value: unknown): string {
 }
 
 /**
- * The maximum number of levels below a definition's object. It exceeds the depth that `findSchemaProblem` allows a
- * schema, and is small enough for the call stack.
+ * Levels below a definition's object: more than `findSchemaProblem` allows a schema, and few enough for the call stack.
  */
 const maxDefinitionDepth = 512
 
 /**
- * Returns a frozen copy of a part of a definition, without undefined members. Clients receive this copy, so that the
- * author cannot change it after the checks. Throws {@link DefinitionError} for a value that JSON cannot contain.
+ * Copies and freezes a part of a definition, without undefined members. Clients receive this copy, so the author cannot
+ * change it after the checks. Throws {@link DefinitionError} for a value that JSON cannot contain.
  */
 export function freezeJsonObject(value: object, errorSubject: string): JsonObject {
-  // The spread converts a function or an array to an object with the same members.
+  // Spreading makes an object with the same members of a function or an array.
   const copy = copyJson({ ...value }, { maxDepth: maxDefinitionDepth + 1, isFrozen: true })
   if ('problem' in copy) throw definitionError(copy.problem, errorSubject)
-  // The cast is safe, because the copy of an object is an object.
+  // The cast is safe: the copy of an object is an object.
   return copy.value as JsonObject
 }
 

@@ -2,7 +2,7 @@ import { errorRecord, type Log, type LogContext } from '@x/core'
 import { type Call, taskAttemptKey } from '@x/exchange'
 import { isJsonObject, type RpcRequest, traceContextOf } from '@x/schema'
 
-/** The part of a server's settings that reports errors. */
+/** As much of a server's settings as it takes to report errors. */
 export interface ErrorReporter {
   /** Never throws. */
   readonly log: Log
@@ -18,7 +18,7 @@ export interface LoggedRequest extends Pick<RpcRequest, 'id' | 'method' | 'param
   readonly call: Call
 }
 
-/** Returns the fields of a log record that identify a request. */
+/** Fields of a log record that identify a request. */
 export function logContextOf({ id, method, params, call }: LoggedRequest, name?: string): LogContext {
   const meta = params?.['_meta']
   const { traceparent } = traceContextOf(isJsonObject(meta) ? meta : undefined)
@@ -32,10 +32,10 @@ export function logContextOf({ id, method, params, call }: LoggedRequest, name?:
   }
 }
 
-/** The kinds of problems of tools that known hosts have. */
+/** The problems that known hosts may have with tools. */
 export type HostProblemCode = 'name' | 'property_name' | 'schema_root' | 'pattern' | 'format' | 'tool_count'
 
-/** The kinds of warnings for the author of a server. The server continues after a warning. */
+/** Warnings for the author of a server, which continues after each of them. */
 export type WarningCode =
   /** A handler caught the suspension that was to end its run. */
   | 'swallowed'
@@ -56,12 +56,12 @@ export type WarningCode =
   /** The measurement of `shedding.load` failed. */
   | 'load'
 
-/** A warning about a handler or about the whole server. It becomes a log record. */
+/** About a handler or about the whole server. It becomes a log record. */
 export interface ServerWarning {
   readonly code: WarningCode
   readonly message: string
-  /** The method, and the name of the tool, prompt or resource that the warning is about. */
+  /** Method, and name of the tool, prompt or resource that the warning is about. */
   readonly where?: { readonly method: string; readonly name: string } | undefined
-  /** The key of the question or step that the warning is about. */
+  /** Key of the question or step that the warning is about. */
   readonly key?: string | undefined
 }

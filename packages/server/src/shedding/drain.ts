@@ -1,22 +1,18 @@
 import type { DrainOptions, Undrain } from '@x/exchange'
 
-/** The grace period for running calls if the program sets none, in milliseconds. */
 const defaultGraceMs = 5000
 
-/** A stop that was announced and not withdrawn. */
 interface ActiveDrain {
   /** True if running calls are handed off. False while balancers may still send calls to this instance. */
   readonly isHandingOff: boolean
-  /** The time at which the stop was announced. */
   readonly beganAt: number
-  /** Milliseconds from `beganAt` that running calls have to end. */
   readonly graceMs: number
 }
 
-/** Emits that a server has begun to drain, or has stopped draining. */
+/** A server has begun to drain, or has stopped draining. */
 export type EmitDrain = (type: 'drain_started' | 'drain_ended') => void
 
-/** The stops of one server that its program has announced. */
+/** The stops that one server's program has announced. */
 export class Drains {
   readonly #now: () => number
   readonly #activeDrains = new Set<ActiveDrain>()
@@ -44,7 +40,7 @@ export class Drains {
     }
   }
 
-  /** Returns true if this share of the grace period has passed for a stop that hands calls off. */
+  /** True if this share of the grace period has passed for a stop that hands calls off. */
   isGraceUsed(share: number): boolean {
     const now = this.#now()
     for (const { isHandingOff, beganAt, graceMs } of this.#activeDrains)

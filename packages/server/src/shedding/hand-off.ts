@@ -4,37 +4,35 @@ import type { LoadMonitor } from './load-monitor.ts'
 import type { SheddingCall, SheddingSettings, HandOffReason } from './shedding-options.ts'
 
 /**
- * The number of rounds with questions that do not reduce the hand-off budget of a call. Most clients allow ten rounds,
- * which is more than these rounds and the budget together.
+ * Rounds with questions that do not reduce a call's hand-off budget. Most clients allow ten rounds, which is more than
+ * these and the budget together.
  */
 const freeRoundCount = 3
 
-/** The number of hand-offs by stopping instances that do not reduce the budget. */
+/** Hand-offs by stopping instances that do not reduce the budget. */
 const freeStopCount = 2
 
 /**
- * The share of the grace period for which a stopping instance keeps running a call before it hands the call off. The
- * index is the number of stopping instances that have handed the call off before. Without this wait, a call could visit
- * every stopping instance of a deployment. With a grace period of 10 seconds, a call of 35 seconds moves at most four
- * times. The last quarter of the grace period is for the running step of the handler.
+ * Share of the grace period for which a stopping instance keeps a call running before it hands it off, by how many
+ * stopping instances have handed it off before. Without this wait, a call could visit every stopping instance of a
+ * deployment. With a grace period of 10 seconds, a call of 35 seconds moves at most four times. The last quarter is for
+ * the handler's running step.
  */
 const graceShares = [0, 1 / 2, 1 / 2, 3 / 4] as const
 
 /**
- * The number of questions and hand-offs after which a stopping instance keeps a call, because many clients give up at
- * the tenth.
+ * After this many questions and hand-offs, a stopping instance keeps a call, because many clients give up at the tenth.
  */
 const maxUnfinishedResults = 9
 
 /** Milliseconds that all computing handlers of a server together may take before the event loop does other work. */
 const workSliceMs = 10
 
-/** The work of one request on this instance. It begins with the first step or checkpoint of the request. */
+/** One request's work on this instance, from its first step or checkpoint on. */
 export class InstanceWork {
   readonly #monitor: LoadMonitor
   readonly #now: () => number
   readonly #startedAt: number
-  /** The time when the request last let the event loop do other work. */
   #yieldedAt: number
   #isBound = false
 
@@ -55,14 +53,14 @@ export class InstanceWork {
     return this.#isBound
   }
 
-  /** Keeps the call on this instance, because an attempt to hand it off has failed. */
+  /** Keeps the call here, because an attempt to hand it off has failed. */
   bindToInstance(): void {
     this.#isBound = true
   }
 
   /**
-   * Lets the event loop do other work if the handler has computed long enough, and otherwise returns undefined. Without
-   * this, a handler that only computes and saves checkpoints would block the event loop.
+   * Lets the event loop do other work if the handler has computed long enough; otherwise undefined. Without this, a
+   * handler that only computes and saves checkpoints would block the event loop.
    */
   yieldIfDue(): Promise<void> | undefined {
     if (this.#now() - this.#yieldedAt < workSliceMs / (1 + this.#monitor.waitingRunCount)) return undefined
@@ -75,7 +73,7 @@ export class InstanceWork {
   }
 }
 
-/** Returns the work of a request on this instance. Its first step or checkpoint begins the work. */
+/** Begins a request's work on this instance, at its first step or checkpoint. */
 export function ensureInstanceWork(request: {
   readonly settings: { readonly loadMonitor: LoadMonitor; readonly now: () => number }
   work: InstanceWork | undefined
@@ -86,17 +84,16 @@ export function ensureInstanceWork(request: {
 
 /** A call at a step or checkpoint, from where another instance could continue it. */
 export interface CallAtBoundary extends SheddingCall {
-  /** The number of announced stops when the call arrived. */
+  /** How many stops had been announced when the call arrived. */
   readonly drainCount: number
-  /** The number of earlier hand-offs of the call by stopping instances. */
+  /** How often stopping instances have handed the call off. */
   readonly stopCount: number
-  /** The report of the instance that handed the call off to this one. */
+  /** Report of the instance that handed the call off to this one. */
   readonly handOffReport: HandOffReport | undefined
 }
 
 /**
- * Returns the reason to hand a call off now, or undefined to keep it. If the policy throws, returns its error, and the
- * call stays.
+ * Why to hand a call off now, or undefined to keep it. If the policy throws, its error is returned and the call stays.
  */
 export function decideHandOff(
   monitor: LoadMonitor,
@@ -114,8 +111,8 @@ export function decideHandOff(
 }
 
 /**
- * Decides about a call of a stopping instance. Load and budget are ignored, because a call that stays would be lost
- * with the instance. A call that arrived after the stop was announced first runs for `minWorkMs`.
+ * For a call of a stopping instance. Load and budget are ignored, because a call that stays would be lost with the
+ * instance. A call that arrived after the stop was announced first runs for `minWorkMs`.
  */
 function decideHandOffOnStop(
   monitor: LoadMonitor,

@@ -11,7 +11,6 @@ import type { Load, McpServerLoad, SheddingOptions, HandOffReason } from './shed
 import type { ServerWarning } from '../request/report.ts'
 import { waitForImmediate } from '../request/awaitable.ts'
 
-/** The clocks and the measurements of a load monitor. */
 interface LoadSource extends FleetViewSource {
   /**
    * Runs a function once after a time, without keeping the process alive. Undefined on platforms where a late timer
@@ -19,47 +18,37 @@ interface LoadSource extends FleetViewSource {
    */
   readonly setTimer: ((callback: () => void, ms: number) => void) | undefined
   readonly measureLoad: SheddingOptions['load']
-  /** Receives the error of a failed measurement. */
   readonly onFailure: (error: unknown) => void
-  /** Receives the load of a server that has been far over its limits for {@link reportAfterMs}. */
   readonly onOverload: (load: Load) => void
 }
 
-/** The part of a request that the load monitor uses. */
 interface MonitoredRequest {
-  /** The key by which quotas count the caller. */
   readonly callerKey: string
   readonly params: JsonObject
-  /** Set for a call that runs as a task. */
   readonly journalStore: JournalStore | undefined
 }
 
-/** A call that arrived with a state. */
 interface HandedOffCall {
   readonly callId: string
-  /** The number of hand-offs of the call for load. */
   readonly shedCount: number
   readonly handOffReport: HandOffReport | undefined
 }
 
-/** Milliseconds between two measurements. */
 const measureIntervalMs = 100
 
-/** Milliseconds between two allowances. A measurement needs this time to show the effect of the previous allowance. */
+/** Milliseconds between two allowances. A measurement needs this time to show what the previous allowance did. */
 const allowanceIntervalMs = 200
 
-/** The share of the running calls that one allowance permits to hand off. */
+/** Share of the running calls that one allowance permits to hand off. */
 const allowanceShare = 1 / 8
 
-/** The time by which timers may fire early, in milliseconds. */
+/** Timers may fire early by this much. */
 const timerSlackMs = 1
 
-/** The share of the hard limit that is reserved for new calls, so that returning calls cannot use it. */
 // limit: share of new calls | share | the part of the hard limit that is reserved for new calls | 503 for calls that
 //   return with `requestState`
 const newCallShare = 1 / 4
 
-/** The share of the hard limit that the returning calls of one caller may use once the server is beyond the limit. */
 // limit: share of one caller | share | the part of the hard limit that returning calls of one caller may use | 503 for
 //   that caller
 const callerShare = 1 / 2
@@ -67,38 +56,30 @@ const callerShare = 1 / 2
 /** Milliseconds that a server may be far over a limit before the log says so. */
 const reportAfterMs = 5000
 
-/** Measures the load of a server, counts its calls, and decides which of them exceed its limits. */
+/** Measures a server's load, counts its calls, and decides which of them exceed its limits. */
 export class LoadMonitor {
   readonly rules: SheddingRules
-  /** The announced stops of the server. */
   readonly drains: Drains
   readonly #source: LoadSource
-  /** The loads of other instances, from the reports in handed-off calls. */
+  /** Reports of other instances' load, from the calls that they handed off. */
   readonly #fleet: FleetView
   #runningCount = 0
-  /** The number of running handlers whose calls arrived with a state. */
   #resumedCount = 0
-  /** That number by the key of the caller. Callers without such handlers are absent. */
+  /** Resumed calls in flight per caller; entries go at zero. */
   readonly #resumedCountByCaller = new Map<string, number>()
-  /** The number of running handlers whose calls are being handed off. */
   #pendingHandOffCount = 0
   #waitingRunCount = 0
   #drainCount = 0
-  /** True if a timer measures the load periodically. */
   #isTicking = false
-  /** The time at which the timer should fire next. */
   #tickDueAt = 0
   #measuredAt = Number.NEGATIVE_INFINITY
   #measuredLoad: Partial<Load> = {}
-  /** The delay of the timer in milliseconds, smoothed. */
+  /** Smoothed. */
   #tickDelayMs = 0
-  /** The values that are over the limits of shedding. */
   #overload = noOverload
-  /** The values that are over the limits of reports. */
   #reportedOverload = noOverload
-  /** The time at which the next report is due. Undefined while no value is over its limit of reports. */
+  /** Undefined while no value is over its limit of reports. */
   #reportDueAt: number | undefined
-  /** The number of calls that may be handed off until the allowance is renewed. */
   #shedAllowance = 0
   #allowanceRenewedAt = Number.NEGATIVE_INFINITY
   readonly #handOffCounts: Record<HandOffReason, number> = { load: 0, policy: 0, stopping: 0 }
@@ -112,17 +93,17 @@ export class LoadMonitor {
     this.#fleet = new FleetView(source)
   }
 
-  /** The number of running handlers. */
+  /** Running handlers. */
   get runningCount(): number {
     return this.#runningCount
   }
 
-  /** The number of handler runs that wait for the next turn of the event loop. */
+  /** Handler runs that wait for the next turn of the event loop. */
   get waitingRunCount(): number {
     return this.#waitingRunCount
   }
 
-  /** The number of stops announced so far that hand calls off. */
+  /** Stops announced so far that hand calls off. */
   get drainCount(): number {
     return this.#drainCount
   }
@@ -133,13 +114,11 @@ export class LoadMonitor {
     return this.drains.beginDrain(options, emit)
   }
 
-  /** Counts work that begins. */
   beginWork(): void {
     this.#runningCount++
     if (!this.#isTicking) this.#scheduleTick()
   }
 
-  /** Counts work that has ended. */
   endWork(): void {
     this.#runningCount--
   }
@@ -156,7 +135,6 @@ export class LoadMonitor {
     this.#resumedCountByCaller.set(callerKey, (this.#resumedCountByCaller.get(callerKey) ?? 0) + 1)
   }
 
-  /** Counts a request whose handler has ended. */
   endCall(request: MonitoredRequest): void {
     this.endWork()
     if (!isResumed(request)) return
@@ -167,10 +145,10 @@ export class LoadMonitor {
   }
 
   /**
-   * Rejects a call before its handler runs if the server is beyond its hard limit. The error is an internal error whose
-   * data contain the time to try again. Over HTTP it is 503. A call that returns with its state is accepted up to twice
-   * the limit, because its work would be lost. A client can send one state any number of times. A share of the limit is
-   * therefore reserved for new calls, and the returning calls of one caller can use only a part of the rest.
+   * Rejects a call before its handler runs if the server is beyond its hard limit, with an internal error (503 over
+   * HTTP) whose data says when to try again. A call that returns with its state is accepted up to twice the limit,
+   * because its work would be lost. But a client can send one state any number of times, so a share of the limit is
+   * reserved for new calls, and one caller's returning calls can use only a part of the rest.
    */
   checkCapacity(request: MonitoredRequest): void {
     const exceededLimit = isResumed(request)
@@ -185,32 +163,31 @@ export class LoadMonitor {
     throw new McpError(errorCodes.internal, `${message}: try again in ${retryAfterMs} ms`, { data })
   }
 
-  /** Counts a call that continues at this instance from the state with which it arrived. */
+  /** For a call that continues at this instance from the state with which it arrived. */
   countResumedCall(): void {
     this.#resumedCallCount++
   }
 
-  /** Counts a running call that is about to be handed off. It no longer counts as load. */
+  /** For a running call that is about to be handed off. It no longer counts as load. */
   beginHandOff(): void {
     this.#pendingHandOffCount++
   }
 
-  /** Counts the end of a run whose call was to be handed off. */
+  /** For the end of a run whose call was to be handed off. */
   endHandOff(): void {
     this.#pendingHandOffCount--
   }
 
-  /** Counts a call that was handed off, by its reason. */
   countHandOff(reason: HandOffReason): void {
     this.#handOffCounts[reason]++
   }
 
-  /** Records the load report in the state of a call that arrived, if there is one. */
+  /** Records the load report in an arriving call's state, if there is one. */
   recordReceivedHandOff({ callId, shedCount, handOffReport }: HandedOffCall): void {
     if (handOffReport !== undefined) this.#fleet.recordReport(handOffReport, `${callId}/${shedCount}`)
   }
 
-  /** Counts a hand-off, and returns the report for the state of the call. */
+  /** Counts a hand-off, and returns the report for the call's state. */
   createHandOffReport(): HandOffReport {
     return this.#fleet.registerHandOff(this.#computeRelativeLoad())
   }
@@ -227,14 +204,13 @@ export class LoadMonitor {
     return true
   }
 
-  /** Resolves after the next turn of the event loop. The waiting run is counted in the meantime. */
+  /** Resolves after the next turn of the event loop. Meanwhile the run counts as waiting. */
   async yieldForTick(): Promise<void> {
     this.#waitingRunCount++
     await waitForImmediate()
     this.#waitingRunCount--
   }
 
-  /** Returns the current load. */
   readLoad(): Load {
     const {
       running = this.#runningCount - this.#pendingHandOffCount,
@@ -244,7 +220,7 @@ export class LoadMonitor {
     return { running, eventLoopDelayMs, heapShare }
   }
 
-  /** Returns the load of a server at this moment. */
+  /** The load at this moment, for a health check. */
   readServerLoad(): Omit<McpServerLoad, 'unavailable'> {
     this.sampleLoad()
     // Health checks read the load, about once a second.
@@ -280,10 +256,7 @@ export class LoadMonitor {
     this.#shedAllowance = Math.max(1, Math.ceil(this.#runningCount * allowanceShare))
   }
 
-  /**
-   * Compares the load with the limits. It runs at each decision, because the number of running calls changes with every
-   * call.
-   */
+  /** Runs at each decision, because every call changes how many are running. */
   #updateOverload(): void {
     const { limits, reportLimits } = this.rules
     const load = this.readLoad()
@@ -324,12 +297,10 @@ export class LoadMonitor {
     this.#reportDueAt = undefined
   }
 
-  /** Returns true if the load has reached the hard limit. */
   #isAtHardLimit(): boolean {
     return this.#runningCount >= this.rules.hardLimits.running || this.#isEventLoopTooLate(1)
   }
 
-  /** Returns the limit that rejects a new call, or undefined if the call is accepted. */
   #findExceededNewCallLimit(): HardLimitName | undefined {
     const runningCount = this.#runningCount
     const { running } = this.rules.hardLimits
@@ -337,7 +308,6 @@ export class LoadMonitor {
     return this.#isEventLoopTooLate(1) ? 'eventLoopDelayMs' : undefined
   }
 
-  /** Returns the limit that rejects a returning call, or undefined if the call is accepted. */
   #findExceededResumedCallLimit(callerKey: string): HardLimitName | undefined {
     if (this.#runningCount >= this.rules.hardLimits.running && !this.#canResume(callerKey)) return 'running'
     return this.#isEventLoopTooLate(2) ? 'eventLoopDelayMs' : undefined
@@ -361,10 +331,7 @@ function newCallReserveOf(maxRunning: number): number {
   return Math.ceil(maxRunning * newCallShare)
 }
 
-/**
- * Returns true for a request with a state. A run of a task does not count, because the task was accepted when it was
- * created.
- */
+/** True for a request with a state. A task's run does not count, because the task was accepted when it was created. */
 function isResumed({ params, journalStore }: MonitoredRequest): boolean {
   return journalStore === undefined && typeof params['requestState'] === 'string'
 }
@@ -386,9 +353,7 @@ interface LoadMonitorDeps {
   readonly warn: (warning: ServerWarning) => void
 }
 
-/**
- * Makes the load monitor of a server, with the timers of the platform. Throws a RangeError for an invalid hard limit.
- */
+/** Takes the platform's timers. Throws a RangeError for an invalid hard limit. */
 export function createPlatformLoadMonitor(
   {
     shedding,

@@ -1,22 +1,22 @@
 import type { LoadLimits } from './shedding-rules.ts'
 import type { Load } from './shedding-options.ts'
 
-/** Flags for the measured values that are over their limits. */
+/** Which measured values are over their limits. */
 export interface Overload {
   readonly isRunningCountHigh: boolean
   readonly isEventLoopDelayHigh: boolean
   readonly isHeapHigh: boolean
 }
 
-/** The overload of an idle server. */
+/** No value of an idle server is over its limit. */
 export const noOverload: Overload = { isRunningCountHigh: false, isEventLoopDelayHigh: false, isHeapHigh: false }
 
-/** The share of a limit below which a value counts as being within it again. */
+/** A value below this share of its limit counts as within it again. */
 const recoveryShare = 0.8
 
 /**
  * Compares a load with limits. A value over its limit counts as over it until it falls below {@link recoveryShare} of
- * the limit, so that the result does not flap.
+ * the limit; otherwise the result would flap.
  */
 export function overloadOf(load: Load, limits: LoadLimits, previousOverload: Overload): Overload {
   return {
@@ -31,12 +31,11 @@ export function overloadOf(load: Load, limits: LoadLimits, previousOverload: Ove
   }
 }
 
-/** Returns true when any value is over its limit. */
 export function isOverloaded({ isRunningCountHigh, isEventLoopDelayHigh, isHeapHigh }: Overload): boolean {
   return isRunningCountHigh || isEventLoopDelayHigh || isHeapHigh
 }
 
-/** Returns the load as one number, relative to the limit that is nearest: 1 at the limit, 2 at twice the limit. */
+/** One number for a load, relative to the nearest limit: 1 at the limit, 2 at twice the limit. */
 export function computeRelativeLoad({ running, eventLoopDelayMs, heapShare = 0 }: Load, limits: LoadLimits): number {
   return Math.max(running / limits.running, eventLoopDelayMs / limits.eventLoopDelayMs, heapShare / limits.heapShare)
 }

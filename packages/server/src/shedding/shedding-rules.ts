@@ -14,14 +14,14 @@ export interface SheddingRules {
   readonly retryAfterMs: number
 }
 
-/** The load at which an instance sheds calls, or its log says that the load is too high. */
+/** At this load an instance sheds calls, or its log says that the load is too high. */
 export interface LoadLimits {
   readonly running: number
   readonly eventLoopDelayMs: number
   readonly heapShare: number
 }
 
-/** The load at which an instance refuses new calls. */
+/** At this load an instance refuses new calls. */
 export interface ResolvedHardLimits {
   readonly running: number
   readonly eventLoopDelayMs: number
@@ -41,11 +41,11 @@ export const sheddingOptionTable = {
 } satisfies OptionTable<SheddingOptions>
 
 const defaults = {
-  /** Only calls whose state another instance can open. Other calls would lose their work. */
+  /** Only calls whose state another instance can open; others would lose their work. */
   calls: 'resumable',
-  /** No number of calls suits every tool. An author who knows a number sets `hardLimit.running`. */
+  /** No number of calls suits every tool. An author who knows one sets `hardLimit.running`. */
   maxRunningCalls: noLimit,
-  /** A timer has this delay only while handlers compete for the event loop. */
+  /** A timer is this late only while handlers compete for the event loop. */
   // limit: a late event loop | ms | the delay of the event loop | calls move to other instances
   maxEventLoopDelayMs: 25,
   /** Above this share a process spends much of its time on garbage collection. */
@@ -58,22 +58,20 @@ const defaults = {
   /** Most clients give up after ten results that are not final, and some of these ten are for questions. */
   // limit: moves of a call | count | moves of one call because of load | the call stays
   budget: 5,
-  /** The time of ten measurements, long enough to see whether the load falls. */
+  /** As long as ten measurements take, which shows whether the load falls. */
   retryAfterMs: 1000,
 } satisfies SheddingSettings
 
 /**
- * The factor from the limits of shedding to those of reports. The limit of the heap has none, because four times its
- * limit of shedding is more than the heap.
+ * Limits of reports are this many times those of shedding. The heap's has no report, because four times its limit is
+ * more than the heap.
  */
 const reportFactor = 4
 
-/**
- * A registered symbol, which is the same in two copies of the package. The check for unknown options ignores symbols.
- */
+/** A registered symbol is the same in two copies of the package, and the check for unknown options ignores symbols. */
 const settingsKey = Symbol.for('@x/server.sheddingSettings')
 
-/** Returns options that replace the rules of hand-offs, for tests and for the demonstration of load shedding. */
+/** Replaces the rules of hand-offs, for tests and for the demonstration of load shedding. */
 export function sheddingSettings(settings: SheddingSettings): SheddingOptions {
   const { load, hardLimit } = settings
   return Object.assign({ load, hardLimit }, { [settingsKey]: settings })
@@ -84,7 +82,7 @@ function settingsOf(options: SheddingOptions): SheddingSettings {
   return { ...settings, ...options }
 }
 
-/** Completes the options by defaults. Throws a RangeError for an invalid hard limit. */
+/** Throws a RangeError for an invalid hard limit. */
 export function sheddingRulesOf(
   shedding: false | SheddingOptions = {},
   stateCodec: StateCodec | false | undefined,
@@ -109,8 +107,8 @@ function compileHardLimits({ load, hardLimit }: SheddingOptions): ResolvedHardLi
 }
 
 /**
- * Returns the calls that may be handed off. Without a configured codec there are none, because no other instance could
- * open a state that this instance sealed.
+ * Without a configured codec no call may be handed off, because no other instance could open a state that this one
+ * sealed.
  */
 function sheddableCallsOf(
   { calls }: SheddingSettings,

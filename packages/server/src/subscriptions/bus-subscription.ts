@@ -1,22 +1,19 @@
 import { captureAsyncContext, type ChangeBus, type ChangeListener } from '@x/core'
 
-/** One subscription to a bus that all streams share. It exists while there is at least one stream. */
+/** One subscription to a bus for all streams together, which exists while there is at least one. */
 export interface SharedBusSubscription {
   /**
-   * Adds a stream, and starts listening if it is the first one. Resolves when every change from then on will be
-   * received.
+   * Adds a stream, and starts listening if it is the first. Resolves when every change from then on will be received.
    */
   acquire(): Promise<void>
-  /**
-   * Removes a stream, even if its `acquire` failed or is still pending. Removing the last stream stops the listening.
-   */
+  /** Removes a stream, even if its `acquire` failed or is still pending. Removing the last one stops the listening. */
   release(): void
 }
 
 /**
- * Creates a {@link SharedBusSubscription}. It starts to listen when the first stream opens. A failure is reported once
- * for all streams that wait, and the next stream starts it again. The bus and the listener run in the asynchronous
- * context in which this function is called. They must not see the context of the caller that opens the first stream.
+ * Listens from the first stream on. A failure is reported once for all streams that wait, and the next stream tries
+ * again. Bus and listener run in the asynchronous context in which this function is called: they must not see that of
+ * the caller who opens the first stream.
  */
 export function createSharedBusSubscription(
   bus: ChangeBus,

@@ -13,12 +13,12 @@ import type { EventSource } from '@x/exchange/internal'
 import type { SharedBusSubscription } from './bus-subscription.ts'
 import { addSubscriptionId, createChangeNotice, topicKeysOf } from './topics.ts'
 
-/** The streams of a topic. Most topics have one stream, for which a set would take most of the memory. */
+/** A topic's streams. Most topics have one, for which a set would take most of the memory. */
 export type StreamListeners = SubscriptionStream | Set<SubscriptionStream>
 
-/** The state that all streams of a server share. */
+/** State that all streams of a server share. */
 export interface SubscriptionHub {
-  /** The streams of each topic, by {@link topicKeysOf}. */
+  /** Streams by topic; {@link topicKeysOf} has the keys. */
   readonly streamsByTopic: Map<string, StreamListeners>
   readonly clock: Clock
   /** Milliseconds since 1970. */
@@ -30,23 +30,23 @@ export interface SubscriptionHub {
 }
 
 /**
- * One `subscriptions/listen` request. Thousands may be open, so each is a single record. Nothing else of the request
+ * One `subscriptions/listen` request. Thousands may be open, so each is a single record: nothing else of the request
  * stays in memory, and no suspended function waits for its end.
  */
 export interface SubscriptionStream {
   readonly id: RequestId
   readonly call: Call
-  /** The `_meta` that the server's results have. */
+  /** `_meta` of the server's results. */
   readonly resultMeta: JsonObject
   /** Subtracts the stream and its topics from the counts of the ledger. */
   readonly release: () => void
-  /** The keys of the topics that the stream follows. */
+  /** Keys of the topics that the stream follows. */
   readonly topicKeys: readonly string[]
-  /** The monotonic time of the acknowledgement. Undefined before it. */
+  /** Monotonic time of the acknowledgement. Undefined before it. */
   acknowledgedAt: number | undefined
-  /** The keys of the topics that changed while the reader was slow. Undefined while the reader is fast enough. */
+  /** Keys of the topics that changed while the reader was slow. Undefined while the reader is fast enough. */
   missedKeys: Set<string> | undefined
-  /** The timers that end the stream, for a slow reader and at the expiry of the caller's token. */
+  /** Timers that end the stream: for a slow reader, and when the caller's token expires. */
   slowReaderTimer: unknown
   expiryTimer: unknown
   /** Called when the call is cancelled. */
@@ -55,22 +55,19 @@ export interface SubscriptionStream {
   finish: ((outcome: JsonObject | Promise<never>) => void) | undefined
 }
 
-/** The parameters of a stream. */
+/** A stream's parameters. */
 export interface Subscription {
   readonly id: RequestId
   readonly call: Call
-  /** The key by which the ledger counts the caller. */
+  /** Under this key the ledger counts the caller. */
   readonly callerKey: string
-  /** The accepted part of the requested filter, which is acknowledged to the client. */
+  /** The accepted part of the requested filter, as the client receives it. */
   readonly filter: SubscriptionFilter
-  /** The `_meta` that the server's results have. */
+  /** `_meta` of the server's results. */
   readonly resultMeta: JsonObject
 }
 
-/**
- * Creates a stream that sends nothing yet. Throws `LimitError` if the caller, or all callers together, would exceed the
- * bound.
- */
+/** Sends nothing yet. Throws `LimitError` if the caller, or all callers together, would exceed the bound. */
 export function createStream(
   hub: SubscriptionHub,
   subscription: Subscription,
@@ -121,18 +118,17 @@ export function acknowledgeStream(hub: SubscriptionHub, stream: SubscriptionStre
   hub.events.emit?.({ type: 'stream_opened', call, topicCount: stream.topicKeys.length })
   scheduleExpiry(hub, stream)
   try {
-    // The client may cause a change at once, so the stream is registered before it is acknowledged. Nothing is sent in
-    // between.
+    // Acknowledging may cause a change at once, so the stream is registered first. Nothing is sent in between.
     call.notify(createAcknowledgement({ id, filter }))
   } catch (error) {
     endStream(hub, stream, { reason: 'error', error })
   }
 }
 
-/** The end of a stream. With an error, the call of the stream rejects. */
+/** With an error, the call of the stream rejects. */
 export type StreamEnd = { readonly reason: ServerEvents['stream_closed']['reason']; readonly error?: unknown }
 
-/** Ends a stream and frees its resources. The call resolves with a result, or rejects if an error is given. */
+/** Ends a stream and frees its resources. Its call resolves with a result, or rejects if there is an error. */
 export function endStream(hub: SubscriptionHub, stream: SubscriptionStream, end: StreamEnd): void {
   const { id, finish, call, topicKeys, acknowledgedAt, resultMeta } = stream
   if (finish === undefined) return
@@ -154,8 +150,8 @@ export function endStream(hub: SubscriptionHub, stream: SubscriptionStream, end:
 }
 
 /**
- * Notifies a stream that a topic has changed. While the reader is slow, changed topics are only recorded, each once, so
- * that the record never exceeds the filter. A reader that stays slow is disconnected.
+ * Notifies a stream of a changed topic. While the reader is slow, changes are only recorded, each topic once, so that
+ * the record never exceeds the filter. A reader that stays slow is disconnected.
  */
 export function notifyStream(hub: SubscriptionHub, stream: SubscriptionStream, key: string): void {
   if (stream.finish === undefined) return
@@ -170,7 +166,7 @@ export function notifyStream(hub: SubscriptionHub, stream: SubscriptionStream, k
     stream.missedKeys = new Set([key])
     waitForReader(hub, stream, drainPromise)
   } catch (error) {
-    // The error ends only this stream, so that the other streams are notified too.
+    // Only this stream ends with the error; the others are notified too.
     endStream(hub, stream, { reason: 'error', error })
   }
 }
@@ -218,8 +214,8 @@ function removeListener({ streamsByTopic }: SubscriptionHub, key: string, stream
 }
 
 /**
- * Ends a stream when the token of its caller expires. A token may live longer than a timer can run, and the system
- * clock may be changed. So the remaining time is computed again when the timer fires.
+ * Ends a stream when its caller's token expires. A token may outlive the longest timer, and the system clock may be
+ * changed, so the remaining time is computed again when the timer fires.
  */
 function scheduleExpiry(hub: SubscriptionHub, stream: SubscriptionStream): void {
   const expiresAt = stream.call.principal?.expiresAt

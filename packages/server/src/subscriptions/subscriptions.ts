@@ -16,14 +16,14 @@ import {
 } from './stream.ts'
 import { toTopicKey } from './topics.ts'
 
-/** The streams of one server, which receive changes over a bus. */
+/** One server's streams, which receive changes over a bus. */
 export interface Subscriptions {
   /** False if the author turned subscriptions off. */
   readonly isEnabled: boolean
   /**
    * Streams changes until the call is cancelled or the token of its principal expires. Resolves with the result when
    * the stream ends. Rejects with an `McpError` for the peer, with a `LimitError`, or with the error that ended the
-   * stream. Rejects with the reason of the signal if it aborts before anything was sent.
+   * stream; with the signal's reason if it aborts before anything was sent.
    */
   streamChanges(subscription: Subscription): Promise<JsonObject>
   /** Notifies every instance that a topic has changed. Rejects when the bus fails. */
@@ -32,11 +32,10 @@ export interface Subscriptions {
   close(): void
 }
 
-/** The dependencies of subscriptions. */
 export interface SubscriptionDeps {
-  /** Receives the errors of the bus. */
+  /** Receives the bus's errors. */
   readonly onError: (error: unknown) => void
-  /** Receives the beginning and the end of each stream. */
+  /** Emits the beginning and the end of each stream. */
   readonly events: Pick<EventSource, 'emit'>
   /** Counts streams and their topics. */
   readonly ledger: Ledger
@@ -61,7 +60,7 @@ const disabledSubscriptions: Subscriptions = {
   close: () => {},
 }
 
-/** Makes the subscriptions of a server (basic/patterns/subscriptions). */
+/** A server's subscriptions (basic/patterns/subscriptions). */
 export function createSubscriptions(options: SubscriptionOptions | false, deps: SubscriptionDeps): Subscriptions {
   if (options === false) return disabledSubscriptions
   const { bus = memoryBus() } = options
@@ -103,7 +102,7 @@ function startSubscription(
   if (isCancelled(call)) throw call.signal.reason
   rejectExpiredToken(call.principal?.expiresAt, hub.wallClock())
   const stream = createStream(hub, subscription, finish)
-  // The acknowledgement promises that no change from now on is lost, so that the bus has to listen first.
+  // Once acknowledged, no change may be lost, so the bus must listen first.
   hub.busSubscription.acquire().then(
     () => acknowledgeStream(hub, stream, filter),
     (cause: unknown) => endStream(hub, stream, { reason: 'error', error: subscriptionUnavailableError(cause) }),
@@ -116,7 +115,7 @@ function deliverChange(hub: SubscriptionHub, topic: string): void {
   if (listeners !== undefined) notifyStreams(hub, key, listeners)
 }
 
-/** Notifies every stream of all its topics, because changes may have been lost. */
+/** Changes may have been lost, so every stream is notified of all its topics. */
 function notifyAllStreams(hub: SubscriptionHub): void {
   for (const [key, listeners] of hub.streamsByTopic) notifyStreams(hub, key, listeners)
 }
@@ -136,8 +135,8 @@ function rejectExpiredToken(expiresAt: number | undefined, now: number): void {
 }
 
 /**
- * Creates the error for the peer when the bus fails. The failure itself is logged. No handler ran, so the peer may send
- * the request again.
+ * For the peer when the bus fails; the failure itself is logged. No handler ran, so the peer may send the request
+ * again.
  */
 function subscriptionUnavailableError(cause: unknown): McpError {
   return unavailableError({ begun: false, cause })

@@ -25,44 +25,42 @@ import { isCallerError } from '@x/exchange/internal'
 import { isToolError } from '../definitions/tool.ts'
 import { logContextOf } from '../request/report.ts'
 
-/** The record of one call that failed or was slow. It has the members of every log record of the server. */
+/** One call that failed or was slow, with the members of every log record of the server. */
 export interface CallRecord extends LogRecord {
   readonly level: 'warn' | 'error'
   /**
-   * The code of the error that the caller received, `tool_error` for a result with `isError`, `rejected` if there was
-   * no response, or `slow`. A run of a task is never `slow`, because no caller waits for it.
+   * Code of the error that the caller received, `tool_error` for a result with `isError`, `rejected` if there was no
+   * response, or `slow`. A task's run is never `slow`, because no caller waits for it.
    */
   readonly code: string
   readonly method: string
   readonly requestId: string | number
-  /** The duration of this request in milliseconds. */
+  /** The duration of this request, in milliseconds. */
   readonly durationMs: number
-  /** The number of rounds in which the client was asked before. */
+  /** Rounds in which the client was asked before. */
   readonly round: number
-  /** The number of steps whose work this request has done. */
+  /** Steps whose work this request has done. */
   readonly steps: number
   readonly handOffs: number
   readonly slowestStep?: { readonly key: string; readonly ms: number } | undefined
 }
 
-/** Options of {@link callLog}. */
 export interface CallLogOptions {
-  /** Receives the records. A function for the option `log` of `createServer` is suitable. */
+  /** Receives the records. A function for the option `log` of `createServer` fits. */
   readonly log: (record: CallRecord) => void
   /** Milliseconds after which a request is slow. Default: 10,000. */
   readonly slowMs?: number | undefined
 }
 
-/** The default is longer than most calls of tools, and shorter than the time limit of most clients. */
+/** Longer than most calls of tools, and shorter than most clients' time limit. */
 const defaultSlowMs = 10_000
 
 /**
- * Creates the extension that writes one record for each request that failed or was slow. A stream causes no record, and
- * neither does a request that is rejected because of its caller (-32700, -32600, -32601, -32602). A result with
- * `isError` does, also if the arguments were invalid. An error that the server has logged has no second record. The
- * record identifies the request as the server's other log records do, so both can be joined by `requestId`, `taskId` or
- * `traceId`. It contains no argument, answer, result, state or token, except for what an author put into a thrown
- * `err`.
+ * Writes one record for each request that failed or was slow. There is none for a stream, for a request that is
+ * rejected because of its caller (-32700, -32600, -32601, -32602), or for an error that the server has logged already;
+ * there is one for a result with `isError`, even if the arguments were invalid. Records identify their request as the
+ * server's other ones do, so both can be joined by `requestId`, `taskId` or `traceId`. They contain no argument,
+ * answer, result, state or token, except for what an author put into a thrown `err`.
  *
  * @example
  * callLog({ log: ({ level, message, ...record }) => logger[level](record, message) }) // pino
@@ -73,7 +71,6 @@ export function callLog(options: CallLogOptions): ServerExtension<'callLog'> {
   return { extends: 'server', name: 'callLog', start: (host) => startCallLog(host, { log, slowMs }) }
 }
 
-/** The events of one request. */
 interface Observation {
   round: number
   steps: number
@@ -88,7 +85,7 @@ function startCallLog(
   host: ExtensionHost,
   { log, slowMs }: Required<CallLogOptions> & { readonly slowMs: number },
 ): ExtensionInstance {
-  // The server has logged these errors with their stacks.
+  // Errors that the server has logged with their stacks.
   const loggedErrors = new WeakSet<object>()
   const { runtime } = host
   const recordCall = async (next: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> => {
@@ -105,7 +102,7 @@ function startCallLog(
         { code, durationMs, lacking: describeMissingCapability(error, request) },
         observation,
       )
-      // The request has its response, whether or not its record could be written.
+      // By now the request has its response, whether or not its record could be written.
       callListener(log, record, (error) => host.log(errorRecord(error, { method: 'callLog' })))
     }
     try {
@@ -113,7 +110,7 @@ function startCallLog(
       writeRecord(failureCodeOf(response), 'error' in response ? response.error : undefined)
       return response
     } catch (error) {
-      // What a call throws after its caller, or the stop of its instance, has ended it is no failure.
+      // An error that a call throws after its caller, or the stop of its instance, has ended it is no failure.
       observation.error = isCancelled(call) ? undefined : (observation.error ?? error)
       writeRecord(isCancelled(call) ? undefined : 'rejected')
       throw error
@@ -148,15 +145,13 @@ function observeCall(event: ServerEvent): void {
     observation.slowestStep = { key: event.key, ms: event.durationMs }
 }
 
-/** Returns the code of a failure that is not the caller's. Undefined for a success. */
+/** Undefined for a success, and for a failure of the caller. */
 function failureCodeOf(response: RpcResponse): string | undefined {
   if ('error' in response) return isCallerError(response.error.code) ? undefined : String(response.error.code)
   return response.result['isError'] === true ? 'tool_error' : undefined
 }
 
-/**
- * Describes an error of a client that lacks a capability, which is no fault of the server. Undefined for other errors.
- */
+/** Describes a client's lack of a capability, which is no fault of the server. Undefined for other errors. */
 function describeMissingCapability(error: WireError | undefined, { params }: RpcRequest): string | undefined {
   if (error?.code !== errorCodes.missingRequiredClientCapability || !isJsonObject(error.data)) return undefined
   const required = error.data['requiredCapabilities']
@@ -204,7 +199,7 @@ function describeOutcome(code: string | undefined, durationMs: number, error: un
   return isToolError(error) ? `failed with ${code}: ${error.message}` : `failed with ${code}`
 }
 
-/** A tool throws a `ToolError` for the model to read, and the message says all of it, as for a missing capability. */
+/** A tool throws a `ToolError` for the model to read, and its message says everything, as for a missing capability. */
 function hasFrames(error: unknown): boolean {
   return error !== undefined && !isToolError(error)
 }

@@ -2,9 +2,9 @@ import { channel } from 'node:diagnostics_channel'
 import type { ServerExtension } from '@x/exchange'
 
 /**
- * Creates the extension that publishes the events of a server to `node:diagnostics_channel`. The name of a channel is
- * `x:` and the type of the event, such as `x:run`, and its messages are `ServerEvent` objects of `@x/exchange`.
- * The `call` of an event has the principal with its claims, so a subscriber logs members and not the whole event.
+ * Publishes a server's events to `node:diagnostics_channel`. A channel is named `x:` and the type of the event, such as
+ * `x:run`, and its messages are `ServerEvent` objects of `@x/exchange`. An event's `call` has the principal with its
+ * claims, so log members and not the whole event.
  *
  * @example
  * const server = createServer({ ...definition, extensions: [diagnostics()] })

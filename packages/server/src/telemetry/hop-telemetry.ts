@@ -8,8 +8,8 @@ import { completedOutcome, outcomeOf, type Outcome, rejectedOutcome, type Reques
 import { createTargets, type RequestTargets } from './request-target.ts'
 
 /**
- * Creates the observer of requests to upstreams. Each has a span of the kind CLIENT below that of its host's request. The
- * upstream receives the context of this span, so that its own span is a child.
+ * Observes requests to upstreams. Each has a span of the kind CLIENT below that of its host's request, and the upstream
+ * receives this span's context, so that its own span is a child.
  */
 export function createHopTelemetry(
   host: ExtensionHost,
@@ -69,8 +69,8 @@ export function createHopTelemetry(
 }
 
 /**
- * Ends the spans of a stream with its first notification, which is the acknowledgement. Otherwise they would reach the
- * exporter hours later.
+ * Ends a stream's spans with its first notification, the acknowledgement; otherwise they would reach the exporter hours
+ * later.
  */
 function withEndOfSpans(call: Call, { span }: RequestRecord, end: () => void): Call {
   return withNotify(call, (notification) => {

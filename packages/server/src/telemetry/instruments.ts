@@ -1,13 +1,12 @@
 import { type Counter, type Histogram, metrics, type UpDownCounter } from '@opentelemetry/api'
 import { conventions } from '@x/exchange/internal'
 
-/** The name under which spans and metrics are created. */
+/** Spans and metrics are created under this name. */
 export const scopeName = '@x/server'
 
-/** The instruments of a server. */
 export interface Instruments {
   readonly duration: Histogram
-  /** The duration of requests of a gateway or proxy to its upstreams. */
+  /** How long a gateway's or proxy's requests to its upstreams take. */
   readonly hopDuration: Histogram
   readonly runs: Counter
   readonly rounds: Histogram
@@ -23,7 +22,7 @@ export interface Instruments {
   readonly takeovers: Counter
 }
 
-/** Creates the instruments, with the meter provider that is registered now. */
+/** Uses the meter provider that is registered now. */
 export function createInstruments(): Instruments {
   const meter = metrics.getMeter(scopeName)
   const createDuration = (name: string, description: string): Histogram =>

@@ -15,10 +15,10 @@ type EventHandlers = {
   readonly [Type in keyof ServerEvents]?: (event: ServerEvents[Type], deps: ObserverDeps) => void
 }
 
-/** Creates the function that records events in spans and metrics. Events without a handler are only logged. */
+/** Records events in spans and metrics. Those without a handler are only logged. */
 export function createObserver(deps: ObserverDeps): (event: ServerEvent) => void {
   return (event) => {
-    // The cast is safe, because the handler is found by the type of the event.
+    // The cast is safe: the event's type has found its handler.
     const handle = eventHandlers[event.type] as ((event: ServerEvent, deps: ObserverDeps) => void) | undefined
     handle?.(event, deps)
   }
@@ -69,7 +69,7 @@ const eventHandlers: EventHandlers = {
   request_refused: ({ reason }, { getInstruments }) =>
     getInstruments().refused.add(1, { [conventions.attributes.reason]: reason }),
   stream_opened: ({ call }, { getInstruments }) => {
-    // The span of a stream ends with its acknowledgement. Otherwise it would reach the exporter hours later.
+    // A stream's span ends with the acknowledgement; otherwise it would reach the exporter hours later.
     recordOf(call)?.span.end()
     getInstruments().streams.add(1)
   },
@@ -90,7 +90,7 @@ function recordOf(call: Call): RequestRecord | undefined {
   return call.context.get(requestRecordKey)
 }
 
-/** Returns the attributes of an ended run. The same object is returned for the same target and end. */
+/** Attributes of an ended run: one object for the same target and end. */
 function runAttributesOf(target: RequestTarget | undefined, end: RunEndKind): Attributes {
   if (target === undefined) return { [conventions.attributes.runEnd]: end }
   let attributes = target.runAttributes.get(end)

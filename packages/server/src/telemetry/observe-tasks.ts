@@ -2,7 +2,7 @@ import { type BatchObservableResult, metrics } from '@opentelemetry/api'
 import { conventions } from '@x/exchange/internal'
 import { scopeName } from './instruments.ts'
 
-/** The number of tasks of one tool in one status, and the age of the oldest one. */
+/** The number of tasks of one tool in one status, and the age of the oldest. */
 export interface TaskCountView {
   readonly tool: string
   readonly status: string
@@ -16,8 +16,8 @@ export interface TaskCounter {
 }
 
 /**
- * Records the number of tasks and the age of the oldest one, by tool and status, at each collection of metrics. Every
- * instance would report the same numbers of a shared store, so call it in one process. Returns a function that stops.
+ * Records how many tasks there are and how old the oldest is, by tool and status, at each collection of metrics. Call
+ * it in one process: every instance would report the same numbers of a shared store. Returns a function that stops.
  *
  * @example
  * const stop = observeTasks(server.tasks)
@@ -40,7 +40,6 @@ export function observeTasks(tasks: TaskCounter): () => void {
   return () => meter.removeBatchObservableCallback(observe, [count, age])
 }
 
-/** Adds the counts of the states that a status has, such as those of `working`. */
 function sumByStatus(counts: readonly TaskCountView[]): readonly TaskCountView[] {
   const sums = new Map<string, TaskCountView>()
   for (const { tool, status, count, oldestAgeMs } of counts) {

@@ -6,14 +6,13 @@ import type { OutcomeAttributes, RequestTarget } from './request-target.ts'
 
 /** The telemetry of one request. */
 export class RequestRecord {
-  /** The target as far as it is known. That of a request to an upstream is known at its end. */
+  /** As far as it is known. For a request to an upstream it is known at the end. */
   target: RequestTarget
   readonly span: Span
-  /** The context with the span, in which the handler runs. It is the context of the caller if the span does not record. */
+  /** The handler runs in this context, which has the span. It is the caller's context if the span does not record. */
   readonly spanContext: Context
   /** True for an attempt of a task, which no client has requested. */
   readonly isAttempt: boolean
-  /** The last run of the request. */
   run: ServerEvents['run'] | undefined
   handOffReason: string | undefined
   /** True once a gateway or proxy has sent a request to an upstream. */
@@ -49,28 +48,26 @@ export class RequestRecord {
     this.isRelayed = true
   }
 
-  /** Sets the upstream once. A gateway behind this one, in the same process, has upstreams of its own. */
+  /** Sets the upstream once, because a gateway behind this one, in the same process, has upstreams of its own. */
   setUpstream(upstream: string): void {
     this.upstream ??= upstream
   }
 }
 
-/** The record of the request that a call belongs to. */
+/** Leads from a call to its request's record. */
 export const requestRecordKey = contextKey<RequestRecord>('x/otel-request')
 
-/** The outcome of a request, as its span and its metric describe it. */
+/** How a request ended, for its span and its metric. */
 export interface Outcome {
   readonly statusCode: string | undefined
   readonly errorType: string | undefined
-  /** The description of the span's status. Undefined unless the status is an error. */
+  /** Describes the span's status. Undefined unless that is an error. */
   readonly description: string | undefined
 }
 
-/** The outcome of a request without an error. */
 export const completedOutcome: Outcome = { statusCode: undefined, errorType: undefined, description: undefined }
 const toolFailed: Outcome = { statusCode: undefined, errorType: 'tool_error', description: undefined }
 
-/** Returns the outcome of a response. */
 export function outcomeOf(response: RpcResponse): Outcome {
   if (!('error' in response)) return response.result['isError'] === true ? toolFailed : completedOutcome
   const { code, message } = response.error
@@ -79,16 +76,16 @@ export function outcomeOf(response: RpcResponse): Outcome {
   return { statusCode, errorType: statusCode, description: message }
 }
 
-/** The outcome of a request that its caller cancelled. */
+/** For a request that its caller cancelled. */
 export const cancelledOutcome: Outcome = completedOutcome
 
-/** The outcome of a request whose exchange rejected. */
+/** For a request whose exchange rejected. */
 export const rejectedOutcome: Outcome = { statusCode: undefined, errorType: '_OTHER', description: undefined }
 
-/** The largest number of outcomes whose attributes are stored for a target. Codes may come from authors. */
+/** A target stores attributes for at most this many outcomes, because codes may come from authors. */
 const maxStoredOutcomes = 50
 
-/** Returns the attributes of an ended request. The same object is returned for the same target and outcome. */
+/** Attributes of an ended request: one object for the same target and outcome. */
 export function outcomeAttributes(
   record: RequestRecord,
   outcome: Outcome,
@@ -110,7 +107,6 @@ export function outcomeAttributes(
   return attributes
 }
 
-/** Ends the span of a request. */
 export function endRequestSpan({ span, run }: RequestRecord, outcome: Outcome, { added }: OutcomeAttributes): void {
   // A span that does not record has no end, and that of a stream has ended.
   if (!span.isRecording()) return

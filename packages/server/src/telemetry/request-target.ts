@@ -11,43 +11,40 @@ import {
 import { findMethodRow, isJsonObject, type JsonObject, metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
 import { conventions, createKnownNames, type KnownNames, namedTargetOf } from '@x/exchange/internal'
 
-/** The name and the attributes that all spans and metrics of a method, a name and a transport share. */
+/** Name and attributes that all spans and metrics of a method, a name and a transport share. */
 export interface RequestTarget {
   readonly spanName: string
   readonly attributes: Attributes
-  /** The attribute of the tool or prompt alone, for metrics about runs. */
+  /** Tool or prompt alone, for metrics about runs. */
   readonly nameAttributes: Attributes
   /** True for a method whose response is a stream of notifications. */
   readonly isStreaming: boolean
-  /** The attributes of ended runs: `nameAttributes` and the end. */
+  /** For ended runs: `nameAttributes` and the end. */
   readonly runAttributes: Map<RunEndKind, Attributes>
-  /** The attributes of ended requests, by outcome. */
+  /** For ended requests, by outcome. */
   readonly outcomes: Map<string, OutcomeAttributes>
 }
 
-/** The attributes of an ended request. */
+/** Attributes of an ended request. */
 export interface OutcomeAttributes {
-  /** All attributes, for the metric. */
+  /** For the metric. */
   readonly all: Attributes
-  /** The attributes that the span of the request did not get at its start. */
+  /** What the request's span did not get at its start. */
   readonly added: Attributes
 }
 
-/** The targets of requests to one server. */
+/** The targets that requests to one server can have. */
 export interface RequestTargets {
   /**
-   * Returns the target of a request. The same object is returned for the same method, name, transport and upstream.
-   * `call` is the call as the transport received it, and undefined for a request to an upstream.
+   * One object for the same method, name, transport and upstream. `call` is the call as the transport received it, and
+   * undefined for a request to an upstream.
    */
   find(request: RpcRequest, call: Call | undefined, upstream?: string): RequestTarget
   /** Learns names from a result, for a server that passes requests on and does not know the tools behind it. */
   learn(request: RpcRequest, result: JsonObject): void
 }
 
-/**
- * Creates the {@link RequestTargets} of a server. Names come from `offers`, or from results, so the number of targets is
- * bounded by what the server has, and not by what callers send.
- */
+/** Names come from `offers`, or from results, so callers cannot add to the targets that the server has. */
 export function createTargets(offers: (request: RpcRequest) => OfferedTarget | undefined): RequestTargets {
   const targets = new Map<string, RequestTarget>()
   const knownNames = createKnownNames()
@@ -80,14 +77,14 @@ const transportAttributes = {
 } as const
 
 /**
- * Returns the revision that the client of a request negotiated, and the method of an older client if the request has
- * another one. An attempt of a task is no request of a client, so it has no revision.
+ * Which revision a client negotiated, and an older client's method if the request has another one. An attempt of a task
+ * is no client's request and has no revision.
  */
 function olderRequestOf(request: RpcRequest, { context }: Call): Partial<OlderRequest> {
   if (context.get(taskAttemptKey) !== undefined) return {}
   const older = context.get(olderRequestKey)
   if (older !== undefined) return older
-  // The server checks `_meta` later. A request whose `_meta` is invalid has a span, too.
+  // Checked later; a request whose `_meta` is invalid has a span, too.
   const meta = request.params?.['_meta']
   const isServed = isJsonObject(meta) && meta[metaKeys.protocolVersion] === protocolVersion
   return isServed ? { revision: protocolVersion } : {}

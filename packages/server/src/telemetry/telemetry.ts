@@ -37,19 +37,18 @@ import {
 import { createTargets, type RequestTargets } from './request-target.ts'
 import { parentOf, telemetryPart } from './trace-parent.ts'
 
-/** Options of {@link telemetry}. */
 export interface TelemetryOptions {
   /**
-   * Returns true if the trace of a caller may contain the spans of this server. Otherwise the span of the caller is a
-   * link, and the caller does not decide whether the spans are sampled. Default: always true.
+   * Returns true if a caller's trace may contain the spans of this server. Otherwise the caller's span is only a link,
+   * and the caller does not decide whether the spans are sampled. Default: always true.
    */
   readonly isTrusted?: ((call: Call) => boolean) | undefined
 }
 
 /**
- * Creates the extension that records spans and metrics with `@opentelemetry/api`. Register the SDK of OpenTelemetry
- * before the first request. Put the extension before the others, so that its spans contain their work. The names follow
- * OpenTelemetry's conventions for MCP. No argument, answer, result, state or token is recorded.
+ * Records spans and metrics with `@opentelemetry/api`. Register the SDK of OpenTelemetry before the first request, and
+ * put this extension before the others, so that its spans contain their work. Names follow OpenTelemetry's conventions
+ * for MCP. No argument, answer, result, state or token is recorded.
  *
  * @example
  * const server = createServer({ ...definition, extensions: [telemetry(), tasks({ store })] })
@@ -70,7 +69,7 @@ interface TelemetryState {
 function startTelemetry(host: ExtensionHost, isTrusted: (call: Call) => boolean): ExtensionInstance {
   const tracer = trace.getTracer(scopeName)
   let instruments: Instruments | undefined
-  // The program may register its meter provider after it has created the server, but before the first request.
+  // A program may register its meter provider after it has created the server, but before the first request.
   const getInstruments = (): Instruments => (instruments ??= createInstruments())
   const state = {
     tracer,
@@ -87,7 +86,7 @@ function startTelemetry(host: ExtensionHost, isTrusted: (call: Call) => boolean)
   }
 }
 
-/** Returns true for the list of tools that the worker of tasks reads, because no caller has requested it. */
+/** True for the list of tools that the worker of tasks reads, because no caller has requested it. */
 function isWorkerLookup({ context }: Call): boolean {
   return context.get(restoredPartsKey) !== undefined && context.get(journalKey) === undefined
 }
@@ -106,7 +105,7 @@ function observeRequest(
   const record = startRequest(state, { request, call })
   const recordedCall = withContext(recordSpanInParts(call, record), requestRecordKey, record)
   const observedCall = withContext(recordedCall, hopObserverKey, state.observeHop(record))
-  // To run a handler in a context costs more than the span. A span that does not record has nothing to contain.
+  // Running a handler in a context costs more than the span, and a span that does not record has nothing to contain.
   const response = record.span.isRecording()
     ? context.with(record.spanContext, () => next(request, observedCall))
     : next(request, observedCall)
@@ -141,7 +140,7 @@ function startRequest(
     span.setAttribute(conventions.attributes.requestId, String(request.id))
     const address = call.context.get(clientAddressKey)
     if (address !== undefined) span.setAttribute(conventions.attributes.clientAddress, address)
-    // The id itself would let a reader of the trace use the session, so the span has its digest.
+    // With the id itself, a reader of the trace could use the session, so the span has its digest.
     const sessionDigest = call.context.get(clientSessionKey)
     if (sessionDigest !== undefined) span.setAttribute(conventions.attributes.sessionId, sessionDigest)
     const attempt = call.context.get(taskAttemptKey)
@@ -162,7 +161,7 @@ function renameByUpstream(
   if (target !== record.target) record.setTarget(target)
 }
 
-/** Records the span in the journal and the task of the call, so that later rounds and attempts are linked to it. */
+/** Records the span in the call's journal and task, so that later rounds and attempts are linked to it. */
 function recordSpanInParts(call: Call, { span }: RequestRecord): Call {
   if (!span.isRecording()) return call
   const part = () => ({
@@ -195,7 +194,7 @@ function endRequestRecord(
   endRequestSpan(record, outcome, attributes)
   // An attempt of a task is no request, and has a metric of its own.
   if (record.isAttempt) return
-  // The duration of a stream depends on its client, and says nothing about the server.
+  // How long a stream lasts depends on its client, and says nothing about the server.
   if (record.target.isStreaming && outcome.errorType === undefined) return
   getInstruments().duration.record((host.runtime.monotonicNow() - startedAt) / 1000, attributes.all)
 }

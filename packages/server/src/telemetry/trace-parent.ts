@@ -12,18 +12,18 @@ import type { Call } from '@x/exchange'
 import { isJsonObject, type JsonObject, type RpcRequest, traceContextOf } from '@x/schema'
 import { restoredPartsKey } from '@x/exchange/internal'
 
-/** The name of the part under which telemetry records the span of a request. */
+/** Telemetry records a request's span under this name. */
 export const telemetryPart = 'telemetry'
 
-/** The parent of a request's span, and the spans that it is linked to. */
+/** The parent of a request's span is in `context`; `links` lead to other spans. */
 export interface SpanParent {
   readonly context: Context
   readonly links: Link[]
 }
 
 /**
- * Returns the parent of the span of a request: the span that created the task, for an attempt of a task, else the span
- * of the caller, else the ambient span. The ambient span of a request with another parent is a link.
+ * For an attempt of a task, the span that created the task; else the caller's span, else the ambient one. If a request
+ * has another parent, the ambient span is a link.
  */
 export function parentOf(request: RpcRequest, call: Call, isTrusted: (call: Call) => boolean): SpanParent {
   const ambientContext = context.active()
@@ -47,7 +47,7 @@ function childOf(parent: SpanContext, ambientContext: Context): SpanParent {
   }
 }
 
-/** Returns the span context of a `traceparent` and `tracestate`. Undefined if there is none. Baggage is not read. */
+/** Reads a `traceparent` and `tracestate`. Undefined if there is none. Baggage is not read. */
 export function spanContextOf(carrier: JsonObject | undefined): SpanContext | undefined {
   if (carrier?.['traceparent'] === undefined) return undefined
   const { traceparent, tracestate } = traceContextOf(carrier)

@@ -48,14 +48,14 @@ export interface AskOptions extends CallInit {
 /** A method and its params, or a tool and its arguments. */
 export type RequestArguments = [name: string, params?: JsonObject | undefined, options?: AskOptions | undefined]
 
-/** Creates a request with the required `_meta`. */
+/** Has the required `_meta`. */
 export function requestOf(...[method, params = {}, { id = 1, meta = {} } = {}]: RequestArguments): RpcRequest {
   const required = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} }
   const _meta = JSON.parse(JSON.stringify({ ...required, ...meta }))
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta } }
 }
 
-/** Creates a call that is not cancelled, and whose notifications are collected. */
+/** A call that is not cancelled, and whose notifications are collected. */
 export function callOf(options: AskOptions = {}): Call & { readonly messages: RpcNotification[] } {
   const messages: RpcNotification[] = []
   const notify = options.notify ?? ((message: RpcNotification) => void messages.push(message))
@@ -85,7 +85,7 @@ export async function sendRequest(
   return response
 }
 
-/** Returns the result of a request. Throws if the request fails. */
+/** Throws if the request fails. */
 export async function resultOf(server: Server, ...question: RequestArguments): Promise<JsonObject> {
   const [method] = question
   const response = await sendRequest(server, ...question)
@@ -93,7 +93,7 @@ export async function resultOf(server: Server, ...question: RequestArguments): P
   return response.result
 }
 
-/** Returns the error of a request. Throws if the request succeeds. */
+/** Throws if the request succeeds. */
 export async function errorOf(server: Server, ...question: RequestArguments): Promise<WireError> {
   const [method] = question
   const response = await sendRequest(server, ...question)
@@ -101,19 +101,19 @@ export async function errorOf(server: Server, ...question: RequestArguments): Pr
   return response.error
 }
 
-/** Calls a tool, and returns its result. Throws if the call fails. */
+/** Throws if the call fails. */
 export function callTool(server: Server, ...[name, args, options]: RequestArguments): Promise<JsonObject> {
   return resultOf(server, 'tools/call', args === undefined ? { name } : { name, arguments: args }, options)
 }
 
-/** Returns the text of the only content of a result. */
+/** Text of a result's only content. */
 export function textOf(result: JsonObject): string {
   const content = result['content']
   const block = Array.isArray(content) ? content[0] : undefined
   return isJsonObject(block) && typeof block['text'] === 'string' ? block['text'] : ''
 }
 
-/** Returns all pages of a list, by following its cursors. */
+/** All pages of a list, by following its cursors. */
 export async function pagesOf(server: Server, method: string, options?: AskOptions): Promise<JsonObject[]> {
   const pages: JsonObject[] = []
   let cursor: string | undefined
@@ -125,7 +125,7 @@ export async function pagesOf(server: Server, method: string, options?: AskOptio
   return pages
 }
 
-/** An error that a server logged, and the fields of its log record. */
+/** What a server logged, and the fields of its log record. */
 export type ReportedError = { readonly error: unknown; readonly where: object }
 
 /** Collects the errors and warnings that a server logs. */
@@ -144,7 +144,7 @@ export function createLogCollector(): {
   return { reported, warnings, log }
 }
 
-/** The code of invalid params, which most refusals have. */
+/** Most refusals have this code. */
 export const { invalidParams } = errorCodes
 
 function isMethod(name: string): name is Method {

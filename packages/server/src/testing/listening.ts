@@ -4,11 +4,11 @@ import { shapes, zodOf } from '@x/schema/zod'
 import type { ChangeBus, ChangeListener } from '../index.ts'
 import { type AskOptions, callOf, requestOf } from './ask.ts'
 
-/** An open `subscriptions/listen` request that the test controls. */
+/** An open `subscriptions/listen` request in a test's hand. */
 export interface ListenStream {
-  /** The received notifications, the acknowledgement first. */
+  /** What was received, the acknowledgement first. */
   readonly messages: readonly RpcNotification[]
-  /** Returns the changes after the acknowledgement: the name of a list, or the URI of a resource. */
+  /** Changes after the acknowledgement: a list's name, or a resource's URI. */
   readonly changes: () => readonly string[]
   readonly response: Promise<RpcResponse>
   readonly abort: (reason?: unknown) => void
@@ -47,7 +47,7 @@ function checkNotification(message: RpcNotification): void {
   validator.parse(message.params)
 }
 
-/** Opens a stream. Resolves when the stream was acknowledged, and rejects if it was refused. */
+/** Resolves when the stream was acknowledged, and rejects if it was refused. */
 export async function openListenStream(
   server: Server,
   filter: JsonObject,
@@ -70,7 +70,7 @@ function throwUnexpectedResponse(response: RpcResponse): never {
   throw new Error(`the stream was to open, and was answered ${JSON.stringify(response)}`)
 }
 
-/** Returns the result of a stream that ended gracefully. */
+/** Waits for a stream that ends gracefully. */
 export async function waitForListenResult({ response }: ListenStream): Promise<JsonObject> {
   const answer = await response
   zodOf(shapes.rpcResponse).parse(answer)
@@ -79,7 +79,6 @@ export async function waitForListenResult({ response }: ListenStream): Promise<J
   return answer.result
 }
 
-/** Returns the filter in an acknowledgement. */
 export function acknowledgedFilterOf({ messages: [first] }: ListenStream): unknown {
   return first?.params?.['notifications']
 }
@@ -94,10 +93,9 @@ export interface ManualBus extends ChangeBus {
   /** All calls of `listen` so far. */
   readonly attempts: readonly SubscribeAttempt[]
   readonly published: readonly string[]
-  /** Notifies all listeners of a change. */
   change(topic: string): void
   gap(): void
-  /** The number of current listeners. */
+  /** How many listen now. */
   readonly listeners: number
 }
 
@@ -107,7 +105,7 @@ export interface SubscribeAttempt {
   readonly fail: (error: unknown) => void
 }
 
-/** Makes a {@link ManualBus}. With `atOnce`, each call of `listen` succeeds at once. */
+/** With `atOnce`, each call of `listen` succeeds at once. */
 export function createManualBus({
   atOnce = false,
   publish,
@@ -146,7 +144,7 @@ export function createManualBus({
   }
 }
 
-/** Waits one turn of the event loop, so that the callbacks of settled promises run. */
+/** Lets the callbacks of settled promises run. */
 export async function flushAsyncWork(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
 }

@@ -4,7 +4,7 @@ import { type SheddingSettings, sheddingSettings } from '../internals.ts'
 import { observer } from './observer.ts'
 import { type HandlerKind, type RunHandler, type TestServer, serve } from './rounds.ts'
 
-/** The time and the load that the test controls. */
+/** Time and load in a test's hand. */
 export interface ManualLoad {
   time: number
   /** Milliseconds by which the time advances at each reading. */
@@ -13,15 +13,14 @@ export interface ManualLoad {
   readonly sheds: Omit<ServerEvents['hand_off'], 'call'>[]
 }
 
-/** The settings of a test for {@link serveWithLoad}. */
 interface LoadSettings extends Omit<Partial<ServerDefinition>, 'shedding'> {
   readonly kind?: HandlerKind
   readonly shedding?: SheddingSettings
 }
 
 /**
- * Creates a server with one handler, whose load the test sets and whose calls may all be shed. All these servers have
- * the same keys.
+ * A server with one handler, whose load the test sets and whose calls may all be shed. All these servers have the same
+ * keys.
  */
 export function serveWithLoad(
   hand: ManualLoad,
@@ -46,17 +45,15 @@ export function serveWithLoad(
   return serve(run, { ...settings, extensions, runtime, shedding: options }, kind)
 }
 
-/** Creates a {@link ManualLoad} at the time 0. With a pace of 100, the load is measured again at each step. */
+/** Begins at the time 0. With a pace of 100, the load is measured again at each step. */
 export function createManualLoad(load: Partial<Load> = { eventLoopDelayMs: 0 }, pace = 0): ManualLoad {
   return { time: 0, pace, load, sheds: [] }
 }
 
-/** A load over the soft limits. */
+/** Over the soft limits. */
 export const overloadedLoad: Partial<Load> = { eventLoopDelayMs: 1000 }
 
-/**
- * Creates a server that sheds each call at its first step or checkpoint, even if the call came from another instance.
- */
+/** Sheds each call at its first step or checkpoint, even if the call came from another instance. */
 export function serveOverloaded(run: RunHandler, settings: Parameters<typeof serveWithLoad>[2] = {}): TestServer {
   const policy = () => true
   return serveWithLoad(createManualLoad(overloadedLoad, 100), run, {

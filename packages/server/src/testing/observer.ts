@@ -1,6 +1,6 @@
 import type { ServerEvent, ServerExtension } from '@x/exchange'
 
-/** Creates an extension that passes each event of its server to a function. */
+/** Passes each event of its server to a function. */
 export function observer(observe: (event: ServerEvent) => void, name = 'observer'): ServerExtension {
   return { extends: 'server', name, start: () => ({ observe }) }
 }

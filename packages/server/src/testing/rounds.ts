@@ -16,10 +16,9 @@ import type { Awaitable, Context, InputRequiredReturn, McpServer, ServerDefiniti
 import { createServer, prompt, resource, sealedState, tool } from '../index.ts'
 import { sendRequest, type AskOptions, createLogCollector, type ReportedError } from './ask.ts'
 
-/** The handler of a test. */
 export type RunHandler = (ctx: Context) => Awaitable<string | InputRequiredReturn>
 
-/** A server with one handler, named `do`, and the warnings and errors that it logged. */
+/** A server with one handler, named `do`, and what it logged. */
 export interface TestServer {
   readonly server: McpServer
   readonly kind: HandlerKind
@@ -33,7 +32,6 @@ export interface HandlerKind {
   readonly method: 'tools/call' | 'prompts/get' | 'resources/read'
   readonly params: JsonObject
   readonly offer: (run: RunHandler) => Partial<ServerDefinition>
-  /** Returns the text of a result. */
   readonly text: (result: JsonObject) => JsonValue | undefined
 }
 
@@ -45,7 +43,7 @@ export const toolKind: HandlerKind = {
   text: (result) => valueAt(result, 'content', 0, 'text'),
 }
 
-/** The three kinds, for tests that apply to all of them. */
+/** For tests that apply to all three kinds. */
 export const handlerKinds: readonly HandlerKind[] = [
   toolKind,
   {
@@ -64,10 +62,10 @@ export const handlerKinds: readonly HandlerKind[] = [
   },
 ]
 
-/** The two modes of handlers: a run for each round, and a run from the top at every await. */
+/** A run for each round, and a run from the top at every await. */
 export const replayModes = [{ strictReplay: false }, { strictReplay: true }] as const
 
-/** The capabilities of a client that supports every kind of question. */
+/** A client that supports every kind of question. */
 export const fullCapabilities = {
   elicitation: { form: {}, url: {} },
   sampling: { tools: {}, context: {} },
@@ -76,7 +74,7 @@ export const fullCapabilities = {
 
 const stateKeys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
 
-/** Makes a server with one handler. All these servers have the same keys, like instances of one service. */
+/** A server with one handler. All these servers have the same keys, like instances of one service. */
 export function serve(
   run: RunHandler,
   settings: Partial<ServerDefinition> = {},
@@ -94,7 +92,7 @@ export function serve(
   return { server, kind, warnings, reported }
 }
 
-/** The answers and the state of a retry. */
+/** What a retry brings: answers and state. */
 export interface Retry {
   readonly responses?: JsonValue | undefined
   readonly state?: string | undefined
@@ -118,13 +116,13 @@ export async function send(
   return roundOf(await sendRequest(server, kind.method, params, { ...options, meta }), kind)
 }
 
-/** One response of a server: its questions, or the outcome of the call. */
+/** One response of a server: its questions, or how the call ended. */
 export interface Round {
   readonly response: RpcResponse
-  /** The questions by wire key. Empty if the call has ended. */
+  /** Questions by wire key. Empty if the call has ended. */
   readonly requests: Readonly<Record<string, InputRequest>>
   readonly state: string | undefined
-  /** The text of a final result. */
+  /** Text of a final result. */
   readonly text: JsonValue | undefined
   readonly isError: boolean
   readonly error: WireError | undefined
@@ -138,20 +136,20 @@ function roundOf(response: RpcResponse, kind: HandlerKind): Round {
     return { ...ended, text: kind.text(result), isError: result['isError'] === true }
   }
   const { requestState } = zodOf(shapes.inputRequiredResult).parse(result)
-  // The entries are parsed one by one, because zod omits a member with the name `__proto__`.
+  // Parsed one by one, because zod omits a member with the name `__proto__`.
   const asked = Object.entries(result['inputRequests'] ?? {})
   const requests = Object.fromEntries(asked.map(([key, request]) => [key, zodOf(shapes.inputRequest).parse(request)]))
   return { ...ended, requests, state: requestState }
 }
 
-/** The answer of a test to the question of a wire key. Undefined sends no answer. */
+/** How a test answers a question. Undefined sends no answer. */
 export type Answer = JsonObject | ((request: InputRequest, round: number) => JsonObject | undefined)
 
 /** A call that ran through all its rounds. */
 export interface AnsweredCall extends Round {
   /** All rounds before the last one. */
   readonly rounds: readonly Round[]
-  /** The wire keys of the questions of each round. */
+  /** Wire keys of each round's questions. */
   readonly asked: readonly (readonly string[])[]
 }
 
@@ -205,7 +203,7 @@ function rejectRepeatedRound(rounds: readonly Round[], { responses }: Retry): vo
   throw new Error(`Nobody answers ${Object.keys(third).join(', ')}`)
 }
 
-/** Creates the answer of a user who accepted a form. */
+/** A user who accepted a form. */
 export function accept(content: JsonObject = {}): JsonObject {
   return { action: 'accept', content }
 }
@@ -213,12 +211,12 @@ export function accept(content: JsonObject = {}): JsonObject {
 /** A codec whose tokens a test can read, with a record of its use. */
 export interface StateRecorder {
   readonly codec: StateCodec
-  /** The sealed values, as JSON. */
+  /** What was sealed, as JSON. */
   readonly sealed: string[]
   readonly opened: string[]
 }
 
-/** Creates a codec with readable tokens. Like a real codec, it checks the binding. */
+/** Tokens are readable. Like a real codec, it checks the binding. */
 export function createStateRecorder(): StateRecorder {
   const sealed: string[] = []
   const opened: string[] = []
