@@ -1,5 +1,5 @@
 /**
- * Connections to servers of every revision, over HTTP and to processes.
+ * Connects to servers of every revision, over HTTP and to processes.
  *
  * @module @x/legacy/client
  */

@@ -1,5 +1,5 @@
 /**
- * The server extension that serves clients of older revisions.
+ * Lets a server serve clients of older revisions too.
  *
  * @module @x/legacy
  */

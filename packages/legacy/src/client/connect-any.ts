@@ -13,15 +13,15 @@ import {
 import type { createStdioTransport } from './stdio/stdio-transport.ts'
 import { type ParsedTarget, parseTarget, type ServerTarget } from './target.ts'
 
-/** Loads the module with the stdio transport. */
+/** Loads the stdio transport only when it is needed. */
 export type LoadStdio = () => Promise<{ readonly createStdioTransport: typeof createStdioTransport }>
 
-/** The limit for the first answer of a process. A package runner such as `npx` may download the program first. */
+/** For a process's first answer. A package runner such as `npx` may download the program first. */
 // limit: `handshakeTimeoutMs` of `connectAny`, of a command | ms | the first answer of a command, after its
 //   `initialize` | the process is replaced
 const defaultStartTimeoutMs = 60_000
 
-/** Creates the connection of {@link connectAny}. `loadStdio` is undefined on a platform that cannot start processes. */
+/** Connects for {@link connectAny}. `loadStdio` is undefined on a platform that cannot start processes. */
 export function connectTarget(
   target: ServerTarget,
   options: ConnectAnyOptions,
@@ -59,7 +59,7 @@ export function connectTarget(
   return createStatefulConnection({
     ...shared,
     settings: { ...shared.settings, handshakeTimeoutMs },
-    // Only the name of the program is included, because arguments may contain secrets.
+    // Only the program's name, because arguments may contain secrets.
     url: `stdio:${entry.command.split(/[\\/]/).at(-1)}`,
     serverKey: [entry.command, ...(entry.args ?? [])].join(' '),
     canMixPrincipals: false,
@@ -82,17 +82,14 @@ function revisionSettings({
   throw new TypeError(`connectAny: the revision "${String(revision)}" is unknown; known are ${known}`)
 }
 
-/**
- * Returns a function that throws an error with the package to install. The transports are optional packages, because a
- * host needs only those that it uses.
- */
+/** Names the package to install. Transports are optional packages, because a host needs only those that it uses. */
 function explainMissing(packageName: string): (cause: unknown) => never {
   return (cause) => {
     throw new Error(`${packageName} could not be loaded: install it beside @x/legacy`, { cause })
   }
 }
 
-/** Adds the headers of an entry to those of the options. For the same name, the header of the options is used. */
+/** Adds an entry's headers to those of the options, which win for the same name. */
 function withEntryHeaders(
   { headers: entryHeaders }: ParsedTarget & { readonly transport: 'http' },
   options: HttpOptions = {},

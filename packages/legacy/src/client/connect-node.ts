@@ -4,11 +4,11 @@ import type { ServerTarget } from './target.ts'
 
 /**
  * Connects to a server of 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26 or 2024-11-05, and detects its revision
- * (basic/versioning, backward compatibility). The server is a URL, or an entry of a host's configuration: `{ url,
- * headers }` or `{ command, args, env, cwd }`. Calls, questions and subscriptions are the same for all revisions.
+ * (basic/versioning, backward compatibility). Give a URL, or an entry of a host's configuration: `{ url, headers }` or
+ * `{ command, args, env, cwd }`. Calls, questions and subscriptions are the same for all revisions.
  *
- * The first request loads the transport, and starts the process of a command. Throws a `TypeError` for a target or an
- * option that does not exist. The exchange rejects with `HttpError` or `StdioError` when no response arrives.
+ * Only the first request loads the transport and starts the process of a command. Throws a `TypeError` for a target or
+ * an option that does not exist. The exchange rejects with `HttpError` or `StdioError` when no response arrives.
  *
  * @example
  * await using connection = connectAny({ command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] })

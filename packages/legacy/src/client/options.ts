@@ -13,28 +13,28 @@ import type { Implementation, RpcNotification, ServerCapabilities } from '@x/sch
 import type { createHttpClient } from '@x/transport-http/client'
 import type { LegacyRevision } from '../translate/revisions.ts'
 
-/** The server of a connection: of 2026-07-28, or of an older revision. */
+/** The server at the other end of a connection: of 2026-07-28, or of an older revision. */
 export type ServerPeer = { readonly revision: '2026-07-28' } | LegacyServerPeer
 
 /** A server of an older revision, as its handshake describes it. */
 export interface LegacyServerPeer extends Extract<ConnectionPeer, { readonly namesCalls: boolean }> {
   readonly revision: LegacyRevision
   /**
-   * True if a question of the server says which call it belongs to, as over HTTP. Over stdio no question does, so that
-   * a process serves one user.
+   * True if a question of the server says which call it belongs to, as over HTTP. Over stdio none does, so a process
+   * serves one user.
    */
   readonly namesCalls: boolean
-  /** The name and version of the server's software, which are not verified. */
+  /** Name and version of the server's software, unverified. */
   readonly info: Pick<Implementation, 'name' | 'version'> | undefined
   readonly capabilities: ServerCapabilities
   readonly instructions: string | undefined
 }
 
-/** The process of a server. */
+/** A server's process. */
 export interface ProcessView {
-  /** The id of the running process. Undefined if no process is running. */
+  /** Undefined if no process is running. */
   readonly pid: number | undefined
-  /** The number of processes that were started to replace a process that had exited. */
+  /** How many processes had to replace one that had exited. */
   readonly restartCount: number
   /**
    * Ends the running process at once, as a crash would. Its calls reject, and the next call starts another process. It
@@ -48,42 +48,42 @@ export interface AnyConnection extends Connection, ObservableState {
   readonly state: ObservableState['state']
   readonly onStateChange: ObservableState['onStateChange']
   /**
-   * Sends requests of 2026-07-28 to a server of any revision. Several clients may share this function. An older server
-   * serves one user on a connection: requests of another principal, session or client name are rejected.
+   * Sends requests of 2026-07-28 to a server of any revision. Several clients may share this function. But an older
+   * server serves one user on a connection: requests of another principal, session or client name are rejected.
    */
   readonly exchange: Connection['exchange']
-  /** The name of the server in errors. */
+  /** Names the server in errors. */
   readonly url: string
   /** True if requests may belong to several principals, because `http.headers` is a function. */
   readonly canMixPrincipals: boolean
   /** Aborts when {@link close} is called, so that other code stops retrying. */
   readonly closed: AbortSignal
-  /** The detected server. Undefined until a request has detected it. */
+  /** Undefined until a request has detected the server. */
   readonly peer: ServerPeer | undefined
-  /** Sends a notification. Rejects until a request has detected the revision of the server. */
+  /** Sends a notification. Rejects until a request has detected the server's revision. */
   notify(notification: RpcNotification, call: Call): Promise<void>
-  /** The process of a server that is a command. Undefined before the first request, and for a server at a URL. */
+  /** For a server that is a command. Undefined before the first request, and for a server at a URL. */
   readonly process: ProcessView | undefined
-  /** Rejects the running calls, ends the sessions with an older server, and frees the resources of the connection. */
+  /** Rejects the running calls, ends the sessions with an older server, and frees the connection's resources. */
   close(): Promise<void>
 }
 
-/** A store of detected revisions, for example to keep them over restarts. Keys are URLs or command lines. */
+/** Stores detected revisions, for example to keep them over restarts. Keys are URLs or command lines. */
 export interface DetectedRevisions {
-  /** Returns the revision that was stored for a key. */
+  /** The revision that was stored for a key. */
   get(key: string): string | undefined
   set(key: string, revision: string): void
 }
 
-/** The options of `connectHttp` on this platform. */
+/** What `connectHttp` accepts on this platform. */
 export type HttpOptions = Omit<NonNullable<Parameters<typeof createHttpClient>[1]>, 'runtime'>
 
-/** The options of `connectStdio` that are not in {@link CommandEntry}. */
+/** Options of `connectStdio` that are not in {@link CommandEntry}. */
 export interface StdioOptions {
-  /** A function that receives each line of stderr. `'inherit'` sends the lines to the stderr of this process. */
+  /** Receives each line of stderr. `'inherit'` sends the lines to the stderr of this process. */
   readonly stderr?: 'inherit' | ((line: string) => void) | undefined
   /**
-   * True to start the process in a separate process group. `false` starts it in the group of this process, and so at
+   * True to start the process in a process group of its own. `false` starts it in the group of this process, and so at
    * the same terminal. Default: true.
    */
   readonly processGroup?: boolean | undefined
@@ -92,13 +92,12 @@ export interface StdioOptions {
    * until it has ended five times in a row.
    */
   readonly restart?: false | undefined
-  /** The time limit of each step of an orderly shutdown, in milliseconds. Default: 2,000. */
+  /** Milliseconds that each step of an orderly shutdown may take. Default: 2,000. */
   readonly graceMs?: number | undefined
   /** Called after each exit of a process. */
   readonly onExit?: ((exit: ProcessEnd) => void) | undefined
   /**
-   * Returns the streams to use instead of those of a new process, such as streams that record what passes. It is called
-   * once for each process.
+   * Replaces the streams of a new process, for example by ones that record what passes. Called once for each process.
    */
   readonly wrapStreams?: WrapStreams | undefined
 }
@@ -112,7 +111,7 @@ export interface ProcessStreams {
 /** As a method, so that a function whose parameter has the types of Node is one too. */
 export type WrapStreams = { wrap(streams: ProcessStreams, pid: number | undefined): ProcessStreams }['wrap']
 
-/** The exit of a process. */
+/** The end of a process. */
 export interface ProcessEnd {
   readonly pid: number | undefined
   readonly exitCode: number | undefined
@@ -123,24 +122,23 @@ export interface ProcessEnd {
   readonly stderr: string
 }
 
-/** The options of {@link connectAny}. */
 export interface ConnectAnyOptions {
   /**
-   * The revision of the server, or `'older'` for any revision before 2026-07-28. `'probe'` detects the revision with
-   * `server/discover` (basic/versioning). An older revision is the only one that `initialize` offers, as a host of that
-   * revision does; a server that answers with another one is rejected. Default: `'probe'`.
+   * The server's revision, or `'older'` for any before 2026-07-28. `'probe'` detects it with `server/discover`
+   * (basic/versioning). An older revision is the only one that `initialize` offers, as a host of that revision does; a
+   * server that answers with another one is rejected. Default: `'probe'`.
    */
   readonly revision?: 'probe' | '2026-07-28' | 'older' | LegacyRevision | undefined
-  /** The store of detected revisions. Default: they are kept until the connection is closed. */
+  /** Keeps detected revisions. Default: until the connection is closed. */
   readonly detectedRevisions?: DetectedRevisions | undefined
   /**
-   * Milliseconds that the client has to answer a question of the server. After that the call is cancelled. Default: 10
+   * Milliseconds that the client has to answer a question of the server, before the call is cancelled. Default: 10
    * minutes.
    */
   readonly answerTimeoutMs?: number | undefined
   /**
-   * The time limit of the probe, and of the handshake, in milliseconds. A process that answers neither is replaced by one
-   * that is sent `initialize` first. Default: 30,000 for a URL, and 60,000 for a command, which may be downloaded first.
+   * Milliseconds for the probe, and for the handshake. A process that answers neither is replaced by one that is sent
+   * `initialize` first. Default: 30,000 for a URL, and 60,000 for a command, which may be downloaded first.
    */
   readonly handshakeTimeoutMs?: number | undefined
   /**
@@ -149,17 +147,17 @@ export interface ConnectAnyOptions {
    */
   readonly probeTimeoutMs?: number | undefined
   /**
-   * A function that receives problems of the server. By default each is written as a line to the standard error.
-   * Warnings have these codes. `task_required`: a tool was left out, because it only runs as a task of 2025-11-25.
-   * `refused_request`: a request of the server belonged to no call. `no_subscription`: the server sends no
-   * notifications of changes. `log_level`: the server did not accept the log level.
+   * Receives problems of the server. By default each is written as a line to the standard error. Warnings have these
+   * codes. `task_required`: a tool was left out, because it only runs as a task of 2025-11-25. `refused_request`: a
+   * request of the server belonged to no call. `no_subscription`: the server sends no notifications of changes.
+   * `log_level`: the server did not accept the log level.
    */
   readonly log?: Log | undefined
-  /** The options of the transport for a server at a URL. */
+  /** For a server at a URL. */
   readonly http?: HttpOptions | undefined
-  /** The options of the transport for a server that is a command. */
+  /** For a server that is a command. */
   readonly stdio?: StdioOptions | undefined
-  /** The clock, for tests. Default: the platform's. */
+  /** For tests. Default: the platform's clock. */
   readonly runtime?: Clock | undefined
 }
 
@@ -187,19 +185,17 @@ export function resolveConnectAnyOptions(options: ConnectAnyOptions): ResolvedCo
   return resolveOptions(options, connectAnyOptionTable, 'connectAny')
 }
 
-/** The options that the parts of a client for older servers share. */
+/** What the parts of a client for older servers share. */
 export interface LegacySettings extends Pick<ResolvedConnectAnyOptions, 'answerTimeoutMs'> {
   readonly handshakeTimeoutMs: number
   readonly log: Log
   readonly warn: (code: WarningCode, message: string) => void
 }
 
-/** The limit for a handshake with a server at a URL. */
 // limit: `handshakeTimeoutMs` of `connectAny`, at a URL | ms | the detection of the revision, and the handshake, at a
 //   URL | the call is rejected
 const defaultHandshakeTimeoutMs = 30_000
 
-/** Returns the shared options. */
 export function createSettings({
   answerTimeoutMs,
   handshakeTimeoutMs = defaultHandshakeTimeoutMs,

@@ -1,6 +1,6 @@
-/** A server at a URL, as an entry in the configuration of a host. */
+/** A server at a URL, as a host's configuration has it. */
 export interface AddressEntry {
-  /** The transport, if the configuration names it: `http` or `streamable-http`. */
+  /** Transport, if the configuration names it: `http` or `streamable-http`. */
   readonly type?: string | undefined
   readonly url: string | URL
   /** Headers of every request, such as `Authorization`. */
@@ -8,25 +8,25 @@ export interface AddressEntry {
 }
 
 /**
- * A server that is a program of this machine, as an entry in the configuration of a host. Never accept an entry from a
- * network.
+ * A server that is a program of this machine, as a host's configuration has it. Never accept an entry from a network,
+ * because it chooses what runs here.
  */
 export interface CommandEntry {
-  /** The transport, if the configuration names it: `stdio`. */
+  /** Transport, if the configuration names it: `stdio`. */
   readonly type?: string | undefined
-  /** The program: a path, or a name that is looked up in `PATH`. It is not run by a shell. */
+  /** Program: a path, or a name that is looked up in `PATH`. No shell runs it. */
   readonly command: string
-  /** The arguments of the program. They are passed on unchanged. */
+  /** Passed on to the program unchanged. */
   readonly args?: readonly string[] | undefined
   /** Environment variables, in addition to the few that every process gets. They replace variables of the same name. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
-  /** The working directory of the process. Default: that of this process. */
+  /** Working directory of the process. Default: that of this process. */
   readonly cwd?: string | URL | undefined
 }
 
 /**
- * A server, as its URL or as its entry in the configuration of a host. Other members of an entry are for the host, and
- * are ignored here.
+ * A server, as its URL or as its entry in a host's configuration. Other members of an entry are for the host, and are
+ * ignored here.
  */
 export type ServerTarget = string | URL | AddressEntry | CommandEntry
 
@@ -39,7 +39,7 @@ const advice = 'a server is a URL, { url, headers } or { command, args, env, cwd
 const httpTypes: readonly unknown[] = [undefined, 'http', 'streamable-http', 'streamableHttp']
 const stdioTypes: readonly unknown[] = [undefined, 'stdio']
 
-/** Checks a target. Throws a `TypeError` if the target is invalid. Its message describes valid targets. */
+/** Throws a `TypeError` for an invalid target; its message describes valid ones. */
 export function parseTarget(target: ServerTarget): ParsedTarget {
   if (typeof target === 'string' || target instanceof URL) return parseAddress({ url: target })
   const hasUrl = 'url' in target && target.url !== undefined

@@ -1,5 +1,5 @@
 /**
- * Connections to servers of every revision, over HTTP, on platforms without processes.
+ * Connects to servers of every revision, over HTTP, on platforms without processes.
  *
  * @module @x/legacy/client
  */

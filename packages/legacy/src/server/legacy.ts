@@ -8,8 +8,8 @@ import { createStreamAdapter } from './stdio/stream-adapter.ts'
 /** The member that {@link legacy} adds to its server. */
 export interface LegacyApi {
   /**
-   * The number of answers without the `state` of their question (SEP-1685). If it stays 0 for long enough, and the
-   * report of a `migratingState` codec has `canAdvance`, the fallback is not needed any more.
+   * The number of answers that came without the `state` of their question (SEP-1685). If it stays 0 for long enough,
+   * and the report of a `migratingState` codec has `canAdvance`, the fallback is not needed any more.
    */
   readonly missingEchoCount: number
 }
@@ -19,10 +19,9 @@ const singleProcessMessage =
   'instance'
 
 /**
- * Creates the server extension that serves clients of revisions 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05. They
- * use the same endpoint and the same streams as clients of 2026-07-28. The definitions of the server need no change.
- * Handlers that ask their client run again from the top for older clients too. Session ids are sealed with the `state`
- * of the server.
+ * Serves clients of revisions 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05, on the same endpoint and the same
+ * streams as clients of 2026-07-28. Your definitions need no change: handlers that ask their client run again from the
+ * top for older clients too. Session ids are sealed with the server's `state`.
  *
  * @example
  * const state = sealedState({ keys: (process.env.STATE_KEYS ?? '').split(',') })

@@ -6,12 +6,11 @@ import type { LegacyOptions } from '../server/session/options.ts'
 import { type EventReader, createRpcRequest, type ScriptedClient, createScriptedClient } from './scripted-client.ts'
 import { createLegacyServer } from './serve-legacy.ts'
 
-/** A form with one field. */
 export const nameSchema = z.object({ name: z.string() })
-/** The capabilities of a client that can be asked all kinds of questions. */
+/** For a client that can be asked all kinds of questions. */
 export const allCapabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
 
-/** The tools and options of the server, and the revision and capabilities of the client. */
+/** What the server offers, and which revision and capabilities the client has. */
 export interface ConnectOptions {
   readonly tools: readonly Tool[]
   readonly capabilities?: JsonObject
@@ -19,7 +18,7 @@ export interface ConnectOptions {
   readonly options?: LegacyOptions
 }
 
-/** Creates a server with tools, and a client that has sent it `initialize`. */
+/** A server with tools, and a client that has sent it `initialize`. */
 export async function connectScriptedClient({
   tools,
   capabilities = allCapabilities,
@@ -32,7 +31,6 @@ export async function connectScriptedClient({
   return client
 }
 
-/** Returns a request that calls a tool. */
 export function createToolCall(
   name: string,
   args: JsonObject = {},
@@ -41,7 +39,6 @@ export function createToolCall(
   return createRpcRequest('tools/call', { name, arguments: args, ...(meta && { _meta: meta }) })
 }
 
-/** Returns the next request of the server on a stream. */
 export async function readServerRequest(
   events: EventReader,
 ): Promise<JsonObject & { readonly id: string; readonly method: string }> {
@@ -51,19 +48,18 @@ export async function readServerRequest(
   return { ...message, id: message['id'], method: message['method'] }
 }
 
-/** Returns the response to a request of the server. */
 export function answerOf(id: string, result: JsonObject): JsonObject {
   return { jsonrpc: '2.0', id, result }
 }
 
-/** Returns the text of a tool's result. Returns the message itself if it has no text. */
+/** Text of a tool's result, or the message itself if it has no text. */
 export function textIn(message: JsonObject | undefined): unknown {
   const result = message?.['result']
   const content = isJsonObject(result) ? result['content'] : undefined
   return Array.isArray(content) && isJsonObject(content[0]) ? content[0]['text'] : message
 }
 
-/** A tool that asks for a name, and returns the whole answer. */
+/** Asks for a name, and returns the whole answer. */
 export const greetTool = tool('greet', {
   description: 'Asks for a name',
   run: async (_, ctx) => {
@@ -72,7 +68,7 @@ export const greetTool = tool('greet', {
   },
 })
 
-/** Creates a tool that asks for two names in turn, with a step after each that records the name. */
+/** Asks for two names in turn, with a step after each that records the name. */
 export function createPairTool(steps: string[]): Tool {
   return tool('pair', {
     description: 'Asks for two names, with a step after each',
@@ -86,7 +82,7 @@ export function createPairTool(steps: string[]): Tool {
   })
 }
 
-/** A tool that asks the user and the model at the same time. */
+/** Asks the user and the model at the same time. */
 export const elicitAndSampleTool = tool('both', {
   description: 'Asks user and model at once',
   run: async (_, ctx) => {

@@ -8,7 +8,6 @@ import { createPairTool, greetTool, nameSchema, elicitAndSampleTool } from './as
 import { type ScriptedClient, createScriptedClient } from './scripted-client.ts'
 import { createLegacyServer } from './serve-legacy.ts'
 
-/** Creates the bus of one instance, which a test can cut off or pause. */
 function createTestBus(shared: ChangeBus): Omit<LinkedInstance, 'server'> & { readonly bus: ChangeBus } {
   let state: 'runs' | 'frozen' | 'dead' = 'runs'
   const waiting: (() => void)[] = []
@@ -50,29 +49,29 @@ export interface LinkedInstance {
   readonly server: McpServer
   /** Cuts the instance off from the bus, as if its process was killed. */
   kill(): void
-  /** Pauses the messages of the instance, as if its process was suspended. */
+  /** Pauses the instance's messages, as if its process was suspended. */
   freeze(): void
   thaw(): void
   reportGap(): void
 }
 
-/** The store of all instances, which a test can make unreachable or empty. */
+/** All instances' store, which a test can make unreachable or empty. */
 export interface FaultyStore extends StateStore {
   isReachable: boolean
   /** True makes the store reject each write of a round after the write had its effect. */
   rejectsStoredRounds: boolean
   /** Called after each read, whose result arrives when the promise resolves. */
   afterRead: (key: string) => Promise<void>
-  /** The number of operations so far. */
+  /** Operations so far. */
   operationCount: number
-  /** Returns a function that brings back the current entries, like a fail-over that loses the writes since. */
+  /** The returned function brings back the current entries, like a fail-over that loses the writes since. */
   snapshot(): () => void
-  /** Returns the number of entries whose keys begin with a prefix. */
+  /** Counts entries whose keys begin with a prefix. */
   count(prefix: string): number
 }
 
 function createFaultyStore(): FaultyStore {
-  /** The entries that were added, for snapshots. */
+  /** What was added, for snapshots. */
   let entries = new Map<string, { readonly value: string; readonly ttlMs: number }>()
   let store = memoryStore({ maxEntriesPerOwner: 10_000 })
   const run = async <T>(operation: (current: StateStore) => Promise<T>): Promise<T> => {
@@ -116,24 +115,22 @@ function createFaultyStore(): FaultyStore {
   return faultyStore
 }
 
-/** Three instances. The test chooses the instance that gets the next requests. */
+/** Three instances, of which the test chooses the one that gets the next requests. */
 export interface LinkedServers {
   readonly client: ScriptedClient
-  /** The steps that tools have done, in order. */
+  /** Steps that tools have done, in order. */
   readonly steps: readonly string[]
   readonly errors: readonly unknown[]
   readonly store: FaultyStore
   /** Notifies every instance that messages may have been lost. */
   reportGap(): void
-  /** The gate at which long-running tools wait. */
+  /** Long-running tools wait here. */
   readonly gate: Gate
-  /** Chooses an instance. */
   getInstance(place: number): LinkedInstance
-  /** Creates one more client. */
   createClient(): ScriptedClient
 }
 
-/** Starts instances that share keys, a store and a bus. */
+/** Instances that share keys, a store and a bus. */
 export function createLinkedServers(options: LegacyOptions = {}): LinkedServers {
   const state = sealedState({ keys: [randomBytes(32)] })
   const [shared, store] = [memoryBus(), createFaultyStore()]

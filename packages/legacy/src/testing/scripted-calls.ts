@@ -11,10 +11,9 @@ import {
   type ServerStream,
 } from './scripted-server.ts'
 
-/** The name and the version of the client. */
 export const hostInfo = { name: 'host', version: '1.2.3' }
 const form = { type: 'object', properties: { name: { type: 'string', default: 'Ada' } } }
-/** Returns the answer of a user who filled in a form. */
+/** A user who filled in a form. */
 export const createAcceptAnswer = (): { action: 'accept'; content: { name: string } } => ({
   action: 'accept',
   content: { name: 'Grace' },
@@ -25,7 +24,7 @@ export interface ConnectedClient {
   readonly server: ScriptedServer
   readonly client: Client
   readonly connection: AnyConnection
-  /** Returns the next call that the server receives, with its request and its stream. */
+  /** The next call that the server receives, with its request and its stream. */
   readonly nextCall: () => Promise<{
     readonly stream: ServerStream
     readonly id: JsonValue
@@ -33,7 +32,7 @@ export interface ConnectedClient {
   }>
 }
 
-/** Creates a server that answers each call with a stream that the test writes, and a client of the server. */
+/** A server that answers each call with a stream that the test writes, and a client of it. */
 export function connectScriptedServer(
   client: Partial<ClientOptions> = {},
   options: ConnectAnyOptions = {},
@@ -68,7 +67,7 @@ export function connectScriptedServer(
   }
 }
 
-/** Sends a result with a text, and ends the stream of the call. */
+/** Sends a text as the result, and ends the call's stream. */
 export function sendToolResult(
   { stream, id }: { readonly stream: ServerStream; readonly id: JsonValue },
   text = 'done',
@@ -77,7 +76,6 @@ export function sendToolResult(
   stream.close()
 }
 
-/** Returns a request of the server for a form. */
 export function createElicitRequest(id: JsonValue, more: JsonObject = {}): JsonObject {
   const params = { message: 'Name?', requestedSchema: form }
   return { jsonrpc: '2.0', id, method: 'elicitation/create', params, ...more }

@@ -1,41 +1,38 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
-/** The response to one HTTP request. */
 export interface ReceivedResponse {
   readonly status: number
   readonly headers: Headers
-  /** The JSON in the body. Undefined if there is none. */
+  /** Undefined if the body is not JSON. */
   readonly json: JsonValue | undefined
 }
 
-/** An event of a stream. */
 export interface ServerEvent {
   readonly id: string | undefined
   readonly retry: string | undefined
-  /** The message. Undefined for an event without data. */
+  /** Undefined for an event without data. */
   readonly message: JsonObject | undefined
 }
 
-/** A stream that is read event by event. */
+/** Reads a stream event by event. */
 export interface EventReader {
   readonly status: number
   readonly headers: Headers
-  /** Returns the next event with data. Undefined at the end of the stream. */
+  /** The next event with data. Undefined at the end of the stream. */
   readMessage(): Promise<JsonObject | undefined>
-  /** Returns the next event. Undefined at the end of the stream. Comments are skipped. */
+  /** The next event, without comments. Undefined at the end of the stream. */
   readEvent(): Promise<ServerEvent | undefined>
   /** Closes the connection. */
   leave(): Promise<void>
 }
 
-/** A client of an older revision, which sends the requests of a test. */
+/** A client of an older revision, which sends what the test wants. */
 export interface ScriptedClient {
   readonly sessionId: string | undefined
   /** Sends `initialize`, and returns the result. */
   initialize(params?: JsonObject): Promise<JsonObject>
-  /** Sends a POST. */
   post(body: JsonValue, headers?: Record<string, string | undefined>): Promise<ReceivedResponse>
-  /** Sends a request, and returns the JSON of the response. */
+  /** Sends a request, and returns the response's JSON. */
   request(method: string, params?: JsonObject): Promise<JsonObject>
   /** Sends a POST whose answer is a stream. */
   openStream(body: JsonValue, headers?: Record<string, string | undefined>): Promise<EventReader>
@@ -48,7 +45,7 @@ export type Fetch = (request: Request) => Promise<Response>
 
 let lastRequestId = 0
 
-/** Returns a request with a unique id. */
+/** Each has an id of its own. */
 export function createRpcRequest(
   method: string,
   params?: JsonObject,
@@ -57,7 +54,7 @@ export function createRpcRequest(
   return { jsonrpc: '2.0', id: lastRequestId, method, params: params ?? {} }
 }
 
-/** Creates a client of an endpoint. It sends `headers` with every request. */
+/** Sends `headers` with every request. */
 export function createScriptedClient(
   fetch: Fetch,
   revision = '2025-11-25',

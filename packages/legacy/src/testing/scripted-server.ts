@@ -1,13 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
-/** An HTTP request that the server has received. */
 export interface ReceivedRequest {
   readonly method: string
   readonly headers: Headers
   readonly message: JsonObject
 }
 
-/** The stream of one response, which a test writes. */
+/** One response as a stream, which a test writes. */
 export interface ServerStream {
   readonly response: Response
   send(message: JsonValue | undefined, fields?: { readonly id?: string; readonly retry?: number }): void
@@ -16,7 +15,6 @@ export interface ServerStream {
   breakOff(): void
 }
 
-/** Opens a stream of events. */
 export function openStream(): ServerStream {
   let writer: ReadableStreamDefaultController<Uint8Array> | undefined
   const body = new ReadableStream<Uint8Array>({
@@ -40,7 +38,7 @@ export function openStream(): ServerStream {
   }
 }
 
-/** The parts of a server that a test replaces. An undefined part has its default. */
+/** What a test replaces in a server; the rest has defaults. */
 export interface ServerScript {
   readonly revision?: string
   readonly capabilities?: JsonObject
@@ -52,17 +50,16 @@ export interface ServerScript {
 
 /** A server of an older revision whose answers a test defines. */
 export interface ScriptedServer {
-  /** Serves one request. It is the `fetch` of the connection. */
+  /** Serves one request, as the `fetch` of the connection. */
   readonly fetch: (url: string, init: RequestInit & { readonly signal: AbortSignal }) => Promise<Response>
-  /** All received requests, in order. */
+  /** Everything received, in order. */
   readonly arrived: readonly ReceivedRequest[]
-  /** Returns the next response of the client to a request of this server. */
+  /** What the client answers next to a request of this server. */
   nextAnswer(): Promise<JsonObject>
-  /** Returns the method of each received message, or the HTTP method if the message has none, in order. */
+  /** Method of each received message, or the HTTP method if the message has none, in order. */
   methods(): string[]
 }
 
-/** Returns the result of a request as an HTTP response. */
 export function createReply(
   { message }: ReceivedRequest,
   result: JsonObject,
@@ -71,12 +68,11 @@ export function createReply(
   return Response.json({ jsonrpc: '2.0', id: message['id'], result }, { headers })
 }
 
-/** Returns the error of a request as an HTTP response. */
 export function createErrorReply({ message }: ReceivedRequest, error: JsonObject, status = 200): Response {
   return Response.json({ jsonrpc: '2.0', id: message['id'] ?? null, error }, { status })
 }
 
-/** Creates a server with a session, like a server of the official v1 SDK. */
+/** Has a session, like a server of the official v1 SDK. */
 export function createScriptedServer(script: ServerScript = {}): ScriptedServer {
   const arrived: ReceivedRequest[] = []
   const answers: JsonObject[] = []

@@ -6,10 +6,7 @@ import type { LegacyOptions } from '../server/session/options.ts'
 
 const writeError = createLog(undefined, '@x/legacy')
 
-/**
- * Returns a log that adds the warnings of the extension to a list. An error is written to the console, which fails the
- * test.
- */
+/** Adds the extension's warnings to a list. An error is written to the console, which fails the test. */
 export function collectWarnings(warnings: LogRecord[]): Log {
   return (record) => {
     if (record.level === 'error') writeError(record)
@@ -17,7 +14,7 @@ export function collectWarnings(warnings: LogRecord[]): Log {
   }
 }
 
-/** Creates a server for 2026-07-28 and older revisions. */
+/** For 2026-07-28 and older revisions. */
 export function createLegacyServer(
   definition: Omit<ServerDefinition, 'name' | 'version'>,
   options: LegacyOptions = {},

@@ -8,9 +8,7 @@ import {
 } from '@x/schema'
 import { type LegacyRevision, revisionFeaturesOf } from './revisions.ts'
 
-/** What becomes of one capability between an older revision and 2026-07-28. */
 interface CapabilityRow {
-  /** The first revision that defines the capability. */
   readonly since: LegacyRevision | typeof protocolVersion
   /**
    * What a declaration means, in every revision that the peer speaks. It counts before `since` too, because hosts
@@ -25,8 +23,8 @@ interface CapabilityRow {
 const usual = { declared: 'counts', absent: 'not_sent' } as const
 
 /**
- * The capabilities of clients and servers, by their path. This table alone decides what a declaration means to a peer
- * of an older revision. Extensions without a row follow the row `extensions`.
+ * Capabilities of clients and servers, by their path. This table alone decides what a declaration means to a peer of an
+ * older revision. Extensions without a row follow the row `extensions`.
  */
 const capabilityTable = {
   elicitation: { since: '2025-06-18', ...usual },
@@ -46,7 +44,7 @@ const capabilityTable = {
   // Some helpers use an extension that their side never declares, such as the official one for skills.
   extensions: { since: protocolVersion, declared: 'counts', absent: 'sent' },
   // A peer that knows the tasks of 2025-11-25 would take the handle of the extension for a result, and the other way
-  // round (seps/2663-tasks-extension). So calls of older revisions run as ordinary calls.
+  // round (seps/2663-tasks-extension), so calls of older revisions run as ordinary calls.
   tasks: { since: '2025-11-25', declared: 'ignored', absent: 'not_sent' },
   'extensions.io.modelcontextprotocol/tasks': { since: protocolVersion, declared: 'ignored', absent: 'not_sent' },
 } as const satisfies Readonly<Record<string, CapabilityRow>>
@@ -54,29 +52,29 @@ const capabilityTable = {
 const capabilityRows: ReadonlyMap<string, CapabilityRow> = new Map(Object.entries(capabilityTable))
 const taskMessage = /^(?:notifications\/)?tasks(?:\/|$)/
 
-/** Returns true if a revision defines a capability. Revisions are dates, so they compare as text. */
+/** True if a revision defines a capability. Revisions are dates, so they compare as text. */
 export function definesCapability(revision: LegacyRevision, path: keyof typeof capabilityTable): boolean {
   return revision >= capabilityTable[path].since
 }
 
-/** Returns true for a capability that neither side declares or uses below 2026-07-28. */
+/** True if neither side declares or uses the capability below 2026-07-28. */
 export function isIgnoredCapability(path: string): boolean {
   return capabilityRows.get(path)?.declared === 'ignored'
 }
 
-/** Returns true for a method or notification of tasks, which neither side uses below 2026-07-28. */
+/** True for a method or notification of tasks, which neither side uses below 2026-07-28. */
 export function isTaskMessage(method: string): boolean {
   return taskMessage.test(method)
 }
 
-/** Returns true if a message that needs a capability is sent to a peer that has not declared it. */
+/** True if a message that needs a capability is sent to a peer that has not declared it. */
 export function isSentUndeclared(path: string): boolean {
   return capabilityRows.get(path)?.absent === 'sent'
 }
 
 /**
- * Returns the capabilities of an older client in the form of 2026-07-28, which has no `roots.listChanged`, and no modes
- * of elicitation and sampling beside those of the table.
+ * An older client's capabilities in the form of 2026-07-28, which has no `roots.listChanged`, and no modes of
+ * elicitation and sampling beside those of the table.
  */
 export function toClientCapabilities(capabilities: JsonObject): ClientCapabilities {
   const { elicitation, sampling, roots, experimental, extensions } = pickCounting(capabilities)
@@ -90,8 +88,8 @@ export function toClientCapabilities(capabilities: JsonObject): ClientCapabiliti
 }
 
 /**
- * Returns what a client or server of 2026-07-28 declares to a peer of an older revision, and what such a server has
- * declared to us.
+ * What a client or server of 2026-07-28 declares to a peer of an older revision, and what such a server has declared to
+ * us.
  */
 export function pickShared(capabilities: ClientCapabilities | ServerCapabilities | JsonObject): JsonObject {
   const { experimental, extensions, ...others } = pickCounting(capabilities)
@@ -122,7 +120,7 @@ function withDefaultMode(modes: JsonObject): JsonObject {
   return Object.keys(modes).length === 0 ? { form: {} } : modes
 }
 
-/** Returns the description of an implementation with the fields that a revision has. */
+/** Keeps the fields that a revision has. */
 export function toLegacyImplementation(info: Implementation | JsonObject, revision: LegacyRevision): JsonObject {
   const { icons, description, websiteUrl, title, ...named } = info
   const { hasIcons, hasStructuredOutput } = revisionFeaturesOf(revision)

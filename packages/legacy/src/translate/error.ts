@@ -14,7 +14,7 @@ export type LegacyFailure = { readonly error: WireError } | { readonly result: J
 
 /**
  * Translates an error of 2026-07-28. If a tool needs a capability that its client lacks, the failure is a result that
- * names the capability, because the model reads results.
+ * names it, because the model reads results.
  */
 export function toLegacyFailure(error: WireError, method: string): LegacyFailure {
   const { code, message, data } = error
@@ -29,10 +29,10 @@ export function toLegacyFailure(error: WireError, method: string): LegacyFailure
   return { error }
 }
 
-/** Returns the failure of a call that needs capabilities that its client lacks. */
+/** For a call that needs capabilities that its client lacks. */
 export function createCapabilityFailure(requiredCapabilities: JsonObject, method: string): LegacyFailure {
   const capabilityNames = capabilityNamesOf(requiredCapabilities)
-  // The client may have declared tasks. Its revision is what keeps the call from becoming one.
+  // A client may have declared tasks, but its revision keeps the call from becoming one.
   if (capabilityNames.some(isIgnoredCapability))
     return createUnsupportedFailure(`a client of revision ${protocolVersion}, because it only runs as a task`, method)
   return createUnsupportedFailure(
@@ -43,14 +43,13 @@ export function createCapabilityFailure(requiredCapabilities: JsonObject, method
   )
 }
 
-/** Returns the failure of a call that needs something which this client cannot do, or its revision cannot express. */
+/** For a call that needs something which this client cannot do, or its revision cannot express. */
 export function createUnsupportedFailure(need: string, method: string): LegacyFailure {
   const message = `This needs ${need}`
   if (method !== 'tools/call') return { error: { code: errorCodes.invalidParams, message } }
   return { result: createFailedToolResult(message) }
 }
 
-/** Returns the result of a tool that failed. */
 export function createFailedToolResult(message: string): JsonObject {
   return { content: [{ type: 'text', text: message }], isError: true }
 }

@@ -11,14 +11,14 @@ import { choicesOf } from '@x/schema/internal'
 import { definesCapability } from './capabilities.ts'
 import { type LegacyRevision, revisionFeaturesOf } from './revisions.ts'
 
-/** A question in the form of an older revision, or the part of it that the revision does not have. */
+/** A question in an older revision's form, or what the revision lacks for it. */
 export type LegacyInputRequest =
   | { readonly request: Pick<RpcRequest, 'method' | 'params'> }
   | { readonly unsupported: string }
 
 /**
- * Converts an input request of a server to a request of an older revision. `elicitationId` is added to a request for a
- * URL (client/elicitation). The client has declared the kind of the request, so the revision decides about its form only.
+ * Converts a server's input request for an older revision, and gives one for a URL its `elicitationId`
+ * (client/elicitation). The client has declared the request's kind, so the revision decides about its form only.
  */
 export function toLegacyInputRequest(
   request: InputRequest,
@@ -40,7 +40,7 @@ export function toLegacyInputRequest(
   return { request: { method, params: { ...mode, ...rest, requestedSchema: form.schema } } }
 }
 
-/** Returns the capability that a client needs for a question. Undefined for a method that is no question. */
+/** The capabilities that a client needs for a question. Undefined for a method that is no question. */
 export function requiredCapabilitiesOf(method: string, params: JsonObject = {}): ClientCapabilities | undefined {
   if (method === 'roots/list') return { roots: {} }
   if (method === 'elicitation/create') return { elicitation: params['mode'] === 'url' ? { url: {} } : { form: {} } }
@@ -50,8 +50,8 @@ export function requiredCapabilitiesOf(method: string, params: JsonObject = {}):
 }
 
 /**
- * Converts the schema of a form to 2025-06-18, where titles of choices are in `enumNames`, and only boolean fields have
- * a default. A field with several values cannot be converted.
+ * Converts a form's schema to 2025-06-18, where titles of choices are in `enumNames`, and only boolean fields have a
+ * default. A field with several values cannot be converted.
  */
 function toPlainForm(schema: JsonObject): { readonly schema: JsonObject } | { readonly unsupported: string } {
   const { properties, $schema: _dialect, ...rest } = schema

@@ -18,16 +18,15 @@ import type { LegacyRevision } from './revisions.ts'
 export interface LegacyClient {
   readonly revision: LegacyRevision
   readonly info: Implementation | undefined
-  /** The capabilities of the client in the form of 2026-07-28. */
+  /** The client's capabilities in the form of 2026-07-28. */
   readonly capabilities: ClientCapabilities
 }
 
-/** The keys of `_meta` that 2026-07-28 defines, and that no older revision knows. */
+/** Keys of `_meta` that 2026-07-28 defines, and that no older revision knows. */
 const modernMetaKeys: ReadonlySet<string> = new Set(
   Object.values(metaKeys).filter((key) => key.startsWith('io.modelcontextprotocol/')),
 )
 
-/** The methods that older revisions and 2026-07-28 share. */
 const sharedMethods: ReadonlySet<string> = new Set([
   'tools/list',
   'tools/call',
@@ -40,20 +39,20 @@ const sharedMethods: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns true if a method is passed to the server, because both revisions or an extension define it. A client may use
- * an extension that it has not declared. For example, the official helper for skills reads only the capabilities of the
- * server.
+ * True if a method is passed to the server, because both revisions or an extension define it. A client may use an
+ * extension that it has not declared: the official helper for skills, for example, reads only the server's
+ * capabilities.
  */
 export function isServedMethod(method: string): boolean {
   return sharedMethods.has(method) || isExtensionMethod(method)
 }
 
-/** Returns true if no revision of the protocol defines a method, so that it belongs to an extension. */
+/** True if no revision of the protocol defines a method, so that it belongs to an extension. */
 export function isExtensionMethod(method: string): boolean {
   return findMethodRow(method) === undefined && !legacyMethods.has(method) && !isTaskMessage(method)
 }
 
-/** The methods of older revisions that 2026-07-28 does not have. */
+/** Methods of older revisions that 2026-07-28 does not have. */
 const legacyMethods: ReadonlySet<string> = new Set([
   'initialize',
   'ping',
@@ -68,15 +67,15 @@ const legacyNotifications: ReadonlySet<string> = new Set([
   'notifications/elicitation/complete',
 ])
 
-/** Returns true if no revision of the protocol defines a notification, so that it belongs to an extension. */
+/** True if no revision of the protocol defines a notification, so that it belongs to an extension. */
 export function isExtensionNotification(method: string): boolean {
   return findNotificationRow(method) === undefined && !legacyNotifications.has(method) && !isTaskMessage(method)
 }
 
 /**
- * Translates a request of an older client to 2026-07-28. Its `_meta` gets the version, capabilities, info and log level
- * of the client. `task` is left out, because older clients are offered no capability for it (basic/utilities/tasks).
- * Members that only 2026-07-28 defines are left out too.
+ * Translates an older client's request to 2026-07-28. Its `_meta` gets the client's version, capabilities, info and log
+ * level. `task` is left out, because older clients are offered no capability for it (basic/utilities/tasks), and so are
+ * members that only 2026-07-28 defines.
  */
 export function toModernRequest(request: RpcRequest, client: LegacyClient, level: LoggingLevel): RpcRequest {
   const { task: _task, inputResponses: _responses, requestState: _state, _meta, ...params } = request.params ?? {}
@@ -88,7 +87,7 @@ export function toModernRequest(request: RpcRequest, client: LegacyClient, level
   }
 }
 
-/** Returns the `_meta` with which a client of 2026-07-28 would describe itself. */
+/** As a client of 2026-07-28 would describe itself. */
 export function createClientMeta(client: LegacyClient, level?: LoggingLevel): JsonObject {
   return {
     [metaKeys.protocolVersion]: protocolVersion,
@@ -99,26 +98,25 @@ export function createClientMeta(client: LegacyClient, level?: LoggingLevel): Js
 }
 
 /**
- * Returns a `_meta` without the keys that 2026-07-28 defines. Keys of extensions stay. Returns an empty object if the
- * value is not an object.
+ * Drops the `_meta` keys that 2026-07-28 defines, and keeps those of extensions. Empty if the value is not an object.
  */
 export function omitReservedMeta(meta: unknown): JsonObject {
   if (!isJsonObject(meta)) return {}
   return Object.fromEntries(Object.entries(meta).filter(([key]) => !modernMetaKeys.has(key)))
 }
 
-/** Returns the `_meta` of a message's params, or an empty object if there is none. */
+/** `_meta` of a message's params, or an empty object if there is none. */
 export function metaIn(params: JsonObject | undefined): JsonObject {
   const meta = params?.['_meta']
   return isJsonObject(meta) ? meta : {}
 }
 
-/** Returns true if the params of a message name a protocol version, as those of 2026-07-28 do (basic/versioning). */
+/** True if a message's params name a protocol version, as those of 2026-07-28 do (basic/versioning). */
 export function hasProtocolVersion(params: JsonObject | undefined): boolean {
   return metaIn(params)[metaKeys.protocolVersion] !== undefined
 }
 
-/** Returns a notification without the `_meta` keys that 2026-07-28 defines. */
+/** Drops the `_meta` keys that 2026-07-28 defines. */
 export function toPlainNotification({ method, params }: RpcNotification): RpcNotification {
   if (params === undefined) return { jsonrpc: '2.0', method }
   const { _meta, ...rest } = params

@@ -3,10 +3,10 @@ import { withoutRootReference } from '@x/schema/internal'
 import { type LegacyRevision, legacyRevisions, type RevisionFeatures, revisionFeaturesOf } from './revisions.ts'
 import { omitReservedMeta } from './request.ts'
 
-/** The members of results that are lists whose entries may have `title` and `icons`. */
+/** Results with lists whose entries may have `title` and `icons`. */
 const listFields = ['tools', 'prompts', 'resources', 'resourceTemplates']
 
-// The same frozen list is sent to many clients, so its translation is cached.
+// One frozen list is sent to many clients, so its translation is cached.
 const translationCache = new WeakMap<object, Map<LegacyRevision, JsonObject>>()
 
 /** Translates a complete result. Leaves out members that the older revision does not have. */
@@ -22,7 +22,7 @@ export function toLegacyResult(result: JsonObject, method: string, revision: Leg
 
 function translateResult(result: JsonObject, method: string, revision: LegacyRevision): JsonObject {
   const { resultType, _meta, ...others } = result
-  // Only an extension has other result types, and its client has to see which one it got.
+  // Only an extension has other result types, and its client must see which one it got.
   const members = resultType === undefined || resultType === 'complete' ? others : { ...others, resultType }
   const meta = omitReservedMeta(_meta)
   const translatedMembers = Object.keys(meta).length === 0 ? members : { ...members, _meta: meta }
@@ -49,9 +49,6 @@ function reshapeEntries(result: JsonObject, features: RevisionFeatures): JsonObj
   }
 }
 
-/**
- * Translates an entry of a list to an older revision: a tool, prompt, resource or template, or an argument of a prompt.
- */
 function translateListEntry(list: string, entry: JsonObject, features: RevisionFeatures): JsonObject {
   const { icons, title, outputSchema, arguments: args, annotations, ...rest } = entry
   return {

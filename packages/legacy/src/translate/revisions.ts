@@ -1,10 +1,10 @@
-/** The revisions that are served to older clients, newest first. */
+/** Served to older clients, newest first. */
 export const legacyRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
 
 /** A revision of the protocol before 2026-07-28. */
 export type LegacyRevision = (typeof legacyRevisions)[number]
 
-/** What the messages of a revision can contain. `capabilities.ts` has the capabilities of its peers. */
+/** What a revision's messages can contain. `capabilities.ts` has the capabilities of its peers. */
 export interface RevisionFeatures {
   /** True if tools, prompts, resources and implementations have `icons`. */
   readonly hasIcons: boolean
@@ -56,12 +56,11 @@ const featuresByRevision: { readonly [R in LegacyRevision]: RevisionFeatures } =
   },
 }
 
-/** Returns the features of a revision. */
 export function revisionFeaturesOf(revision: LegacyRevision): RevisionFeatures {
   return featuresByRevision[revision]
 }
 
-/** Returns the served revision with this name. Undefined if it is not served. */
+/** Undefined if the revision is not served. */
 export function findRevision(name: unknown, servedRevisions: readonly LegacyRevision[]): LegacyRevision | undefined {
   return servedRevisions.find((revision) => revision === name)
 }

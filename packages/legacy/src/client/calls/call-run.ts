@@ -23,12 +23,11 @@ import type { LegacyRunningCall, LegacySession } from './session.ts'
 import { toLegacyRequest, toModernResponse, toServerName } from './translate.ts'
 import { parseRequiredUrls, watchUrlCompletion } from './url-required.ts'
 
-/** The dependencies of a {@link CallRun}. */
 export interface CallRunOptions {
   readonly session: LegacySession
   readonly settings: LegacySettings
   readonly clock: Clock
-  /** The `requestState` with which the client's next request names this call. */
+  /** The client's next request names this call with it. */
   readonly requestState: string
   /** Called when the call has ended, and its client has received the outcome or does not wait for it. */
   readonly onFinished: () => void
@@ -37,18 +36,14 @@ export interface CallRunOptions {
 type QuestionAnswer = { readonly result: JsonObject } | { readonly error: WireError }
 type CallRunOutcome = { readonly response: RpcResponse } | { readonly error: unknown }
 
-/** A question of the server that the client has not answered. */
 interface OpenQuestion {
   readonly input: InputRequest
-  /**
-   * Sends the answer to the server. `undefined` sends nothing, because the call during which the server asked has
-   * ended.
-   */
+  /** `undefined` sends nothing, because the call during which the server asked has ended. */
   readonly answer: (answer: QuestionAnswer | undefined) => void
   isSent: boolean
 }
 
-/** The client's request of 2026-07-28 that waits for the next questions of the server, or for the response. */
+/** A request of 2026-07-28 that waits for the server's next questions, or for the response. */
 interface WaitingRequest {
   readonly request: RpcRequest
   readonly call: Call
@@ -60,8 +55,8 @@ interface WaitingRequest {
 const maxQuestions = 100
 
 /**
- * One call to an older server. The first request of 2026-07-28 sends the call to the server. Each further request
- * contains the answers to one round of questions.
+ * One call to an older server, spread over several requests of 2026-07-28: the first one sends it, and each further one
+ * brings the answers to a round of questions.
  */
 export class CallRun implements LegacyRunningCall {
   readonly #options: CallRunOptions
@@ -76,8 +71,8 @@ export class CallRun implements LegacyRunningCall {
   #isRoundDue = false
   #client: CallingClient | undefined
   /**
-   * The latest progress that arrived while no request waited. The next request receives it. Progress only increases, so
-   * earlier values are not kept (basic/utilities/progress).
+   * Progress that arrived while no request waited; the next one receives it. It only increases, so the latest value is
+   * enough (basic/utilities/progress).
    */
   #unsentProgress: JsonObject | undefined
   #stopWatchingClient = (): void => {}
@@ -87,8 +82,8 @@ export class CallRun implements LegacyRunningCall {
   }
 
   /**
-   * Sends the answers that a request contains to the server. Resolves with the next `input_required` result, or with
-   * the response to the call.
+   * Sends the request's answers to the server. Resolves with the next `input_required` result, or with the response to
+   * the call.
    */
   sendNextRequest(request: RpcRequest, call: Call): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
@@ -114,8 +109,8 @@ export class CallRun implements LegacyRunningCall {
   }
 
   /**
-   * Asks the client of this call a question of the server. Resolves with the answer for the server, or with undefined
-   * if none is needed.
+   * Asks this call's client a question of the server. Resolves with the answer for the server, or with undefined if
+   * none is needed.
    */
   ask(request: RpcRequest): Promise<RpcResponse | undefined> {
     const parsedQuestion = this.#parseQuestion(request)
@@ -147,7 +142,7 @@ export class CallRun implements LegacyRunningCall {
     return `question-${this.#lastKeyNumber}`
   }
 
-  // Requests of the server that arrive within one turn of the event loop become the questions of one round.
+  // What the server asks within one turn of the event loop becomes one round.
   #scheduleRound(): void {
     if (this.#isRoundDue) return
     this.#isRoundDue = true
@@ -179,8 +174,8 @@ export class CallRun implements LegacyRunningCall {
   }
 
   /**
-   * Asks the client to open the URLs that an error response requires, in a separate round. Then sends the request again
-   * (client/elicitation, URL elicitation required). Returns false if the response requires no URLs.
+   * Asks the client to open the URLs that an error response requires, in a round of its own, and then sends the request
+   * again (client/elicitation, URL elicitation required). False if the response requires no URLs.
    */
   #askForUrls(request: RpcRequest, response: RpcResponse): boolean {
     const requiredUrls = parseRequiredUrls(response, this.#getDeclaredCapabilities())
@@ -312,7 +307,7 @@ export class CallRun implements LegacyRunningCall {
     this.#waitingRequest = undefined
   }
 
-  /** Cancels a call whose client does not answer its questions. The server is notified of the cancellation at once. */
+  /** Cancels a call whose client does not answer, and notifies the server at once. */
   #giveUp(reason: unknown): void {
     const { clock, onFinished } = this.#options
     clock.clearTimeout(this.#answerTimer)

@@ -16,24 +16,24 @@ import { isSentUndeclared, isTaskMessage } from '../../translate/capabilities.ts
 import { isExtensionMethod, metaIn } from '../../translate/request.ts'
 import type { LegacyServerPeer } from '../options.ts'
 
-/** Returns the client capabilities that a request of 2026-07-28 declares. */
+/** What a request of 2026-07-28 declares for its client. */
 export function declaredCapabilitiesOf({ params }: RpcRequest): ClientCapabilities {
   const declaredCapabilities = metaIn(params)[metaKeys.clientCapabilities]
   return isJsonObject(declaredCapabilities) ? declaredCapabilities : {}
 }
 
-/** Returns true if a client has declared that a server may ask it. */
+/** True if a client has declared that a server may ask it. */
 export function canBeAsked({ elicitation, sampling, roots }: ClientCapabilities): boolean {
   return elicitation !== undefined || sampling !== undefined || roots !== undefined
 }
 
-/** Creates the result of `server/discover` from the result of `initialize`. */
+/** Makes the result of `server/discover` from that of `initialize`. */
 export function createDiscoverResult({ info, capabilities, instructions }: LegacyServerPeer): JsonObject {
   return {
     resultType: 'complete',
     ttlMs: 0,
     cacheScope: 'private',
-    // The connection accepts requests of 2026-07-28. Its `peer` contains the revision of the server.
+    // This connection accepts requests of 2026-07-28; its `peer` contains the server's revision.
     supportedVersions: [protocolVersion],
     capabilities,
     ...(instructions !== undefined && { instructions }),
@@ -42,8 +42,8 @@ export function createDiscoverResult({ info, capabilities, instructions }: Legac
 }
 
 /**
- * Returns the error for a method that is not sent to an older server. Undefined if it is sent: a server refuses the
- * methods of extensions that it does not know, and only the server knows them all.
+ * Why a method is not sent to an older server; undefined if it is sent. Methods of unknown extensions are sent, because
+ * only the server knows them all and refuses the rest.
  */
 export function findUnsentMethodError(
   { id, method }: RpcRequest,

@@ -1,21 +1,18 @@
 import type { RpcError } from '@x/schema'
 
-/**
- * The reasons why a server of an earlier revision cannot be used. A {@link LegacyError} has one of them as its code.
- */
 type LegacyErrorCode =
-  /** The server has not run the request, because it does not know the session any more. */
+  /** Nothing has run, because the server does not know the session any more. */
   | 'session_ended'
-  /** The response to the probe does not show the revision of the server. It becomes the response to the call. */
+  /** The response to the probe leaves the server's revision unclear. It becomes the response to the call. */
   | 'undecided'
-  /** The negotiation with the process of the server has failed, so the process ends. */
+  /** Negotiating with the server's process has failed, so the process ends. */
   | 'refused'
 
-/** The failure of a connection to a server of an earlier revision. */
+/** A connection to a server of an earlier revision has failed. */
 export class LegacyError extends Error {
   override readonly name = 'LegacyError'
   readonly code: LegacyErrorCode
-  /** The error of the server, if its response has one. */
+  /** The server's answer, if it was an error. */
   readonly response: RpcError | undefined
 
   constructor(code: LegacyErrorCode, message: string, response?: RpcError) {
@@ -25,7 +22,7 @@ export class LegacyError extends Error {
   }
 }
 
-/** Returns true if a value is a {@link LegacyError} with the given code. */
+/** True for a {@link LegacyError} with this code. */
 export function isLegacyError(error: unknown, code: LegacyErrorCode): error is LegacyError {
   return error instanceof LegacyError && error.code === code
 }

@@ -14,7 +14,6 @@ import type { LegacySettings } from '../options.ts'
 import { canBeAsked } from './capabilities.ts'
 import type { LegacySession } from './session.ts'
 
-/** Milliseconds that a call waits until the stream of its session is open. */
 const prepareTimeoutMs = 1000
 
 interface AcceptedFilter {
@@ -23,21 +22,19 @@ interface AcceptedFilter {
 }
 
 /**
- * The stream for messages of a session outside its calls, with the subscriptions over it. All subscriptions of a
- * session share the stream. For each URI, `resources/subscribe` is sent once (server/resources, subscriptions).
+ * A session's stream for messages outside its calls. All subscriptions share it, and `resources/subscribe` is sent once
+ * for each URI (server/resources, subscriptions).
  */
 export class StandaloneStream {
   readonly #session: LegacySession
   readonly #settings: LegacySettings
   readonly #clock: Clock
   /**
-   * The opening of the stream for questions. If the server has no such stream, the promise stays, so that the stream is
-   * not requested again.
+   * Opens the stream for questions. If the server has no such stream, the promise stays, so that no call asks again.
    */
   #preparation: Promise<void> | undefined
-  /** The number of subscriptions to each resource, by the URI of the resource. */
   readonly #subscriptionCounts = new Map<string, number>()
-  /** The stream, from the time at which it is requested. */
+  /** Set as soon as the stream is requested. */
   #stream:
     | { readonly controller: AbortController; readonly opening: ReturnType<LegacySession['port']['listen']> }
     | undefined
@@ -50,8 +47,8 @@ export class StandaloneStream {
   }
 
   /**
-   * Opens the stream before a call in which the server may ask questions, because many servers send such questions on
-   * the stream. Waits for at most a second. If the server has no such stream, it is not requested again.
+   * Opens the stream before a call in which the server may ask questions, because many servers send them there. Waits
+   * for at most a second. If the server has no such stream, it is not requested again.
    */
   async prepareForQuestions(): Promise<void> {
     if (!canBeAsked(this.#session.declaredCapabilities)) return
@@ -65,15 +62,15 @@ export class StandaloneStream {
       this.#release()
     }
     const opened = this.#acquire().then(
-      // The stream stays open for later calls. If it ends, the next call opens another stream.
+      // It stays open for later calls. If it ends, the next call opens another one.
       (stream) => void stream?.endPromise.then(release, release),
-      // The request of the call fails in the same way, so this error need not be reported.
+      // This error need not be reported, because the call's own request fails in the same way.
       () => (this.#preparation = undefined),
     )
     await settlesWithin(opened, prepareTimeoutMs, this.#clock)
   }
 
-  /** Serves a `subscriptions/listen` request. Any number of such requests may run at once. */
+  /** Serves a `subscriptions/listen` request, of which any number may run at once. */
   async listen(request: RpcRequest, call: Call): Promise<RpcResponse> {
     if (isCancelled(call)) throw call.signal.reason
     const { listeners, endSignal } = this.#session
@@ -127,8 +124,8 @@ export class StandaloneStream {
   }
 
   /**
-   * Subscribes to those of the requested changes for which the server declares notifications. Returns the accepted part
-   * of the filter.
+   * Subscribes to the requested changes for which the server declares notifications, and returns this part of the
+   * filter.
    */
   async #acceptFilter(filter: JsonObject): Promise<AcceptedFilter> {
     const { capabilities } = this.#session.peer

@@ -1,25 +1,25 @@
 import type { RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import type { LegacyRevision } from '../../translate/revisions.ts'
 
-/** The handlers of a server's messages: those during one request, or those outside all requests. */
+/** Handle a server's messages: those during one request, or those outside all requests. */
 export interface ServerMessageHandlers {
   onNotification(message: RpcNotification): void
-  /** Resolves with the response to a request of the server. Resolves with undefined if no response is to be sent. */
+  /** Answers a request of the server. Undefined if no response is to be sent. */
   onRequest(request: RpcRequest): Promise<RpcResponse | undefined>
 }
 
-/** The connection that sends and receives the messages of one session, including the probe and the handshake. */
+/** Carries the messages of one session, including the probe and the handshake. */
 export interface Port {
   /**
-   * Sends a request. Rejects with the abort reason when the signal aborts. If {@link begin} was called before, the
-   * server is notified of the cancellation. Rejects with a `LegacyError` `session_ended` if the server does not
-   * know the session any more, and so has not run the request.
+   * Sends a request. Rejects with the abort reason when the signal aborts; after {@link begin}, the server is notified
+   * of the cancellation. Rejects with a `LegacyError` `session_ended` if the server does not know the session any more,
+   * and so has not run the request.
    */
   send(request: RpcRequest, signal: AbortSignal, handlers: ServerMessageHandlers): Promise<RpcResponse>
   notify(message: RpcNotification): Promise<void>
   /**
-   * Opens the stream for messages outside calls. Resolves with a promise that settles at the end of the stream.
-   * Resolves with undefined if the server has no such stream.
+   * Opens the stream for messages outside calls. Resolves with a promise that settles at its end, or with undefined if
+   * the server has no such stream.
    */
   listen(
     signal: AbortSignal,
@@ -29,7 +29,7 @@ export interface Port {
   end(signal: AbortSignal): Promise<void>
   /**
    * Begins the session, after the response to `initialize` and before any other message. If the transport needs no
-   * {@link listen}, the handlers receive the messages outside calls.
+   * {@link listen}, messages outside calls come to these handlers.
    */
   begin(revision: LegacyRevision, handlers: ServerMessageHandlers): void
 }

@@ -12,12 +12,12 @@ import {
 } from '@x/schema'
 import { requiredCapabilitiesOf } from '../../translate/input-request.ts'
 
-/** A request of an older server as an input request of 2026-07-28, or the error with which it is answered. */
+/** A question of an older server, as an input request of 2026-07-28, or the error that answers it. */
 export type QuestionResult = { readonly question: InputRequest } | { readonly error: WireError }
 
 /**
- * Converts a request of a server into an input request. Returns an error if the client has not declared the capability
- * for it, as the specification requires (client/elicitation, client/sampling, client/roots).
+ * Converts what a server asks into an input request. It is an error if the client has not declared the capability for
+ * it, as the specification requires (client/elicitation, client/sampling, client/roots).
  */
 export function parseQuestion(
   { method, params = {} }: RpcRequest,
@@ -43,10 +43,7 @@ function createQuestionError(code: number, message: string): { readonly error: W
   return { error: { code, message } }
 }
 
-/**
- * Creates a response to a request of a server. Copies the `state` of the request into the response unchanged
- * (SEP-1685).
- */
+/** Answers a request of a server, and returns its `state` unchanged (SEP-1685). */
 export function createStatefulResponse(
   request: StatefulRequest,
   answer: { readonly result: JsonObject } | { readonly error: WireError },

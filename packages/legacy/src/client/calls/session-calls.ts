@@ -27,14 +27,14 @@ export interface ForwardedRequest {
   readonly call: Call
 }
 
-/** The calls of one connection. Each runs in a session with an older server. */
+/** The calls of one connection, each in a session with an older server. */
 export interface SessionCalls {
-  /**
-   * Passes a request with answers to the call that waits for them. Returns undefined if the request belongs to no
-   * waiting call.
-   */
+  /** Passes a request with answers to the call that waits for them. Undefined if none does. */
   resume(request: RpcRequest, call: Call): Promise<RpcResponse> | undefined
-  /** Serves a request over a session. Rejects with {@link LegacyError} `session_ended` if the server has not run the request. */
+  /**
+   * Serves a request over a session. Rejects with {@link LegacyError} `session_ended` if the server has not run the
+   * request.
+   */
   serve(session: LegacySession, forwarded: ForwardedRequest): Promise<RpcResponse>
 }
 
@@ -45,14 +45,13 @@ interface CallsState {
   readonly standaloneStreams: WeakMap<LegacySession, StandaloneStream>
 }
 
-/** Creates the calls of one connection. */
 export function createSessionCalls(settings: LegacySettings, clock: Clock): SessionCalls {
   const state: CallsState = { settings, clock, runs: new Map(), standaloneStreams: new WeakMap() }
   return {
     resume: (request, call) => {
       const requestState = request.params?.['requestState']
       const run = typeof requestState === 'string' ? state.runs.get(requestState) : undefined
-      // The state of another user is an unknown one.
+      // Another user's state is an unknown one.
       if (run !== undefined && run.user !== userOf({ request, call }))
         return Promise.resolve(createUnknownStateResponse(request.id))
       return run?.sendNextRequest(request, call).catch((error: unknown) => {
@@ -88,8 +87,8 @@ async function answerRequest(
 }
 
 /**
- * Returns the user of a request: its caller, its session and the name of its client. An older server has one handshake
- * and one set of questions on a connection, so it cannot keep two users apart.
+ * Tells users apart by caller, session and client name. An older server has one handshake and one set of questions on a
+ * connection, so it cannot do that itself.
  */
 export function userOf({ request, call }: ForwardedRequest): string {
   const info = metaIn(request.params)[metaKeys.clientInfo]

@@ -17,9 +17,9 @@ import { createStatefulResponse } from './question.ts'
 
 /** A call that is running at the server. */
 export interface LegacyRunningCall {
-  /** The client that made the call. Undefined if the exchange was called without a client. */
+  /** Undefined if the exchange was called without a client. */
   readonly client: CallingClient | undefined
-  /** True if the server may ask the client questions during a call of this method. */
+  /** True if the server may ask the client during a call of this method. */
   readonly canBeAsked: boolean
   readonly wantsLogs: boolean
   receive(message: RpcNotification): void
@@ -30,25 +30,24 @@ export interface LegacyRunningCall {
 export interface LegacySession {
   readonly peer: LegacyServerPeer
   readonly port: Port
-  /** The user of the session. Requests of other users are rejected. */
+  /** The user of the session. Requests of others are rejected. */
   readonly user: string
-  /** The client capabilities that were declared in the handshake. */
+  /** Capabilities that the handshake declared for the client. */
   readonly declaredCapabilities: ClientCapabilities
-  /** The running calls, in the order of their start. */
+  /** Running calls in the order of their start. */
   readonly activeCalls: Set<LegacyRunningCall>
-  /** Functions that receive the notifications that belong to no call. */
+  /** Receive the notifications that belong to no call. */
   readonly listeners: Set<(message: RpcNotification) => void>
-  /** The handlers of the server's messages outside calls. */
+  /** Handle the server's messages outside calls. */
   readonly standaloneHandlers: ServerMessageHandlers
   /** Aborts when the session ends. */
   readonly endSignal: AbortSignal
   end(): void
   nextId(): number
-  /** Requests log messages of at least this level from the server. */
+  /** Asks the server for log messages of at least this level. */
   setLevel(level: LoggingLevel): Promise<void>
 }
 
-/** Dependencies of a session. */
 export interface LegacySessionOptions {
   readonly peer: LegacyServerPeer
   readonly port: Port
@@ -59,10 +58,9 @@ export interface LegacySessionOptions {
   readonly client: CallingClient | undefined
 }
 
-/** Creates the session for a completed handshake. */
 export function createLegacySession(options: LegacySessionOptions): LegacySession {
   const { peer, port, clientCapabilities, settings, client, user } = options
-  // The handshake has used the id 1.
+  // Id 1 was the handshake's.
   let lastRequestId = 1
   let currentSeverity = -1
   const endController = new AbortController()
@@ -82,8 +80,8 @@ export function createLegacySession(options: LegacySessionOptions): LegacySessio
     await new Promise<void>((resolve) => setTimeout(resolve, 0))
     const askedCall = findLatestCall(runningCalls, ({ canBeAsked }) => canBeAsked)
     const askedClient = askedCall?.client ?? client
-    // An older server may list roots for its own use, for example once after the handshake. Such a request does not
-    // become a question of a running call, because the call may end before the client answers.
+    // An older server may list roots for its own use, for example once after the handshake. That does not become a
+    // question of a running call, because the call may end before the client answers.
     if (request.method === 'roots/list' && askedClient?.listRoots !== undefined)
       return answerRootsRequest(request, askedClient.listRoots)
     if (askedCall === undefined) return refuseUnrelatedRequest(request, settings)
@@ -92,7 +90,7 @@ export function createLegacySession(options: LegacySessionOptions): LegacySessio
   }
   const setLevel = async (wantedLevel: LoggingLevel): Promise<void> => {
     const severity = severityOf(wantedLevel)
-    // All calls of a session share one log level at the server: the lowest level that a call has requested.
+    // All calls of a session share one log level at the server: the lowest that a call has requested.
     if (
       peer.capabilities.logging === undefined ||
       severity === -1 ||
@@ -126,16 +124,16 @@ export function createLegacySession(options: LegacySessionOptions): LegacySessio
 
 const callEndedError = { code: errorCodes.internal, message: 'The call ended before the question was answered' }
 
-// Returns undefined if several calls want logs, because they may belong to different clients.
+// Undefined if several calls want logs, because they may belong to different clients.
 function findLoggingCall(runningCalls: ReadonlySet<LegacyRunningCall>): LegacyRunningCall | undefined {
   const loggingCalls = [...runningCalls].filter(({ wantsLogs }) => wantsLogs)
   return loggingCalls.length === 1 ? loggingCalls[0] : undefined
 }
 
 /**
- * Returns the call to which a message outside calls is assigned: a request, or a notification of an extension. It is
- * the latest call that may receive the message, if all such calls belong to one client. Otherwise the calls may belong
- * to different users, and no user may see a message for another.
+ * Guesses which call a message outside calls belongs to: a request, or a notification of an extension. It is the latest
+ * call that may receive it, if all such calls belong to one client; otherwise they may belong to different users, and
+ * no user may see a message for another.
  */
 function findLatestCall(
   runningCalls: ReadonlySet<LegacyRunningCall>,

@@ -15,31 +15,31 @@ import type { LegacySettings } from '../options.ts'
 import type { LegacySession } from './session.ts'
 
 /**
- * Converts a request of 2026-07-28 into a request of an older revision. `id` is unique in the session, and is also used
- * as the progress token.
+ * Converts a request of 2026-07-28 into one of an older revision. `id` is unique in the session, and serves as the
+ * progress token too.
  */
 export function toLegacyRequest({ method, params = {} }: RpcRequest, id: number): RpcRequest {
   const { _meta, inputResponses: _responses, requestState: _state, ...members } = omitTask(method, params)
-  // The idempotency key is left out, because an older server does not know it and may write it to its logs.
+  // An older server does not know the idempotency key and may write it to its logs, so it is left out.
   const { [projectMetaKeys.idempotencyKey]: _key, ...meta } = omitReservedMeta(_meta)
   const callMeta = meta['progressToken'] === undefined ? meta : { ...meta, progressToken: id }
   const callParams = Object.keys(callMeta).length === 0 ? members : { ...members, _meta: callMeta }
   return { jsonrpc: '2.0', id, method, params: callParams }
 }
 
-/** Omits `task`, for which a server of 2025-11-25 would start a task of its own kind (basic/utilities/tasks). */
+/** Omits `task`: a server of 2025-11-25 would start a task of its own kind (basic/utilities/tasks). */
 function omitTask(method: string, params: JsonObject): JsonObject {
   if (findMethodRow(method) === undefined) return params
   const { task: _task, ...members } = params
   return members
 }
 
-/** Returns the part of a server's description that every result has. `server/discover` has the rest. */
+/** What every result has of a server's description. `server/discover` has the rest. */
 export function toServerName({ name, version }: Implementation): Pick<Implementation, 'name' | 'version'> {
   return { name, version }
 }
 
-/** Converts the response of an older server into a response to a request of 2026-07-28. */
+/** Converts an older server's response into one to a request of 2026-07-28. */
 export function toModernResponse(
   response: RpcResponse,
   { id, method }: RpcRequest,
@@ -53,13 +53,13 @@ export function toModernResponse(
   const cacheFields = findMethodRow(method)?.isCacheable === true ? { ttlMs: 0, cacheScope: 'private' } : {}
   const filteredResult = method === 'tools/list' ? omitKeyedEffects(omitTaskTools(result, session, settings)) : result
   // Older revisions have only complete results, and ignore other result types (basic/index, result responses). But an
-  // extension may define its own result types.
+  // extension may define its own.
   const isCoreMethod = findMethodRow(method) !== undefined
   const resultType = isCoreMethod || typeof result['resultType'] !== 'string' ? 'complete' : result['resultType']
   return { jsonrpc: '2.0', id, result: { ...cacheFields, ...filteredResult, ..._meta, resultType } }
 }
 
-/** The sessions whose first tool of tasks was logged: a list is read often, and a server may send thousands of tools. */
+/** Sessions whose first tool of tasks was logged: a list is read often, and a server may send thousands of tools. */
 const warnedSessions = new WeakSet<LegacySession>()
 
 /**
@@ -80,8 +80,8 @@ function omitTaskTools(result: JsonObject, session: LegacySession, { warn }: Leg
 }
 
 /**
- * Omits the declaration that calls with the same idempotency key have one effect. Requests to an older server have no
- * idempotency key, so a repeated call would have its effects twice.
+ * Omits the promise that calls with the same idempotency key have one effect. An older server receives no such key, so
+ * a repeated call would have its effects twice.
  */
 function omitKeyedEffects(result: JsonObject): JsonObject {
   const { tools } = result
@@ -100,7 +100,7 @@ function needsTask(tool: JsonValue): boolean {
   return isJsonObject(execution) && execution['taskSupport'] === 'required'
 }
 
-/** Returns the error for a `requestState` that belongs to no waiting call. */
+/** For a `requestState` that belongs to no waiting call. */
 export function createUnknownStateResponse(id: RpcRequest['id']): RpcResponse {
   const message = 'requestState belongs to no call that waits for answers: the connection or the call has ended'
   return { jsonrpc: '2.0', id, error: { code: errorCodes.invalidParams, message, data: { reason: 'requestState' } } }

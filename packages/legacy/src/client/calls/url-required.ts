@@ -11,10 +11,7 @@ import {
 import { parseQuestion } from './question.ts'
 import type { LegacySession } from './session.ts'
 
-/**
- * The code of the error with the URLs that a user must visit before a request can succeed. Only 2025-11-25 has this
- * code.
- */
+/** 2025-11-25 alone has this code, for URLs that a user must visit before a request can succeed. */
 const urlElicitationRequiredCode = -32042
 const maxUrls = 20
 const completionTimeoutMs = 2000
@@ -26,8 +23,8 @@ export interface RequiredUrl {
 }
 
 /**
- * Returns the URLs that an error response requires. Empty for every other response, and if the client has not declared
- * URL elicitation.
+ * Reads the URLs that an error response requires. There are none in any other response, or if the client has not
+ * declared URL elicitation.
  */
 export function parseRequiredUrls(
   response: RpcResponse,
@@ -57,8 +54,8 @@ export function parseRequiredUrls(
 }
 
 /**
- * Listens to `notifications/elicitation/complete`. Returns a function that resolves once this notification has arrived
- * for every URL, or after two seconds, because servers need not send it.
+ * Listens to `notifications/elicitation/complete`. The returned function resolves once it has arrived for every URL, or
+ * after two seconds, because servers need not send it.
  */
 export function watchUrlCompletion(
   session: LegacySession,

@@ -8,18 +8,16 @@ import type { AnyConnection, LegacySettings, ProcessView, ServerPeer } from '../
 import { Negotiation, type NegotiationOptions, type Opening } from './negotiation.ts'
 import type { Conversation, Transport } from './transport.ts'
 
-/** The dependencies of a connection. */
 export interface ConnectionOptions
   extends Pick<NegotiationOptions, 'revision' | 'sessionRevisions' | 'detectedRevisions' | 'serverKey'> {
   readonly settings: LegacySettings
   readonly clock: Clock
   readonly url: string
   readonly canMixPrincipals: boolean
-  /** Loads the transport for the first request. `onEnd` is called when the process of the transport has ended. */
+  /** Loads the transport for the first request. `onEnd` is called when its process has ended. */
   readonly loadTransport: (onEnd: () => void) => Promise<Transport>
 }
 
-/** A request and its call. */
 interface Dispatched {
   readonly request: RpcRequest
   readonly call: Call
@@ -30,20 +28,20 @@ interface ConversationEntry {
   conversation: Conversation | undefined
 }
 
-/**
- * The largest number of conversations that one connection keeps, one for each principal. Above it, the oldest
- * conversation is ended.
- */
+/** One connection keeps at most this many conversations, one for each principal. Beyond that, the oldest is ended. */
 const maxConversations = 1000
-/** Milliseconds that a server has to answer the request that ends a session. */
 const endTimeoutMs = 2000
 const closedMessage = 'the connection was closed here'
 
-/** Creates a connection to a server of any revision. The first request loads the transport and detects the revision. */
+/** Connects to a server of any revision. Only the first request loads the transport and detects the revision. */
 export function createStatefulConnection(options: ConnectionOptions): AnyConnection {
   return new StatefulConnection(options)
 }
 
+/**
+ * One connection as its host sees it. A request goes straight to a server of 2026-07-28, or into its principal's own
+ * session with an older one, which is begun again once if the server has forgotten it.
+ */
 class StatefulConnection implements AnyConnection {
   readonly #options: ConnectionOptions
   readonly #closeController = new AbortController()
@@ -100,7 +98,7 @@ class StatefulConnection implements AnyConnection {
     this.closed.throwIfAborted()
     const transport = await this.#load()
     if (this.#negotiation.revision === '2026-07-28') return transport.notify(notification, call)
-    // The option `headers`, if it is a function, reads the method and the params. A notification has no id.
+    // If the option `headers` is a function, it reads the method and the params. A notification has no id.
     const key = await transport.sessionKeyOf({ ...notification, id: '' })
     const conversation = await this.#conversations.get(key)?.promise
     if (conversation?.revision !== 'older') throw new Error('No request has detected the revision of the server yet')
@@ -116,7 +114,7 @@ class StatefulConnection implements AnyConnection {
       return await this.#calls.serve(conversation.session, dispatched)
     } catch (error) {
       if (!isLegacyError(error, 'session_ended')) throw error
-      // basic/transports, session management: the server has not run the request, so it may be sent again in a new
+      // basic/transports, session management: nothing has run at the server, so the request may be sent again in a new
       // session.
       if (!isSentAgain) {
         this.#forgetConversation(conversation)
@@ -128,11 +126,11 @@ class StatefulConnection implements AnyConnection {
     }
   }
 
-  /** Returns the conversation of the principal of a request. Two principals never share a conversation (LDG-009). */
+  /** The conversation of a request's principal. Two principals never share one (LDG-009). */
   async #converse({ request, call }: Dispatched): Promise<Conversation> {
     const transport = await this.#load()
-    // After a restart, a process may be another program, so each new process is probed. A server at an address is
-    // probed once.
+    // After a restart, a process may be another program, so each new one is probed. A server at an address is probed
+    // once.
     if (this.#negotiation.revision === '2026-07-28' && transport.process === undefined)
       return { revision: '2026-07-28' }
     const key = await transport.sessionKeyOf(request)
@@ -183,16 +181,13 @@ class StatefulConnection implements AnyConnection {
     }
   }
 
-  /** A process that ended at the probe is not the end of the connection, because another one is started without it. */
+  /** If a process ended at the probe, another one is started without it, so this is not the end of the connection. */
   #takeState(state: ConnectionState): void {
     if (state.status === 'closed' && this.#openingCount > 0) this.#endState = state
     else this.#states.set(state)
   }
 
-  /**
-   * Sends a request of 2026-07-28. If the server rejects the request as an older server would, detects the revision
-   * again.
-   */
+  /** Sends a request of 2026-07-28. If the server rejects it as an older one would, detects the revision again. */
   async #sendModern({ request, call }: Dispatched): Promise<RpcResponse> {
     const transport = await this.#load()
     const outcome = await transport.exchange(request, call).then(
@@ -208,7 +203,6 @@ class StatefulConnection implements AnyConnection {
     return outcome.response
   }
 
-  /** Ends the sessions of a process that has ended. */
   #endSessions(): void {
     for (const [key, { conversation }] of this.#conversations) {
       if (conversation === undefined) continue

@@ -12,13 +12,12 @@ import { discoverProbe, supportsDiscover } from '@x/exchange/internal'
 import { legacyRevisions } from '../../translate/revisions.ts'
 import { metaIn } from '../../translate/request.ts'
 
-/** The revision of a server, as far as the first request depends on it. */
+/** What the first request must know of the server's revision. */
 export type ServerRevision = '2026-07-28' | 'older'
 
 /**
- * Returns the revision of a server from its response to `server/discover` (basic/versioning, backward compatibility).
- * Servers of older revisions respond with errors of many codes, so an error shows a modern server only if 2026-07-28
- * defines the error.
+ * Reads the revision from the response to `server/discover` (basic/versioning, backward compatibility). Servers of
+ * older revisions respond with errors of many codes, so an error shows a modern server only if 2026-07-28 defines it.
  */
 export function revisionOf(response: RpcResponse): ServerRevision {
   if ('result' in response) {
@@ -32,14 +31,13 @@ export function revisionOf(response: RpcResponse): ServerRevision {
 }
 
 /**
- * Returns true if an error response to `initialize` says that the server has revision 2026-07-28. Its response to
- * `server/discover` was then an error of something else, such as the upstream of a proxy.
+ * True if an error response to `initialize` says that the server has revision 2026-07-28. Its response to
+ * `server/discover` was then an error of something else, such as a proxy's upstream.
  */
 export function namesModernRevision({ error }: RpcError): boolean {
   return supportedVersionsIn(error)?.includes(protocolVersion) === true
 }
 
-/** Returns the versions that an error for an unsupported version lists. Undefined for any other error. */
 function supportedVersionsIn({ code, data }: WireError): readonly JsonValue[] | undefined {
   const supported = code === errorCodes.unsupportedProtocolVersion && isJsonObject(data) ? data['supported'] : undefined
   return Array.isArray(supported) ? supported : undefined
@@ -52,7 +50,7 @@ function revisionOfVersions(versions: readonly JsonValue[]): ServerRevision {
     : '2026-07-28'
 }
 
-/** Creates a `server/discover` request that describes the client as the given request does. */
+/** Describes the client as the given request does. */
 export function createDiscoverRequest({ params }: RpcRequest): RpcRequest {
   // No other request of a connection has this id, because the response may arrive after later requests were sent.
   return {
@@ -62,7 +60,7 @@ export function createDiscoverRequest({ params }: RpcRequest): RpcRequest {
   }
 }
 
-/** Returns the revision of a revision. Undefined for an unknown revision. */
+/** Undefined for an unknown revision. */
 export function knownRevisionOf(revision: string | undefined): ServerRevision | undefined {
   if (revision === undefined) return undefined
   if (revision === protocolVersion) return '2026-07-28'

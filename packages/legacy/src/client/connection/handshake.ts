@@ -17,12 +17,12 @@ import { metaIn } from '../../translate/request.ts'
 import { canBeAsked, declaredCapabilitiesOf } from '../calls/capabilities.ts'
 import type { LegacyServerPeer } from '../options.ts'
 
-/** The notification that ends a successful handshake (basic/lifecycle). */
+/** Ends a successful handshake (basic/lifecycle). */
 export const initializedNotification: RpcNotification = { jsonrpc: '2.0', method: 'notifications/initialized' }
 
 /**
- * Creates the `initialize` request of the client that sent the given request. The request names the first of the
- * revisions. A client that can be asked declares that it returns the `state` of questions (SEP-1685).
+ * Makes the `initialize` request for the client that sent the given one. It names the first of the revisions. A client
+ * that can be asked declares that it returns the `state` of questions (SEP-1685).
  */
 export function createInitializeRequest(
   request: RpcRequest,
@@ -36,7 +36,7 @@ export function createInitializeRequest(
     ...pickShared(declaredCapabilities),
     ...(canBeAsked(declaredCapabilities) && { experimental: { ...experimental, requestState: {} } }),
   }
-  // Older servers require the name of the client, but a client of 2026-07-28 need not send one.
+  // Older servers require a client's name, but a client of 2026-07-28 need not send one.
   const clientInfo = isJsonObject(info) ? info : { name: 'unnamed', version: '0' }
   return {
     jsonrpc: '2.0',
@@ -46,19 +46,16 @@ export function createInitializeRequest(
   }
 }
 
-/**
- * Responds to a request that a server sends during the handshake. At that time a server may only send pings
- * (basic/lifecycle).
- */
+/** Before the handshake is over, a server may only send pings (basic/lifecycle). */
 export function answerBeforeHandshake({ id, method }: RpcRequest): RpcResponse {
   if (method === 'ping') return { jsonrpc: '2.0', id, result: {} }
   return errorResponse(id, new McpError(errorCodes.invalidRequest, 'The session has not begun'))
 }
 
-/** The server as its handshake describes it, or the error for the calls that waited for the handshake. */
+/** A server as its handshake describes it, or the error for the calls that waited for the handshake. */
 export type InitializeOutcome = { readonly peer: Omit<LegacyServerPeer, 'namesCalls'> } | { readonly error: RpcError }
 
-/** Parses the response to `initialize` (basic/lifecycle, version negotiation). */
+/** Reads the response to `initialize` (basic/lifecycle, version negotiation). */
 export function parseInitializeResponse(
   response: RpcResponse,
   revisions: readonly LegacyRevision[],

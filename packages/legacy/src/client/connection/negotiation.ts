@@ -22,14 +22,13 @@ import type { LegacyRevision } from '../../translate/revisions.ts'
 import { isLegacyError } from '../calls/legacy-error.ts'
 import type { Conversation, Transport } from './transport.ts'
 
-/** The dependencies of a negotiation. */
 export interface NegotiationOptions {
-  /** The revision of the server as the host gives it, or `probe` to detect it. */
+  /** As the host gives it, or `probe` to detect it. */
   readonly revision: 'probe' | ServerRevision
-  /** The older revisions that a session may have. `initialize` names the first. */
+  /** Older revisions that a session may have. `initialize` names the first. */
   readonly sessionRevisions: readonly LegacyRevision[]
   readonly detectedRevisions: DetectedRevisions | undefined
-  /** The key of the server in `detectedRevisions`. */
+  /** Key of the server in `detectedRevisions`. */
   readonly serverKey: string
   readonly settings: LegacySettings
   readonly clock: Clock
@@ -37,11 +36,10 @@ export interface NegotiationOptions {
   readonly closed: AbortSignal
 }
 
-/** The functions that send the requests of one negotiation. */
 interface NegotiationSteps {
   /**
-   * Sends `server/discover`. Resolves with an error for the call if the response does not show the revision of the
-   * server (LEG-084).
+   * Sends `server/discover`. Resolves with an error for the call if the response leaves the server's revision unclear
+   * (LEG-084).
    */
   discover(): Promise<Conversation | 'older'>
   /** Sends `initialize`, and then the notification after which calls may follow (basic/lifecycle). */
@@ -52,7 +50,7 @@ interface NegotiationSteps {
   initializeFirst(): Promise<Conversation>
 }
 
-/** The request for which a port is opened, and the client that has sent it. The handshake describes this client. */
+/** For which request a port is opened, and by which client, whom the handshake describes. */
 export interface Opening {
   readonly request: RpcRequest
   readonly client: CallingClient | undefined
@@ -66,16 +64,16 @@ const handshakeHandlers = {
 }
 
 /**
- * Detects the revision of a server once for a connection, and initializes sessions if the server is an older one
+ * Detects a server's revision once for a connection, and initializes sessions if the server is an older one
  * (basic/versioning, backward compatibility).
  */
 export class Negotiation {
   readonly #options: NegotiationOptions
   #revision: ServerRevision | undefined
   #peer: ServerPeer | undefined
-  /** True if a process ended at the probe, or never answered. Then new processes are sent `initialize` first. */
+  /** True if a process ended at the probe, or never answered. From then on, new ones are sent `initialize` first. */
   #isProbeHarmful = false
-  /** The error of a process that answered neither the probe nor `initialize`. */
+  /** The failure of a process that answered neither the probe nor `initialize`. */
   #silence: unknown
 
   constructor(options: NegotiationOptions) {
@@ -94,8 +92,8 @@ export class Negotiation {
   }
 
   /**
-   * Forgets the detected revision, after the server has rejected a request of that revision. Returns false if the host
-   * has given the revision.
+   * Forgets the detected revision, after the server has rejected a request of that revision. False if the host has
+   * given the revision.
    */
   forget(): boolean {
     if (this.#options.revision !== 'probe') return false
@@ -104,8 +102,8 @@ export class Negotiation {
   }
 
   /**
-   * Returns true, at most once, if a failure shows that the probe may have ended or confused the process. The
-   * negotiation is then repeated with a new process, which is sent `initialize` first.
+   * True, at most once, if a failure shows that the probe may have ended or confused the process. Negotiate again then,
+   * with a new process that is sent `initialize` first.
    */
   avoidsProbe(error: unknown, transport: Transport): boolean {
     const isEvidence = error === this.#silence || transport.process?.isExit(error) === true
@@ -114,7 +112,7 @@ export class Negotiation {
     return true
   }
 
-  /** Detects the revision of the server over a new port. Initializes a session if the server is an older one. */
+  /** Detects the server's revision over a new port, and initializes a session if the server is an older one. */
   async negotiate(port: Port, transport: Transport, opening: Opening): Promise<Conversation> {
     const steps = createSteps(this.#options, transport, { port, opening })
     const conversation = await this.#converse(steps, transport, opening)
@@ -142,8 +140,8 @@ export class Negotiation {
   }
 
   /**
-   * Sends `initialize` to a process that has not answered the probe. It may be an older server that ignores the probe, or
-   * only start slowly: `npx` may download the program first. So the first answer to either request decides, and the
+   * Sends `initialize` to a process that has not answered the probe: an older server that ignores it, or one that only
+   * starts slowly, since `npx` may download the program first. The first answer to either request decides, and the
    * process has the whole limit of a handshake for it.
    */
   async #initializeSilent(steps: NegotiationSteps, discovery: Promise<Conversation | 'older'>): Promise<Conversation> {
@@ -160,13 +158,12 @@ export class Negotiation {
     })
     const conversation = await Promise.race([initialization, modernDiscovery])
     if (conversation.revision !== 'none') return conversation
-    // A server that rejects `initialize` may be a modern server that answers the probe slowly.
+    // If a server rejects `initialize`, it may be a modern one that answers the probe slowly.
     const discovered = await discovery
     return discovered === 'older' ? conversation : discovered
   }
 }
 
-/** Creates the functions that send the requests of one negotiation. */
 function createSteps(
   { settings, closed, clock, revision, sessionRevisions }: NegotiationOptions,
   transport: Transport,
@@ -205,8 +202,7 @@ function createSteps(
       const peer = { ...outcome.peer, namesCalls: transport.process === undefined }
       const clientCapabilities = declaredCapabilitiesOf(request)
       const session = createLegacySession({ peer, port, settings, client, user, clientCapabilities })
-      // The session must accept requests before the notification is sent, because a server may then send a request at
-      // once.
+      // Be ready for requests before the notification is sent, because a server may then send one at once.
       port.begin(peer.revision, session.standaloneHandlers)
       await port.notify(initializedNotification)
       return { revision: 'older', session, port }

@@ -10,7 +10,7 @@ import { readResumableStream, retryDelays } from './resumable-stream.ts'
 
 const cancelTimeoutMs = 5000
 
-/** Creates the port of one session over HTTP (2025-11-25, basic/transports). */
+/** One session over HTTP (2025-11-25, basic/transports). */
 export function createHttpPort(options: Omit<HttpSession, 'revision' | 'sessionId'>): Port {
   const session: HttpSession = { ...options, revision: undefined, sessionId: undefined }
   return {
@@ -36,7 +36,7 @@ async function sendInitialize(session: HttpSession, sentRequest: SentRequest): P
   const response = await session.http.send({
     method: 'POST',
     body: encodeMessage(request),
-    // The headers must be those of the principal to which the session belongs.
+    // Headers must be those of the session's own principal.
     rpcRequest: session.relatedRequest,
     signal,
   })
@@ -62,7 +62,7 @@ async function sendInSession(session: HttpSession, { request, signal, handlers }
     const params = { requestId: request.id, ...cancellationReasonOf(signal.reason) }
     const cancelSignal = AbortSignal.any([AbortSignal.timeout(cancelTimeoutMs), session.http.closed])
     const cancelMessage: RpcNotification = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
-    // A failure is ignored, because the server may not know the call any more.
+    // Failing is fine, because the server may not know the call any more.
     postToServer(session, cancelMessage, { signal: cancelSignal }).catch(() => {})
   }
   signal.addEventListener('abort', sendCancellation, { once: true })
@@ -97,7 +97,7 @@ async function listenToServer(
   })
   const origin = originOf(session)
   if (response.status !== 200 || response.type !== 'text/event-stream') {
-    // Another status, such as 405, means that the server has no such stream.
+    // Any other status, such as 405, means that the server has no such stream.
     if (response.status >= 500 || response.status === 401 || response.status === 403) throw await response.readError()
     await checkSession(session, response)
     return undefined
@@ -125,20 +125,20 @@ async function listenToServer(
 
 async function deleteSession(session: HttpSession, signal: AbortSignal): Promise<void> {
   if (session.sessionId === undefined) return
-  // Any status is accepted, for example 405 if the server does not let clients end sessions.
+  // Any status will do, for example 405 if the server does not let clients end sessions.
   const response = await session.http.send({
     method: 'DELETE',
     headers: createSessionHeaders(session),
     rpcRequest: session.relatedRequest,
     signal,
-    // The end of a session must not start a login.
+    // Ending a session must not start a login.
     mayAuthorize: false,
   })
   response.stop()
 }
 
-// The message of an arbitrary error may contain details of this program. Strings and `DOMException`s of signals do not,
-// so only they are sent.
+// An arbitrary error's message may contain details of this program. Strings and `DOMException`s of signals do not, so
+// only they are sent.
 function cancellationReasonOf(reason: unknown): { readonly reason?: string } {
   if (typeof reason === 'string') return { reason: reason.slice(0, 200) }
   return reason instanceof DOMException ? { reason: reason.message.slice(0, 200) } : {}

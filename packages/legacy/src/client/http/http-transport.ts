@@ -7,14 +7,11 @@ import { createHttpPort } from './http-port.ts'
 
 const defaultMaxStreamBytes = 64 * 1024 * 1024
 
-// The error codes with which servers of older revisions reject a request without a session.
+// Servers of older revisions reject a request without a session with one of these codes.
 const sessionErrorCodes: ReadonlySet<unknown> = new Set([-32_000, -32_001])
 const refusalStatuses: ReadonlySet<unknown> = new Set([400, 404, 405])
 
-/**
- * Creates the transport to a server over HTTP. Throws a `TypeError` for headers that cannot be sent. Sends nothing
- * before the first request.
- */
+/** Sends nothing before the first request. Throws a `TypeError` for headers that cannot be sent. */
 export function createHttpTransport(url: URL, options: HttpOptions, clock: Clock): Transport {
   const http = createHttpClient(url, { ...options, runtime: clock })
   const { headers, maxStreamBytes = defaultMaxStreamBytes } = options

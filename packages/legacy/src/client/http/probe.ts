@@ -18,17 +18,17 @@ import { readFailure, readRpcResponse } from './read-response.ts'
 const undecidedStatuses: ReadonlySet<number> = new Set([401, 403, 407, 408, 429])
 
 /**
- * Returns true if an HTTP status does not show the revision of the server, because it is about authorization, limits or
- * a failure (LEG-084).
+ * True if an HTTP status is about authorization, limits or a failure, and so says nothing about the server's revision
+ * (LEG-084).
  */
 function isUndecidedStatus(status: number): boolean {
   return undecidedStatuses.has(status) || status >= 500
 }
 
 /**
- * Sends `server/discover` (basic/versioning, backward compatibility). If a server of 2026-07-28 would not send such a
- * response, returns the error for an unknown method. Rejects if the response does not show the revision of the server,
- * for example because of authorization, a limit, or a failed connection.
+ * Sends `server/discover` (basic/versioning, backward compatibility). A response that no server of 2026-07-28 would
+ * send becomes the error for an unknown method. Rejects if the response leaves the revision unclear, for example
+ * because of authorization, a limit, or a failed connection.
  */
 export async function sendProbe(
   session: HttpSession,
@@ -62,7 +62,7 @@ function protocolVersionIn({ params }: RpcRequest): string {
 }
 
 /**
- * Ignores the bare `TypeError` with which a browser hides a rejected CORS preflight. Older servers reject it, because
+ * Ignores the bare `TypeError` behind which a browser hides a rejected CORS preflight: older servers reject it, because
  * they do not allow the headers of 2026-07-28. Throws any other error.
  */
 function ignoreBrowserFailure(error: unknown): undefined {

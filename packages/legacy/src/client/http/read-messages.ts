@@ -12,26 +12,25 @@ import { type HttpClientResponse, HttpError, type HttpEvent } from '@x/transport
 import type { ServerMessageHandlers } from '../calls/port.ts'
 
 const maxBatchLength = 1000
-/** The smallest and the largest pause before a new connection that a server may request, in milliseconds. */
+/** A server may ask for any pause before a new connection; these are the bounds, in milliseconds. */
 const minRetryMs = 100
 const maxRetryMs = 60_000
 
-/** The functions and limits with which the messages of one response are read. */
+/** How one response's messages are read, and within which limits. */
 export interface MessageReaderContext {
   readonly origin: string
   readonly bounds: ParseBounds
   readonly messageHandlers: ServerMessageHandlers
-  /** Sends an answer to a request of the server. */
+  /** Answers a request of the server. */
   readonly sendResponse: (response: RpcResponse) => Promise<void>
-  /** Called with every response. */
   readonly onResponse: (response: RpcResponse) => void
   /** Called when an answer could not be sent. */
   readonly onFailure: (error: unknown) => void
 }
 
 /**
- * Parses a text, which contains one message or a batch of revision 2025-03-26, and passes each message to its handler.
- * Throws an `HttpError` for any other text.
+ * Passes each message of a text to its handler: one message, or a batch of revision 2025-03-26. Throws an `HttpError`
+ * for any other text.
  */
 export function readMessages(text: string, reader: MessageReaderContext): void {
   for (const message of parseMessages(text, reader)) receiveMessage(message, reader)
@@ -63,14 +62,14 @@ function receiveMessage(
 /** The position from which a broken stream may be resumed. */
 export interface StreamPosition {
   lastEventId: string | undefined
-  /** The pause before a new connection that the server has requested, in milliseconds. */
+  /** Milliseconds that the server wants the client to pause before a new connection. */
   retryMs: number | undefined
-  /** The number of events that have arrived. `byteCount` is the number of characters in their data. */
+  /** How many events have arrived. `byteCount` counts the characters of their data. */
   eventCount: number
   byteCount: number
 }
 
-/** Reads a stream of events to its end, and records the position of each event. */
+/** Reads events until the stream ends, and records the position of each. */
 export function readEvents(
   response: HttpClientResponse,
   reader: MessageReaderContext,

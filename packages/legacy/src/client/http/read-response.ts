@@ -5,15 +5,12 @@ import { type HttpSession, isSuccessStatus, originOf, postToServer, type SentReq
 import { type MessageReaderContext, readMessages } from './read-messages.ts'
 import { readResumableStream } from './resumable-stream.ts'
 
-/** Milliseconds after a response for which the client waits until the server ends the stream. */
+/** Milliseconds that the client waits after a response until the server ends the stream. */
 const closeDelayMs = 1000
-/**
- * The largest number of connections for the stream of one call. It is enough for an hour of polls with the usual pause
- * of a second.
- */
+/** As many connections as one call's stream may have: an hour of polls with the usual pause of a second. */
 const maxConnectionsOfCall = 3600
 
-/** Reads the response to a request, from JSON or from events. The events may arrive over several connections. */
+/** Reads the response to a request, from JSON or from events, which may arrive over several connections. */
 export function readRpcResponse(
   session: HttpSession,
   response: HttpClientResponse,
@@ -25,10 +22,10 @@ export function readRpcResponse(
       origin: originOf(session),
       bounds: session.http.bounds,
       messageHandlers: handlers,
-      // Answers to the server are sent even if the call is cancelled, because the server may wait for them.
+      // Answers are sent even if the call is cancelled, because the server may wait for them.
       sendResponse: (answer) => postToServer(session, answer, { signal: session.http.closed, rpcRequest: request }),
       onResponse: (answer) => {
-        // An error response has no id if the server could not read the id of the request.
+        // An error response has no id if the server could not read the request's.
         if (answer.id === request.id || (answer.id === undefined && 'error' in answer)) resolve(answer)
       },
       onFailure: reject,
@@ -58,8 +55,7 @@ async function readReplyMessages(
     const onResponse = (answer: RpcResponse): void => {
       isAnswered = true
       reader.onResponse(answer)
-      // If the server ends the stream, its connection can be used for the next request. Otherwise the stream is closed
-      // here.
+      // If the server ends the stream, its connection can be used for the next request. Otherwise it is closed here.
       session.clock.setTimeout(() => response.stop(), closeDelayMs)
     }
     const { maxStreamBytes: maxBytes } = session
@@ -95,12 +91,12 @@ async function readErrorStatus(
   onResponse(rpcError)
 }
 
-/** The code with which servers of the official SDK reject a session id that they do not know. */
+/** Servers of the official SDK reject an unknown session id with this code. */
 const lostSessionError = { code: -32_000 }
 
 /**
- * Returns true if a server does not know a session, for example after its restart. The specification wants 404 (basic/
- * transports, session management), but many servers copy an example that answers 400.
+ * True if a server does not know a session, for example after its restart. The specification wants 404
+ * (basic/transports, session management), but many servers copy an example that answers 400.
  */
 function isLostSession(
   { sessionId }: HttpSession,
@@ -118,7 +114,9 @@ function sessionEndedError(session: HttpSession, response?: RpcError): LegacyErr
   )
 }
 
-/** Throws `session_ended` if the response to a GET says that the server does not know the session. Ends the response. */
+/**
+ * Throws `session_ended` if the response to a GET says that the server does not know the session. Ends the response.
+ */
 export async function checkSession(session: HttpSession, response: HttpClientResponse): Promise<void> {
   if (response.status !== 400) response.stop()
   if (response.status === 404 && session.sessionId !== undefined) throw sessionEndedError(session)
@@ -127,10 +125,7 @@ export async function checkSession(session: HttpSession, response: HttpClientRes
   if (isLostSession(session, response, rpcError)) throw sessionEndedError(session, rpcError)
 }
 
-/**
- * Reads a response with an error status. Returns an `HttpError` for it, and the JSON-RPC error in its body if there is
- * one.
- */
+/** Makes an `HttpError` of a response with an error status, with the JSON-RPC error in its body if there is one. */
 export async function readFailure(
   response: HttpClientResponse,
   bounds: ParseBounds,

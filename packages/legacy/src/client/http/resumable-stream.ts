@@ -3,12 +3,12 @@ import { type HttpClientResponse, HttpError } from '@x/transport-http/client'
 import { createSessionHeaders, type HttpSession } from './http-session.ts'
 import { type MessageReaderContext, readEvents, type StreamPosition } from './read-messages.ts'
 
-/** The pauses before a broken stream is resumed, in milliseconds. */
+/** Milliseconds before a broken stream is resumed. */
 export const retryDelays = { firstMs: 1000, maxMs: 30_000 }
-/** The largest number of attempts in a row without an event. After that the stream is not resumed. */
+/** Attempts in a row without an event. */
 const maxAttempts = 5
 
-/** The options for reading a stream over several connections. */
+/** How a stream is read over several connections. */
 export interface StreamReadOptions {
   readonly reader: MessageReaderContext
   readonly signal: AbortSignal
@@ -20,9 +20,9 @@ export interface StreamReadOptions {
 }
 
 /**
- * Reads a stream. If its connection breaks, resumes it by GET with `Last-Event-ID` (basic/transports, resumability).
- * The server may request the pause before a new connection. Stops after five attempts in a row without an event, and
- * after `maxConnections`.
+ * Reads a stream, and resumes it by GET with `Last-Event-ID` when its connection breaks (basic/transports,
+ * resumability). How long to pause before a new connection is up to the server. Stops after five attempts in a row
+ * without an event, and after `maxConnections`.
  */
 export async function readResumableStream(
   session: HttpSession,
@@ -51,10 +51,7 @@ export async function readResumableStream(
   }
 }
 
-/**
- * Reads one connection of a stream to its end. Resolves with the error if the connection fails, and otherwise with
- * undefined.
- */
+/** Reads one connection of a stream to its end. Resolves with the error if the connection fails. */
 async function readStreamPart(
   session: HttpSession,
   existingResponse: HttpClientResponse | undefined,

@@ -17,22 +17,18 @@ import type { Conversation, Negotiate, Transport } from '../connection/transport
 import type { ProcessView, StdioOptions } from '../options.ts'
 import type { CommandEntry } from '../target.ts'
 
-/** The dependencies of a transport over stdio. */
 export interface StdioTransportOptions {
   readonly entry: CommandEntry
   readonly options: StdioOptions
   readonly clock: Clock
   readonly probeTimeoutMs: number
-  /** A function that receives the server's violations of the protocol. */
+  /** Receives the server's violations of the protocol. */
   readonly log: Log
   /** Called when the process has ended. */
   readonly onEnd: () => void
 }
 
-/**
- * Creates a transport that runs a server as a process. The first `open` starts the process. After the process has
- * ended, the next `open` starts a new one.
- */
+/** Runs a server as a process, which the first `open` starts. After it has ended, the next `open` starts a new one. */
 export function createStdioTransport(options: StdioTransportOptions): Transport {
   return new StdioTransport(options)
 }
@@ -43,7 +39,7 @@ class StdioTransport implements Transport {
   #connection: StdioConnection
   #port: StdioPort | undefined
   #conversation: Conversation | undefined
-  /** The negotiation of the latest `open`. It also runs with a process that a request has restarted. */
+  /** The function of the latest `open`. It also runs with a process that a request has restarted. */
   #negotiate: Negotiate | undefined
 
   readonly process: NonNullable<Transport['process']>
@@ -82,9 +78,9 @@ class StdioTransport implements Transport {
     const { command, args, env, cwd } = entry
     const { wrapStreams, ...options } = this.#options.options
     const connection = connectStdio({
-      // The check at compile time is needed because `connectStdio` throws for unknown options.
+      // Checked at compile time, because `connectStdio` throws for unknown options.
       ...(options satisfies Pick<StdioConnectOptions, keyof StdioOptions>),
-      // The option names no types of Node, for programs of the web, which have no processes.
+      // No types of Node in the option: programs for the web must compile, and have no processes.
       wrapStreams: wrapStreams as StdioConnectOptions['wrapStreams'],
       command,
       args,
@@ -104,7 +100,7 @@ class StdioTransport implements Transport {
       },
     })
     connection.onStateChange((state) => {
-      // Another process replaces the one of a connection that was closed here.
+      // When a connection was closed here, another process takes its place.
       if (!connection.closed.aborted) this.#states.set(state)
     })
     return connection
@@ -157,15 +153,15 @@ class StdioTransport implements Transport {
 const protocolWords = /initialize|discover|method|request|json|protocol/i
 
 /**
- * Returns true if a process may have ended because of the probe. One that gives another reason has failed by itself, and
- * would fail again.
+ * True if a process may have ended because of the probe. One that gives another reason has failed by itself, and would
+ * fail again.
  */
 function mayBeProbeExit({ code, stderr = '' }: StdioError): boolean {
   if (code !== 'exited' && code !== 'restarts') return false
   return stderr === '' || protocolWords.test(stderr)
 }
 
-/** The port of a process. The lifetime of the process is one session (2025-11-25, basic/transports). */
+/** A process as a port: its lifetime is one session (2025-11-25, basic/transports). */
 class StdioPort implements Port {
   readonly #process: StartedProcess
   handlers: ServerMessageHandlers | undefined
@@ -177,7 +173,7 @@ class StdioPort implements Port {
   send(request: RpcRequest, signal: AbortSignal, { onNotification }: ServerMessageHandlers): Promise<RpcResponse> {
     // basic/utilities/cancellation: the requests of a handshake are never cancelled at the server.
     if (this.handlers === undefined) return this.#process.exchange(request, createCall())
-    // Over stdio, requests of the server do not name a call. `onRequest` of the connection passes them to the session.
+    // Over stdio, a server's request names no call. `onRequest` of the connection passes it to the session.
     return this.#process.exchange(request, createCall({ signal, notify: onNotification }))
   }
 
@@ -185,7 +181,7 @@ class StdioPort implements Port {
     this.#process.notify(message)
   }
 
-  // Messages outside calls need no separate stream. The session receives them as long as the process runs.
+  // No stream is needed for messages outside calls: the session receives them as long as the process runs.
   async listen(): Promise<{ readonly endPromise: Promise<void> }> {
     return { endPromise: new Promise(() => {}) }
   }

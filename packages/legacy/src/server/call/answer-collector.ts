@@ -7,18 +7,17 @@ import type { OpenQuestion } from './open-questions.ts'
 import type { StoredRound } from './round-store.ts'
 import type { CallFailure, RoundQuestion, WaitingRound } from './waiting-round.ts'
 
-/** The answer to one question, or the reason why its call cannot continue. */
+/** One question's answer, or why its call cannot continue. */
 export type RoundAnswer = { readonly response: JsonObject } | { readonly failure: CallFailure }
 
 /** Collects the answers of a round that waits at this instance. */
 export interface AnswerCollector {
-  /** A promise of the answers, by the keys of their questions. It rejects with the abort reason of a cancelled call. */
+  /** Resolves with the answers, by the keys of their questions. Rejects with the abort reason of a cancelled call. */
   readonly answers: Promise<ReadonlyMap<string, RoundAnswer>>
-  /** Accepts an answer that another instance has received. */
+  /** Takes an answer that another instance has received. */
   accept(response: RpcResponse): void
-  /** Records how the round was stored, and which of its questions have a `state`. */
+  /** Notes how the round was stored, and which of its questions have a `state`. */
   noteStored(storedRound: StoredRound): void
-  /** Stops waiting for answers. */
   stop(): void
 }
 
@@ -26,15 +25,12 @@ interface CollectedQuestion extends RoundQuestion {
   readonly openQuestion: OpenQuestion
 }
 
-/**
- * Starts to wait for the answers to the questions of a round. Throws `LimitError` if the caller has too many open
- * questions.
- */
+/** Waits for the answers to a round's questions. Throws `LimitError` if the caller has too many open questions. */
 export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, deps: CallDeps): AnswerCollector {
   const collected = new Map<string, RoundAnswer>()
   const questions: CollectedQuestion[] = []
   const { promise, resolve, reject } = createDeferred<ReadonlyMap<string, RoundAnswer>>()
-  // If the questions cannot be sent, no code awaits this promise.
+  // If the questions cannot be sent, nothing awaits this promise.
   promise.catch(() => {})
   let storedRound: StoredRound = { states: new Map(), isShared: true }
   let hasStopped = false
@@ -57,8 +53,7 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
     for (const question of openQuestions) withdrawQuestion(question, reason, { channel, deps })
   }
   const onCancelled = (reason: unknown): void => {
-    // If another instance continues the call, the questions are not withdrawn, because the call still needs the
-    // answers.
+    // If another instance continues the call, it still needs the answers, so the questions are not withdrawn.
     if (!(reason instanceof CallHandedOffError)) withdrawOpenQuestions('The call was cancelled')
     stop()
     reject(reason)
@@ -66,7 +61,7 @@ export function collectAnswers(round: WaitingRound, { channel }: LegacyCall, dep
   const onTimeout = (): void => {
     withdrawOpenQuestions('No answer came in time')
     const message = 'The client did not answer in time'
-    // An instance that has received an answer with its `state` runs the call, so this instance must not run the call.
+    // If an instance has received an answer with its `state`, it runs the call, and this one must not.
     const isElsewhere = storedRound.states.size > 0 && !storedRound.isShared
     for (const question of questions)
       accept(question, isElsewhere ? { failure: { message } } : createFailedAnswer(question.method, message))
@@ -126,16 +121,13 @@ function createDeferred<T>() {
   return { promise, resolve, reject }
 }
 
-/** Returns the answer in a response. For a form or a URL, an error counts as a `cancel` of the user. */
+/** Reads the answer in a response. For a form or a URL, an error counts as a `cancel` of the user. */
 function toRoundAnswer(method: string, response: RpcResponse): RoundAnswer {
   if ('result' in response) return { response: response.result }
   return createFailedAnswer(method, `The client answered ${method} with an error: ${response.error.message}`)
 }
 
-/**
- * Returns the answer to a question without a result. For a form or a URL it is `cancel`, and for other questions a
- * failure of the call.
- */
+/** For a question without a result: `cancel` for a form or a URL, otherwise a failure of the call. */
 function createFailedAnswer(method: string, message: string): RoundAnswer {
   return method === 'elicitation/create' ? { response: { action: 'cancel' } } : { failure: { message } }
 }

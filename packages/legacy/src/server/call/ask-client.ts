@@ -16,7 +16,7 @@ import type { StoredRound } from './round-store.ts'
 import type { UrlPages } from './url-pages.ts'
 import { type CallFailure, type RoundQuestion, sizeOfRound, type WaitingRound } from './waiting-round.ts'
 
-/** The answers of one round by their keys, or the reason why the call cannot continue. */
+/** One round's answers by their keys, or why the call cannot continue. */
 export type RoundOutcome =
   | { readonly answers: JsonObject; readonly isClientInvolved: boolean }
   | { readonly failure: CallFailure }
@@ -24,7 +24,7 @@ export type RoundOutcome =
 /** A call that may ask its client, with the pages that it has asked its user to visit. */
 export interface InteractiveCall extends LegacyCall {
   readonly urlPages: UrlPages
-  /** The part of a round's data that comes from earlier rounds. */
+  /** The part of a round that comes from earlier ones. */
   readonly roundState: { readonly requestState: JsonValue | undefined; readonly roundCount: number }
 }
 
@@ -44,16 +44,16 @@ export async function askClient(requests: JsonObject, call: InteractiveCall, dep
   })
 }
 
-/** Continues a round whose questions another instance has sent, or this instance before a restart. */
+/** Continues a round whose questions another instance has sent, or this one before a restart. */
 export async function resumeRound(round: WaitingRound, call: InteractiveCall, deps: CallDeps): Promise<RoundOutcome> {
   return holdRound(round, { call, deps }, async (collector) => {
-    // Questions may have been sent with a `state`. Then their answers must contain it.
+    // If questions were sent with a `state`, their answers must contain it.
     const sentStates = deps.stateRounds === undefined ? [] : round.questions.map(({ id }) => [id, ''] as const)
     const storedRound: StoredRound = { states: new Map(sentStates), isShared: true }
     collector.noteStored(storedRound)
     call.channel.onQuestionsSent(round, storedRound)
     const { signal } = call.channel
-    // The client resumed the stream perhaps because its instance was killed, while the store restarts.
+    // Perhaps the client resumed the stream because its instance was killed, while the store restarts.
     const earlierAnswers = await deps.retryUnavailable(() => deps.rounds.listAnswers(round), { signal })
     for (const answer of earlierAnswers) collector.accept(answer)
     const repeatedPages = round.repeatedKeys.map((key) => [key, Promise.resolve('accept' as const)] as const)
@@ -61,7 +61,7 @@ export async function resumeRound(round: WaitingRound, call: InteractiveCall, de
   })
 }
 
-/** Counts a round in the quota of its caller and collects its answers, until `wait` has settled. */
+/** Counts a round in its caller's quota and collects its answers, until `wait` has settled. */
 async function holdRound(
   round: WaitingRound,
   { call, deps }: { readonly call: InteractiveCall; readonly deps: CallDeps },
@@ -82,7 +82,7 @@ async function holdRound(
   }
 }
 
-/** Counts a waiting call in the quotas of its caller, in number and in bytes. Returns a function that releases them. */
+/** Counts a waiting call in its caller's quotas, in number and in bytes. The returned function releases them. */
 function countWaitingRound(round: WaitingRound, { channel }: InteractiveCall, { ledger }: CallDeps): () => void {
   const callerKey = callerKeyOf(channel.caller)
   const releaseBytes = ledger.take('bytes', callerKey, sizeOfRound(round))
@@ -147,8 +147,7 @@ function prepareQuestion(
   const question = toLegacyInputRequest(request, client.revision, elicitationId)
   if ('unsupported' in question)
     return { failure: { unsupported: `${question.unsupported}, which revision ${client.revision} does not have` } }
-  // The id of a question begins with the id of its stream. Any instance can therefore find the call to which an answer
-  // belongs.
+  // A question's id begins with the id of its stream, so any instance can find the call to which an answer belongs.
   const id = channel.stream.id === '' ? randomId() : `${channel.stream.id}.${randomId().slice(0, 8)}`
   return { key, id, method: request.method, params: question.request.params }
 }
@@ -176,18 +175,14 @@ function askOnChannel(round: WaitingRound, { storedRound, collector }: SentRound
   channel.onQuestionsSent(round, storedRound)
 }
 
-/**
- * Waits for all answers of a round. Throws `CallHandedOffError` if another instance claims the round. Otherwise returns
- * the answers.
- */
+/** Waits for all answers of a round. Throws `CallHandedOffError` if another instance claims the round. */
 async function finishRound(
   round: WaitingRound,
   { storedRound, collector, repeatedPages }: SentRound & { readonly repeatedPages: readonly RepeatedPage[] },
   { call, deps }: { readonly call: InteractiveCall; readonly deps: CallDeps },
 ): Promise<RoundOutcome> {
   const answers = await collector.answers
-  // This instance may be the only one that has all answers. So from here on, another instance can take the round over
-  // only by a claim.
+  // Perhaps only this instance has all answers, so from here on another one can take the round over only by a claim.
   deps.rounds.release(round)
   const pageAnswers = await Promise.all(repeatedPages.map(async ([key, answer]) => [key, await answer] as const))
   if (!(await mayUseAnswers(round, { storedRound, call, deps }))) throw new CallHandedOffError()
@@ -204,8 +199,8 @@ async function finishRound(
 }
 
 /**
- * Returns true if this instance may use the answers of a round. Another instance may find a round that was stored, or
- * that may have been, so such a round needs a claim. Rejects if the store stays unreachable.
+ * True if this instance may use a round's answers. If a round was stored, or may have been, another instance may find
+ * it, so it needs a claim. Rejects if the store stays unreachable.
  */
 async function mayUseAnswers(
   round: WaitingRound,
@@ -230,8 +225,8 @@ function acceptVisitedPage(params: JsonObject | undefined, { action }: JsonObjec
 }
 
 /**
- * Waits for a pause, after which the handler runs again and checks the pages that the user is visiting. During the
- * pause the call counts as running.
+ * Pauses before the handler runs again and checks the pages that the user is visiting. Meanwhile the call counts as
+ * running.
  */
 async function waitForPages(
   repeatedPages: readonly RepeatedPage[],

@@ -5,17 +5,15 @@ import { createStateRounds, type StateRounds } from './state-rounds.ts'
 
 /** {@link Deps}, and the stores of calls that wait for answers. */
 export interface CallDeps extends Deps {
-  /** The open questions of this instance. */
+  /** Open questions of this instance. */
   readonly questions: OpenQuestions
-  /** The store of waiting rounds. */
   readonly rounds: RoundStore
-  /** Replaces the store by one that several instances share. */
+  /** Moves to a store that several instances share. */
   shareRounds(sharedRounds: RoundStore): void
-  /** The rounds that are sealed in the `state` of their questions. Undefined without the option `questionState`. */
+  /** Rounds that are sealed in the `state` of their questions. Undefined without the option `questionState`. */
   readonly stateRounds: StateRounds | undefined
 }
 
-/** Creates {@link CallDeps} without a waiting call. */
 export function createCallDeps(deps: Deps): CallDeps {
   const stateRounds = createStateRounds(deps.settings)
   let rounds: RoundStore = stateRounds ?? createMemoryRounds()

@@ -5,12 +5,12 @@ import type { CallDeps } from './call-deps.ts'
 
 /**
  * Milliseconds for which a later round is sent again while the server cannot serve it. The client waits on its stream,
- * and an older client cannot send the round again by itself.
+ * and an older one cannot send the round again by itself.
  */
 const holdMs = 20_000
 
 /**
- * Sends a round after the first one to the exchange. Sends it again while the server has not begun it because a store
+ * Sends a round after the first one to the exchange, again and again while the server has not begun it because a store
  * is unreachable or the server is overloaded. Resolves with an error that says that the call has begun.
  */
 export async function sendLaterRound(
@@ -28,8 +28,8 @@ export async function sendLaterRound(
 }
 
 /**
- * Converts an error between two rounds into a response which says that the call has begun. A client that sent the call
- * again would have its effects twice. Returns undefined for an error that is a fault of this package.
+ * Answers an error between two rounds by saying that the call has begun: a client that sent the call again would have
+ * its effects twice. Undefined for an error that is a fault of this package.
  */
 export function toBegunResponse(
   id: RequestId,
@@ -39,7 +39,6 @@ export function toBegunResponse(
   return isLimitError(error) || isUnavailable(error) ? withBegun(toLegacyErrorResponse(id, error, deps)) : undefined
 }
 
-/** Returns the pause that the server asks for before an unbegun round is sent again. */
 function readPauseMs(response: RpcResponse): number | undefined {
   const data = 'error' in response ? response.error.data : undefined
   if (!isJsonObject(data) || typeof data['retryAfterMs'] !== 'number') return undefined
@@ -47,7 +46,7 @@ function readPauseMs(response: RpcResponse): number | undefined {
   return begun === false || (reason === 'overloaded' && begun !== true) ? retryAfterMs : undefined
 }
 
-/** Returns the response with `begun: true` in the data of its error, if the error has a reason. */
+/** Only an error with a reason gets the mark. */
 function withBegun(response: RpcResponse): RpcResponse {
   if (!('error' in response) || !isJsonObject(response.error.data)) return response
   const { error } = response

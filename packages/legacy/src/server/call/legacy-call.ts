@@ -26,14 +26,14 @@ import { sendLaterRound, toBegunResponse } from './later-round.ts'
 import { createUrlPages, type UrlPages } from './url-pages.ts'
 import type { CallFailure, WaitingRound } from './waiting-round.ts'
 
-/** The older client of a call, as a handler sees it. */
+/** A call's older client, as a handler sees it. */
 export interface LegacyPeer {
-  /** The protocol revision of the client. */
+  /** The protocol revision that the client speaks. */
   readonly revision: string
 }
 
 /**
- * Returns the older client of this call with its revision. Undefined if the client is of 2026-07-28. Handlers need it
+ * Tells a handler which older revision the client of its call speaks; undefined for a client of 2026-07-28. You need it
  * only for display and logs, because everything else works the same for both.
  *
  * @example
@@ -46,10 +46,10 @@ export function legacyPeerOf(ctx: { readonly context: CallContext }): LegacyPeer
 }
 
 /**
- * Runs a call of an older client through the server's exchange. If a result requests input, the questions are sent to
- * the client on the stream of the call. The answers are part of the next request, as a client of 2026-07-28 sends them.
- * With `resumedRound`, the call continues with the answers to the questions of another instance. Rejects with the
- * signal's reason if the call is cancelled, and with `LimitError` if too many calls of the caller wait.
+ * Runs an older client's call through the server's exchange. If a result requests input, its questions go to the client
+ * on the call's stream, and their answers into the next request, as a client of 2026-07-28 sends them. With
+ * `resumedRound`, the call continues with the answers to another instance's questions. Rejects with the signal's reason
+ * if the call is cancelled, and with `LimitError` if too many calls of the caller wait.
  */
 export async function runLegacyCall(
   call: LegacyCall,
@@ -107,10 +107,7 @@ async function runRounds(
   }
 }
 
-/**
- * The largest number of rounds in which one call asks its client. A form with one question for each field has fewer
- * rounds.
- */
+/** How often one call may ask its client. A form with one question for each field has fewer rounds. */
 // limit: rounds | count | rounds of one call with questions | the call fails
 const maxRounds = 50
 const maxRetries = 1000
@@ -129,7 +126,6 @@ function hasTooManyRounds({
   return roundCount > maxRounds || retryCount > maxRetries
 }
 
-/** Waits for the answers of a resumed round, and returns the request that continues its call with them. */
 async function createResumedRequest(
   round: WaitingRound,
   { call, urlPages }: RoundLoopContext,
@@ -140,17 +136,15 @@ async function createResumedRequest(
   return addAnswers(toModernRequest(call.request, call.client, call.level), round.requestState, outcome.answers)
 }
 
-/**
- * Returns the input requests of a result. They are empty if the result only requests a retry. Undefined if the result
- * does not request input.
- */
+/** The questions of a result: empty if it only requests a retry, undefined if it requests no input. */
 function inputRequestsIn(response: RpcResponse): JsonObject | undefined {
   if (!('result' in response) || response.result['resultType'] !== 'input_required') return undefined
   const { inputRequests } = response.result
   return isJsonObject(inputRequests) ? inputRequests : {}
 }
 
-// A handler that only requests a retry runs again at once. With each further retry in a row, the pause becomes longer.
+// If a handler only requests a retry, it runs again at once. With each further retry in a row, the pause becomes
+// longer.
 function computeRetryDelayMs(retryCount: number): number {
   return Math.min(250, 50 * retryCount)
 }
@@ -210,7 +204,7 @@ function sendLegacyRound(
   return isFirst ? send() : sendLaterRound(send, context.call.channel, deps)
 }
 
-/** Runs the handler once. If that takes too long, aborts the handler and returns an error. */
+/** Runs the handler once. If that takes too long, aborts it and returns an error. */
 async function sendToExchange(
   request: RpcRequest,
   { call, notificationFilter }: ExchangeContext,
@@ -239,7 +233,7 @@ async function sendToExchange(
   const callWithPeer = withContext(plainCall, olderRequestKey, { revision: client.revision })
   try {
     const responsePromise = deps.exchange(request, callWithPeer)
-    // An aborted handler may still fail later, when no code awaits its response.
+    // An aborted handler may still fail later, when nothing awaits its response.
     responsePromise.catch(() => {})
     return await Promise.race([responsePromise, endPromise])
   } catch (error) {
@@ -259,9 +253,8 @@ interface NotificationFilter {
 }
 
 /**
- * Returns a filter that passes on the notifications that older revisions have, and those of extensions. A handler that
- * runs again repeats its progress, so only values above the last one are sent (basic/utilities/progress). After the
- * response nothing is sent.
+ * Passes on the notifications that older revisions have, and those of extensions. A handler that runs again repeats its
+ * progress, so only values above the last one are sent (basic/utilities/progress). After the response nothing is sent.
  */
 function createNotificationFilter({ channel, client }: LegacyCall): NotificationFilter {
   let lastProgress = Number.NEGATIVE_INFINITY

@@ -9,23 +9,22 @@ export interface OpenQuestion {
   close(): void
 }
 
-/** The values with which a question is opened. */
 export interface QuestionInit {
   readonly id: string
-  /** The key of the session, or of the pair of streams, that may answer. */
+  /** Key of the session, or of the pair of streams, that may answer. */
   readonly owner: string
-  /** The caller in whose quota the question counts. */
+  /** The question counts in this caller's quota. */
   readonly callerKey: string
   onAnswer(response: RpcResponse): void
 }
 
-/** The questions of this instance that clients have not answered, by their random ids. */
+/** Questions of this instance that clients have not answered yet, by random ids. */
 export interface OpenQuestions {
-  /** Starts to wait for the answer to a question. Throws `LimitError` if the caller has too many open questions. */
+  /** Waits for the answer to a question. Throws `LimitError` if the caller has too many open questions. */
   open(question: QuestionInit): OpenQuestion
-  /** Returns an open question. Undefined if there is none, or if another owner was asked. */
+  /** Undefined if there is no such question, or if another owner was asked. */
   find(owner: string, id: RequestId | undefined): OpenQuestion | undefined
-  /** Passes an answer to the call that waits for it. Returns false if no call waits, or if another owner was asked. */
+  /** Passes an answer to the call that waits for it. False if no call waits, or if another owner was asked. */
   answer(owner: string, response: RpcResponse): boolean
 }
 
@@ -33,7 +32,6 @@ interface QuestionEntry extends QuestionInit {
   readonly question: OpenQuestion
 }
 
-/** Creates {@link OpenQuestions} without a question. */
 export function createOpenQuestions(ledger: Ledger): OpenQuestions {
   const entries = new Map<RequestId, QuestionEntry>()
   const findEntry = (owner: string, id: RequestId | undefined): QuestionEntry | undefined => {

@@ -4,40 +4,37 @@ import type { WaitingRound } from './waiting-round.ts'
 
 /** The outcome of storing a round. */
 export interface StoredRound {
-  /** The `state` to send with each question, by the id of the question (SEP-1685). */
+  /** For each question, by its id, the `state` to send with it (SEP-1685). */
   readonly states: ReadonlyMap<string, string>
-  /** True if another instance may continue the round. Then this instance has to claim it before it uses the answers. */
+  /** True if another instance may continue the round. This one must then claim it before it uses the answers. */
   readonly isShared: boolean
   /**
-   * True if storing the round failed and may have had its effect. Then this instance claims the round as if it was
-   * shared. Default: false.
+   * True if storing the round failed and may have had its effect. The round is then claimed as if it was shared.
+   * Default: false.
    */
   readonly mayBeShared?: boolean | undefined
 }
 
-/** A store of rounds, for the instances that may continue their calls. */
+/** Stores rounds for the instances that may continue their calls. */
 export interface RoundStore {
   /** Stores a round before its questions are sent. It replaces an earlier round of the same call. */
   keep(round: WaitingRound, client: LegacyClient): Promise<StoredRound>
-  /** Returns the round that an answer belongs to. Undefined if it belongs to another owner. */
+  /** Finds the round that an answer belongs to. Undefined if it belongs to another owner. */
   findByAnswer(answer: StatefulResponse, owner: string): Promise<WaitingRound | undefined>
-  /** Returns the round of a stream. Undefined if it belongs to another owner. */
+  /** Finds a stream's round. Undefined if it belongs to another owner. */
   findByStream(streamId: string, owner: string): Promise<WaitingRound | undefined>
-  /** Returns the stored answers of a round, which other instances may have received. */
+  /** Stored answers of a round, which other instances may have received. */
   listAnswers(round: WaitingRound): Promise<readonly RpcResponse[]>
   /**
-   * Claims a round. Resolves with true for only one claimant, which may use the answers of the round. A claimant claims
-   * again after a reply of the store was lost.
+   * Claims a round. Resolves with true for only one claimant, which may use the answers. If a reply of the store was
+   * lost, the claimant claims again.
    */
   claim(round: WaitingRound, claimant: string): Promise<boolean>
-  /**
-   * Removes the data that this instance keeps for a round for which it no longer waits. Records for other instances
-   * stay.
-   */
+  /** Removes what this instance keeps for a round for which it no longer waits. Records for other instances stay. */
   release(round: WaitingRound): void
 }
 
-/** Creates a store in the memory of this instance. Only this instance can continue its rounds. */
+/** Keeps rounds in the memory of this instance, which alone can continue them. */
 export function createMemoryRounds(): RoundStore {
   const rounds = new Map<string, WaitingRound>()
   const findByStream = (streamId: string, owner: string): WaitingRound | undefined => {
@@ -59,7 +56,7 @@ export function createMemoryRounds(): RoundStore {
   }
 }
 
-/** Joins two stores. Each round is stored in both. A round is first looked up in `first`, and then in `second`. */
+/** Stores each round in both. A round is first looked up in `first`, and then in `second`. */
 export function joinRoundStores(first: RoundStore, second: RoundStore): RoundStore {
   return {
     async keep(round, client) {
@@ -78,10 +75,10 @@ export function joinRoundStores(first: RoundStore, second: RoundStore): RoundSto
   }
 }
 
-/** The number of characters of a stream id. */
+/** The length of a stream id in characters. */
 export const streamIdLength = 22
 
-/** Returns the id of the stream that the id of a question begins with. */
+/** A question's id begins with that of its stream. */
 export function streamIdOfQuestion(questionId: string): string {
   return questionId.slice(0, streamIdLength)
 }

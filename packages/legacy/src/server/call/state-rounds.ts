@@ -5,21 +5,19 @@ import { createBoundedMap } from '../session/session.ts'
 import type { RoundStore } from './round-store.ts'
 import { decodeRound, encodeRound, type RoundQuestion, type WaitingRound } from './waiting-round.ts'
 
-/**
- * A store that seals each round in the `state` of its questions, which the client returns with its answers (SEP-1685).
- */
+/** Seals each round in the `state` of its questions, which the client returns with its answers (SEP-1685). */
 export interface StateRounds extends RoundStore {
-  /** The number of answers without a `state`, although their question was sent with one. */
+  /** How many answers came without a `state`, although their question was sent with one. */
   readonly missingEchoCount: number
   countMissingEcho(): void
-  /** Records that this instance does not wait for a question any more. Its `state` is then not accepted here. */
+  /** Stops accepting a question's `state` here, because this instance does not wait for the question any more. */
   withdraw(questionId: string): void
 }
 
 const statePurpose = 'legacy-state'
 const maxWithdrawnQuestions = 100_000
 
-/** Creates the store. Undefined if the option `questionState` is absent. */
+/** Undefined if the option `questionState` is absent. */
 export function createStateRounds(settings: LegacySettings): StateRounds | undefined {
   const { questionState, warn } = settings
   if (questionState === undefined) return undefined
@@ -67,7 +65,7 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
       }
       return { states, isShared: false }
     },
-    /** Opens the state of an answer. Each state can be opened once (STA-005, STA-006). */
+    /** Opens an answer's state, which works once (STA-005, STA-006). */
     async findByAnswer({ id, state }, owner) {
       const questionId = String(id)
       if (typeof state !== 'string' || withdrawnQuestions.get(questionId) === true) return undefined
@@ -75,7 +73,7 @@ export function createStateRounds(settings: LegacySettings): StateRounds | undef
         const binding = bindingOf(owner, questionId)
         return decodeRound(await codec.open(state, { purpose: statePurpose, binding }))
       } catch (error) {
-        // If the store of the codec is unreachable, the state may still be valid.
+        // If the codec's store is unreachable, the state may still be valid.
         if (!isStateError(error) || error.code === 'unavailable') throw error
         warn({ code: 'state_rejected', message: `The state of an answer was not accepted: ${error.detail}` })
         return undefined
@@ -95,7 +93,7 @@ function toolNameIn({ method, params }: RpcRequest): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-// Binds a state to its owner and its question. The owner is bound to a principal, and the question to a call.
+// Binds a state to its owner, which is bound to a principal, and to its question, which is bound to a call.
 function bindingOf(owner: string, questionId: string): JsonValue {
   return [owner, questionId]
 }

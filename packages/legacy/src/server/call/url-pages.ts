@@ -4,21 +4,21 @@ import type { CallDeps } from './call-deps.ts'
 import type { CallChannel } from './call-channel.ts'
 import type { AcceptedPage } from './waiting-round.ts'
 
-/** The pages that one call has asked its user to visit (client/elicitation, URL mode). */
+/** Pages that one call has asked its user to visit (client/elicitation, URL mode). */
 export interface UrlPages {
-  /** Returns the `elicitationId` of a URL, which stays the same within a call. */
+  /** Within a call, a URL keeps its `elicitationId`. */
   getElicitationId(url: string): string
-  /** Records that the user has agreed to visit a page. */
+  /** Notes that the user has agreed to visit a page. */
   accept(url: string, elicitationId?: string): void
   /**
-   * Returns the answer if the server asks again for a URL to which the user has already agreed. The user is not asked
-   * again, and the answer is returned after a pause. Undefined if the user has not agreed to the URL.
+   * Answers for the user if the server asks again for a URL to which the user has already agreed, after a pause.
+   * Undefined if the user has not agreed to the URL.
    */
   answerRepeatedQuestion(url: string): Promise<'accept' | 'cancel'> | undefined
-  /** Returns the pages that the user has agreed to visit. */
+  /** Pages that the user has agreed to visit. */
   listAcceptedPages(): readonly AcceptedPage[]
   /**
-   * Notifies the client of the accepted pages that the server no longer asks for, because the user has completed them
+   * Notifies the client of accepted pages that the server no longer asks for, because the user has completed them
    * (elicitation/complete).
    */
   notifyCompletedUrls(inputRequests: JsonObject | undefined): void
@@ -33,7 +33,7 @@ interface UrlPage {
 const minPollIntervalMs = 1000
 const maxPollIntervalMs = 5000
 
-/** Creates {@link UrlPages} with the pages that the user of a resumed call has agreed to visit. */
+/** Begins with the pages that the user of a resumed call has agreed to visit. */
 export function createUrlPages(
   channel: CallChannel,
   deps: CallDeps,

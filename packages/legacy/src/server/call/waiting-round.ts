@@ -7,7 +7,7 @@ import {
   type RpcRequest,
 } from '@x/schema'
 
-/** A page that the user of a call has agreed to visit. */
+/** A page that a call's user has agreed to visit. */
 export interface AcceptedPage {
   readonly url: string
   readonly elicitationId: string
@@ -16,51 +16,48 @@ export interface AcceptedPage {
 
 /** A question of a round, as it was sent to the client. */
 export interface RoundQuestion {
-  /** The key of the question in `inputRequests`. */
+  /** Its key in `inputRequests`. */
   readonly key: string
-  /** The id of the request with the question. */
+  /** Id of the request with the question. */
   readonly id: string
   readonly method: InputRequest['method']
   readonly params: JsonObject | undefined
 }
 
 /**
- * A round: the questions that a call has sent to its client at once, and all data with which any instance can continue
- * the call.
+ * The questions that a call has asked its client at once, with everything that any instance needs to continue the call.
  */
 export interface WaitingRound {
-  /** The id of the round. Only one instance may use the answers of a round. */
+  /** Only one instance may use the answers of the round with this id. */
   readonly id: string
-  /** The key of the call's session, or of its pair of streams. */
+  /** Key of the call's session, or of its pair of streams. */
   readonly owner: string
   readonly request: RpcRequest
-  /** The `requestState` of the result that asks the questions. Undefined if the result has none. */
+  /** The `requestState` of the result that asks the questions. Undefined if it has none. */
   readonly requestState: JsonValue | undefined
   readonly questions: readonly RoundQuestion[]
-  /** The keys of requests for pages to which the user has already agreed, and which the server requests again. */
+  /** Keys of requests for pages to which the user has already agreed, and which the server requests again. */
   readonly repeatedKeys: readonly string[]
-  /** The id of the call's stream. `eventCount` is the number of its events before the questions. */
+  /** Id of the call's stream. `eventCount` is how many events it had before the questions. */
   readonly streamId: string
   readonly eventCount: number
-  /** The number of rounds before this one. */
+  /** Rounds before this one. */
   readonly roundCount: number
   readonly pages: readonly AcceptedPage[]
-  /** The time at which the questions were asked, in milliseconds since 1970. */
+  /** When the questions were asked, in milliseconds since 1970. */
   readonly askedAt: number
 }
 
-/** The reason why a call cannot continue. */
+/** Why a call cannot continue. */
 export type CallFailure =
   | { readonly missingCapabilities: ClientCapabilities }
-  /** What the question needs, and the revision of the client does not have. */
+  /** What the question needs, and the client's revision does not have. */
   | { readonly unsupported: string }
   | { readonly message: string }
 
 const contentVersion = 2
 
-/**
- * Encodes a round as JSON. With `withParams` it includes the params of the questions, so that they can be sent again.
- */
+/** Encodes a round as JSON. With `withParams` it includes the questions' params, so that they can be sent again. */
 export function encodeRound(round: WaitingRound, { withParams }: { readonly withParams: boolean }): JsonValue {
   const { request, requestState = null, questions, streamId, eventCount, roundCount, pages } = round
   const { id, method, params = null } = request
@@ -85,8 +82,7 @@ export function encodeRound(round: WaitingRound, { withParams }: { readonly with
 }
 
 /**
- * Decodes a value that {@link encodeRound} of this or another version of the package has made. Undefined if the value
- * has another format.
+ * Reads what {@link encodeRound} of this or another version of the package has made. Undefined for any other format.
  */
 export function decodeRound(content: JsonValue | undefined): WaitingRound | undefined {
   if (!Array.isArray(content) || content[0] !== contentVersion) return undefined
@@ -124,7 +120,7 @@ export function decodeRound(content: JsonValue | undefined): WaitingRound | unde
   }
 }
 
-/** Returns the size of a round in characters of its JSON, for the byte quota of its caller. */
+/** The size of a round in characters of its JSON, for the byte quota of its caller. */
 export function sizeOfRound({ request, requestState, questions }: WaitingRound): number {
   const params = questions.map((question) => question.params ?? null)
   return JSON.stringify([request.params ?? null, requestState ?? null, params]).length

@@ -5,9 +5,9 @@ import type { HttpDeps } from './http-deps.ts'
 import type { SessionPeer } from './peer.ts'
 
 /**
- * Passes an answer to the call that waits for it. The call waits at this instance, at another instance, or is sealed in
- * the `state` of the answer (SEP-1685). Resolves with false if no call waits for the answer. If the call waits at this
- * instance, the answer is passed on even when the store is unreachable.
+ * Brings an answer to the call that waits for it: at this instance, at another one, or sealed in the answer's own
+ * `state` (SEP-1685). Resolves with false if no call waits. A call that waits here gets its answer even when the store
+ * is unreachable.
  */
 export async function acceptAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
   const { callDeps, link } = http
@@ -24,8 +24,8 @@ export async function acceptAnswer(response: StatefulResponse, peer: SessionPeer
 }
 
 /**
- * Accepts an answer whose `state` contains its round. The round continues at another instance that waits for the
- * answer, or here. Resolves with false if the state is not valid.
+ * Accepts an answer whose `state` contains its round, which continues at another instance that waits for the answer, or
+ * here. Resolves with false if the state is not valid.
  */
 async function acceptStatefulAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
   const { callDeps, link } = http
@@ -34,15 +34,12 @@ async function acceptStatefulAnswer(response: StatefulResponse, peer: SessionPee
   if (round === undefined) return false
   if (link !== undefined && (await link.rounds.takeAnswer(response, peer))) return true
   adoptRound(round, peer, { http, lastEventNumber: undefined })
-  // The result is true even if the call cannot wait here. In that case the call has ended with an error on its stream.
+  // True even if the call cannot wait here. In that case it has ended with an error on its stream.
   callDeps.questions.answer(owner, response)
   return true
 }
 
-/**
- * Returns true if an answer may be used for a question that was sent with a state: the answer has a valid state or
- * none.
- */
+/** True if an answer may be used for a question that was sent with a state: the answer has a valid state or none. */
 async function isEchoAccepted(
   response: StatefulResponse,
   owner: string,

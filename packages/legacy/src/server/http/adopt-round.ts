@@ -4,22 +4,20 @@ import type { HttpDeps } from './http-deps.ts'
 import type { SessionPeer } from './peer.ts'
 import { serveAdoptedRound } from './serve-requests.ts'
 
-/** The dependencies of this instance, and the position of the client that reads the stream. */
+/** What this instance needs to adopt a round, and how far the stream's reader has come. */
 export interface AdoptionOptions {
   readonly http: HttpDeps
-  /**
-   * The number of the last event that the client has received. Undefined if the client does not read the stream here.
-   */
+  /** Number of the last event that the client has received. Undefined if the client does not read the stream here. */
   readonly lastEventNumber: number | undefined
 }
 
-// A gap in the event numbers, because the other instance may have sent more events than this one knows.
+// Leaves a gap in the event numbers, because the other instance may have sent more events than this one knows.
 const eventNumberGap = 1000
 
 /**
- * Continues a round whose questions another instance has sent, or this instance before a restart. Waits for the
- * answers, and then runs the call unless another instance claims the round. Returns the stream of the call. Undefined
- * if this instance already has the stream or the call.
+ * Continues a round whose questions another instance has sent, or this one before a restart: waits for the answers, and
+ * then runs the call unless another instance claims the round. Returns the call's stream, or undefined if this instance
+ * already has the stream or the call.
  */
 export function adoptRound(
   round: WaitingRound,
@@ -35,13 +33,12 @@ export function adoptRound(
   if (lastEventNumber !== undefined) sendUnseenQuestions(round, lastEventNumber, stream)
   if (reader !== undefined) {
     reader.release()
-    // The connection of the reader is already open.
+    // The reader's connection is already open.
     stream.resume({ ...reader.reply, open: () => {} }, reader.lastEventNumber)
   }
   return stream
 }
 
-/** Sends the questions that the client has not received yet. */
 function sendUnseenQuestions(
   { questions, eventCount }: WaitingRound,
   lastEventNumber: number,

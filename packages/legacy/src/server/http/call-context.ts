@@ -16,13 +16,11 @@ export interface CallContext {
   readonly stream: CallStream
   readonly state: LegacySessionState | undefined
   readonly isBatch: boolean
-  /** The calls that are running. */
   readonly activeCalls: Set<CancellableCall>
-  /** The round with which the call continues, if another instance sent its questions. */
+  /** Continues the call with this round, if another instance sent its questions. */
   readonly round: WaitingRound | undefined
 }
 
-/** A call that can be cancelled. */
 export interface CancellableCall {
   readonly request: RpcRequest
   cancel(reason: string): void
@@ -41,7 +39,7 @@ export interface LinkedCall {
   finish(response: WrittenEvent | undefined): void
 }
 
-/** Returns a {@link LinkedCall}. Undefined if no other instance can continue the call. */
+/** Undefined if no other instance can continue the call. */
 export function createLinkedCall(
   { peer, stream, isBatch, round }: CallContext,
   { link, callDeps }: HttpDeps,
@@ -64,8 +62,8 @@ export function createLinkedCall(
 }
 
 /**
- * A number that is larger than the number of events of one round. It separates the event ids of rounds, so that those
- * of a later round are larger at any instance.
+ * More events than one round can have. It separates the rounds' event ids, so that those of a later round are larger at
+ * any instance.
  */
 const eventsOfRound = 1_000_000
 

@@ -4,7 +4,6 @@ import { isLimitError } from '@x/core'
 import type { ResumableStream } from '../session/session-state.ts'
 import { createRequestSuffix, waitingMark, type WrittenEvent } from './event-id.ts'
 
-/** Options of the stream that answers a POST. */
 export interface CallStreamOptions {
   /** Identifies the stream in event ids. */
   readonly id: string
@@ -12,7 +11,7 @@ export interface CallStreamOptions {
   readonly isResumable: boolean
   /** True if the stream begins with an event that has an id and no data (2025-11-25). */
   readonly hasPrimingEvent: boolean
-  /** The number of responses after which the stream ends: one, or one for each request of a batch. */
+  /** After this many responses the stream ends: one, or one for each request of a batch. */
   readonly responseCount: number
   /** True if responses that are not streamed are sent as a JSON array. */
   readonly isBatch: boolean
@@ -20,26 +19,26 @@ export interface CallStreamOptions {
   readonly closeAfterMs: number
   readonly limits: Pick<HttpLimits, 'maxQueuedBytes' | 'keepAliveMs' | 'schedule'>
   /**
-   * Counts bytes that are stored for a client that has disconnected. Returns a function that releases them. Throws
+   * Counts bytes that are stored for a client that has disconnected, until the returned function releases them. Throws
    * `LimitError` if its caller has too many.
    */
   takeBytes(byteCount: number): () => void
   /**
-   * Called when the last response of a resumable stream was written to a connection, with all stored events. The client
-   * may not have received them, because the runtime reports a broken connection late.
+   * Called when the last response of a resumable stream was written to a connection, with all stored events. It may not
+   * have reached the client, because the runtime reports a broken connection late.
    */
   onFinish(events: readonly WrittenEvent[]): void
   /** Called when the client has disconnected, and the stream waits for it. */
   onDetach(): void
   /** Called when the stream has ended, because it was answered or its client did not reconnect in time. */
   onEnd(): void
-  /** The number of the first event. It is above 1 for a stream that another instance began. */
+  /** Above 1 for a stream that another instance began. */
   readonly firstEventNumber: number
-  /** The id of the request, which each event id then contains. */
+  /** Each event id then contains the request's id. */
   readonly requestIdInEvents?: RequestId | undefined
 }
 
-/** The HTTP status and headers of a response that is not streamed. */
+/** HTTP status and headers of a response that is not streamed. */
 export interface ResponseHead {
   readonly status: number
   readonly headers?: readonly string[]
@@ -49,19 +48,17 @@ interface StreamEvent extends WrittenEvent {
   readonly mayBeLost: boolean
 }
 
-/** Milliseconds that a client is asked to wait before it reconnects. */
 const retryMs = 1000
 
 /**
- * The answer to one POST. It becomes an event stream if a message is sent before the response, and is a JSON body
- * otherwise. It may outlive several connections. Without `firstReply` it waits for a client that reconnects.
+ * Answers one POST. A message before the response makes it an event stream; otherwise it is a JSON body. It may outlive
+ * several connections. Without `firstReply` it waits for a client that reconnects.
  */
 export class CallStream implements ResumableStream {
   readonly id: string
   readonly #options: CallStreamOptions
-  /** The end of each event id. */
   readonly #suffix: string
-  /** The current connection. Undefined while the client is disconnected. */
+  /** Undefined while the client is disconnected. */
   #reply: HttpReply | undefined
   #phase: 'waiting' | 'streaming' | 'ended' = 'waiting'
   #openRequestCount: number
@@ -72,7 +69,7 @@ export class CallStream implements ResumableStream {
   #cancelTimers: (() => void)[] = []
   #releaseBytes: (() => void)[] = []
   #response: WrittenEvent | undefined
-  /** True while the call of the stream waits for answers that any instance may take. */
+  /** True while the stream's call waits for answers that any instance may take. */
   isAsking = false
   /** True if the client reads the stream at another instance. */
   hasRemoteReader = false
@@ -91,8 +88,8 @@ export class CallStream implements ResumableStream {
     const { limits, closeAfterMs, hasPrimingEvent } = options
     if (hasPrimingEvent && closeAfterMs !== Number.POSITIVE_INFINITY) return
     if (limits.keepAliveMs === Number.POSITIVE_INFINITY) return
-    // A call that sends nothing for a long time becomes a stream. The comments on it show the client that the call is
-    // still running.
+    // A call that sends nothing for a long time becomes a stream, whose comments show the client that the call is still
+    // running.
     this.#cancelTimers.push(limits.schedule(() => this.#open(), limits.keepAliveMs))
   }
 
@@ -100,23 +97,17 @@ export class CallStream implements ResumableStream {
     return this.#reply === undefined && this.#phase !== 'ended'
   }
 
-  /** The number of the last event. */
+  /** Number of the last event. */
   get eventCount(): number {
     return this.#lastEventNumber
   }
 
-  /**
-   * The event of the last response, which the client may not have received. Undefined before all responses were
-   * written.
-   */
+  /** Event of the last response, which may not have reached the client. Undefined before all responses were written. */
   get lastResponse(): WrittenEvent | undefined {
     return this.#openRequestCount <= 0 ? this.#response : undefined
   }
 
-  /**
-   * Sends a message before the response. If `mayBeLost` is true, the message is dropped when the client reads too
-   * slowly.
-   */
+  /** Sends a message before the response. If `mayBeLost` is true, it is dropped when the client reads too slowly. */
   send(message: RpcMessage, mayBeLost: boolean): void {
     if (this.#phase === 'ended') return
     this.#open()
@@ -124,7 +115,7 @@ export class CallStream implements ResumableStream {
   }
 
   /**
-   * Sends a question of a round that other instances may continue. The mark in the event id shows that any instance may
+   * Sends a question of a round that other instances may continue. A mark in the event id says that any instance may
    * continue the stream.
    */
   ask(message: RpcMessage): void {
@@ -134,14 +125,14 @@ export class CallStream implements ResumableStream {
     this.#write(encodeMessage(message), false, waitingMark)
   }
 
-  /** Records that the call waits for answers that any instance may take. */
+  /** Notes that the call waits for answers that any instance may take. */
   beginAsking(): void {
     this.isAsking = true
   }
 
   /**
-   * Records that the call no longer waits. If its questions had a `state`, sends an event without data, so that the
-   * last event id has no mark.
+   * Notes that the call no longer waits. If its questions had a `state`, sends an event without data, so that the last
+   * event id has no mark.
    */
   endAsking(hasStates: boolean, minEventNumber: number): void {
     if (this.isAsking) this.#lastEventNumber = Math.max(this.#lastEventNumber, minEventNumber)
@@ -149,19 +140,14 @@ export class CallStream implements ResumableStream {
     if (hasStates && this.#phase === 'streaming' && this.#options.hasPrimingEvent) this.#write('', true)
   }
 
-  /**
-   * Restarts the time for which the stream is kept, because its reader is at another instance or its call has ended.
-   */
+  /** Starts the stream's time again, because its reader is at another instance or its call has ended. */
   extendWindow({ hasRemoteReader }: { readonly hasRemoteReader: boolean }): void {
     if (!this.isDetached) return
     this.hasRemoteReader = hasRemoteReader
     this.#startWindow()
   }
 
-  /**
-   * Sends a response. The last response ends the stream. Returns the event of the response, or undefined if it is not
-   * streamed.
-   */
+  /** Sends a response; the last one ends the stream. Returns its event, or undefined if it is not streamed. */
   respond(response: RpcResponse, head: ResponseHead = { status: 200 }): WrittenEvent | undefined {
     if (this.#phase === 'ended') return undefined
     this.#openRequestCount -= 1
@@ -173,7 +159,7 @@ export class CallStream implements ResumableStream {
     return writtenEvent
   }
 
-  /** Records that a request will not be answered, because it was cancelled. */
+  /** Notes that a request will not be answered, because it was cancelled. */
   skipResponse(): void {
     if (this.#phase === 'ended') return
     this.#openRequestCount -= 1
@@ -193,8 +179,8 @@ export class CallStream implements ResumableStream {
   }
 
   /**
-   * Continues the stream on another connection. Sends the events after the last one that the client received
-   * (basic/transports, resumability).
+   * Continues the stream on another connection, after the last event that the client received (basic/transports,
+   * resumability).
    */
   resume(reply: HttpReply, lastEventNumber: number): void {
     const replacedReply = this.#reply
@@ -217,7 +203,7 @@ export class CallStream implements ResumableStream {
       if (this.#reply === reply) this.#detach()
     })
     if (!hasPrimingEvent || closeAfterMs === Number.POSITIVE_INFINITY) return
-    // The connection is closed, but the stream continues, because the client polls (SEP-1699).
+    // Only the connection is closed. The stream continues, because the client polls (SEP-1699).
     const cancel = limits.schedule(() => {
       this.#open()
       if (this.#reply !== reply) return
@@ -242,7 +228,6 @@ export class CallStream implements ResumableStream {
     onDetach()
   }
 
-  /** Ends the stream after `resumeWindowMs`, unless the client resumes it before. */
   #startWindow(): void {
     const { resumeWindowMs, limits } = this.#options
     for (const cancel of this.#cancelTimers.splice(0)) cancel()
@@ -272,7 +257,7 @@ export class CallStream implements ResumableStream {
     const idLine = isResumable ? `id: ${this.id}.${this.#lastEventNumber}${idMark}${this.#suffix}\n` : ''
     const text = `${idLine}data: ${data}\n\n`
     const queuedBytes = this.#reply?.countQueuedBytes() ?? 0
-    // Characters are counted instead of bytes, because the limit only bounds memory and need not be exact.
+    // Characters instead of bytes: this limit only bounds memory and need not be exact.
     const event = { number: this.#lastEventNumber, text, mayBeLost }
     if (mayBeLost && queuedBytes + text.length > limits.maxQueuedBytes) return event
     this.#reply?.write(text)
@@ -280,9 +265,7 @@ export class CallStream implements ResumableStream {
     return event
   }
 
-  /**
-   * If the client is disconnected, counts an event in the quota of its caller. Returns false if the quota is exhausted.
-   */
+  /** If the client is disconnected, counts an event in the quota of its caller. False if the quota is exhausted. */
   #isCountable({ text }: StreamEvent): boolean {
     if (this.#reply !== undefined) return true
     try {

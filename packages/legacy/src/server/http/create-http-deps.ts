@@ -8,7 +8,6 @@ import type { HttpDeps } from './http-deps.ts'
 import { InstanceLink } from './link/link.ts'
 import type { ContinueRound } from './link/link-context.ts'
 
-/** Creates the dependencies of the HTTP adapter, without a session. */
 export function createHttpDeps(callDeps: CallDeps, continueRoundWith: typeof adoptRound): HttpDeps {
   const { settings } = callDeps
   const sessionStates = new SessionStates(settings, callDeps.ledger)
@@ -25,10 +24,7 @@ export function createHttpDeps(callDeps: CallDeps, continueRoundWith: typeof ado
   return httpDeps
 }
 
-/**
- * Returns sessions that several instances share. A session that is ended or changed at one instance is ended or changed
- * at every instance.
- */
+/** Sessions that several instances share: one that is ended or changed here is ended or changed at every instance. */
 function linkSessions(sessions: Sessions, link: InstanceLink | undefined): Sessions {
   if (link === undefined) return sessions
   return {
@@ -41,7 +37,7 @@ function linkSessions(sessions: Sessions, link: InstanceLink | undefined): Sessi
       (await sessions.isLive(session, caller)) && (await link.sessions.open(session, callerKeyOf(caller))),
     end(session, caller) {
       sessions.end(session, caller)
-      // The store has a record of every ended session, also of those that this process cannot remember.
+      // Ended sessions all have a record in the store, also those that this process cannot remember.
       return true
     },
   }

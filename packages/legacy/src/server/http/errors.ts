@@ -13,10 +13,9 @@ import { quotaReason } from '@x/exchange/internal'
 import type { ResponseHead } from './call-stream.ts'
 import type { ParsedEventId } from './event-id.ts'
 
-/** The error code for an unknown session, as other servers of these revisions send it. */
+/** Other servers of these revisions send this code for an unknown session. */
 const sessionNotFoundCode = -32001
 
-/** The HTTP statuses of errors after which a client may send its request again, by the `reason` of the error. */
 const statusByReason: ReadonlyMap<string, number> = new Map([
   ['overloaded', 503],
   ['stopping', 503],
@@ -24,10 +23,9 @@ const statusByReason: ReadonlyMap<string, number> = new Map([
   [quotaReason, 429],
 ])
 
-/** The response to a request that is not served. */
 export interface Rejection {
   readonly status: number
-  /** A text that says what was wrong and what would be right. */
+  /** Says what was wrong and what would be right. */
   readonly message: string
   readonly headers?: readonly string[]
 }
@@ -49,7 +47,7 @@ export function rejectWithError({ reply }: HttpRequestView, error: WireError): t
 }
 
 /**
- * Rejects a request whose session id is not accepted. The response is the same for every reason (basic/transports,
+ * Rejects a request whose session id is not accepted, with the same response for every reason (basic/transports,
  * session management).
  */
 export function rejectSession(view: HttpRequestView): true {
@@ -57,8 +55,8 @@ export function rejectSession(view: HttpRequestView): true {
 }
 
 /**
- * Answers a call whose instance has ended. The response is sent on the connection with which the client resumes the
- * stream. Returns false if the event id does not name the request of the call.
+ * Answers a call whose instance has ended, on the connection with which the client resumes the stream. False if the
+ * event id does not name the call's request.
  */
 export function rejectLostCall(
   { streamId, eventNumber, requestId }: ParsedEventId,
@@ -74,9 +72,9 @@ export function rejectLostCall(
 }
 
 /**
- * Returns the HTTP status and headers of a response. For an error they come from `toHttpError` of the transport, for
- * example 403 for a missing scope. For a call that may be sent again later, the status is 429 or 503. Otherwise it is
- * 200 even for an error, because clients of these revisions treat any other status as a transport failure.
+ * An error gets the status and headers of the transport's `toHttpError`, for example 403 for a missing scope. A call
+ * that may be sent again later gets 429 or 503. Anything else is 200, even an error, because clients of these revisions
+ * treat any other status as a transport failure.
  */
 export function createResponseHead(response: RpcResponse, view?: HttpRequestView): ResponseHead {
   if (!('error' in response)) return { status: 200 }

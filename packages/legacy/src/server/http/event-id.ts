@@ -1,17 +1,13 @@
 import type { RequestId } from '@x/schema'
 
-/**
- * The mark after the number of an event. It shows that the call waits for an answer, so that any instance may continue
- * it.
- */
+/** This mark after an event's number says that the call waits for an answer, so that any instance may continue it. */
 export const waitingMark = 'q'
 
-/** The parts of an event id. */
 export interface ParsedEventId {
   readonly streamId: string
   readonly eventNumber: number
   readonly isWaiting: boolean
-  /** The id of the stream's request. Undefined if the event id does not contain it. */
+  /** Undefined if the event id does not contain the id of the stream's request. */
   readonly requestId: RequestId | undefined
 }
 
@@ -24,7 +20,7 @@ export interface WrittenEvent {
 const eventIdPattern = /^([\w-]{22})\.(\d{1,15})(q?)(?:\.([\w.!~*'()%-]{1,256}))?$/
 const maxSuffixLength = 257
 
-/** Parses a `Last-Event-ID`. Returns undefined if the text does not have the form of an event id of this package. */
+/** Reads a `Last-Event-ID`. Undefined if it is no event id of this package. */
 export function parseEventId(id: string): ParsedEventId | undefined {
   const [, streamId, numberText, mark, requestText] = eventIdPattern.exec(id) ?? []
   if (streamId === undefined) return undefined
@@ -37,8 +33,8 @@ export function parseEventId(id: string): ParsedEventId | undefined {
 }
 
 /**
- * Returns the suffix of the event ids of a stream, which contains the id of its request. If the instance that runs the
- * call ends, another instance reads the id from the suffix, and answers the request with an error.
+ * Ends the event ids of a stream with the id of its request. If the instance that runs the call ends, another one reads
+ * the id there, and answers the request with an error.
  */
 export function createRequestSuffix(id: RequestId): string {
   const text = JSON.stringify(id)

@@ -4,7 +4,7 @@ import type { Session } from '../session/session.ts'
 import type { ParsedEventId, WrittenEvent } from './event-id.ts'
 
 /**
- * Milliseconds for which the events of a finished stream are kept. A client that finds its connection broken reconnects
+ * Milliseconds for which a finished stream's events are kept. A client that finds its connection broken reconnects
  * within this time.
  */
 const keptMs = 15_000
@@ -15,29 +15,28 @@ const streamOverhead = 500
 export interface FinishedStream {
   readonly id: string
   readonly session: Session
-  /** The key of the caller for quotas. */
+  /** Quotas count the caller under this key. */
   readonly callerKey: string
   readonly events: readonly WrittenEvent[]
 }
 
 /**
- * Streams whose response was written to a connection that may have broken before. The runtime reports a broken
- * connection late, so the response may be lost although the server wrote it.
+ * Streams whose response was written to a connection that may have broken before. The runtime reports that late, so the
+ * response may be lost although the server wrote it.
  */
 export interface FinishedStreams {
   /**
-   * Keeps the events of a stream for some seconds. At the bound of `finished_bytes`, older streams are dropped.
-   * A stream that is larger than the bound is not kept.
+   * Keeps a stream's events for some seconds. At the bound of `finished_bytes`, older streams are dropped; a stream
+   * that is larger than the bound is not kept.
    */
   keep(stream: FinishedStream): void
   /**
-   * Sends the events after the last one that the client received, and ends the response. Returns false if the stream is
+   * Sends the events after the last one that the client received, and ends the response. False if the stream is
    * unknown, or belongs to another session.
    */
   resume(lastEventId: ParsedEventId, session: Session, reply: HttpReply): boolean
-  /** Drops the streams of a session, because it was ended. */
+  /** Drops a session's streams, because it was ended. */
   dropSession(session: Pick<Session, 'key'>): void
-  /** Drops all streams. */
   close(): void
 }
 
@@ -45,7 +44,6 @@ interface KeptStream extends FinishedStream {
   drop(): void
 }
 
-/** Creates {@link FinishedStreams} without a stream. */
 export function createFinishedStreams({
   ledger,
   schedule,
@@ -66,7 +64,7 @@ export function createFinishedStreams({
     const cancelTimer = schedule(keptStream.drop, keptMs)
     index.add(keptStream)
   }
-  /** Counts bytes of a caller. Drops older streams while a bound is reached. Returns undefined if that is not enough. */
+  /** Counts bytes of a caller, and drops older streams while a bound is reached. Undefined if that is not enough. */
   const takeBytes = (callerKey: string, byteCount: number): (() => void) | undefined => {
     for (;;) {
       try {
@@ -105,7 +103,6 @@ export function createFinishedStreams({
   }
 }
 
-/** Creates an index of kept streams by id, by caller and by session. The oldest stream comes first. */
 function createStreamIndex() {
   const streams = new Map<string, KeptStream>()
   const streamsByCaller = new Map<string, Set<KeptStream>>()

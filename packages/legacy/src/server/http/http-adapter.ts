@@ -10,19 +10,18 @@ import type { HttpDeps } from './http-deps.ts'
 import { serveDelete, serveGet } from './serve-get.ts'
 import { servePost, sessionHeader } from './serve-post.ts'
 
-/** The adapter over HTTP, and the functions that end its work. */
+/** Serves older clients over HTTP, and can end its work. */
 export interface LegacyHttpAdapter {
   readonly adapter: HttpProtocolAdapter
   /**
-   * Ends the GET streams, and hands calls that wait for answers over to other instances. Returns a function that ends
-   * the draining.
+   * Ends the GET streams, and hands calls that wait for answers over to other instances, until the returned function is
+   * called.
    */
   drain(): () => void
   /** Ends all streams and calls, and stops listening to the bus. */
   close(): void
 }
 
-/** Creates the adapter that serves older clients over HTTP. */
 export function createHttpAdapter(deps: CallDeps): LegacyHttpAdapter {
   const { settings } = deps
   const httpDeps = createHttpDeps(deps, adoptRound)

@@ -11,17 +11,16 @@ import { withClientSession } from '../session/client-session.ts'
 
 export type { HttpPeer }
 
-/** Dependencies of the HTTP adapter. */
 export interface HttpDeps {
   readonly callDeps: CallDeps
   readonly sessions: Sessions
   readonly sessionStates: SessionStates
   readonly finishedStreams: FinishedStreams
-  /** The link to the other instances. Undefined without the option `store`. */
+  /** Undefined without the option `store`. */
   readonly link: InstanceLink | undefined
 }
 
-/** Returns the functions with which a client changes its settings. For a client without a session nothing is stored. */
+/** Lets a client change its settings. Without a session nothing is stored. */
 export function createClientSettings(
   { client, session, view }: HttpPeer,
   { sessionStates, link }: HttpDeps,
@@ -52,7 +51,7 @@ export function createClientSettings(
       changeState(
         (state) => {
           state.addUri(uri)
-          // The client may cause an update as soon as it has the answer.
+          // A client may cause an update as soon as it has the answer.
           return updateListenedUris(state)
         },
         (storedSession) => ({ ...storedSession, uris: [...new Set([...storedSession.uris, uri])] }),

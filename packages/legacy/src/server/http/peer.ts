@@ -2,10 +2,9 @@ import type { HttpRequestView } from '@x/exchange'
 import type { ClientSettings } from '../session/local-methods.ts'
 import type { Session } from '../session/session.ts'
 
-/** The client of one HTTP request. */
 export interface HttpPeer {
   readonly client: ClientSettings['client']
-  /** Undefined for a client that sends no session id. Such a client is served, but no question can be sent to it. */
+  /** Undefined for a client that sends no session id. It is served, but no question can be sent to it. */
   readonly session: Session | undefined
   readonly view: HttpRequestView
 }

@@ -10,7 +10,7 @@ import { isStreamOf } from './stream-id.ts'
 import { withClientSession } from '../session/client-session.ts'
 
 /**
- * Serves a GET, which resumes a stream or opens the stream for messages that belong to no call (basic/transports,
+ * Serves a GET, which resumes a stream or opens the one for messages that belong to no call (basic/transports,
  * listening for messages).
  */
 export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<true> {
@@ -41,8 +41,8 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
 
 /**
  * Serves a DELETE, which ends a session with its calls and its streams. If the caller has ended more sessions than this
- * process can remember, the calls and streams end, and the response is 405, which clients accept. The id stays valid
- * until it expires. A 429 would be wrong, because the bound can last for a day.
+ * process can remember, calls and streams end all the same, but the id stays valid until it expires, and the response
+ * is 405, which clients accept. 429 would be wrong, because the bound can last for a day.
  */
 export async function serveDelete(view: HttpRequestView, http: HttpDeps): Promise<true> {
   const { sessions, sessionStates, finishedStreams, link } = http
@@ -80,7 +80,7 @@ interface StreamContext {
   readonly http: HttpDeps
 }
 
-/** Resumes a stream of a session. A stream of another session gets the same response as an unknown stream. */
+/** Resumes a stream of a session. One of another session gets the same response as an unknown one. */
 async function resumeStream(lastEventId: string, session: Session, { view, http }: StreamContext): Promise<true> {
   const eventId = parseEventId(lastEventId)
   if (eventId === undefined) return rejectStream(view)
@@ -100,10 +100,7 @@ async function resumeStream(lastEventId: string, session: Session, { view, http 
   return true
 }
 
-/**
- * Keeps the connection of a reader open until an answer arrives whose `state` contains the call of the stream
- * (SEP-1685).
- */
+/** Keeps a reader's connection open until an answer arrives whose `state` contains the stream's call (SEP-1685). */
 function holdReader({ streamId, eventNumber }: ParsedEventId, session: Session, { view, http }: StreamContext): void {
   const { callDeps, sessionStates } = http
   const { reply } = view
@@ -140,7 +137,7 @@ function openListeningStream(
 ): Promise<true> {
   const { reply, limits } = view
   return new Promise((resolve) => {
-    // A session has at most one GET stream, because a message must not be sent on two streams.
+    // One GET stream a session, because a message must not be sent on two.
     sessionStates.find(session)?.listeningStream?.end()
     link?.bus.publish('listening', { session: session.key })
     const state = sessionStates.getOrCreate(session, callerKeyOf(view))

@@ -25,7 +25,7 @@ import type { HttpDeps, HttpPeer } from './http-deps.ts'
 import { type PostedRequests, type RequestOrRejection, serveRequests } from './serve-requests.ts'
 import { createStreamId } from './stream-id.ts'
 
-/** The name of the header with the session id, as responses have it. Requests are read with its lower-case form. */
+/** As responses write it. Requests are read with its lower-case form. */
 export const sessionHeader = 'Mcp-Session-Id'
 const maxBatchLength = 32
 const maxReasonLength = 200
@@ -33,13 +33,13 @@ const maxReasonLength = 200
 const answerHoldMs = 20_000
 
 /**
- * Serves a POST of an older client. Resolves with false for a message that must be served as 2026-07-28, and for a
- * message of no known revision.
+ * Serves an older client's POST. Resolves with false for a message that must be served as 2026-07-28, and for one of no
+ * known revision.
  */
 export async function servePost(view: HttpPeer['view'], http: HttpDeps): Promise<boolean> {
   const body = parseBody(view)
   if (body === undefined) return false
-  // The text is released, because a call may wait for minutes and its arguments are parsed already.
+  // Lets go of the text: a call may wait for minutes, and its arguments are parsed already.
   view.bodyText = ''
   if (isBatch(body)) return serveBatch(body, view, http)
   // basic/versioning: a message that names its version in `_meta` is served as 2026-07-28, and its headers and method
@@ -58,7 +58,7 @@ async function serveMessage(message: RpcMessage, peer: HttpPeer, http: HttpDeps)
     return true
   }
   if (!isNotification(message)) void acceptResponse(message, peer, http)
-  // The transport passes notifications of extensions to the server, for older revisions too.
+  // Notifications of extensions go to the server through the transport, for older revisions too.
   else if (isExtensionNotification(message.method)) return false
   else acceptNotification(message, peer, http)
   return true
@@ -83,7 +83,7 @@ const noWaiterMessage = 'No call waits for this response here'
 
 type PostBody = RpcMessage | readonly (RpcMessage | McpError)[]
 
-/** Parses a body. Undefined if it is malformed, so that the transport rejects it. */
+/** Undefined for a malformed body, so that the transport rejects it. */
 function parseBody({ bodyText, limits }: HttpPeer['view']): PostBody | undefined {
   try {
     return parseBatch(bodyText, maxBatchLength, limits.bounds) ?? parseMessage(bodyText, limits.bounds)
@@ -119,8 +119,8 @@ async function serveInitialize(
 }
 
 /**
- * Returns the client of a request. It is the client of the session, or a client of the revision in the header. Returns
- * `rejected` if the session id is not accepted, and undefined if the revision is not served.
+ * Finds the client of a request: that of the session, or one of the revision in the header. `rejected` if the session
+ * id is not accepted, and undefined if the revision is not served.
  */
 async function resolvePeer(
   view: HttpPeer['view'],
@@ -129,7 +129,7 @@ async function resolvePeer(
 ): Promise<HttpPeer | 'rejected' | undefined> {
   const id = view.header('mcp-session-id')
   if (id !== undefined) {
-    // Clients of older revisions do not send an answer again, so an answer is held while the store is unreachable.
+    // Clients of older revisions do not send an answer again, so it is held while the store is unreachable.
     const timeoutMs = isAnswer ? answerHoldMs : 0
     const session = await callDeps.retryUnavailable(() => sessions.open(id, view), { timeoutMs })
     return session === undefined ? 'rejected' : { client: session, session, view }
@@ -179,7 +179,7 @@ function warnUnknownAnswer(warn: HttpDeps['callDeps']['settings']['warn']): void
   warn({ code: 'unknown_answer', message })
 }
 
-/** Serves each message of a batch. Only revision 2025-03-26 has batches. */
+/** Only revision 2025-03-26 has batches. */
 async function serveBatch(
   batch: readonly (RpcMessage | McpError)[],
   view: HttpPeer['view'],
@@ -206,7 +206,6 @@ function toRequestOrRejection(request: RpcRequest): RequestOrRejection {
   return { rejection: errorResponse(request.id, error) }
 }
 
-/** Returns the HTTP request with a reply that sends nothing, for one message of a batch. */
 function withSilentReply(view: HttpPeer['view']): HttpPeer['view'] {
   return { ...view, header: (name) => view.header(name), reply: { ...view.reply, send: () => {} } }
 }

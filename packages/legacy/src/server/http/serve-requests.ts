@@ -11,18 +11,17 @@ import { CallStream } from './call-stream.ts'
 import { createResponseHead } from './errors.ts'
 import { createClientSettings, type HttpDeps } from './http-deps.ts'
 
-/** A request of a POST, or the error response to a request that is rejected. */
+/** A request of a POST, or the error response that rejects it. */
 export type RequestOrRejection = RpcRequest | { readonly rejection: RpcResponse }
 
-/** The requests of one POST. */
 export interface PostedRequests {
   readonly requests: readonly RequestOrRejection[]
   readonly isBatch: boolean
-  /** The id of the stream of their responses. */
+  /** Id of the stream of their responses. */
   readonly streamId: string
 }
 
-/** Serves the requests of one POST. There is one request, or several in a batch. */
+/** Serves the requests of one POST: one, or several in a batch. */
 export function serveRequests(posted: PostedRequests, peer: CallContext['peer'], http: HttpDeps): void {
   const { requests, isBatch, streamId } = posted
   const [firstRequest] = requests
@@ -45,8 +44,8 @@ export function serveRequests(posted: PostedRequests, peer: CallContext['peer'],
 }
 
 /**
- * Continues the call of a round whose questions another instance sent. The call waits for the answers, and its stream
- * waits for the client to reconnect.
+ * Continues the call of a round whose questions another instance sent. It waits for the answers, and its stream for the
+ * client to reconnect.
  */
 export function serveAdoptedRound(
   round: NonNullable<CallContext['round']>,
@@ -57,7 +56,7 @@ export function serveAdoptedRound(
   const streamInit = { id: streamId, reply: undefined, firstEventNumber, responseCount: 1, isBatch: false }
   const callContext = openCallContext({ ...streamInit, requestId: request.id }, peer, http)
   const keepForReader = (): void => callContext.stream.extendWindow({ hasRemoteReader: false })
-  // The client may have left, so that the call waits no longer than for a client that has disconnected here.
+  // Perhaps the client has left, so the call waits no longer than for one that has disconnected here.
   keepForReader()
   void serveSingleRequest(request, { ...callContext, round }, http).then(keepForReader)
   return callContext.stream
@@ -140,10 +139,7 @@ async function serveSingleRequest(request: RpcRequest, callContext: CallContext,
   }
 }
 
-/**
- * Sends a response. A response of a batch does not set the HTTP status, because the client would then send the whole
- * batch again.
- */
+/** A response of a batch does not set the HTTP status, because the client would then send the whole batch again. */
 function respond(response: RpcResponse, { stream, isBatch, peer }: CallContext): ReturnType<CallStream['respond']> {
   return stream.respond(response, createResponseHead(response, isBatch ? undefined : peer.view))
 }

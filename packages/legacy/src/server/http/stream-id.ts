@@ -4,8 +4,8 @@ import { streamIdLength } from '../call/round-store.ts'
 const tagLength = 8
 
 /**
- * Returns the id of a new stream of a session. It ends with a digest of the session key, which no client knows. So
- * every instance can check whether an id belongs to the session, without asking the store or another instance.
+ * Names a new stream of a session. The id ends with a digest of the session key, which no client knows, so every
+ * instance can check whose stream it is without asking the store or another instance.
  */
 export function createStreamId(sessionKey: string): string | Promise<string> {
   const random = randomId().slice(0, streamIdLength - tagLength)
@@ -13,7 +13,7 @@ export function createStreamId(sessionKey: string): string | Promise<string> {
   return typeof tag === 'string' ? random + tag : tag.then((text) => random + text)
 }
 
-/** Returns true if {@link createStreamId} made this id for this session. */
+/** True if {@link createStreamId} made this id for this session. */
 export async function isStreamOf(streamId: string, sessionKey: string): Promise<boolean> {
   const random = streamId.slice(0, streamIdLength - tagLength)
   return streamId.length === streamIdLength && streamId === random + (await tagOf(random, sessionKey))

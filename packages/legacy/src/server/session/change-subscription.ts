@@ -5,11 +5,11 @@ import { createClientMeta, type LegacyClient, toPlainNotification } from '../../
 import type { Caller, Deps } from './deps.ts'
 import { parseCapabilities, requestDiscovery } from './initialize.ts'
 
-/** A subscription to a server's changes on behalf of an older client. */
+/** Subscribes to a server's changes on behalf of an older client. */
 export interface ChangeSubscription {
   /**
-   * Replaces the resources of the subscription. The new subscription is opened before the old one is closed. Resolves
-   * when the server has acknowledged the new one, or when the subscription has ended.
+   * Replaces the resources. The new subscription is opened before the old one is closed. Resolves when the server has
+   * acknowledged the new one, or when the subscription has ended.
    */
   update(uris: Iterable<string>): Promise<void>
   /** Resolves when the server has acknowledged the newest subscription, or when the subscription has ended. */
@@ -17,7 +17,6 @@ export interface ChangeSubscription {
   close(): void
 }
 
-/** The parameters of a subscription. */
 export interface ChangeSubscriptionOptions {
   readonly client: LegacyClient
   readonly caller: Caller
@@ -27,15 +26,15 @@ export interface ChangeSubscriptionOptions {
   readonly whenDrained?: (() => Promise<void> | undefined) | undefined
   /** Called when the subscription is open. */
   onOpen?(): void
-  /** Called when the server has ended the subscription. `error` is given if the subscription could not be opened. */
+  /** Called when the server has ended the subscription, with an `error` if it could not be opened. */
   onEnd(error?: WireError): void
 }
 
-/** Opens a `subscriptions/listen` request at the server. Converts its notifications to those of older revisions. */
+/** Opens a `subscriptions/listen` request at the server, and converts its notifications to those of older revisions. */
 export function listenToChanges(options: ChangeSubscriptionOptions, deps: Deps): ChangeSubscription {
   /**
-   * The controllers of the newest subscription, and of the subscription whose notifications are passed on. They differ
-   * until the newest subscription is acknowledged.
+   * Control the newest subscription, and the one whose notifications are passed on. They differ until the newest one is
+   * acknowledged.
    */
   let newestController: AbortController | undefined
   let activeController: AbortController | undefined
@@ -114,8 +113,8 @@ function createListenRequest({ client }: ChangeSubscriptionOptions, uris: readon
 }
 
 /**
- * Returns true if the server has a resource with this URI for the caller. Opens a short subscription, because the
- * server acknowledges only subscriptions to such resources.
+ * True if the server has a resource with this URI for the caller. A short subscription finds out, because the server
+ * acknowledges only subscriptions to such resources.
  */
 export async function isKnownResource(
   uri: string,
@@ -149,7 +148,7 @@ function toMcpError({ code, message, data }: WireError): McpError {
   return new McpError(code, message, data === undefined ? {} : { data })
 }
 
-/** Returns the kinds of changes about which the server notifies this caller. */
+/** The kinds of changes that the server notifies this caller of. */
 export async function requestNotifiableKinds(
   client: LegacyClient,
   caller: Caller,

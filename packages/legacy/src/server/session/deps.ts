@@ -3,21 +3,20 @@ import type { Call, Exchange, ExtensionHost } from '@x/exchange'
 import type { Implementation } from '@x/schema'
 import type { LegacySettings } from './options.ts'
 
-/** The principal of a caller, and the context of its connection. */
 export type Caller = Pick<Call, 'principal' | 'context'>
 
-/** Dependencies that the parts of the adapters share. */
+/** What the parts of the adapters share. */
 export interface Deps {
   readonly exchange: Exchange
   readonly serverInfo: Implementation
   readonly settings: LegacySettings
   readonly ledger: Ledger
-  /** Counts the work between two runs of a handler as load of the server. Returns a function that ends the work. */
+  /** Counts the work between two runs of a handler as load of the server, until the returned function is called. */
   readonly beginWork: () => () => void
-  /** Returns the time in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly now: () => number
   readonly reportError: (error: unknown) => void
-  /** Runs a function once after `ms` milliseconds. Returns a function that cancels the timer. */
+  /** Runs a function once after `ms` milliseconds. The returned function cancels the timer. */
   readonly schedule: Schedule
   /** Resolves after `ms` milliseconds. Rejects with the signal's reason if it aborts before. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
@@ -28,16 +27,14 @@ export interface Deps {
   readonly retryUnavailable: <T>(operation: () => Promise<T>, options: RetryOptions) => Promise<T>
 }
 
-/** Options of `retryUnavailable`. */
 export interface RetryOptions {
   readonly signal?: AbortSignal
-  /** Milliseconds for which the operation is repeated. Default: the time that a question waits for its answer. */
+  /** Milliseconds for which the operation is repeated. Default: as long as a question waits for its answer. */
   readonly timeoutMs?: number
 }
 
 const retryPauseMs = 250
 
-/** Creates the dependencies from the server and from the settings of the extension. */
 export function createDeps(host: ExtensionHost, settings: LegacySettings): Deps {
   const { exchange, info, runtime, ledger, beginWork, log } = host
   const schedule: Schedule = (run, ms) => {

@@ -24,8 +24,8 @@ export interface InitializedClient {
 }
 
 /**
- * Answers `initialize` from the server's response to `server/discover` (basic/lifecycle). If the client requests a
- * revision that is not served, it gets the newest served older revision.
+ * Answers `initialize` from the server's response to `server/discover` (basic/lifecycle). A client that requests a
+ * revision that is not served gets the newest older one that is.
  */
 export async function answerInitialize(
   request: RpcRequest,
@@ -91,7 +91,7 @@ export async function requestDiscovery(
   }
 }
 
-/** Returns the capabilities in a result of `server/discover`. */
+/** Reads a result of `server/discover`. */
 export function parseCapabilities({ capabilities }: JsonObject): ServerCapabilities {
   return isJsonObject(capabilities) ? capabilities : {}
 }

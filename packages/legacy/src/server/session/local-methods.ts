@@ -14,16 +14,14 @@ import type { Caller, Deps } from './deps.ts'
 import { toLegacyErrorResponse } from './to-error-response.ts'
 import { isKnownResource, requestNotifiableKinds } from './change-subscription.ts'
 
-/**
- * The functions with which a client changes its own settings: its log level, and the resources that it subscribes to.
- */
+/** Settings that a client may change for itself: its log level, and the resources that it subscribes to. */
 export interface ClientSettings {
   readonly client: LegacyClient
   readonly caller: Caller
   setLevel(level: LoggingLevel): void | Promise<void>
-  /** Returns true if the client has subscribed to a resource. Always true if nothing is stored for the client. */
+  /** True if the client has subscribed to a resource, and always if nothing is stored for the client. */
   hasUri(uri: string): boolean
-  /** Subscribes to a resource. Throws `LimitError` if the caller has too many subscriptions. */
+  /** Throws `LimitError` if the caller has too many subscriptions. */
   subscribe(uri: string): void | Promise<void>
   unsubscribe(uri: string): void | Promise<void>
 }
@@ -32,7 +30,7 @@ const maxUriLength = 2048
 
 type LocalMethodHandler = (request: RpcRequest, clientSettings: ClientSettings, deps: Deps) => void | Promise<void>
 
-/** The methods of older revisions that the adapters answer without the server, with an empty result. */
+/** Methods of older revisions that the adapters answer without the server, with an empty result. */
 const localMethods: ReadonlyMap<string, LocalMethodHandler> = new Map<string, LocalMethodHandler>([
   ['ping', () => {}],
   ['logging/setLevel', (request, clientSettings) => clientSettings.setLevel(parseLevelParam(request))],
@@ -46,10 +44,7 @@ const localMethods: ReadonlyMap<string, LocalMethodHandler> = new Map<string, Lo
   ],
 ])
 
-/**
- * Answers a request of a local method or of an unknown method. Returns undefined for a request that the server must
- * answer.
- */
+/** Answers a local or an unknown method. Undefined for a request that the server must answer. */
 export function serveLocalMethod(
   request: RpcRequest,
   clientSettings: ClientSettings,
@@ -101,9 +96,7 @@ function parseLevelParam({ params }: RpcRequest): LoggingLevel {
   throw new McpError(errorCodes.invalidParams, `params.level must be one of ${loggingLevels.join(', ')}`)
 }
 
-/**
- * Returns the error for a method that older revisions do not have, or that this server does not serve to older clients.
- */
+/** For a method that older revisions do not have, or that this server does not serve to older clients. */
 function createUnknownMethodResponse({ id, method }: RpcRequest): RpcResponse {
   const name = quoteText(method)
   return errorResponse(id, new McpError(errorCodes.methodNotFound, `Method ${name} is not served in this revision`))

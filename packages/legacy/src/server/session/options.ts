@@ -20,12 +20,12 @@ import {
 } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../../translate/revisions.ts'
 
-/** The codes of warnings that the extension logs. */
+/** Codes of the warnings that the extension logs. */
 export type LegacyWarningCode =
-  /** A session id was not accepted. The client gets status 404 for every reason. */
+  /** A session id was not accepted. For every reason the client gets status 404. */
   | 'session_rejected'
   /**
-   * An instance received an answer that none of its calls waits for. The balancer has to send all requests of a session
+   * An instance received an answer that none of its calls waits for. The balancer must send all requests of a session
    * to one instance.
    */
   | 'unknown_answer'
@@ -33,11 +33,11 @@ export type LegacyWarningCode =
   | 'large_session'
   /** Because of a limit, a stream was ended, a `state` was omitted, or the settings of an idle session were deleted. */
   | 'limit'
-  /** The `state` of an answer was not accepted. The client gets status 400 for every reason. */
+  /** An answer's `state` was not accepted. For every reason the client gets status 400. */
   | 'state_rejected'
   /**
-   * A client answered a question without returning the `state` of the question. The answer was accepted, because the
-   * call that asked still waits at this instance.
+   * A client answered a question without returning its `state`. The answer was accepted, because the call that asked
+   * still waits at this instance.
    */
   | 'missing_echo'
 
@@ -51,17 +51,16 @@ export interface LegacyWarning {
 export interface StateQuestion {
   /** `elicitation/create`, `sampling/createMessage` or `roots/list`. */
   readonly method: string
-  /** The name of the tool that asks. Undefined if a prompt or a resource asks. */
+  /** The tool that asks. Undefined if a prompt or a resource asks. */
   readonly tool: string | undefined
 }
 
-/** Options of {@link legacy}. */
 export interface LegacyOptions {
   /** The revisions that are served. Default: all. */
   readonly revisions?: readonly LegacyRevision[] | undefined
   /**
-   * The lifetime of a session, in milliseconds. The `state` of the server must be able to open a token for this time.
-   * Default: 24 hours.
+   * Lifetime of a session, in milliseconds. The server's `state` must be able to open a token for this time. Default:
+   * 24 hours.
    */
   readonly sessionTtlMs?: number | undefined
   /** Milliseconds that a question waits for its answer. Default: 10 minutes. */
@@ -69,35 +68,35 @@ export interface LegacyOptions {
   /** Milliseconds for which a broken stream is kept until its client resumes it. Default: 60 seconds. */
   readonly resumeWindowMs?: number | undefined
   /**
-   * Milliseconds after which the server closes the connection of a call, so that the client polls for the rest of the
+   * Milliseconds after which the server closes a call's connection, so that the client polls for the rest of the
    * stream. Default: the connection stays open.
    */
   readonly closeAfterMs?: number | undefined
   /**
-   * True to send questions with the `state` of SEP-1685, if the client declares that it returns the state. This `state`
-   * contains the call, sealed by the `state` option of the server. So a call that waits for an answer survives a
-   * restart of its instance, behind a balancer that hashes the session header. A function selects the questions that
-   * get a `state`. Default: no question gets one.
+   * True to send questions with the `state` of SEP-1685, if the client declares that it returns it. This `state`
+   * contains the call, sealed by the server's `state` option, so a call that waits for an answer survives a restart of
+   * its instance, behind a balancer that hashes the session header. A function selects the questions that get a
+   * `state`. Default: no question gets one.
    */
   readonly questionState?: true | ((question: StateQuestion) => boolean) | undefined
   /**
-   * The store that links several instances behind any balancer, such as `redisStore` or `postgresStore` of
-   * `@x/state-codec`. All instances need the same store. Then any instance can accept answers for calls at other
-   * instances, and resume their streams. A call that waits for an answer survives the end of its instance. The server
-   * needs a `subscriptions.bus`, with which instances notify each other. Without a store, the balancer has to hash the
-   * session header.
+   * Links several instances behind any balancer, with a store that all of them share, such as `redisStore` or
+   * `postgresStore` of `@x/state-codec`. Any instance can then accept answers for calls at other instances, and resume
+   * their streams, and a call that waits for an answer survives the end of its instance. The server needs a
+   * `subscriptions.bus`, with which instances notify each other. Without a store, the balancer must hash the session
+   * header.
    */
   readonly store?: StateStore | undefined
 }
 
-/** The parts of the server that the extension uses. */
+/** What the extension uses of the server. */
 export type HostParts = Pick<ExtensionHost, 'bus' | 'log' | 'state'> & { readonly runtime: Pick<Runtime, 'now'> }
 
-/** The store and the bus that several instances share, so that each one can serve the sessions of the others. */
+/** Store and bus that several instances share, so that each one can serve the sessions of the others. */
 export interface LegacyLink {
-  /** The store of waiting rounds and their answers, and of the log levels and subscriptions of sessions. */
+  /** Keeps waiting rounds and their answers, and the log levels and subscriptions of sessions. */
   readonly store: StateStore
-  /** The bus for the messages between instances. */
+  /** Carries the messages between instances. */
   readonly bus: ChangeBus
 }
 
@@ -105,7 +104,7 @@ type ResolvedLegacyOptions = ResolvedOptions<LegacyOptions, typeof legacyOptionT
 
 /** {@link LegacyOptions} with defaults filled in. */
 export interface LegacySettings extends Omit<ResolvedLegacyOptions, 'questionState' | 'store'> {
-  /** The codec that seals session ids. */
+  /** Seals session ids. */
   readonly state: StateCodec
   /** False if a call ends with its connection, so that no stream can be resumed. */
   readonly keepsStreams: boolean
@@ -114,11 +113,11 @@ export interface LegacySettings extends Omit<ResolvedLegacyOptions, 'questionSta
   readonly warn: (warning: LegacyWarning) => void
 }
 
-/** Settings of the `state` of questions (SEP-1685). */
+/** For the `state` of questions (SEP-1685). */
 export interface QuestionStateSettings {
-  /** A codec that opens each state only once. */
+  /** Opens each state only once. */
   readonly codec: StateCodec
-  /** Returns true if a question is to be sent with a state. */
+  /** True if a question is to be sent with a state. */
   readonly isChosen: (question: StateQuestion) => boolean
 }
 
@@ -159,7 +158,7 @@ export function resolveLegacySettings(options: LegacyOptions, host: HostParts): 
   }
 }
 
-/** The options that let a call continue without its connection. */
+/** These options let a call continue without its connection. */
 const streamOptionNames = ['closeAfterMs', 'questionState', 'store'] as const
 
 function rejectStreamOptions(options: LegacyOptions): void {
@@ -187,13 +186,12 @@ function resolveQuestionState(
   if (state === undefined)
     throw new TypeError('legacy({ questionState }) seals with the `state` of the server: give createServer a `state`')
   return {
-    // A store that the codec and the option share would remember a token twice, and so reject its first use.
+    // If the codec and the option shared a store, it would remember a token twice, and so reject its first use.
     codec: state.opensOnce ? state : singleUseState(state, store ?? memoryStore({ maxEntries: maxOpenedStates })),
     isChosen: (question) => questionState === true || requireSync('questionState', questionState(question)),
   }
 }
 
-/** The largest number of opened states that this instance stores, so that no state is opened twice. */
 const maxOpenedStates = 100_000
 
 function resolveLink(store: StateStore | undefined, bus: ChangeBus | undefined): LegacyLink | undefined {
@@ -206,8 +204,7 @@ function resolveLink(store: StateStore | undefined, bus: ChangeBus | undefined):
 }
 
 /**
- * Milliseconds in which a warning of one code is logged only once, because clients cause most warnings and could fill
- * the log.
+ * Milliseconds in which a warning of one code is logged only once: clients cause most warnings and could fill the log.
  */
 const warningPauseMs = 60_000
 

@@ -7,29 +7,29 @@ import type { Session } from './session.ts'
 
 const defaultLevel: LoggingLevel = 'info'
 
-/** The state of a session at one instance: the settings of its client, and its calls and streams at this instance. */
+/** A session at one instance: its client's settings, and its calls and streams here. */
 export class LegacySessionState {
   readonly key: string
-  /** The key of the caller for quotas, as `callerKeyOf` returns it. */
+  /** For quotas, as `callerKeyOf` returns it. */
   readonly callerKey: string
   level: LoggingLevel = defaultLevel
-  /** The resources to which the client subscribes. Each has a function that releases it from the quota of the caller. */
+  /** Resources to which the client subscribes. Each has a function that releases it from the caller's quota. */
   readonly uris = new Map<string, () => void>()
-  /** The calls that can be cancelled, by the ids of their requests. */
+  /** Calls that can be cancelled, by the ids of their requests. */
   readonly calls = new Map<RequestId, { cancel(reason?: string): void }>()
   /**
-   * The connections that wait for a call which this instance does not have yet, by the id of the stream. An answer
-   * whose `state` contains the call brings it here (SEP-1685).
+   * Connections that wait for a call which this instance does not have yet, by the id of the stream. An answer whose
+   * `state` contains the call brings it here (SEP-1685).
    */
   readonly waitingReaders = new Map<string, WaitingReader>()
-  /** The streams of calls that can be resumed, by the ids of the streams. */
+  /** Streams of calls that can be resumed, by their ids. */
   readonly streams = new Map<string, ResumableStream>()
-  /** The GET stream. A session has at most one. */
+  /** A session has at most one GET stream. */
   listeningStream: { readonly subscription: ChangeSubscription; end(): void } | undefined
   readonly #ledger: Ledger
   readonly #release: () => void
 
-  /** `release` gives the place of the state in the quota of its caller back. */
+  /** `release` gives the state's place in the quota of its caller back. */
   constructor(key: string, callerKey: string, { ledger, release }: { readonly ledger: Ledger; release(): void }) {
     this.key = key
     this.callerKey = callerKey
@@ -55,7 +55,7 @@ export class LegacySessionState {
     this.level = level
   }
 
-  /** Adds a subscription to a resource. Throws `LimitError` if the caller has too many. */
+  /** Subscribes to a resource. Throws `LimitError` if the caller has too many. */
   addUri(uri: string): void {
     if (!this.uris.has(uri)) this.uris.set(uri, this.#ledger.take('uris', this.callerKey))
   }
@@ -73,7 +73,6 @@ export class LegacySessionState {
     void this.listeningStream?.subscription.update(this.uris.keys())
   }
 
-  /** Cancels the calls, and ends the streams. */
   end(): void {
     this.listeningStream?.end()
     for (const { reply } of this.waitingReaders.values()) reply.end()
@@ -81,7 +80,7 @@ export class LegacySessionState {
     for (const stream of this.streams.values()) stream.abandon()
   }
 
-  /** Releases the state and its subscriptions from the quota of the caller. */
+  /** Releases the state and its subscriptions from the caller's quota. */
   release(): void {
     for (const releaseUri of this.uris.values()) releaseUri()
     this.#release()
@@ -92,11 +91,10 @@ export class LegacySessionState {
 export interface WaitingReader {
   readonly reply: HttpReply
   readonly lastEventNumber: number
-  /** Ends the wait, and releases the quota of the caller. */
+  /** Ends the wait, and releases the caller's quota. */
   release(): void
 }
 
-/** A stream that a client can resume. */
 export interface ResumableStream {
   readonly id: string
   readonly isDetached: boolean
@@ -104,18 +102,15 @@ export interface ResumableStream {
   abandon(): void
 }
 
-/**
- * The largest number of disconnected streams that one instance keeps. Each needs at most `maxQueuedBytes` of the
- * transport.
- */
+/** Each disconnected stream needs at most `maxQueuedBytes` of the transport. */
 // limit: broken streams | count | broken streams that are kept for their readers | the caller with the most broken
 //   streams loses the oldest one
 const maxStreams = 1000
-/** The largest number of disconnected streams of one session. It is more than a host has calls running at a time. */
+/** More than a host has calls running at a time. */
 // limit: streams of a session | count | broken streams that are kept for one session | the oldest is dropped
 const maxStreamsOfSession = 16
 
-/** The states of the sessions that this instance knows. */
+/** Sessions that this instance knows. */
 export class SessionStates {
   readonly #states = new Map<string, LegacySessionState>()
   readonly #settings: LegacySettings
@@ -126,7 +121,6 @@ export class SessionStates {
     this.#ledger = ledger
   }
 
-  /** Returns the state of a session, which is created if it does not exist. */
   getOrCreate({ key }: Session, callerKey: string): LegacySessionState {
     const known = this.#states.get(key)
     if (known !== undefined) return known
@@ -135,7 +129,7 @@ export class SessionStates {
     return state
   }
 
-  /** Returns the state of a session. Undefined if this instance has none. */
+  /** Undefined if this instance does not know the session. */
   find({ key }: Pick<Session, 'key'>): LegacySessionState | undefined {
     return this.#states.get(key)
   }
@@ -149,7 +143,7 @@ export class SessionStates {
     if (this.#states.get(state.key) === state && !state.isBusy && !state.hasSettings) this.#remove(state)
   }
 
-  /** Cancels the calls of a session, ends its streams, and removes its state. */
+  /** Cancels a session's calls, ends its streams, and removes its state. */
   end({ key }: Pick<Session, 'key'>): void {
     const state = this.#states.get(key)
     if (state === undefined) return
@@ -158,8 +152,8 @@ export class SessionStates {
   }
 
   /**
-   * Enforces the limits after a client of a stream has disconnected. Above a limit, the oldest disconnected stream of
-   * the caller with the most such streams is ended.
+   * Enforces the limits after a stream's client has disconnected. Above one, the caller with the most disconnected
+   * streams loses the oldest.
    */
   makeRoomForStream(state: LegacySessionState): void {
     this.#abandonOldestStream([state], maxStreamsOfSession)
@@ -181,7 +175,9 @@ export class SessionStates {
     state.release()
   }
 
-  /** Counts a state in the quota of a caller. At the limit, an idle state of the caller with the most states is removed. */
+  /**
+   * Counts a state in its caller's quota. At the limit, an idle state of the caller with the most states is removed.
+   */
   #takePlace(callerKey: string): () => void {
     try {
       return this.#ledger.take('sessions', callerKey)
@@ -198,7 +194,7 @@ export class SessionStates {
   }
 }
 
-/** Returns the entries of the caller that has the most entries, in the same order. So other callers lose no entries. */
+/** Entries of the caller that has the most, in the same order, so that other callers lose none. */
 function entriesOfLargestCaller<Entry extends { readonly callerKey: string }>(
   entries: readonly Entry[],
 ): readonly Entry[] {

@@ -8,30 +8,29 @@ import { findRevision } from '../../translate/revisions.ts'
 import type { LegacyClient } from '../../translate/request.ts'
 import type { LegacySettings } from './options.ts'
 
-/** A session of an older client over HTTP. The session id contains the whole session in sealed form. */
+/** An older client's session over HTTP. Its id contains the whole session in sealed form. */
 export interface Session extends LegacyClient {
   /** A random key. Clients only see it in sealed form. */
   readonly key: string
-  /** The digest of the key, which the calls of the session carry in their context. */
+  /** Digest of the key, which the session's calls carry in their context. */
   readonly digest: string
-  /** The time at which the session expires, in milliseconds since 1970. */
+  /** When the session expires, in milliseconds since 1970. */
   readonly expiresAt: number
 }
 
-/** Creates and opens session ids. */
 export interface Sessions {
-  /** Returns the sealed id of a new session. Undefined if the info and the capabilities of the client are too large. */
+  /** Makes the sealed id of a new session. Undefined if the client's info and capabilities are too large. */
   seal(client: LegacyClient, principal: Principal | undefined): Promise<string | undefined>
   /**
-   * Returns the session of an id. Undefined if the id was altered or belongs to another principal, or if the session
-   * has expired or was ended.
+   * Opens an id. Undefined if it was altered or belongs to another principal, or if the session has expired or was
+   * ended.
    */
   open(id: string, caller: Pick<Call, 'principal' | 'context'>): Promise<Session | undefined>
   /** Resolves with false if a session that was opened before has expired or was ended. */
   isLive(session: Session, caller: Pick<Call, 'principal' | 'context'>): Promise<boolean>
   /**
-   * Rejects the id of a session from now on. Returns false if the caller has ended too many sessions that have not
-   * expired. The id then stays valid until it expires.
+   * Rejects a session's id from now on. False if the caller has ended too many sessions that have not expired; the id
+   * then stays valid until it expires.
    */
   end(session: Session, caller: Pick<Call, 'principal' | 'context'>): boolean
 }
@@ -41,10 +40,7 @@ const maxIdLength = 4096
 const largeIdLength = 2048
 const maxRememberedSessions = 1000
 
-/**
- * Creates {@link Sessions}. The id of a session contains the session, so nothing is stored, and any instance with the
- * same keys can open the id.
- */
+/** Nothing is stored, because a session's id contains the session: any instance with the same keys can open it. */
 export function createSessions(
   settings: LegacySettings,
   { now, ledger }: { readonly now: () => number; readonly ledger: Ledger },
@@ -92,7 +88,7 @@ export function createSessions(
         if (session === undefined) return warnRejectedSession(settings, 'its content has a form that is not known here')
         return isLive(session) ? session : warnRejectedSession(settings, 'it has expired or was ended')
       } catch (error) {
-        // If the store of the codec is unreachable, the session may still be valid.
+        // If the codec's store is unreachable, the session may still be valid.
         if (!isStateError(error) || error.code === 'unavailable') throw error
         return warnRejectedSession(settings, error.detail)
       }
@@ -102,7 +98,6 @@ export function createSessions(
   }
 }
 
-/** Stores the keys of ended sessions until the sessions would have expired. */
 function createEndedSessions(ledger: Ledger, now: () => number) {
   const entries = new Map<string, { readonly expiresAt: number; readonly release: () => void }>()
   const forgetExpired = (): void => {
@@ -133,7 +128,7 @@ function warnRejectedSession({ warn }: LegacySettings, reason: string): undefine
   return undefined
 }
 
-/** Returns the descriptions of a client that a session id can contain, from the whole one to the shortest. */
+/** A client as a session id can describe it, from the whole description to the shortest. */
 function listDescriptions(
   info: Implementation | undefined,
   capabilities: ClientCapabilities,
@@ -149,7 +144,7 @@ function listDescriptions(
   ]
 }
 
-// The sealed value was made by `seal`, of this or another version of the package.
+// Sealed by `seal`, of this or another version of the package.
 async function parseSession(value: JsonValue, { revisions }: LegacySettings): Promise<Session | undefined> {
   const [revisionName, info, declaredCapabilities, expiresAt, key] = Array.isArray(value) ? value : []
   const revision = findRevision(revisionName, revisions)
@@ -166,8 +161,8 @@ async function parseSession(value: JsonValue, { revisions }: LegacySettings): Pr
 }
 
 /**
- * Returns the description of a client's software, without its icons: a session id contains it. Undefined if its name or
- * version is malformed.
+ * Describes a client's software without its icons, because a session id contains it. Undefined if its name or version
+ * is malformed.
  */
 export function readImplementation(info: JsonValue | undefined): Implementation | undefined {
   if (!isJsonObject(info)) return undefined
@@ -182,16 +177,15 @@ export function readImplementation(info: JsonValue | undefined): Implementation 
   }
 }
 
-/** A map with a limited number of entries. */
 export interface BoundedMap<T> {
   get(key: string): T | undefined
   set(key: string, value: T): void
   delete(key: string): void
-  /** Returns a copy of the values, the oldest first. */
+  /** A copy of the values, the oldest first. */
   list(): T[]
 }
 
-/** Creates a map that removes its oldest entry when it is full. */
+/** When it is full, it removes its oldest entry. */
 export function createBoundedMap<T>(maxEntries: number): BoundedMap<T> {
   const entries = new Map<string, T>()
   return {

@@ -9,8 +9,8 @@ import type { Deps } from './deps.ts'
 const quotaRetryMs = 1000
 
 /**
- * Converts an error of the adapters into an error response. The response keeps the reason of a reached limit or an
- * unreachable store, and an `McpError` is unchanged. Any other error becomes -32603 without detail.
+ * Answers an error of the adapters. The reason of a reached limit or an unreachable store is kept, and an `McpError` is
+ * unchanged; any other error becomes -32603 without detail.
  */
 export function toLegacyErrorResponse(
   id: RequestId | undefined,

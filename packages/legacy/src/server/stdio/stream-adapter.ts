@@ -17,9 +17,7 @@ import { answerInitialize } from '../session/initialize.ts'
 import { type ClientSettings, serveLocalMethod } from '../session/local-methods.ts'
 import { toLegacyErrorResponse } from '../session/to-error-response.ts'
 
-/**
- * Creates the adapter that serves older clients over stdio. A session lasts as long as the process (basic/lifecycle).
- */
+/** Serves older clients over stdio. A session lasts as long as the process (basic/lifecycle). */
 export function createStreamAdapter(deps: CallDeps): { readonly adapter: StreamProtocolAdapter; close(): void } {
   const connections = new Set<LegacyStreamConnection>()
   return {
@@ -36,24 +34,22 @@ export function createStreamAdapter(deps: CallDeps): { readonly adapter: StreamP
   }
 }
 
+/** One older client over a pair of streams: the connection is the session, so nothing outlives it. */
 class LegacyStreamConnection implements StreamConnection {
   readonly #peer: StreamPeer
   readonly #deps: CallDeps
   readonly #onClose: () => void
-  /** The key of these streams as the owner of questions. Answers are accepted only from the owner of their question. */
+  /** Answers are accepted only from the owner of their question. */
   readonly #ownerId = randomId()
   readonly #uris = new Set<string>()
-  /** The digest of the session, which lasts as long as the streams. */
   readonly #sessionDigest = randomId()
-  /** The client as the caller of discoveries and subscriptions. */
   readonly #caller: Caller
-  /** Functions that each release one URI from the quota of the caller. */
   readonly #releaseUris: (() => void)[] = []
-  /** The client. Undefined before its `initialize`. */
+  /** Undefined before the client's `initialize`. */
   #client: LegacyClient | undefined
   #level: LoggingLevel = 'info'
   #subscription: ChangeSubscription | undefined
-  /** The opening of the subscription, for a client that subscribes to a resource meanwhile. */
+  /** Pending while the subscription opens, for a client that subscribes to a resource meanwhile. */
   #opening: Promise<void> | undefined
   #isClosed = false
 
@@ -140,7 +136,7 @@ class LegacyStreamConnection implements StreamConnection {
         if (this.#uris.has(uri)) return
         this.#releaseUris.push(this.#deps.ledger.take('uris', callerKeyOf(this.#peer)))
         this.#uris.add(uri)
-        // The client may cause an update as soon as it has the answer. A subscription that opens meanwhile has the URI.
+        // A client may cause an update as soon as it has the answer. A subscription that opens meanwhile has the URI.
         if (this.#subscription !== undefined) return this.#subscription.update(this.#uris)
         await this.#opening
         await this.#acknowledged()
@@ -162,7 +158,7 @@ class LegacyStreamConnection implements StreamConnection {
     for (const release of this.#releaseUris.splice(0)) release()
   }
 
-  /** Starts to send notifications of changes, after `notifications/initialized` (basic/lifecycle). */
+  /** Notifies the client of changes, after `notifications/initialized` (basic/lifecycle). */
   async #listen(): Promise<void> {
     const client = this.#client
     if (client === undefined || this.#subscription !== undefined) return

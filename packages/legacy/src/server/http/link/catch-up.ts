@@ -2,8 +2,8 @@ import type { CallDeps } from '../../call/call-deps.ts'
 import type { LinkContext } from './link-context.ts'
 
 /**
- * Returns a function that runs `catchUp` until it succeeds, because the store may be unreachable or have lost records.
- * A call during a run causes one more run.
+ * Runs `catchUp` until it succeeds, because the store may be unreachable or have lost records. Calling it during a run
+ * causes one more run.
  */
 export function createCatchUp(
   { retryUnavailable, reportError }: Pick<CallDeps, 'retryUnavailable' | 'reportError'>,
@@ -30,12 +30,12 @@ export function createCatchUp(
   }
 }
 
-/** Returns a function that marks the store, until it has succeeded once. */
+/** Marks the store, until that has succeeded once. */
 export function createMarkFunction({ store, bus }: LinkContext): () => Promise<void> {
   let markPromise: Promise<void> | undefined
   const mark = async (): Promise<void> => {
     try {
-      // This instance did not see the outage of a store that was emptied before.
+      // The store may have been emptied in an outage that this instance did not see.
       if (await store.mark()) bus.noteGap()
     } catch {
       // The request that follows meets the same failure and reports it.

@@ -31,18 +31,18 @@ const messageKinds = [
 export interface InstanceMessage {
   readonly kind: (typeof messageKinds)[number]
   readonly id: string
-  /** The key of the session that the message is about. Empty if `id` is enough. */
+  /** Key of the session that the message is about. Empty if `id` is enough. */
   readonly session: string
 }
 
-/** The messages between this instance and the others. */
+/** Messages between this instance and the others. */
 export interface InstanceBus {
   /**
    * Resolves once this instance receives messages. If the bus cannot be reached, logs the error, and the next call
    * tries again. After a gap, makes the bus connect again at once.
    */
   listen(): Promise<void>
-  /** Sends a message to all other instances. A failure is only logged. */
+  /** Sends a message to all other instances. Failures are only logged. */
   publish(kind: InstanceMessage['kind'], message: Partial<Omit<InstanceMessage, 'kind'>>): void
   /**
    * Waits for a message that has the given id and one of the given kinds. Resolves with its kind, or with undefined
@@ -53,7 +53,7 @@ export interface InstanceBus {
     id: string,
     ms: number,
   ): Promise<InstanceMessage['kind'] | undefined>
-  /** Records that messages, or records of the store, may have been lost. */
+  /** Notes that messages, or records of the store, may have been lost. */
   noteGap(): void
   /**
    * Resolves with true if messages may have been lost within the last `gapMemoryMs`, or if this instance receives none
@@ -63,12 +63,11 @@ export interface InstanceBus {
   close(): void
 }
 
-/** The handlers of messages, by kind. A failure of a handler is logged. */
+/** Handlers by kind of message. A failure of one is logged. */
 export type MessageHandlers = {
   readonly [Kind in InstanceMessage['kind']]?: (message: InstanceMessage) => void | Promise<void>
 }
 
-/** Dependencies of {@link createInstanceBus}. */
 export interface InstanceBusOptions {
   readonly handlers: MessageHandlers
   readonly onGap: () => Promise<void>
@@ -80,14 +79,13 @@ export interface InstanceBusOptions {
  * again, because the pauses between its attempts grow to 30 seconds.
  */
 const gapMemoryMs = 40_000
-/** The shortest time between two such attempts, in milliseconds. */
+/** Milliseconds at least between two such attempts. */
 const reconnectIntervalMs = 1000
-/** Milliseconds in which a message has to return to its sender. */
 const probeTimeoutMs = 1000
 
 const topic = 'x/legacy'
 
-/** Creates an {@link InstanceBus}. An instance does not receive its own messages. */
+/** An instance does not receive its own messages. */
 export function createInstanceBus(bus: ChangeBus, { handlers, onGap, deps }: InstanceBusOptions): InstanceBus {
   const { reportError } = deps
   const messageWaiters = createMessageWaiters(deps.schedule)
@@ -168,7 +166,6 @@ async function runReporting(reportError: Deps['reportError'], work: () => void |
   }
 }
 
-/** Remembers the last gap for `gapMemoryMs`. */
 function createGapMemory(bus: ChangeBus, now: () => number) {
   let lastGapAt = Number.NEGATIVE_INFINITY
   let lastReconnectAt = Number.NEGATIVE_INFINITY
@@ -178,7 +175,7 @@ function createGapMemory(bus: ChangeBus, now: () => number) {
     note(): void {
       lastGapAt = now()
     },
-    /** After a gap, makes a bus connect now that waits for its next attempt, because it gets a listener. */
+    /** After a gap, makes a bus connect now that waits for its next attempt, by giving it a listener. */
     reconnect(): void {
       if (!isRecent() || now() - lastReconnectAt < reconnectIntervalMs) return
       lastReconnectAt = now()
@@ -199,7 +196,6 @@ function parseInstanceMessage(data: JsonObject | undefined): InstanceMessage | u
   return { kind, id, session }
 }
 
-/** Returns functions that wait for single messages. */
 function createMessageWaiters(schedule: Schedule) {
   const waiters = new Set<(message: InstanceMessage) => void>()
   return {

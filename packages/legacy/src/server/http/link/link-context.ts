@@ -6,10 +6,10 @@ import type { SessionStates } from '../../session/session-state.ts'
 import type { InstanceBus } from './instance-bus.ts'
 import type { LinkStore } from './link-store.ts'
 
-/** Continues a round at this instance. `lastEventNumber` is set for a client that reads the stream of the round here. */
+/** Continues a round at this instance. `lastEventNumber` is set for a client that reads the round's stream here. */
 export type ContinueRound = (round: WaitingRound, peer: SessionPeer, lastEventNumber?: number) => CallStream | undefined
 
-/** Dependencies that the parts of a link share. */
+/** What the parts of a link share. */
 export interface LinkContext {
   readonly store: LinkStore
   readonly bus: InstanceBus

@@ -6,21 +6,21 @@ import { decodeRound, encodeRound, type WaitingRound } from '../../call/waiting-
 /** The response of a call whose stream the client may still resume. */
 export interface StoredResponse {
   readonly session: string
-  /** The number of the event with the response. */
+  /** Number of the event with the response. */
   readonly number: number
   readonly text: string
 }
 
 /** The part of a session that its requests have changed. */
 export interface StoredSession {
-  /** The number of changes so far. It shows whether a store that was restored has an older record. */
+  /** Counts the changes. It shows whether a store that was restored has an older record. */
   readonly version: number
   readonly isEnded: boolean
   readonly level: LoggingLevel | undefined
   readonly uris: readonly string[]
 }
 
-/** The times of a {@link LinkStore} in milliseconds, and its callback. */
+/** All times are in milliseconds. */
 export interface LinkStoreOptions {
   readonly answerTimeoutMs: number
   readonly resumeWindowMs: number
@@ -35,14 +35,13 @@ const lockPollIntervalMs = 25
 const markTtlMs = 30 * 86_400_000
 
 /**
- * The records that instances with a common `store` share. Each record is read and written as a whole. A record that is
- * written counts in the quota of `owner`.
+ * Records that instances with a common `store` share. Each is read and written as a whole, and counts in the quota of
+ * `owner`.
  */
 export class LinkStore {
   readonly #store: StateStore
   readonly #options: LinkStoreOptions
   readonly #roundTtlMs: number
-  /** The id of this instance in its claims. */
   readonly #instanceId = randomId()
 
   constructor(givenStore: StateStore, options: LinkStoreOptions) {
@@ -81,19 +80,19 @@ export class LinkStore {
     return this.#store.delete(roundKey(streamId))
   }
 
-  /** Stores the answer to a question. If there is an answer already, it stays. */
+  /** Stores the answer to a question. If there is one already, it stays. */
   async addAnswer(questionId: string, response: RpcResponse, owner: string): Promise<void> {
     await this.#ownedBy(owner).add(`legacy:answer:${questionId}`, JSON.stringify(response), this.#roundTtlMs)
   }
 
   async getAnswer(questionId: string): Promise<RpcResponse | undefined> {
-    // The stored value is a response that `addAnswer` wrote.
+    // Written by `addAnswer`, so it is a response.
     return (await this.#readJson(`legacy:answer:${questionId}`)) as RpcResponse | undefined
   }
 
   /**
-   * Claims a round. Resolves with true for only one claimant, which may use the answers of the round. Also resolves with
-   * true if that claimant claims the round again.
+   * Claims a round. Resolves with true for only one claimant, which may use the round's answers, and for that one also
+   * when it claims again.
    */
   async claim(
     roundId: string,
@@ -101,7 +100,7 @@ export class LinkStore {
   ): Promise<boolean> {
     const value = `${this.#instanceId}.${claimant}`
     if (await this.#ownedBy(owner).add(claimKey(roundId), value, this.#roundTtlMs)) return true
-    // If the reply of the store to an earlier claim was lost, the record already contains this value.
+    // If the store's reply to an earlier claim was lost, the record already contains this value.
     return (await this.#store.get(claimKey(roundId))) === value
   }
 
@@ -128,7 +127,7 @@ export class LinkStore {
     return { ...defaultSession, ...record }
   }
 
-  /** Changes the record of a session while other instances wait. Resolves with the new record. */
+  /** Changes a session's record while other instances wait. Resolves with the new record. */
   async changeSession(
     { key, ttlMs, owner }: { readonly key: string; readonly ttlMs: number; readonly owner: string },
     change: (storedSession: StoredSession) => StoredSession,
@@ -175,7 +174,7 @@ function roundKey(streamId: string): string {
 }
 
 /**
- * Wraps a store so that each failure becomes a `StateError`, with the code `unavailable` unless it is one already. Calls
+ * Makes each failure of a store a `StateError`, with the code `unavailable` unless it is one already. Calls
  * `onUnavailable` for each failure with this code.
  */
 function withUnavailableErrors(store: StateStore, onUnavailable: () => void): StateStore {

@@ -10,7 +10,7 @@ import { LinkedRounds } from './linked-rounds.ts'
 import { LinkedSessions } from './linked-sessions.ts'
 import { RemoteReaders } from './remote-readers.ts'
 
-/** The link between this instance and the others that have the same store and bus. */
+/** Links this instance to the others that have the same store and bus. */
 export class InstanceLink {
   readonly bus: InstanceBus
   readonly rounds: LinkedRounds
@@ -76,7 +76,7 @@ export class InstanceLink {
 }
 
 function cancelCall({ session, id }: InstanceMessage, sessionStates: SessionStates): void {
-  // The instance that sent the message made this JSON from a `RequestId`.
+  // Another instance made this JSON from a `RequestId`.
   const requestId = JSON.parse(id) as RequestId
   sessionStates.find({ key: session })?.calls.get(requestId)?.cancel()
 }

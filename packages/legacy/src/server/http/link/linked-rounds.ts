@@ -10,25 +10,21 @@ import type { SessionPeer } from '../peer.ts'
 import { isStreamOf } from '../stream-id.ts'
 import type { LinkContext } from './link-context.ts'
 
-/** An answer that another instance may wait for, its session, and the caller in whose quota it counts. */
 interface AnswerOffer {
   readonly response: RpcResponse
   readonly owner: string
   readonly callerKey: string
 }
 
-/** A session, and the caller in whose quota its records count. */
 type RecordOwner = Pick<LegacySessionState, 'key' | 'callerKey'>
 
 interface RoundHere {
   readonly round: WaitingRound
   readonly callerKey: string
-  /** The answers that the store contains for other instances, by question. */
   readonly sharedAnswers: Map<string, RpcResponse>
   handOff(): void
 }
 
-/** A claim of a round whose call runs here. */
 interface ClaimHere {
   readonly roundId: string
   readonly claimant: string
@@ -38,18 +34,17 @@ interface ClaimHere {
 /** Milliseconds in which an instance that waits for an answer must respond to a message about it. */
 const messageTimeoutMs = 1000
 /**
- * Milliseconds for which an answer is held while the store is unreachable, or has lost the round of the answer. Clients
- * of older revisions do not send an answer again.
+ * Milliseconds for which an answer is held while the store is unreachable, or has lost the answer's round. Clients of
+ * older revisions do not send an answer again.
  */
 const answerHoldMs = 20_000
-/** Milliseconds to wait until an answer to a round that waits here is stored. Then the answer is used anyway. */
+/** How long an answer to a round that waits here may take to be stored. After that it is used anyway. */
 const shareTimeoutMs = 1000
 
 /** Stores rounds in the store that several instances share, and those that wait at this instance also in memory. */
 export class LinkedRounds implements RoundStore {
   readonly #context: LinkContext
   readonly #roundsHere = new Map<string, RoundHere>()
-  /** The claims of calls that run here, by their streams. */
   readonly #claimsHere = new WeakMap<object, ClaimHere>()
   #isDraining = false
 
@@ -102,16 +97,16 @@ export class LinkedRounds implements RoundStore {
     if (this.#roundsHere.get(streamId)?.round.id === id) this.#roundsHere.delete(streamId)
   }
 
-  /** Calls `handOff` if another instance continues the round, or if this instance stops. */
+  /** Calls `handOff` if another instance continues the round, or if this one stops. */
   watch(round: WaitingRound, callerKey: string, handOff: () => void): void {
     this.#roundsHere.set(round.streamId, { round, callerKey, sharedAnswers: new Map(), handOff })
     if (this.#isDraining) handOff()
   }
 
   /**
-   * Accepts an answer to a round that waits at another instance, or at no instance. Continues the round here
-   * if no instance does. Resolves with false if no round has the question. While the store or the bus may have lost
-   * something, first looks for the round for `answerHoldMs`.
+   * Accepts an answer to a round that waits at another instance, or at none; then the round continues here. Resolves
+   * with false if no round has the question. While the store or the bus may have lost something, first looks for the
+   * round for `answerHoldMs`.
    */
   async takeAnswer(response: RpcResponse, peer: SessionPeer): Promise<boolean> {
     const owner = peer.session.key
@@ -130,8 +125,8 @@ export class LinkedRounds implements RoundStore {
   }
 
   /**
-   * Finds the round of a question. `round` is undefined if another instance waits for the answer and the store does not
-   * have the round. Resolves with undefined if no instance waits.
+   * Finds a question's round. `round` is undefined if another instance waits for the answer and the store does not have
+   * the round. Resolves with undefined if no instance waits.
    */
   async #findRound(id: string, owner: string): Promise<{ readonly round: WaitingRound | undefined } | undefined> {
     const { store, bus, deps } = this.#context
@@ -163,8 +158,8 @@ export class LinkedRounds implements RoundStore {
   }
 
   /**
-   * Offers a stored answer to the instance that waits for it. If none takes the answer, `adopt` continues the round
-   * here. Without the round, the answer is stored and offered again, because the store may have lost it too.
+   * Offers a stored answer to the instance that waits for it. If none takes it, `adopt` continues the round here.
+   * Without the round, the answer is stored and offered again, because the store may have lost it too.
    */
   async #deliverAnswer(
     offer: AnswerOffer,
@@ -185,8 +180,7 @@ export class LinkedRounds implements RoundStore {
   }
 
   /**
-   * Stores an answer to a round that waits here. Another instance needs the answer if this one ends before it has all
-   * answers.
+   * Stores an answer to a round that waits here: another instance needs it if this one ends before it has all answers.
    */
   async shareAnswer(response: RpcResponse): Promise<void> {
     const { store, deps } = this.#context
@@ -203,14 +197,14 @@ export class LinkedRounds implements RoundStore {
     this.#context.bus.publish('adopted', { id })
   }
 
-  /** Continues a round at this instance that another one kept, and notifies that one. */
+  /** Continues a round here that another instance kept, and notifies that one. */
   adopt(round: WaitingRound, peer: SessionPeer, lastEventNumber?: number): CallStream | undefined {
     const { store, deps, continueRound } = this.#context
     const stream = continueRound(round, peer, lastEventNumber)
     if (stream === undefined) return undefined
     this.announceAdoption(round)
-    // Another instance may have claimed the round before this instance began to watch the round. The message about the
-    // claim was missed in that case, so the store is checked.
+    // Another instance may have claimed the round before this one began to watch it. The message about that was missed
+    // then, so the store is checked.
     const leaveClaimedRound = async (): Promise<void> => {
       if (await store.isClaimedElsewhere(round.id)) this.handOffRound(round.id)
     }
@@ -228,7 +222,7 @@ export class LinkedRounds implements RoundStore {
     if (deps.questions.answer(owner, response)) bus.publish('taken', { id: questionId })
   }
 
-  /** Returns true if this instance waits for the answer to a question. */
+  /** True if this instance waits for the answer to a question. */
   hasQuestion(owner: string, questionId: string): boolean {
     return this.#context.deps.questions.find(owner, questionId) !== undefined
   }
@@ -238,7 +232,7 @@ export class LinkedRounds implements RoundStore {
     for (const { round, handOff } of Array.from(this.#roundsHere.values())) if (round.id === roundId) handOff()
   }
 
-  /** Stores the response of a call of a session, and deletes its round. */
+  /** Stores the response of a session's call, and deletes its round. */
   async finish(streamId: string, session: RecordOwner, response: WrittenEvent | undefined): Promise<void> {
     const { store, bus } = this.#context
     const { key, callerKey } = session
@@ -257,8 +251,8 @@ export class LinkedRounds implements RoundStore {
   }
 
   /**
-   * Stores the rounds, answers and claims of this instance again, and reads the answers to its questions, because the
-   * store or the bus may have lost some.
+   * Repairs what the store or the bus may have lost: stores this instance's rounds, answers and claims again, and reads
+   * the answers to its questions.
    */
   async catchUp(): Promise<void> {
     const { store, sessionStates } = this.#context
@@ -287,8 +281,8 @@ export class LinkedRounds implements RoundStore {
   }
 
   /**
-   * Returns the caller in whose quota the records of a round count. The call of the round runs here, so this instance
-   * knows the session. If the session has just ended, the key of the session is returned.
+   * The caller in whose quota a round's records count. The round's call runs here, so this instance knows the session.
+   * If that has just ended, its key is used.
    */
   #callerKeyOfRound({ owner }: WaitingRound): string {
     return this.#context.sessionStates.find({ key: owner })?.callerKey ?? owner

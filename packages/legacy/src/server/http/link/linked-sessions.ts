@@ -7,7 +7,6 @@ type SessionChange = (storedSession: StoredSession) => StoredSession
 
 const maxSessions = 10_000
 
-/** The record of a session as it was last read or written here. */
 interface KnownSession {
   readonly key: string
   readonly expiresAt: number
@@ -16,16 +15,13 @@ interface KnownSession {
   readonly record: StoredSession
 }
 
-/**
- * Reads and writes the records of sessions in the store. Each session is read once, and again after another instance
- * has changed it.
- */
+/** Keeps the records of sessions in the store. Each is read once, and again after another instance has changed it. */
 export class LinkedSessions {
   readonly #context: LinkContext
   #knownSessions = createBoundedMap<KnownSession>(maxSessions)
-  /** The sessions that were known before the last gap. They are used while the store is unreachable. */
+  /** Records from before the last gap, for use while the store is unreachable. */
   readonly #earlierSessions = createBoundedMap<KnownSession>(maxSessions)
-  /** The number of times that a record has changed. A record that was read before the last change may be old. */
+  /** How often a record has changed. One that was read before the last change may be old. */
   #changeCount = 0
 
   constructor(context: LinkContext) {
@@ -33,7 +29,7 @@ export class LinkedSessions {
   }
 
   /**
-   * Applies the stored log level and subscriptions of a session, which requests to other instances may have changed.
+   * Applies a session's stored log level and subscriptions, which requests to other instances may have changed.
    * Resolves with false if the session was ended.
    */
   async open(session: Session, callerKey: string): Promise<boolean> {
@@ -67,8 +63,8 @@ export class LinkedSessions {
   }
 
   /**
-   * Reads all sessions again, because some records may have changed. A record that this instance knows is stored again
-   * if the store has an older one.
+   * Reads all sessions again, because some records may have changed. If the store has an older record than this
+   * instance, the newer one is stored again.
    */
   async catchUp(): Promise<void> {
     for (const known of this.#knownSessions.list()) {
@@ -84,7 +80,7 @@ export class LinkedSessions {
     this.#knownSessions.set(key, { key, expiresAt, owner, record })
   }
 
-  /** Reads the record of a session. While the store is unreachable, returns the record from before the last gap. */
+  /** While the store is unreachable, a session has the record from before the last gap. */
   async #read(key: string): Promise<StoredSession> {
     try {
       return await this.#context.store.getSession(key)

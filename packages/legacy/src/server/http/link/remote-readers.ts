@@ -8,7 +8,6 @@ import type { LinkContext } from './link-context.ts'
 import type { StoredResponse } from './link-store.ts'
 import type { LinkedRounds } from './linked-rounds.ts'
 
-/** A client of this instance that reads the stream of a call at another instance. */
 interface RemoteReader {
   readonly eventId: ParsedEventId
   readonly peer: SessionPeer
@@ -18,10 +17,9 @@ interface RemoteReader {
 const lookTimeoutMs = 500
 const maxLooks = 4
 const maxTries = 10
-/** Milliseconds between two checks that the call still runs at another instance. */
 const lookIntervalMs = 2000
 
-/** The clients of this instance that read a stream whose call runs at another instance. */
+/** Clients here that read a stream whose call runs at another instance. */
 export class RemoteReaders {
   readonly #context: LinkContext
   readonly #rounds: LinkedRounds
@@ -34,8 +32,8 @@ export class RemoteReaders {
 
   /** Resumes a stream that this instance does not have. Resolves with false if no instance has it. */
   async resume(eventId: ParsedEventId, peer: SessionPeer): Promise<boolean> {
-    // If no instance answers, the message is sent a second time, because the instance that runs the call may be slow.
-    // If an instance is about to continue the call, the next try follows after a pause.
+    // If no instance answers, the message is sent a second time, because the one that runs the call may be slow. If an
+    // instance is about to continue the call, the next try follows after a pause.
     let silenceCount = 0
     for (let tryCount = 0; tryCount < maxTries && silenceCount < 2; tryCount += 1) {
       const outcome = await this.#serve(eventId, peer)
@@ -67,7 +65,7 @@ export class RemoteReaders {
     if (reader === undefined) return
     reader.end()
     const { reply } = reader.peer.view
-    // The connection of the reader is already open.
+    // The reader's connection is already open.
     const openedReply = { ...reply, open: () => {} }
     if (!(await this.#adoptRound(reader.eventId, reader.peer, openedReply))) reply.end()
   }
@@ -97,7 +95,7 @@ export class RemoteReaders {
       return 'served'
     }
     if ((await this.#sendResponse(eventId, peer)) || (await this.#adoptRound(eventId, peer))) return 'served'
-    // The call may have been continued here while other instances were asked, because an answer arrived here.
+    // While other instances were asked, an answer may have continued the call here.
     if (this.#resumeHere(eventId, peer)) return 'served'
     return kind === undefined ? 'silent' : 'changing'
   }
@@ -136,8 +134,7 @@ export class RemoteReaders {
   }
 
   /**
-   * Continues a stored round at this instance, unless an instance has claimed it. Resolves with false if there is no
-   * such round.
+   * Continues a stored round here, unless an instance has claimed it. Resolves with false if there is no such round.
    */
   async #adoptRound(eventId: ParsedEventId, peer: SessionPeer, reply = peer.view.reply): Promise<boolean> {
     const round = await this.#rounds.findByStream(eventId.streamId, peer.session.key)
@@ -148,8 +145,8 @@ export class RemoteReaders {
   }
 
   /**
-   * Keeps a reader while its call runs at another instance. If that instance ends, the connection is closed, so that
-   * the client resumes the stream again.
+   * Keeps a reader while its call runs at another instance. If that one ends, the connection is closed, so that the
+   * client resumes the stream again.
    */
   #waitForCall(eventId: ParsedEventId, peer: SessionPeer): void {
     const { deps } = this.#context
