@@ -9,32 +9,32 @@ import { proxy } from './gateway/proxy.ts'
 import { findAddressProblem } from './hop/address.ts'
 import { createPersonLogin } from './hop/person-login.ts'
 
-/** A bridge from a host over stdio to a server at a URL. */
+/** Lets a host over stdio use a server at a URL. */
 export interface BridgeToStdio {
-  /** The URL of the server: `https:`, or `http:` on this machine. */
+  /** The server's URL: `https:`, or `http:` on this machine. */
   readonly toStdio: string | URL
   /** Headers of every request to the server. With `Authorization`, the bridge starts no login. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * Authorizes the requests to the server. Default: a person logs in with a browser when the server requires it, and the
-   * processes of the person share the tokens.
+   * Authorizes the requests to the server. Default: a person logs in with a browser when the server requires it, and
+   * all processes of that person share the tokens.
    */
   readonly auth?: HttpAuthorizer | undefined
-  /** The log. Default: a log that writes lines to the standard error. */
+  /** Default: writes lines to the standard error. */
   readonly log?: Log | undefined
 }
 
-/** A bridge from hosts over HTTP to a server that is a program. Each host has processes of its own. */
+/** Lets hosts over HTTP use a server that is a program. Each host has processes of its own. */
 export interface BridgeToHttp extends CommandEntry {
-  /** The port on this machine. 0 selects a free one. */
+  /** Port on this machine. 0 selects a free one. */
   readonly toHttp: number
-  /** The log. Default: a log that writes lines to the standard error. */
+  /** Default: writes lines to the standard error. */
   readonly log?: Log | undefined
 }
 
 /** A running bridge. */
 export interface Bridge extends AsyncResource {
-  /** The URL for hosts over HTTP. Undefined for a bridge to stdio. */
+  /** For hosts over HTTP. Undefined for a bridge to stdio. */
   readonly url: string | undefined
   /** Ends the bridge, its connections and its processes. */
   close(): Promise<void>
@@ -57,8 +57,8 @@ const httpOptionTable = {
 } satisfies OptionTable<BridgeToHttp>
 
 /**
- * Starts a bridge: a host over stdio uses a server at a URL, or hosts over HTTP use a server that is a program. Hosts and
- * servers may speak any revision. A bridge to stdio serves stdin and stdout of this process, and ends with them.
+ * Lets a host over stdio use a server at a URL, or hosts over HTTP a server that is a program. Both sides may speak any
+ * revision. A bridge to stdio serves stdin and stdout of this process, and ends with them.
  *
  * @example
  * await bridge({ toStdio: 'https://mcp.example.com/mcp' })
@@ -71,7 +71,7 @@ export async function bridge(options: BridgeToStdio | BridgeToHttp): Promise<Bri
   return 'toStdio' in options ? bridgeToStdio(options) : bridgeToHttp(options)
 }
 
-/** The name of the client at authorization servers, and of the folder with its tokens. */
+/** Names the client at authorization servers, and the folder with its tokens. */
 const clientName = 'mcp-bridge'
 
 function bridgeToStdio(options: BridgeToStdio): Bridge {
@@ -98,5 +98,5 @@ async function bridgeToHttp(options: BridgeToHttp): Promise<Bridge> {
   return { url: http.url, close: () => http.close(), [Symbol.asyncDispose]: () => http.close() }
 }
 
-/** The version of the bridge in `server.info`. Hosts see the name and the version of the server behind it. */
+/** Hosts see the name and the version of the server behind the bridge, not this one. */
 const version = '1.0.0'

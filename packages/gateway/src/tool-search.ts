@@ -1,5 +1,5 @@
 /**
- * The search that replaces a long list of tools. It needs the package minisearch.
+ * Replaces a long list of tools by a search. It needs the package minisearch.
  *
  * @module @x/gateway/tool-search
  */

@@ -5,7 +5,7 @@ import { errorCodes, errorResponse, McpError } from '@x/schema'
 import { createExchange, createServerAuthorizer, readHeaders, type UpstreamSource } from './create-credentials.ts'
 import type { OpenApiUpstream } from './file-schema.ts'
 
-/** Creates the server of an API. A document that cannot be used is a problem of the file. */
+/** Serves an API. A document that cannot be used is a problem of the file. */
 export async function createApiServer(
   name: string,
   upstream: OpenApiUpstream,
@@ -24,14 +24,14 @@ export async function createApiServer(
     const document = await readOpenApi(resolve(folder, openapi))
     const isConfirmed = confirm && createConfirm(confirm)
     const options = { url, operations, credential, headers, confirm: isConfirmed, idempotencyHeader, timeoutMs, log }
-    // Every instance of the gateway opens the state of a question.
+    // Every instance of the gateway opens a question's state.
     return createServer({ name, version: '1.0.0', tools: openApiTools(document, options), state, log })
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
     const reason = error instanceof Error ? error.message : 'it cannot be used'
     const problem = isMissing ? 'needs the packages @x/openapi and @x/server: install them' : reason
     secrets.problems.push(`upstreams.${name}.openapi: ${problem}`)
-    // A file with problems makes no gateway, so that nothing calls this server.
+    // A file with problems makes no gateway, so nothing ever calls this server.
     const refuse: Exchange = async ({ id }) => errorResponse(id, new McpError(errorCodes.internal, problem))
     return serverOf(refuse, { info: { name, version: '1.0.0' }, localOnly: undefined })
   }
@@ -49,7 +49,7 @@ async function createCredential(
   source: UpstreamSource,
 ): Promise<OpenApiOptions['credential']> {
   const place = `upstreams.${name}.auth`
-  // An API publishes no metadata, so that its resource is the one of the file, or its address.
+  // An API publishes no metadata, so its resource is the one of the file, or its address.
   const auth = {
     ...given,
     clientCredentials: given.clientCredentials && { resource: url, ...given.clientCredentials },

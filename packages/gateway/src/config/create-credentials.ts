@@ -8,14 +8,14 @@ import { createFetch } from './create-fetch.ts'
 import type { UrlUpstream } from './file-schema.ts'
 import type { SecretReader } from './secret-reader.ts'
 
-/** The parameters with which every upstream of a file is created. */
+/** What every upstream of a file is created with. */
 export interface UpstreamSource {
-  /** The folder of the file, to which its paths are relative. */
+  /** Paths of the file are relative to this folder, its own. */
   readonly folder: string
   readonly secrets: SecretReader
-  /** The logins of callers. Undefined for a file without `login`. */
+  /** Undefined for a file without `login`. */
   readonly logins?: UserLogin | undefined
-  /** The state and the log of the gateway, which servers in its process share. */
+  /** State and log of the gateway, which servers in its process share. */
   readonly state?: StateCodec | undefined
   readonly log?: Log | undefined
 }
@@ -24,7 +24,7 @@ export type CredentialSource = NonNullable<GatewayUpstreamOptions['credential']>
 export type UpstreamAuth = NonNullable<UrlUpstream['auth']>
 type UpstreamAddress = { readonly url: string; readonly auth: UpstreamAuth }
 
-/** Creates the authorizer of an account of the gateway. Undefined for other credentials. */
+/** Authorizes requests with an account of the gateway. Undefined for other credentials. */
 export async function createServerAuthorizer(
   place: string,
   { url, auth: { bearer, clientCredentials: account } }: UpstreamAddress,
@@ -58,7 +58,7 @@ function metadataOf({
   return resource === undefined ? undefined : { resource, scopes }
 }
 
-/** Creates the exchange of the tokens of callers. Undefined for other credentials. */
+/** Exchanges the tokens of callers. Undefined for other credentials. */
 export async function createExchange(
   place: string,
   { url, auth: { tokenExchange: exchange } }: UpstreamAddress,

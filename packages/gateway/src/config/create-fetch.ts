@@ -2,9 +2,9 @@ import { guardedFetch } from '@x/auth/node'
 import type { UserLoginOptions } from '@x/auth/login'
 
 /**
- * Returns the `fetch` for requests with credentials of the gateway. An origin that the file names may have a private
- * address. An upstream or an issuer may name any other, which must have a public one, so that none of them makes the
- * gateway call servers inside your network.
+ * A `fetch` for requests with credentials of the gateway. An origin that the file names may have a private address. Any
+ * other one comes from an upstream or an issuer and must be public, so that none of them can make the gateway call
+ * servers inside your network.
  */
 export function createFetch(addresses: readonly (string | undefined)[]): NonNullable<UserLoginOptions['fetch']> {
   const named = addresses.flatMap((address) => (address === undefined ? [] : [new URL(address)]))

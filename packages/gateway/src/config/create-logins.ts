@@ -11,14 +11,14 @@ import { createFetch } from './create-fetch.ts'
 import type { GatewayFile } from './file-schema.ts'
 import type { createClient } from '@redis/client'
 
-/** A connection to Redis that opens with its first command, so that a file can be read while Redis is unreachable. */
+/** Connects to Redis with the first command, so that a file can be read while Redis is unreachable. */
 class RedisConnection implements RedisClient {
   readonly #client: ReturnType<typeof createClient>
   #opening: Promise<unknown> | undefined
 
   constructor(client: ReturnType<typeof createClient>) {
     this.#client = client
-    // The client connects again by itself. A command that fails has its own error.
+    // After an error the client connects again by itself, and a command that fails has its own error.
     client.on('error', () => undefined)
   }
 
@@ -49,7 +49,7 @@ export interface FileLogins {
   readonly extensions: readonly ServerExtension[]
 }
 
-/** Creates the logins of a file. Returns undefined for a file without any, and if the file has a problem. */
+/** Undefined for a file without logins, and if the file has a problem. */
 export async function createLogins(
   file: GatewayFile,
   keys: readonly KeyInput[],
@@ -76,7 +76,7 @@ export async function createLogins(
   }
 }
 
-/** The addresses of the logins that the file names. They share one `fetch`, because they share one account. */
+/** Every address for logins that the file names. They share one `fetch`, because they share one account. */
 function addressesOf({ listen, login, upstreams }: GatewayFile): readonly (string | undefined)[] {
   const issuers = [...(listen.protect?.issuers ?? []), login?.client?.issuer]
   const ofUpstreams = Object.values(upstreams).flatMap((upstream) =>
@@ -101,7 +101,7 @@ async function importRedis(url: string, { problems }: UpstreamSource['secrets'])
     const { createClient } = await importPeerDependency('@redis/client@6', () => import('@redis/client'), 'A URL')
     return new RedisConnection(createClient({ url }))
   } catch (error) {
-    // The error of an invalid address may repeat it, with its password.
+    // An invalid address may be repeated in its error, with its password.
     const problem = isMissingModuleError(error) ? error.message : 'must be the address of a Redis server'
     problems.push(`login.store.redis: ${problem}`)
     return undefined

@@ -69,7 +69,7 @@ async function createUserLogin(
   return logins?.credentialFor(url, registration)
 }
 
-/** Reads the secret of an account of the gateway. */
+/** Reads the secret of one of the gateway's accounts. */
 export async function readAccount(
   place: string,
   { issuer, id, secret }: { readonly issuer: string; readonly id: string; readonly secret: SecretReference },

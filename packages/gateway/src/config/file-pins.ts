@@ -2,18 +2,18 @@ import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { isJsonObject, type JsonObject, parseJsonObject, randomId } from '@x/core'
 import type { PinStore } from '../upstream/tool-rules.ts'
 
-/** The accepted tools of all upstreams of a gateway, in one JSON file that a person may edit. */
+/** Accepted tools of all upstreams of a gateway, in one JSON file that a person may edit. */
 export interface PinFile {
-  /** Returns the store of an upstream. */
+  /** One upstream's store. */
   storeOf(upstream: string): PinStore
-  /** Removes a tool, so that its next definition is accepted. Returns false for a tool that has no digest. */
+  /** Removes a tool, so that its next definition is accepted. False for a tool that has no digest. */
   remove(upstream: string, tool: string): Promise<boolean>
 }
 
 /**
- * Opens the file at a path. The file is created with the first tool. Instances on one machine may share it, and one
- * that changes it at the same moment as another can lose the digest of a new tool, which is then accepted once more.
- * Nothing is read yet: the functions of the result reject with a `SyntaxError` for a file that is no JSON object.
+ * Opens the file at a path; the first tool creates it. Instances on one machine may share it. If two of them change it
+ * at the same moment, the digest of a new tool can be lost, and the tool is then accepted once more. Nothing is read
+ * yet: the functions of the result reject with a `SyntaxError` for a file that is no JSON object.
  */
 export function openPinFile(path: string): PinFile {
   const file = new PinsOnDisk(path)
@@ -32,13 +32,12 @@ export function openPinFile(path: string): PinFile {
   }
 }
 
-/** The number of tools of an upstream that the file has room for. An upstream may list any number. */
+/** An upstream may list any number of tools. */
 const maxTools = 10_000
 
-/** The digests, by upstream and tool. */
 type Pins = Map<string, Map<string, string>>
 
-/** The file, which is read once after each change of it, and written once for all changes of the same moment. */
+/** Reads the file once after each change of it, and writes it once for all changes of the same moment. */
 class PinsOnDisk {
   readonly #path: string
   /** The pins, with the version of the file that has them. */

@@ -6,7 +6,7 @@ import { secretReference } from './secret-reader.ts'
 
 const text = z.string().min(1)
 
-/** An object with these members alone. The problem of another member has the names that are known. */
+/** An object with these members alone. An unknown one is a problem that lists the known ones. */
 function members<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape).join(', ')
   return z.strictObject(shape, {
@@ -29,7 +29,7 @@ const tools = members({
   allow: z.array(text).optional(),
   deny: z.array(text).optional(),
   rename: z.record(text, text).optional(),
-  /** The path of the file with the accepted definitions. */
+  /** Path of the file with the accepted definitions. */
   pins: text.optional(),
 })
 
@@ -44,7 +44,7 @@ const address = text.superRefine((value, context) => {
   if (problem !== undefined) context.addIssue(problem)
 })
 
-/** The headers that the transport or an authorizer writes. */
+/** The transport or an authorizer writes these headers. */
 const reservedHeader = /^(?:authorization|cookie|host|content-.*|accept|mcp-.*)$/i
 const headers = z.record(
   headerName.refine((name) => !reservedHeader.test(name), 'is written by the gateway itself; use auth for a token'),
@@ -53,22 +53,22 @@ const headers = z.record(
 
 const account = members({ issuer: z.url(), id: text, secret: secretReference })
 
-/** An API without metadata of its own (RFC 9728): its identifier at the issuer, and the scopes of each token. */
+/** For an API without metadata of its own (RFC 9728): its identifier at the issuer, and the scopes of each token. */
 const givenMetadata = { resource: z.url().optional(), scopes: z.array(text).optional() }
 
 const auth = members({
-  /** A token that every request sends. */
+  /** Sent with every request. */
   bearer: secretReference.optional(),
   /** The gateway's own account at an authorization server (RFC 6749, section 4.4). */
   clientCredentials: members({ ...account.shape, ...givenMetadata }).optional(),
-  /** The exchange of the token of each caller (RFC 8693), with the gateway's own account. */
+  /** Exchanges each caller's token (RFC 8693), with the gateway's own account. */
   tokenExchange: members({
     ...account.shape,
     audience: text.optional(),
     subjectIssuer: z.url().optional(),
     ...givenMetadata,
   }).optional(),
-  /** The logins of callers, with the account of the gateway if it is registered at the authorization server. */
+  /** Callers log in themselves. `client` is the gateway's account, if it is registered at the authorization server. */
   userLogin: members({ client: account.optional() }).optional(),
 }).refine(
   (value) => Object.keys(value).length === 1,
@@ -85,18 +85,17 @@ const commandUpstream = members({
   ...common,
 })
 
-/** An HTTP API whose operations become tools. */
 const openApiUpstream = members({
-  /** The path of the document, of YAML or JSON. */
+  /** Path of the document, of YAML or JSON. */
   openapi: text,
   url: address,
   auth: auth
     .refine(({ userLogin }) => userLogin === undefined, 'cannot be userLogin for an API: use tokenExchange')
     .optional(),
   headers: headers.optional(),
-  /** The names of operations, or `METHOD /path` each. */
+  /** Names of operations, or `METHOD /path` each. */
   operations: z.array(text).optional(),
-  /** The methods and the operations before which the user is asked. */
+  /** Methods and operations before which the user is asked. */
   confirm: z.array(text).optional(),
   idempotencyHeader: headerName.optional(),
   ...common,
@@ -106,7 +105,7 @@ export type OpenApiUpstream = z.infer<typeof openApiUpstream>
 export type UrlUpstream = z.infer<typeof urlUpstream>
 export type CommandUpstream = z.infer<typeof commandUpstream>
 
-/** An upstream. Its schema depends on the member that it has, because the problems of a union do not name a member. */
+/** An upstream's schema depends on which member it has, because the problems of a union do not name a member. */
 const upstream = z.unknown().transform((value, context): UrlUpstream | CommandUpstream | OpenApiUpstream => {
   const isObject = typeof value === 'object' && value !== null
   const hasUrl = isObject && 'url' in value
@@ -127,19 +126,18 @@ const upstreamName = z.string().superRefine((name, context) => {
   if (problem !== undefined) context.addIssue(problem)
 })
 
-/** The pages at which callers log in at upstreams. */
 const login = members({
-  /** The address of the pages. */
+  /** Address of the pages. */
   url: address,
-  /** The URL of the Client ID Metadata Document of the gateway. */
+  /** URL of the gateway's Client ID Metadata Document. */
   metadataUrl: z.url().optional(),
-  /** The account of the gateway at its own issuer. Without one, it has `metadataUrl` or registers itself. */
+  /** The gateway's account at its own issuer. Without one, it has `metadataUrl` or registers itself. */
   client: account.optional(),
-  /** The store for tokens: the address of a Redis that all instances share, or the memory of the only instance. */
+  /** Where tokens are kept: the address of a Redis that all instances share, or the memory of the only instance. */
   store: z.union([z.literal('memory'), members({ redis: secretReference })], 'must be "memory" or { "redis": … }'),
 })
 
-/** The configuration of a gateway, as a JSON file has it. */
+/** A gateway's configuration, as a JSON file has it. */
 export const gatewayFile = members({
   name: text,
   version: text.default('1.0.0'),
@@ -148,13 +146,13 @@ export const gatewayFile = members({
     port: z.int().min(0).max(65_535).optional(),
     host: text.optional(),
     allowedHosts: z.array(text).optional(),
-    /** The header in which the proxy in front reports the address of its client, such as `x-forwarded-for`. */
+    /** The proxy in front reports its client's address in this header, such as `x-forwarded-for`. */
     clientAddress: headerName.optional(),
-    /** The time after a signal for which calls are still served, while `/readyz` returns 503. */
+    /** Time for which calls are still served after a signal, while `/readyz` returns 503. */
     notice: duration.optional(),
-    /** The time that running calls then have to finish. */
+    /** Time that running calls then have to finish. */
     grace: duration.optional(),
-    /** The access tokens that hosts need. */
+    /** Access tokens that hosts need. */
     protect: members({ resource: z.url(), issuers: z.array(z.url()).min(1) }).optional(),
   }).default({}),
   login: login.optional(),
@@ -177,7 +175,7 @@ export const gatewayFile = members({
 
 export type GatewayFile = z.infer<typeof gatewayFile>
 
-/** Returns the problems between the members of a file, each with its place. */
+/** Finds problems between the members of a file, each with its place. */
 export function findFileProblems(file: GatewayFile): readonly string[] {
   const auth = Object.entries(file.upstreams).flatMap(([name, upstream]) => {
     const problem = 'url' in upstream ? findAuthProblem(upstream.auth ?? {}, file) : undefined
@@ -186,7 +184,6 @@ export function findFileProblems(file: GatewayFile): readonly string[] {
   return [...findListenProblems(file.listen), ...auth]
 }
 
-/** Checks what `serveHttp` requires of an address that other machines can reach. */
 function findListenProblems({ host = '127.0.0.1', allowedHosts, protect }: GatewayFile['listen']): readonly string[] {
   const isLocal = isThisMachine(host)
   const problems: string[] = []
@@ -197,7 +194,7 @@ function findListenProblems({ host = '127.0.0.1', allowedHosts, protect }: Gatew
   return problems
 }
 
-/** Checks that the credentials of callers can be verified: only a verified caller has a token, or can log in. */
+/** Only a verified caller has a token, or can log in, so callers' credentials must be verifiable. */
 function findAuthProblem(
   { tokenExchange, userLogin }: NonNullable<UrlUpstream['auth']>,
   { listen, login: pages }: GatewayFile,
@@ -212,7 +209,7 @@ function findAuthProblem(
   return 'userLogin: needs login, with the pages, and listen.protect, which verifies the user'
 }
 
-/** Returns the problems of a parsed file, each with its place. Values are left out, because they may be secrets. */
+/** Lists the problems of a parsed file, each with its place. Values are left out, because they may be secrets. */
 export function describeIssues({ issues }: z.ZodError): readonly string[] {
   return issues.map((issue) => {
     const place = issue.path.map(String).join('.')
@@ -220,7 +217,7 @@ export function describeIssues({ issues }: z.ZodError): readonly string[] {
   })
 }
 
-/** Returns the reason of an issue. An issue of a key has it in issues of its own. */
+/** An issue of a key has its reason in issues of its own. */
 function issueMessageOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => message).join('; ')
   return issue.message.replace(/^Invalid input: expected (\w+), received undefined$/, 'is missing, of the type $1')

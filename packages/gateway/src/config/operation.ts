@@ -8,7 +8,7 @@ export type HttpSettings = Pick<
   'port' | 'host' | 'allowedHosts' | 'auth' | 'onRequest' | 'clientAddress' | 'stopOnSignals'
 >
 
-/** Returns how a gateway is reached, stopped and logged. */
+/** Decides how a gateway is reached, stopped and logged. */
 export function createOperation({ listen, log }: Pick<GatewayFile, 'listen' | 'log'>): {
   readonly http: HttpSettings
   readonly log: Log | undefined
@@ -24,14 +24,17 @@ export function createOperation({ listen, log }: Pick<GatewayFile, 'listen' | 'l
   }
 }
 
-/** A proxy appends the address that it sees, so the last entry is the one that a client cannot invent. */
+/** A proxy appends the address that it sees, so only the last entry is one that a client cannot invent. */
 function createAddressReader(header: string): NonNullable<HttpSettings['clientAddress']> {
   return (request) => request.header(header)?.split(',').at(-1)?.trim()
 }
 
 const maxCauses = 3
 
-/** Writes a record as one line of JSON to the standard error, with the time and the level that a collector of logs reads. */
+/**
+ * Writes a record as one line of JSON to the standard error, with the time and the level that a collector of logs
+ * reads.
+ */
 function writeJsonLine({ level, err, ...record }: LogRecord): void {
   keepProcessWithoutStderr()
   const line = { time: new Date().toISOString(), level, ...record, ...(err !== undefined && { err: toJsonError(err) }) }

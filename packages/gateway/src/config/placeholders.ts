@@ -11,7 +11,7 @@ export interface ServersFileInput {
   readonly password: boolean
   /** The value that the user most likely chooses. */
   readonly default: string | undefined
-  /** The values from which the user chooses. Undefined if any is allowed. */
+  /** Choices of the user. Undefined if any value is allowed. */
   readonly options: readonly string[] | undefined
 }
 
@@ -22,7 +22,7 @@ export interface Placeholders {
   readonly input: ((input: ServersFileInput) => string | Promise<string>) | undefined
   readonly inputs: readonly ServersFileInput[]
   readonly problems: string[]
-  /** The answers of the user, who is asked once for each input. */
+  /** The user's answers. Each input is asked for once. */
   readonly answers: Map<string, Promise<string>>
 }
 
@@ -84,7 +84,7 @@ async function askFor(id: string, place: string, { input, inputs, problems, answ
   return answer
 }
 
-/** Reads the variables of a command from a file of lines `NAME=value`. */
+/** Reads a command's variables from a file of lines `NAME=value`. */
 export async function readEnvFile(
   path: string,
   name: string,

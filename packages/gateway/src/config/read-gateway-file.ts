@@ -11,13 +11,13 @@ import { describeIssues, findFileProblems, type GatewayFile, gatewayFile } from 
 import { createOperation, type HttpSettings } from './operation.ts'
 import { SecretReader } from './secret-reader.ts'
 
-/** The options of a gateway and of its endpoint, as a file has them. */
+/** The options of a gateway and its endpoint, as a file has them. */
 export interface GatewaySettings {
   readonly gateway: GatewayOptions
   readonly http: HttpSettings
 }
 
-/** The error for a file that is not a configuration of a gateway. The message has all problems, and no values. */
+/** Thrown for a file that is no configuration of a gateway. The message has all problems, and no values. */
 export class GatewayFileError extends Error {
   override readonly name = 'GatewayFileError'
   readonly code = 'invalid_configuration'
@@ -29,21 +29,21 @@ export class GatewayFileError extends Error {
   }
 }
 
-/** Returns true if a value is a {@link GatewayFileError}, from this copy of the package or another. */
+/** True for a {@link GatewayFileError}, from this copy of the package or another. */
 export function isGatewayFileError(error: unknown): error is GatewayFileError {
   return error instanceof Error && error.name === 'GatewayFileError' && 'problems' in error
 }
 
 /**
- * Reads the configuration of a gateway from a JSON file. Secrets are in environment variables or in files of their own,
+ * Reads a gateway's configuration from a JSON file. Secrets are in environment variables or in files of their own,
  * whose paths are relative to the file. The gateway serves hosts of older revisions, too.
  *
  * @example
  * const { gateway: options, http } = await readGatewayFile('gateway.json')
  * await serveHttp(gateway(options), http)
  *
- * @throws GatewayFileError with all problems of the form, or, if the form is right, with all other problems.
- * TypeError for a `listen.protect` that `protect` does not accept. The error of Node if the file cannot be read.
+ * @throws GatewayFileError with all problems of the form, or, if the form is right, with all other problems. TypeError
+ * for a `listen.protect` that `protect` does not accept. The error of Node if the file cannot be read.
  */
 export async function readGatewayFile(
   path: string,

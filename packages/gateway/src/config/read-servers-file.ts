@@ -12,39 +12,38 @@ import { type CommandServer, parseServers, type UrlServer, withoutComments } fro
 
 /** A server at a URL of a file, for which a host chooses the login. */
 export interface ServersFileLogin {
-  /** The name of the server in the file. */
+  /** The server's name in the file. */
   readonly name: string
   readonly url: URL
-  /** The account of the host at the authorization server, if the file names one: `oauth.clientId` or `auth.CLIENT_ID`. */
+  /** The host's account at the authorization server, if the file names one: `oauth.clientId` or `auth.CLIENT_ID`. */
   readonly clientId: string | undefined
   readonly clientSecret: string | undefined
 }
 
-/** Options of {@link readServersFile}. */
 export interface ServersFileOptions {
-  /** The name of the host. Authorization servers show it, and the folder of the user with the tokens has it. */
+  /** Your host's name. Authorization servers show it, and it names the user's folder with the tokens. */
   readonly name: string
-  /** Returns the value of a placeholder such as `${input:token}`, for which VS Code asks the user. */
+  /** Gives the value of a placeholder such as `${input:token}`, for which VS Code asks the user. */
   readonly input?: ((input: ServersFileInput) => string | Promise<string>) | undefined
-  /** The folder of `${workspaceFolder}`, to which the folders of commands are relative. Default: that of the file. */
+  /** Stands for `${workspaceFolder}`; folders of commands are relative to it. Default: the file's folder. */
   readonly workspaceFolder?: string | undefined
   /**
-   * Creates the authorizer for a server at a URL without the header `Authorization`. Default: the user logs in with a
-   * browser when a server requires it, and the tokens are stored in a folder of the user.
+   * Authorizes a server at a URL without the header `Authorization`. Default: the user logs in with a browser when a
+   * server requires it, and the tokens are stored in a folder of the user.
    */
   readonly authorize?: ((server: ServersFileLogin) => HttpAuthorizer | undefined) | undefined
-  /** The accepted definitions of tools, from `openPinFile`. Default: definitions may change. */
+  /** Accepted definitions of tools, from `openPinFile`. Default: definitions may change. */
   readonly pins?: PinFile | undefined
-  /** Receives the lines that the commands write to stderr. Default: their last lines are in errors alone. */
+  /** Receives the lines that the commands write to stderr. Default: only their last lines are shown, in errors. */
   readonly stderr?: ((server: string, line: string) => void) | undefined
-  /** The variables of placeholders. Default: those of this process. */
+  /** Variables for placeholders. Default: those of this process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
 }
 
 /**
- * Reads the servers of a user, as Claude Desktop, Claude Code and Cursor (`mcpServers`) and VS Code (`servers`) store
- * them, as the `upstreams` of a gateway. Nothing is started or sent. Servers that the file disables are left out. The
- * name of an upstream is that of the server in lower case, with hyphens: `My Notes` becomes `my-notes`.
+ * Reads a user's servers, as Claude Desktop, Claude Code and Cursor (`mcpServers`) and VS Code (`servers`) store them,
+ * as the `upstreams` of a gateway. Nothing is started or sent. Servers that the file disables are left out. An upstream
+ * is named like its server, in lower case and with hyphens: `My Notes` becomes `my-notes`.
  *
  * The file names programs of this machine, so never read one that another user can write.
  *
@@ -80,7 +79,6 @@ export async function readServersFile(
 interface Source {
   readonly options: ServersFileOptions
   readonly placeholders: Placeholders
-  /** Creates the login that all servers of the file share. */
   readonly login: () => HttpAuthorizer
 }
 
@@ -133,7 +131,7 @@ async function expandAll(
   return Object.fromEntries(entries)
 }
 
-/** The reader throws before a gateway can call this. */
+/** Never called: the reader throws before a gateway can. */
 const unreadable: GatewayUpstreamOptions['connect'] = () => {
   throw new TypeError('The file has problems')
 }

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import * as z from 'zod'
 
-/** The place of a secret: the name of an environment variable, or the path of a file. The file itself has no secrets. */
+/**
+ * The place of a secret: the name of an environment variable, or the path of a file. The file itself has no secrets.
+ */
 export const secretReference = z.union(
   [z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })],
   'must be { "env": NAME } or { "file": PATH }, because secrets do not belong in this file',
@@ -21,7 +23,9 @@ export class SecretReader {
     this.#environment = environment
   }
 
-  /** Returns a secret without the whitespace around it. Returns an empty text, and keeps the problem, if there is none. */
+  /**
+   * Reads a secret without the whitespace around it. If there is none, it is an empty text, and the problem is kept.
+   */
   async read(place: string, reference: SecretReference): Promise<string> {
     const text = 'env' in reference ? this.#readVariable(reference.env) : await this.#readFile(place, reference.file)
     const secret = text?.trim() ?? ''

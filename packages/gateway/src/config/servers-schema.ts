@@ -20,7 +20,7 @@ const commandServer = z.object({
 const urlServer = z
   .object({
     url: name.optional(),
-    /** The member of Gemini CLI and Windsurf. */
+    /** Gemini CLI and Windsurf have this member. */
     httpUrl: name.optional(),
     serverUrl: name.optional(),
     headers: texts,
@@ -52,7 +52,7 @@ export interface NamedServer {
   readonly server: CommandServer | UrlServer
 }
 
-/** The servers that a file enables, the values that it asks for, and its problems. */
+/** Servers that a file enables, with the values that it asks for and its problems. */
 export interface ParsedServers {
   readonly servers: readonly NamedServer[]
   readonly inputs: readonly ServersFileInput[]
@@ -103,7 +103,6 @@ function parseServer(
   return data
 }
 
-/** Returns a name that an upstream can have, and that no other server of the file has. */
 function toUpstreamName(key: string, taken: Set<string>): string {
   const words = key.toLowerCase().match(/[a-z0-9]+/g) ?? []
   const joined = words
@@ -118,7 +117,7 @@ function toUpstreamName(key: string, taken: Set<string>): string {
   return name
 }
 
-/** Removes the comments and trailing commas that the files of VS Code may have. */
+/** VS Code's files may have comments and trailing commas. */
 export function withoutComments(file: string): string {
   const plain = file.replace(/^\uFEFF/, '').replaceAll(/("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, '$1')
   return plain.replaceAll(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, '$1')

@@ -4,35 +4,32 @@ import type { HostRequest } from './host-request.ts'
 import { rewriteTask } from '../names/rewrite.ts'
 import { encodeUri } from '../names/uris.ts'
 
-/** Milliseconds in which changes of the same list are joined. */
 const joinMs = 100
-/** The number of notifications that are kept until the acknowledgement. Later ones are dropped as if before the stream. */
+/** Notifications that are kept until the acknowledgement. Later ones are dropped as if they came before the stream. */
 const maxHeld = 1000
 
 /** The changes that a host wants to follow. */
 export interface RequestedChanges {
-  /** The flags of lists, such as `toolsListChanged`. */
+  /** Flags of lists, such as `toolsListChanged`. */
   readonly lists: JsonObject
-  /** The URIs of resources at each upstream. */
+  /** URIs of resources at each upstream. */
   readonly uris: ReadonlyMap<string, readonly string[]>
-  /** The ids of tasks as the host has them, by upstream and by their ids there. */
+  /** Ids of tasks as the host has them, by upstream and by their ids there. */
   readonly tasks: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
-/** The notifications of lists, by the flag with which a host asks for them. */
 const listMethods: Readonly<Record<string, string>> = {
   toolsListChanged: 'notifications/tools/list_changed',
   promptsListChanged: 'notifications/prompts/list_changed',
   resourcesListChanged: 'notifications/resources/list_changed',
 }
 
-/** The stream of one host, to which the streams of all upstreams are joined. */
+/** One host's stream, into which the streams of all upstreams flow. */
 export class ChangeStream {
   readonly #requested: RequestedChanges
   readonly #host: HostRequest
   readonly #wantedLists: readonly string[]
   readonly #changedLists = new Set<string>()
-  /** The URIs and tasks that an upstream has refused, as the host has them. */
   readonly #refused = new Set<string>()
   #held: RpcNotification[] | undefined = []
   #timer: unknown
@@ -44,7 +41,7 @@ export class ChangeStream {
     this.#wantedLists = Object.entries(listMethods).flatMap(([flag, method]) => (lists[flag] === true ? [method] : []))
   }
 
-  /** Returns the filter for the stream of one upstream. */
+  /** The filter for one upstream's stream. */
   filterOf(upstream: string): JsonObject {
     const { lists, uris, tasks } = this.#requested
     const taskIds = [...(tasks.get(upstream)?.keys() ?? [])]
@@ -56,13 +53,13 @@ export class ChangeStream {
     }
   }
 
-  /** Records the part of the filter that an upstream has not accepted. */
+  /** Notes what an upstream has not accepted of the filter. */
   acknowledge(upstream: string, { params }: RpcNotification): void {
     const accepted = params?.['notifications']
     this.refuse(upstream, isJsonObject(accepted) ? accepted : {})
   }
 
-  /** Records that an upstream follows nothing but the accepted part of the filter. */
+  /** Notes that an upstream follows nothing but the accepted part of the filter. */
   refuse(upstream: string, { resourceSubscriptions, taskIds }: JsonObject = {}): void {
     const { uris, tasks } = this.#requested
     for (const uri of uris.get(upstream) ?? [])
@@ -86,7 +83,7 @@ export class ChangeStream {
     for (const method of this.#wantedLists) this.#changeList(method)
   }
 
-  /** Notifies of changes of all lists, and of the resources of one upstream. */
+  /** Notifies of changes of all lists, and of one upstream's resources. */
   changeAll(upstream: string): void {
     this.changeLists()
     for (const uri of this.#requested.uris.get(upstream) ?? [])
@@ -94,8 +91,8 @@ export class ChangeStream {
   }
 
   /**
-   * Sends the acknowledgement, and then the notifications that arrived before it. A host ignores what is not in it, so it
-   * has what an upstream will follow when it has returned, and leaves out only what was refused.
+   * Sends the acknowledgement, and then the notifications that arrived before it. A host ignores what is not in it, so
+   * it includes what an unreachable upstream will follow when it has returned, and leaves out only what was refused.
    */
   open(): void {
     const { lists, uris: requestedUris, tasks } = this.#requested

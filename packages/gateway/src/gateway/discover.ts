@@ -5,8 +5,8 @@ import type { HostRequest } from './host-request.ts'
 import { hasSessions } from './routes.ts'
 
 /**
- * The extensions whose methods reach one of several upstreams, with the settings that are forwarded. Other extensions
- * and settings would announce features that the gateway does not serve.
+ * Extensions whose methods reach one of several upstreams, with the settings that are forwarded. Any other extension or
+ * setting would announce what the gateway does not serve.
  */
 const mergedExtensions: Readonly<Record<string, readonly string[]>> = {
   'io.modelcontextprotocol/tasks': [],
@@ -14,7 +14,7 @@ const mergedExtensions: Readonly<Record<string, readonly string[]>> = {
   'io.modelcontextprotocol/skills': ['directoryRead'],
 }
 
-/** Merges the descriptions of all upstreams: their capabilities, and their instructions under a heading each. */
+/** Merges what all upstreams say of themselves: their capabilities, and their instructions under a heading each. */
 export async function mergeDescriptions({ request, call, parts }: HostRequest): Promise<JsonObject> {
   const upstreams = Array.from(parts.upstreams.values())
   const answers = await Promise.all(upstreams.map((upstream) => upstream.ask(request, call)))
@@ -34,7 +34,7 @@ export async function mergeDescriptions({ request, call, parts }: HostRequest): 
     supportedVersions: [protocolVersion],
     capabilities: {
       ...mergeCapabilities(descriptions.map(({ capabilities }) => (isJsonObject(capabilities) ? capabilities : {}))),
-      // A session names no upstream, so it is one of the only upstream with sessions.
+      // A session names no upstream, so it must be one of the only upstream with sessions.
       ...(answers.filter(hasSessions).length === 1 && { sessions: {} }),
     },
     ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
@@ -42,14 +42,14 @@ export async function mergeDescriptions({ request, call, parts }: HostRequest): 
   }
 }
 
-/** Encloses a text, so that a heading in it does not read as the beginning of another upstream's instructions. */
+/** Encloses a text, so that a heading in it cannot pass for the beginning of another upstream's instructions. */
 function fence(text: string): string {
   const [longest = ''] = (text.match(/`{3,}/g) ?? []).toSorted((one, other) => other.length - one.length)
   const marks = longest === '' ? '```' : `${longest}\``
   return `${marks}text\n${text}\n${marks}`
 }
 
-/** Lists change when an upstream becomes unreachable, or reachable again. So the gateway always notifies of changes. */
+/** Lists change when an upstream becomes unreachable, or reachable again, so the gateway always notifies of changes. */
 function mergeCapabilities(all: readonly JsonObject[]): JsonObject {
   const has = (name: string): boolean => all.some((capabilities) => capabilities[name] !== undefined)
   const subscribe = all.some(({ resources }) => isJsonObject(resources) && resources['subscribe'] === true)

@@ -4,14 +4,13 @@ import type { HostRequest } from './host-request.ts'
 import { encodeName, mayHaveDigest } from '../names/names.ts'
 import { loginNeededError, noAnswerError } from '../hop/upstream-error.ts'
 
-/** The number of pages that are read to find one item. */
 const maxPages = 100
 
 type UpstreamList = { readonly upstream: Upstream; readonly items: 'tools' | 'prompts' }
 
 /**
- * Returns the name at the upstream for a name without the prefix of the upstream. A shortened name is looked up in the
- * list of the upstream.
+ * Finds the upstream's own name for one without the upstream's prefix. A shortened name is looked up in the upstream's
+ * list.
  */
 export async function findInnerName(
   { inner, name }: { readonly inner: string; readonly name: string },
@@ -31,7 +30,7 @@ export async function findInnerName(
   return inner
 }
 
-/** Returns true if the definition of a tool is the accepted one, or the upstream has no pins. */
+/** True if a tool's definition is the accepted one, or the upstream has no pins. */
 export async function hasAcceptedDefinition(upstream: Upstream, tool: string, host: HostRequest): Promise<boolean> {
   const { pins } = upstream
   if (pins === undefined || pins.isFresh(tool)) return true
@@ -39,7 +38,7 @@ export async function hasAcceptedDefinition(upstream: Upstream, tool: string, ho
   return item !== undefined && pins.check(item)
 }
 
-/** Returns the item of a list with a name at the upstream. */
+/** Finds an item of a list by its name at the upstream. */
 export async function findItem(list: UpstreamList, name: string, host: HostRequest): Promise<JsonObject | undefined> {
   for await (const item of readItems(list, host)) if (item['name'] === name) return item
   return undefined
@@ -62,8 +61,8 @@ async function* readItems(
 }
 
 /**
- * Returns a page of a list, which is empty at an upstream without such a list. Throws for an upstream that gives none
- * now: its item may exist, and "unknown" would tell a model that it does not.
+ * A page of a list, empty at an upstream without such a list. Throws if an upstream gives none now: its item may exist,
+ * and "unknown" would tell a model that it does not.
  */
 function requirePage(answer: UpstreamAnswer, { name, states }: Upstream): JsonObject {
   if ('result' in answer) return answer.result

@@ -17,16 +17,16 @@ import type { GatewayParts } from './host-request.ts'
 import { type ProxyOptions, proxyOptionTable } from './proxy.ts'
 import { serveHost } from './serve-host.ts'
 
-/** The options of {@link gateway}: its own name and version, and those that a proxy has too. */
+/** A gateway's own name and version, and what a proxy has too. */
 export interface GatewayOptions extends Omit<ProxyOptions, 'state'> {
   /**
-   * The upstreams by name. A name has at most 32 lower-case letters, digits and single hyphens, and begins with a letter.
+   * Upstreams by name. A name has at most 32 lower-case letters, digits and single hyphens, and begins with a letter.
    * Hosts see it in the names of tools and prompts, and in URIs.
    */
   readonly upstreams: Readonly<Record<string, GatewayUpstream>>
   /**
-   * The codec for states, cursors and ids of tasks. Every instance needs the same keys, and a process that continues the
-   * questions of an earlier one. Default: a random key, for a gateway in the process of its host.
+   * Seals states, cursors and ids of tasks. Every instance needs the same keys, and so does a process that continues
+   * the questions of an earlier one. Default: a random key, for a gateway in the process of its host.
    */
   readonly state?: StateCodec | undefined
   /**
@@ -39,8 +39,8 @@ export interface GatewayOptions extends Omit<ProxyOptions, 'state'> {
 /** A server in front of several others. */
 export interface Gateway extends Server {
   /**
-   * The states of the upstreams, by name, as this instance sees them. An upstream in this process is always open. One
-   * that is frozen is `restarting` after three requests in a row, and a probe, without an answer.
+   * The states of the upstreams, by name, as this instance sees them. One in this process is always open. One that is
+   * frozen is `restarting` after three requests in a row, and a probe, without an answer.
    */
   readonly upstreams: ReadonlyMap<string, ObservableState>
 }
@@ -54,7 +54,7 @@ const gatewayOptionTable = {
 } satisfies OptionTable<GatewayOptions>
 
 /**
- * Creates a server in front of several others, over any transports and of any revisions. Any instance with the same
+ * Puts one server in front of several others, over any transports and of any revisions. Any instance with the same
  * upstreams and keys serves any request. No credential of a host passes on.
  *
  * @example

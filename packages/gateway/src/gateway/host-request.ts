@@ -4,7 +4,6 @@ import type { Deps } from '../hop/hop-options.ts'
 import type { GatewayState } from '../names/state.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 
-/** A request of a host to a gateway. */
 export interface HostRequest {
   readonly request: RpcRequest
   readonly call: Call
@@ -16,7 +15,7 @@ export interface GatewayParts extends Deps {
   readonly info: Implementation
   readonly upstreams: ReadonlyMap<string, Upstream>
   readonly state: GatewayState
-  /** The id of this instance, in the states of calls that only its process can continue. */
+  /** Names this instance in the states of calls that only its process can continue. */
   readonly instance: string
   /** Aborts when the gateway closes. */
   readonly closed: AbortSignal

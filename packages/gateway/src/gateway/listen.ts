@@ -17,7 +17,6 @@ import type { HostRequest } from './host-request.ts'
 import { parseRequested } from './requested-changes.ts'
 import { succeed } from './route-call.ts'
 
-/** The pauses before a broken stream of an upstream is opened again. */
 const reopenBounds = { firstMs: 1000, maxMs: 30_000 }
 
 /** Serves `subscriptions/listen`: a stream of each upstream, and one acknowledgement for all of them. */
@@ -51,12 +50,12 @@ export async function listenToUpstreams(host: HostRequest): Promise<RpcResponse>
   }
 }
 
-/** The stream of a host, with the function to call when an upstream has acknowledged its part, or has refused it. */
+/** Call `onAnswer` when an upstream has acknowledged its part, or has refused it. */
 type Following = Readonly<{ host: HostRequest; stream: ChangeStream; signal: AbortSignal; onAnswer: () => void }>
 
 /**
- * Keeps a stream to one upstream open. Returns for an upstream without subscriptions, and when the stream of the host
- * ends. While the upstream is unreachable, the stream waits for the probe and is none itself.
+ * Keeps a stream to one upstream open. Returns for an upstream without subscriptions, and when the host's stream ends.
+ * While the upstream is unreachable, the stream waits for the probe, and does not serve as one.
  */
 async function follow(upstream: Upstream, following: Following): Promise<void> {
   const { host, stream, signal, onAnswer } = following
@@ -67,7 +66,7 @@ async function follow(upstream: Upstream, following: Following): Promise<void> {
     let isOpen = false
     const onAcknowledged = (): void => {
       isOpen = true
-      // The changes during the pause are unknown, so the host reads everything again.
+      // Changes during the pause are unknown, so the host reads everything again.
       if (!wasOpen) stream.changeAll(upstream.name)
       wasOpen = true
       onAnswer()
@@ -107,7 +106,7 @@ async function openStream(
   const { request, call, parts } = host
   const notifications = stream.filterOf(upstream.name)
   const credential = await upstream.findCredential(request, call)
-  // The caller has to log in first. Then it lists the tools again, and opens another stream.
+  // This caller must log in first. It lists the tools again after that, and opens another stream.
   if ('loginUrl' in credential) return 'unsupported'
   const { principal, context } = call
   const notify = (message: RpcNotification): void => {

@@ -6,25 +6,24 @@ import { encodeName, isToolName } from '../names/names.ts'
 import { type UpstreamCursor, invalidCursorError } from '../names/state.ts'
 import { rewriteSkill, rewriteUiMeta, rewriteUri } from '../names/rewrite.ts'
 
-/** The number of items after which a page is not joined with that of the next upstream. */
 // limit: joined lists | count | entries of several upstreams in one page | the list has another page
 const maxJoinedItems = 500
 
-/** Rewrites an item of a list. Returns undefined for an item that the gateway does not offer. */
+/** Undefined for an item that the gateway does not offer. */
 type RewriteItem = (item: JsonObject, upstream: Upstream) => JsonObject | undefined | Promise<JsonObject | undefined>
 
 /** A list of which each upstream has a part. */
 export interface MergedList {
-  /** The member of the result with the items. */
+  /** The member of the result that has the items. */
   readonly items: string
   readonly rewriteItem: RewriteItem
-  /** The item of the gateway for an upstream at which the caller has to log in. */
+  /** Makes the gateway's own item for an upstream at which the caller must log in. */
   readonly createLoginItem?: ((upstream: string) => JsonObject) | undefined
-  /** Called after the last page of an upstream. */
+  /** Called after an upstream's last page. */
   readonly onEnd?: ((upstream: Upstream) => void) | undefined
 }
 
-/** The methods whose results are merged. */
+/** Methods whose results are merged. */
 export const mergedLists: ReadonlyMap<string, MergedList> = new Map<string, MergedList>([
   [
     'tools/list',
@@ -44,7 +43,7 @@ export const mergedLists: ReadonlyMap<string, MergedList> = new Map<string, Merg
   ['skills/list', { items: 'skills', rewriteItem: (item, { name }) => rewriteSkill(item, name) }],
 ])
 
-/** The lifetime and the scope of a cached merged result: the strictest of its parts. An older upstream has none. */
+/** Lifetime and scope of a cached merged result: the strictest of its parts. An older upstream has none. */
 export class MergedCaching {
   #ttlMs = Number.MAX_SAFE_INTEGER
   #cacheScope = 'public'
@@ -65,8 +64,8 @@ export class MergedCaching {
 }
 
 /**
- * Merges a list of all upstreams: the pages of one upstream after the other, with short lists joined. All upstreams are
- * asked at the same time, so that an upstream that hangs delays the result by one time limit only.
+ * Merges a list of all upstreams: the pages of one after the other, with short lists joined. All are asked at the same
+ * time, so that one that hangs delays the result by one time limit only.
  */
 export async function mergeList(list: MergedList, host: HostRequest): Promise<JsonObject> {
   const { request, call, parts } = host
@@ -87,7 +86,7 @@ export async function mergeList(list: MergedList, host: HostRequest): Promise<Js
   return { [list.items]: items, ...(nextCursor !== undefined && { nextCursor }), ...caching.toMembers() }
 }
 
-/** Requests one page of the upstream of the cursor, and of each upstream after it. */
+/** Asks the cursor's upstream, and each one after it. */
 async function askForPages({
   request,
   call,
@@ -135,7 +134,7 @@ async function rewriteTool(tool: JsonObject, upstream: Upstream): Promise<JsonOb
 
 async function rewritePrompt(prompt: JsonObject, upstream: Upstream): Promise<JsonObject | undefined> {
   const { name } = prompt
-  // The characters of a lookalike name are not those of a tool either.
+  // Lookalike names have other characters than a tool's name, too.
   if (typeof name !== 'string' || !isToolName(name)) return undefined
   return { ...prompt, name: await offerName(name, upstream) }
 }

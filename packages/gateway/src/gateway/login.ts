@@ -5,12 +5,11 @@ import { loginTool } from '../upstream/tool-rules.ts'
 import type { HostRequest } from './host-request.ts'
 import type { LoginRequired } from '../hop/upstream-error.ts'
 
-/** The key of the question with the page of the login. */
 const loginKey = 'gateway.login'
 
 export function createLoginTool(upstream: string): JsonObject {
   return {
-    // The name of an upstream is short enough that this name is never shortened.
+    // An upstream's name is short enough that this one is never shortened.
     name: `${upstream}__${loginTool}`,
     description: `Logs in to ${upstream}, so that its tools become available.`,
     inputSchema: { type: 'object' },
@@ -18,8 +17,8 @@ export function createLoginTool(upstream: string): JsonObject {
 }
 
 /**
- * Creates the result for a call that needs a login: a question with the page, or the address for a host without pages.
- * If the user has declined, the result says so.
+ * For a call that needs a login: a question with the page, or the address for a host without pages. If the user has
+ * declined, the result says so.
  */
 export function createLoginResult(
   upstream: string,
@@ -52,10 +51,10 @@ function createDeclinedResult(upstream: string): JsonObject {
   return { resultType: 'complete', isError: true, content: [{ type: 'text', text }] }
 }
 
-/** The answer of the user to the question with the page. Undefined if the request has none. */
+/** The user's answer to the question with the page. Undefined if the request has none. */
 export type LoginAnswer = 'accepted' | 'declined' | undefined
 
-/** Takes the answer to the question of the gateway, which no upstream expects, out of the params. */
+/** Takes the answer to the gateway's own question out of the params, because no upstream expects it. */
 export function takeLoginAnswer(params: JsonObject): {
   readonly params: JsonObject
   readonly answer: LoginAnswer

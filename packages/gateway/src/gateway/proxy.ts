@@ -13,25 +13,24 @@ import type { UpstreamOptions } from '../hop/hop-options.ts'
 import { checkUpstream } from '../upstream/upstream.ts'
 
 /**
- * The server behind a proxy: a server in this process, or a function that opens connections to one. Closing the proxy
- * also closes a server in this process, unless it has another host.
+ * The server behind a proxy: one in this process, or a function that opens connections to one. Closing the proxy also
+ * closes a server in this process, unless it has another host.
  */
 export type ProxyUpstream = Server | UpstreamOptions
 
-/** The options of {@link proxy}. */
 export interface ProxyOptions {
-  /** The name. A proxy names its upstream so in errors and in the log. */
+  /** A proxy calls its upstream by this name in errors and in the log. */
   readonly name: string
   readonly version: string
   /** Middleware around every call of a host. */
   readonly use?: readonly Middleware[] | undefined
-  /** The extensions, such as `legacy()` for hosts of older revisions. */
+  /** For example `legacy()`, for hosts of older revisions. */
   readonly extensions?: readonly ServerExtension[] | undefined
-  /** The codec for values that the extensions seal, such as the session ids of older hosts. */
+  /** Seals values for the extensions, such as the session ids of older hosts. */
   readonly state?: HostStateCodec | undefined
-  /** The log. Default: a log that writes lines to the standard error. */
+  /** Default: writes lines to the standard error. */
   readonly log?: Log | undefined
-  /** The clock, for tests. Default: that of the platform. */
+  /** For tests. Default: the platform's clock. */
   readonly runtime?: Partial<Runtime> | undefined
 }
 
@@ -46,10 +45,10 @@ export const proxyOptionTable = {
 } satisfies OptionTable<ProxyOptions>
 
 /**
- * Creates a server that forwards every request to another server, over any transport and between any two revisions. It
- * renames nothing. Credentials and principals of hosts are not forwarded to a server outside of this process.
+ * Forwards every request to another server, over any transport and between any two revisions, and renames nothing.
+ * Credentials and principals of hosts are not forwarded to a server outside of this process.
  *
- * The proxy acts with the credentials of its connections. So it listens beyond this machine only with `auth`.
+ * The proxy acts with the credentials of its connections, so it listens beyond this machine only with `auth`.
  *
  * @example
  * const upstream = { connect: () => connectAny({ command: 'npx', args: ['-y', 'some-server'] }) }
@@ -63,7 +62,7 @@ export function proxy(upstream: ProxyUpstream, options: ProxyOptions): Server {
   return 'exchange' in upstream ? proxyServer(upstream, options) : proxyConnections(upstream, options)
 }
 
-/** Creates a proxy of a server in this process, which receives the calls of hosts unchanged. */
+/** A server in this process receives the calls of hosts unchanged. */
 function proxyServer(upstream: Server, { name, version, ...options }: ProxyOptions): Server {
   const detachHost = upstream.attachHost()
   const { exchange, localOnly, singleProcess, needsPrincipal, ready, receive } = upstream

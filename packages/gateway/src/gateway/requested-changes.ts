@@ -4,11 +4,10 @@ import type { RequestedChanges } from './change-stream.ts'
 import type { HostRequest } from './host-request.ts'
 import { decodeUri } from '../names/uris.ts'
 
-/** The largest number of resources and tasks that one request may follow. */
 // limit: followed items | count | URIs, or tasks, of one stream of changes | the others are not followed
 const maxFollowed = 1000
 
-/** Returns the changes that a host requests, with the targets by upstream. Omits targets that no upstream has. */
+/** Sorts what a host requests by upstream, and omits what no upstream has. */
 export async function parseRequested(host: HostRequest): Promise<RequestedChanges> {
   const { notifications } = host.request.params ?? {}
   const { resourceSubscriptions, taskIds, ...lists } = isJsonObject(notifications) ? notifications : {}
@@ -39,7 +38,7 @@ async function groupTasks(taskIds: readonly string[], host: HostRequest): Promis
   return groups
 }
 
-/** Returns undefined for an id that is unknown, or belongs to another caller. */
+/** Undefined for an id that is unknown, or belongs to another caller. */
 async function openTaskId(
   taskId: string,
   { call, parts }: HostRequest,

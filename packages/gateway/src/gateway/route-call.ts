@@ -9,7 +9,7 @@ import type { Route, Target } from './routes.ts'
 import type { TaggedState } from '../names/state.ts'
 import { findNeededLogin, lostCallError, noAnswerError } from '../hop/upstream-error.ts'
 
-/** The number of requests that may reach another instance than that of their call. Hosts accept about ten rounds. */
+/** How many requests may reach another instance than that of their call. Hosts accept about ten rounds. */
 // limit: attempts at other instances | count | requests that miss the instance of a call of an older upstream |
 //   `-32603`
 const maxMisses = 8
@@ -34,7 +34,7 @@ export async function routeCall(route: Route, host: HostRequest): Promise<RpcRes
   return succeed(request, await rewriteResult(response.result, { route, target: found, host }))
 }
 
-/** Answers a call of the tool of the gateway: a list of the upstream shows whether the login is valid. */
+/** Answers a call of the gateway's own tool: whether the login is valid shows in a list of the upstream. */
 async function checkLogin(host: HostRequest, upstream: Upstream, answer: LoginAnswer): Promise<JsonObject> {
   const { request, call } = host
   const { _meta } = request.params ?? {}
@@ -55,8 +55,8 @@ async function openHostState(host: HostRequest, upstream: Upstream): Promise<Tag
 }
 
 /**
- * Returns the answers of a host in a new state, for the instance whose process has the call. The result has no
- * question, so the host sends the request again, and the load balancer may select another instance.
+ * Puts a host's answers into a new state, for the instance whose process has the call. The result has no question, so
+ * the host sends the request again, and the load balancer may select another instance.
  */
 async function passToOwner({ tag, state }: TaggedState, { request, call, parts }: HostRequest): Promise<JsonObject> {
   const { misses = 0 } = tag
@@ -75,7 +75,7 @@ function withState(params: JsonObject, tagged: TaggedState | undefined): JsonObj
   return { ...params, requestState, ...(tag.answers !== undefined && { inputResponses: tag.answers }) }
 }
 
-/** Returns the call for an upstream, whose log messages begin with its name. */
+/** Marks log messages with the upstream's name. */
 function callOf({ upstream }: Target, call: Call): Call {
   return withNotify(call, (notification) => {
     if (notification.method !== 'notifications/message') return call.notify(notification)
@@ -115,7 +115,6 @@ export function withServerInfo(result: JsonObject, { parts: { info } }: HostRequ
   return { ...result, _meta: { ...(isJsonObject(_meta) && _meta), [metaKeys.serverInfo]: serverInfo } }
 }
 
-/** Adds the upstream to the data of an internal error without data. */
 function addUpstreamName(response: Extract<RpcResponse, { readonly error: unknown }>, { name }: Upstream): RpcResponse {
   const { error } = response
   const isNamed = error.code !== errorCodes.internal || error.data !== undefined

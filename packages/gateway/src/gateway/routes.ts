@@ -22,9 +22,9 @@ import { noAnswerError } from '../hop/upstream-error.ts'
 export interface Target {
   readonly upstream: Upstream
   readonly params: JsonObject
-  /** True for the tool of the gateway itself, which no upstream receives. */
+  /** True for the gateway's own tool, which no upstream receives. */
   readonly isLogin?: boolean | undefined
-  /** The id of a task as the host knows it. Absent for other methods. */
+  /** A task's id as the host knows it. Absent for other methods. */
   readonly taskId?: string | undefined
 }
 
@@ -32,13 +32,13 @@ export interface Target {
 export interface Route {
   /** Finds the upstream. Rejects with an `McpError` for a target that no upstream has. */
   readonly find: (host: HostRequest) => Promise<Target>
-  /** Rewrites the complete result. */
+  /** For the complete result. */
   readonly rewrite: Rewrite
 }
 
 const keep: Rewrite = (result) => result
 
-/** The methods whose requests reach one upstream. */
+/** Methods whose requests reach one upstream. */
 export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['tools/call', { find: findTool, rewrite: rewriteContent }],
   ['prompts/get', { find: findPrompt, rewrite: rewriteMessages }],
@@ -67,7 +67,9 @@ async function findTool(host: HostRequest): Promise<Target> {
   throw unknownError('tool', name)
 }
 
-/** Returns the tool that a call names, as its upstream lists it. Rejects with an `McpError` for one that it does not list. */
+/**
+ * Finds the tool that a call names, as its upstream lists it. Rejects with an `McpError` for one that it does not list.
+ */
 export async function findListedTool(host: HostRequest): Promise<JsonObject> {
   const { upstream, params, isLogin } = await findTool(host)
   if (isLogin === true) return createLoginTool(upstream.name)
@@ -76,7 +78,6 @@ export async function findListedTool(host: HostRequest): Promise<JsonObject> {
   return { ...listed, name: String(host.request.params?.['name']) }
 }
 
-/** Finds the prompt that the params, or a part of them, name. */
 async function findPrompt(host: HostRequest, params = host.request.params ?? {}): Promise<Target> {
   const name = String(params['name'])
   const target = findUpstream(decodeName(name), host)
@@ -131,7 +132,7 @@ async function findSessions({ request, call, parts }: HostRequest): Promise<Targ
   )
 }
 
-/** Returns true if an upstream has sessions of the data layer. */
+/** True if an upstream has sessions of the data layer. */
 export function hasSessions(answer: UpstreamAnswer | undefined): boolean {
   const capabilities = answer !== undefined && 'result' in answer ? answer.result['capabilities'] : undefined
   return isJsonObject(capabilities) && capabilities['sessions'] !== undefined
@@ -156,7 +157,7 @@ function requireUpstreamUri(uri: unknown, host: HostRequest): { readonly upstrea
   throw unknownError('resource', String(uri))
 }
 
-/** Creates the common error for a target that no upstream has, is not offered, or is withheld. */
+/** One error for a target that no upstream has, is not offered, or is withheld: a host cannot tell which. */
 function unknownError(kind: string, name: string): McpError {
   return new McpError(errorCodes.invalidParams, `Unknown ${kind} ${quoteText(name)}`, { data: { begun: false } })
 }

@@ -39,7 +39,7 @@ async function answer(host: HostRequest): Promise<RpcResponse> {
   if (list !== undefined) return succeed(request, complete(await mergeList(list, host), host))
   const row = findMethodRow(request.method)
   if (row?.isStreaming === true) return listenToUpstreams(host)
-  // The remaining method of the protocol describes the server.
+  // One method of the protocol is left, and it describes the server.
   if (row !== undefined) return succeed(request, complete(await mergeDescriptions(host), host, true))
   throw new McpError(errorCodes.methodNotFound, `Method ${quoteText(request.method)} is not served`)
 }
@@ -48,7 +48,7 @@ function complete(result: object, host: HostRequest, isDescription = false): Ret
   return withServerInfo({ resultType: 'complete', ...result }, host, isDescription)
 }
 
-/** Checks the params that the gateway reads. The upstream checks the others, which may be of an extension. */
+/** Checks the params that the gateway reads. The rest is up to the upstream, and may be an extension's. */
 function checkHostRequest(request: RpcRequest): void {
   const revisionError = findRevisionError(request)
   if (revisionError !== undefined) throw revisionError

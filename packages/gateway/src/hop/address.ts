@@ -1,8 +1,8 @@
 import { isThisMachine } from '@x/core'
 
 /**
- * Returns the reason why the address of a server is refused, or undefined. An address is `https:`, or `http:` on this
- * machine, so that tokens and answers are not sent in clear text. Its other parts could hide a secret or another host.
+ * Says why a server's address is refused, or undefined. Only `https:`, or `http:` on this machine, keeps tokens and
+ * answers out of clear text; other parts of an address could hide a secret or another host.
  */
 export function findAddressProblem(url: URL): string | undefined {
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isThisMachine(url.hostname)))

@@ -2,14 +2,14 @@ import type { Call, Connection } from '@x/exchange'
 import { findMethodRow, type RpcRequest, type RpcResponse } from '@x/schema'
 import type { RequestSender } from './send-request.ts'
 
-/** The number of replaced connections whose calls may still run. Beyond it, the oldest is closed. */
+/** Replaced connections whose calls may still run. With one more, the oldest is closed. */
 const maxReplaced = 4
 
-/** The connection of all hosts to a server of revision 2026-07-28, and the earlier ones whose calls still run. */
+/** All hosts' connection to a server of revision 2026-07-28, and earlier ones whose calls still run. */
 export class ConnectionForAll {
   readonly #sender: RequestSender
   readonly #close: (connection: Connection) => Promise<void>
-  /** The connections in the order of their use, with the numbers of their running calls. */
+  /** Connections in the order of their use, each with how many calls it runs. */
   readonly #calls = new Map<Connection, number>()
   #current: Connection | undefined
 
@@ -39,7 +39,7 @@ export class ConnectionForAll {
     }
   }
 
-  /** The next call uses another connection. The calls of this one may end, because they may belong to other callers. */
+  /** Gives the next call another connection. Calls of this one may end, because they may belong to other callers. */
   replace(): void {
     this.#current = undefined
     this.#closeReplaced()

@@ -12,21 +12,20 @@ import {
   type RpcResponse,
 } from '@x/schema'
 
-/** The number of tools whose header parameters are remembered. Names come from hosts, which may invent any number. */
+/** Names come from hosts, which may invent any number. */
 const maxRememberedTools = 1000
-/** The number of pages that are read to find a tool. */
 const maxPages = 100
 
 /**
- * The tools whose arguments HTTP headers repeat. A host over stdio sends no headers, but a server over HTTP requires
- * them (basic/transports/streamable-http, custom headers from tool parameters).
+ * Tools whose arguments HTTP headers repeat. A host over stdio sends no headers, but a server over HTTP requires them
+ * (basic/transports/streamable-http, custom headers from tool parameters).
  */
 export class HeaderParamTools {
   readonly #paramsByTool = new Map<string, readonly HeaderParam[]>()
 
   /**
-   * Sends a request, with headers made from its arguments if the host sent none. If the server rejects the headers of
-   * a tool, reads its definition and sends the request once more. This is safe, because a server checks the headers
+   * Sends a request, with headers made from its arguments if the host sent none. If the server rejects a tool's
+   * headers, reads its definition and sends the request once more, which is safe, because a server checks the headers
    * before it runs the tool.
    */
   async send(exchange: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> {
@@ -59,7 +58,7 @@ export class HeaderParamTools {
 /** Common servers and proxies refuse a line of more than 8 KiB, and 16 KiB of headers together. */
 const maxHeaderParamsLength = 6 * 1024
 
-/** Throws if the parameters of a tool are too long for the headers of a request. */
+/** Throws if a tool's parameters are too long for the headers of a request. */
 export function limitHeaderParams(headers: ReadonlyMap<string, string>): void {
   let length = 0
   for (const [name, value] of headers) length += name.length + value.length

@@ -29,7 +29,7 @@ import { isOfOneCaller, noAnswerError, notStartedError } from './upstream-error.
 import { rejectLostRetry, WaitingCalls } from './waiting-calls.ts'
 
 /**
- * The hosts that share a connection to the upstream.
+ * Which hosts share a connection to the upstream.
  *
  * - `all`: a server of revision 2026-07-28. Each request says everything about its host.
  * - `caller`: an older server over HTTP. It has one handshake on a connection, so each host has its own.
@@ -38,27 +38,26 @@ import { rejectLostRetry, WaitingCalls } from './waiting-calls.ts'
  */
 type Sharing = 'all' | 'caller' | 'call'
 
-/** Milliseconds that an upstream has to describe itself, before the first call, if the limit of a call is not shorter. */
+/** This time applies before the first call, and if the limit of a call is not shorter. */
 // limit: first answer | ms | the description of an upstream | `-32603`
 const describeTimeoutMs = 30_000
-/** Milliseconds that it has more for a user who logs in or a process that starts: `oauth` and `connectAny` wait less. */
+/** Added for a user who logs in or a process that starts: `oauth` and `connectAny` wait less. */
 const openTimeoutMs = 11 * 60_000
 
 /** Milliseconds that a request waits for a process that starts. A host gives a call about a minute. */
 // limit: start | ms | a call of an upstream whose process starts | `-32603`. The process is kept
 const startWaitMs = 20_000
 
-/** Creates the hop to an upstream. */
 export function createHop(upstream: Server | UpstreamOptions, options: HopOptions): Hop {
   return 'exchange' in upstream ? serverHop(upstream, options) : new ConnectedHop(upstream, options)
 }
 
-/** Returns the exchange with an upstream as the telemetry of the host's request records it. */
+/** Lets the telemetry of the host's request record what is exchanged with an upstream. */
 export function observeHop(upstream: string, send: Exchange, { context }: Call): Exchange {
   return context.get(hopObserverKey)?.observe(upstream)(send) ?? send
 }
 
-/** The hop to an upstream outside of this process. The revision of the upstream decides which hosts share a connection. */
+/** Leads to an upstream outside of this process, whose revision decides which hosts share a connection. */
 export class ConnectedHop implements Hop {
   readonly #options: HopOptions
   readonly #sender: RequestSender
@@ -68,9 +67,7 @@ export class ConnectedHop implements Hop {
   #sharing: Sharing | undefined
   #isOlder = false
   #detection: Promise<RpcResponse | undefined> | undefined
-  /** The connection over which the detection runs. */
   #detecting: Connection | undefined
-  /** The probe that has started a process. */
   #probing: Promise<unknown> | undefined
 
   constructor(upstream: UpstreamOptions, options: HopOptions) {
@@ -112,7 +109,7 @@ export class ConnectedHop implements Hop {
   }
 
   /**
-   * Forwards a notification of a host. It names neither its client nor its session, so it follows the caller's latest
+   * Forwards a host's notification. It names neither its client nor its session, so it follows the caller's latest
    * request to an older server. A failure is logged, because a notification has no response.
    */
   notify(notification: RpcNotification, call: Call): void {
@@ -154,7 +151,7 @@ export class ConnectedHop implements Hop {
     this.#pool.dropIdleProcesses()
   }
 
-  /** Returns the connection of all hosts. Forgets it if the server has become one of an older revision. */
+  /** Finds the connection of all hosts, and forgets it if the server has become one of an older revision. */
   #findShared(): Connection | undefined {
     const revision = this.#shared.current?.peer?.revision
     if (revision !== undefined && revision !== protocolVersion) this.#leaveShared()
@@ -193,9 +190,9 @@ export class ConnectedHop implements Hop {
   }
 
   /**
-   * Determines how hosts may share connections. Calls that arrive in the meantime wait for the result. Resolves with
-   * the error for all of them if the server cannot be reached. If it refuses the request of one caller, or its
-   * credential, the next one tries with its own.
+   * Finds out how hosts may share connections; calls that arrive meanwhile wait. Resolves with the error for all of
+   * them if the server cannot be reached. If it refuses the request of one caller, or its credential, the next one
+   * tries with its own.
    */
   async #detect(request: RpcRequest, call: Call, identity: HostIdentity): Promise<RpcResponse | undefined> {
     for (;;) {

@@ -4,23 +4,22 @@ import type { CallerCredential, UpstreamCaller } from './hop-options.ts'
 
 /** The host that sends a request. An older upstream receives a connection of its own for each host. */
 export interface HostIdentity {
-  /** The key under which quotas count the caller. */
+  /** Quotas count the caller under this key. */
   readonly callerKey: string
-  /** The caller, and the name of its client in the handshake. */
+  /** Caller, and name of its client in the handshake. */
   readonly client: string
   /** The kinds of questions that the host can be asked, as the request declares them. */
   readonly questions: readonly string[]
-  /** The session and the client. Requests with the same key may share a connection to an older server. */
+  /** Session and client. Requests with the same key may share a connection to an older server. */
   readonly key: string
-  /** The caller, as an argument of the function that opens connections. */
+  /** Given to the function that opens connections. */
   readonly caller: UpstreamCaller
 }
 
 /**
- * Returns the identity of the host that sends a request. An older server takes the name and the capabilities of its
- * client from the handshake. A request of this revision may declare less than its host can do, and extensions that
- * concern this request alone. So extensions are no part of the identity, and a request with fewer kinds of questions is
- * still one of the same host.
+ * Tells which host sends a request. An older server takes the client's name and capabilities from the handshake. But a
+ * request of this revision may declare less than its host can do, and extensions that concern this request alone; so
+ * extensions are no part of the identity, and a request with fewer kinds of questions is still one of the same host.
  */
 export function identityOf(
   request: RpcRequest,
@@ -36,7 +35,7 @@ export function identityOf(
   return { callerKey, client, questions, caller, key: JSON.stringify([call.context.get(clientSessionKey), client]) }
 }
 
-/** Returns true if a connection of one request serves another: of the same host, with at least its kinds of questions. */
+/** True if one request's connection serves another: of the same host, with at least its kinds of questions. */
 export function servesHost(own: HostIdentity, { key, questions }: HostIdentity): boolean {
   return own.key === key && questions.every((kind) => own.questions.includes(kind))
 }
@@ -50,7 +49,7 @@ function questionsOf(request: RpcRequest): readonly string[] {
   return [...kinds, ...modes]
 }
 
-/** Returns what the `_meta` of a request says about its host. Only this is sent on to describe an upstream. */
+/** The part of a request's `_meta` that describes its host. Only this is sent on to describe an upstream. */
 export function identityMetaIn(request: RpcRequest): JsonObject {
   const { protocolVersion, clientInfo, clientCapabilities } = metaKeys
   const meta = requestMetaIn(request)
@@ -61,7 +60,6 @@ export function identityMetaIn(request: RpcRequest): JsonObject {
   )
 }
 
-/** Returns the `_meta` of a request. */
 export function requestMetaIn({ params }: RpcRequest): JsonObject {
   const meta = params?.['_meta']
   return isJsonObject(meta) ? meta : {}

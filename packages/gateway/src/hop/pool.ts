@@ -5,7 +5,6 @@ import { findAddressProblem } from './address.ts'
 import { type HostIdentity, servesHost } from './host-identity.ts'
 import type { HopOptions, UpstreamCaller, UpstreamOptions } from './hop-options.ts'
 
-/** Milliseconds after which a connection that is not used is closed. */
 // limit: idle connections | ms | an unused connection to an upstream | the connection is closed
 const idleMs = 10 * 60_000
 
@@ -14,19 +13,19 @@ export interface PooledConnection {
   readonly connection: Connection
   readonly client: AbandonableClient
   identity: HostIdentity
-  /** The requests, streams and waiting calls that use the connection. */
+  /** Requests, streams and waiting calls that use the connection. */
   uses: number
-  /** True while a call that may ask has exclusive use of the connection. */
+  /** True while a call that may ask has the connection to itself. */
   isAsked: boolean
   /** True until a host has used the connection for more than a description of the server. */
   isFresh: boolean
-  /** The time of the last use, in milliseconds. */
+  /** Time of the last use, in milliseconds. */
   usedAt: number
   idleTimer: unknown
   readonly release: () => void
 }
 
-/** The proxy as the client of an older server. It ends calls whose host does not answer. */
+/** The client that an older server sees. It ends calls whose host does not answer. */
 class AbandonableClient {
   readonly #runs = new Map<string, (reason: unknown) => void>()
 
@@ -42,13 +41,15 @@ class AbandonableClient {
   }
 }
 
-/** Connections that serve one host each. An idle one is closed after a while, or for a new one if a bound is reached. */
+/**
+ * Connections that serve one host each. An idle one is closed after a while, or for a new one if a bound is reached.
+ */
 export class ConnectionPool {
   readonly #connect: UpstreamOptions['connect']
   readonly #deps: HopOptions
   readonly #closeController = new AbortController()
   readonly #connections = new Set<PooledConnection>()
-  /** Functions that end the reports of a connection: that it was closed here says nothing about the upstream. */
+  /** End the reports of a connection: that it was closed here says nothing about the upstream. */
   readonly #unwatch = new WeakMap<Connection, () => void>()
 
   constructor({ connect }: UpstreamOptions, deps: HopOptions) {
@@ -61,14 +62,14 @@ export class ConnectionPool {
     return this.#closeController.signal
   }
 
-  /** Returns the connection that a caller used last. */
+  /** Finds the connection that a caller used last. */
   findOf(callerKey: string): Connection | undefined {
     const own = [...this.#connections].filter(({ identity }) => identity.callerKey === callerKey)
     return own.toSorted((one, other) => other.usedAt - one.usedAt)[0]?.connection
   }
 
   /**
-   * Returns a connection of a host. With `mayAsk`, no other call that may be asked uses it until its release. The
+   * Finds or opens a host's connection. With `mayAsk`, no other call that may be asked uses it until its release: the
    * handshake decides whether a server may ask, not the request.
    */
   acquire(identity: HostIdentity, mayAsk: boolean): PooledConnection {
@@ -159,8 +160,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Reuses a connection that has only described the server to the same client. The handshake of an older host has no
-   * session yet, and its first call has one.
+   * Reuses a connection that has only described the server to the same client. An older host's handshake has no session
+   * yet, and its first call has one.
    */
   #adoptFresh(identity: HostIdentity): PooledConnection | undefined {
     const fresh = [...this.#connections].find(
@@ -174,7 +175,7 @@ export class ConnectionPool {
     return fresh
   }
 
-  /** Closes the connection that has been idle for longest, of the caller or of all, if a bound is reached. */
+  /** If a bound is reached, closes the connection that has been idle for longest, of the caller or of all. */
   #makeRoom(callerKey: string): void {
     const { ledger } = this.#deps
     const { perCaller, total } = ledger.boundOf('upstream_connections')
@@ -192,18 +193,18 @@ export class ConnectionPool {
   }
 }
 
-/** Returns true for a process that has not answered anything. Its connection waits for it, and then starts another one. */
+/** True for a process that has not answered anything. Its connection waits for it, and then starts another one. */
 export function isStarting(connection: Connection): boolean {
   const status = connection.state?.status
   return !isHttp(connection) && (status === 'connecting' || status === 'restarting')
 }
 
-/** Returns true for a process that does not answer any more. One that starts would only start again. */
+/** True for a process that does not answer any more. One that starts would only start again. */
 export function isReplaceable(connection: Connection): boolean {
   return !isHttp(connection) && !isStarting(connection)
 }
 
-/** Returns true for a connection whose requests open a socket if they need one, and false for a process. */
+/** True for a connection whose requests open a socket if they need one, and false for a process. */
 export function isHttp({ url }: Connection): boolean {
   return url !== undefined && URL.canParse(url) && /^https?:/.test(url)
 }

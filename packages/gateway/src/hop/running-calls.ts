@@ -3,24 +3,20 @@ import type { Call } from '@x/exchange'
 import type { HopOptions } from './hop-options.ts'
 
 /**
- * Milliseconds without a message after which an upstream counts as hanging. The HTTP transport has the same limit for
- * its connections. A host that waits less cancels its call.
+ * Milliseconds without a message after which an upstream counts as hanging. Connections of the HTTP transport have the
+ * same limit. A host that waits less cancels its call.
  */
 // limit: `timeoutMs` of an upstream | ms | a call without a message of its upstream | `-32603`
 const defaultTimeoutMs = 30 * 60_000
-/**
- * The maximum of milliseconds between two checks of the running calls. One timer for all calls costs less than one for
- * each.
- */
+/** One timer for all calls costs less than one for each. */
 const maxCheckIntervalMs = 60_000
 
-/** The running calls to an upstream. A call whose upstream stays silent is cancelled. */
+/** Cancels running calls whose upstream stays silent. */
 export class RunningCalls {
-  /** The limit in milliseconds. */
   readonly timeoutMs: number
   readonly #clock: Clock
   readonly #onAnswer: (() => void) | undefined
-  /** The calls, with the times of their last messages. */
+  /** Each call with the time of its last message. */
   readonly #calls = new Map<Cancellation, number>()
   #timer: unknown
 
@@ -31,8 +27,8 @@ export class RunningCalls {
   }
 
   /**
-   * Returns a copy of a call that is also cancelled, unless it is a stream, when the upstream has been silent for too long. The caller calls
-   * `end` when it has the answer.
+   * Copies a call so that it is also cancelled when the upstream has been silent for too long, unless it is a stream.
+   * Call `end` when the answer is there.
    */
   begin(call: Call, isLimited: boolean): { readonly call: Call; readonly end: () => boolean } {
     const cancellation = new Cancellation()
@@ -56,7 +52,6 @@ export class RunningCalls {
     return { call: withSignalOf({ principal, context, notify }, cancellation), end }
   }
 
-  /** Stops the timer. */
   close(): void {
     this.#clock.clearTimeout(this.#timer)
     this.#timer = undefined
@@ -74,5 +69,4 @@ export class RunningCalls {
   }
 }
 
-/** The reason of a call that was cancelled because its upstream is silent. */
 const silence = new DOMException('The upstream is silent', 'TimeoutError')

@@ -47,14 +47,14 @@ export class RequestSender {
     this.#running = new RunningCalls(options)
   }
 
-  /** The limit for the silence of the upstream, in milliseconds. */
+  /** Milliseconds for which the upstream may be silent. */
   get timeoutMs(): number {
     return this.#running.timeoutMs
   }
 
   /**
    * Sends a request and returns its response. Resolves with an error that names the upstream if the response is missing
-   * or invalid. Rejects with the reason of the call when the host cancels it.
+   * or invalid. Rejects with the call's reason when the host cancels it.
    */
   async send(exchange: Exchange, request: RpcRequest, call: Call): Promise<RpcResponse> {
     const { name, log, onAnswer } = this.#options
@@ -68,7 +68,7 @@ export class RequestSender {
       const isSilent = limited.end()
       if (isCancelled(call)) throw call.signal.reason
       const response = errorResponse(request.id, this.#toError(request.method, error, isSilent))
-      // A user who has to log in again is not an error.
+      // A user who must log in again is not an error.
       if (findNeededLogin(response) === undefined) log(errorRecord(error, { method: request.method, name }))
       return response
     }
@@ -94,7 +94,7 @@ export class RequestSender {
   }
 }
 
-/** The methods of extensions whose target the header `Mcp-Name` repeats, with the param that has it. */
+/** Methods of extensions whose target the header `Mcp-Name` repeats, with the param that has it. */
 const targetParams: ReadonlyMap<string, string> = new Map([
   ['tasks/get', 'taskId'],
   ['tasks/update', 'taskId'],
@@ -109,7 +109,7 @@ function nameTarget({ method, params }: RpcRequest, call: Call): Call {
   return typeof target === 'string' ? withHeader(call, 'Mcp-Name', encodeHeaderValue(target)) : call
 }
 
-/** Replaces a result that is not of the type of its method with an error, so that no later function checks it again. */
+/** Makes an error of a result that is not of its method's type, so that nothing later must check it again. */
 function checkResponse(request: RpcRequest, response: RpcResponse, { name, log }: Deps): RpcResponse {
   if ('error' in response) return response
   const failure = findResultFailure(request, response.result)
@@ -124,20 +124,20 @@ function findResultFailure({ method }: RpcRequest, result: JsonObject): unknown 
   const { resultType, inputRequests } = result
   if (resultType === 'input_required')
     return inputRequests === undefined ? undefined : checkInputRequests(inputRequests)
-  // A result type of an extension, such as that of a task, is known to the hosts that declare the extension.
+  // The hosts that declare an extension know its result types, such as that of a task.
   if (resultType !== 'complete') return undefined
-  // The method has a row, so it is one of the methods of the table.
+  // The method has a row, so it is one of the table.
   return checkResult(method as Method, result)
 }
 
-/** The headers that are forwarded: the target of a method of an extension, and the data-layer session. */
+/** Only these are forwarded: the target of an extension's method, and the data-layer session. */
 const forwardedHeaders: ReadonlySet<string> = new Set(['mcp-name', 'mcp-session-id'])
 
 const { context: noContext } = createCall()
 
 /**
- * Returns the call of a host as its upstream receives it. It has the signal and the notifications of the host, and the
- * headers that repeat the body. The principal, every other value and all credentials stay here.
+ * A host's call as its upstream receives it: with the host's signal and notifications, and the headers that repeat the
+ * body. The principal, every other value and all credentials stay here.
  */
 export function createForwardedCall(call: Call): Call {
   const notify: Call['notify'] = (notification) => {

@@ -4,7 +4,7 @@ import { findNotificationRow, metaKeys, protocolVersion, type RpcNotification, t
 import type { Hop, HopOptions } from './hop-options.ts'
 import { RequestSender } from './send-request.ts'
 
-/** Creates the hop to a server in this process, which receives the calls of hosts with their principal. */
+/** Leads to a server in this process, which receives the calls of hosts with their principal. */
 export function serverHop(server: Server, options: HopOptions): Hop {
   const sender = new RequestSender(options)
   const detachHost = server.attachHost()
@@ -28,7 +28,7 @@ export function serverHop(server: Server, options: HopOptions): Hop {
   }
 }
 
-/** The gateway as a caller, whose connections count for no host. */
+/** Calls as the gateway itself, so its connections count for no host. */
 export const probeCall = createCall({ principal: { issuer: 'urn:gateway', subject: 'probe' } })
 
 export function createProbe(): RpcRequest {
@@ -40,7 +40,7 @@ export function createProbe(): RpcRequest {
   return { jsonrpc: '2.0', id: 0, method: 'server/discover', params: { _meta } }
 }
 
-/** Returns true for a notification that is forwarded. */
+/** True for a notification that is forwarded. */
 export function isOfExtension({ method }: RpcNotification): boolean {
   return findNotificationRow(method) === undefined && !method.startsWith('notifications/')
 }

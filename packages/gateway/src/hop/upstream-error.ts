@@ -3,17 +3,17 @@ import { errorCodes, findMethodRow, isMcpError, McpError, type RpcResponse } fro
 
 /** A page at which a caller logs in at an upstream. */
 export interface LoginRequired {
-  /** The address of the page. */
+  /** Address of the page. */
   readonly loginUrl: string
 }
 
-/** Milliseconds after which a host may try again: a process that ended is started again after 100 ms. */
+/** A process that ended is started again after 100 ms. */
 const noAnswerRetryMs = 100
 
 /**
- * Creates the error for a request to which the upstream gave no answer. It says whether the request may have had an
- * effect, and when to try again, unless the upstream was silent for the whole limit. Of the cause it has what
- * its code says. The rest goes to the log, because it may contain addresses and secrets.
+ * For a request to which the upstream gave no answer. It says whether the request may have had an effect, and when to
+ * try again, unless the upstream was silent for the whole limit. Of the cause it says what the code says; the rest goes
+ * to the log, because it may contain addresses and secrets.
  */
 export function noAnswerError(
   name: string,
@@ -30,7 +30,7 @@ export function noAnswerError(
   return upstreamError(name, `gave no answer${limit}: ${effect}`, { more: { begun, ...more } })
 }
 
-/** Returns true if a request that failed may have had an effect. Methods of extensions may have one. */
+/** True if a failed request may have had an effect. Methods of extensions may have one. */
 export function mayHaveBegun(method: string, error: unknown): boolean {
   const row = findMethodRow(method)
   if (row !== undefined && row.hasEffects !== true) return false
@@ -53,40 +53,36 @@ const causes: ReadonlyMap<unknown, string> = new Map([
   ['restarts', 'its process ended'],
 ])
 
-/** The causes that need an operator: a program that ends at its start is not mended by a host that tries again. */
+/** Causes that need an operator: a host that tries again does not mend a program that ends at its start. */
 const permanentCauses: ReadonlySet<unknown> = new Set(['spawn', 'probe', 'restarts', 'certificate'])
 
-/** Returns when a host may try again, or that it need not. */
 function retryOf(cause: unknown, retryAfterMs: number): JsonObject {
   const isPermanent = cause instanceof Error && 'code' in cause && permanentCauses.has(cause.code)
   return isPermanent ? { permanent: true } : { retryAfterMs }
 }
 
-/** Describes the cause of a missing answer without its addresses. Empty for a cause without a known code. */
+/** Describes, without addresses, why there is no answer. Empty for a cause without a known code. */
 function describeCause(cause: unknown): string {
   const status = statusIn(cause)
   if (status !== undefined) return `HTTP ${status}`
   return (cause instanceof Error && 'code' in cause && causes.get(cause.code)) || ''
 }
 
-/** Creates the error for a request that was not sent, because the upstream has given no answers. */
+/** For a request that was not sent, because the upstream has given no answers. */
 export function awayError(name: string, retryAfterMs: number, cause?: unknown): McpError {
   const reason = describeCause(cause)
   const problem = reason === '' ? 'is unreachable' : `is unreachable: ${reason}`
   return upstreamError(name, problem, { more: { begun: false, ...retryOf(cause, retryAfterMs) } })
 }
 
-/** Milliseconds after which a host may try again while a process starts. */
 const startingRetryMs = 2000
 
-/**
- * Creates the error for a request that was not sent, because the process of the upstream has not answered anything yet.
- */
+/** For a request that was not sent, because the upstream's process has not answered anything yet. */
 export function notStartedError(name: string): McpError {
   return upstreamError(name, 'has not started yet', { more: { begun: false, retryAfterMs: startingRetryMs } })
 }
 
-/** Creates the error for a call whose process cannot be reached any more. */
+/** For a call whose process cannot be reached any more. */
 export function lostCallError(name: string): McpError {
   const problem = 'has the call at an instance that gave no answer: the call may have acted'
   return upstreamError(name, problem, { more: { begun: true } })
@@ -94,7 +90,7 @@ export function lostCallError(name: string): McpError {
 
 const refusedReason = 'refused'
 
-/** Creates the error for a request that the upstream has answered, but not in the protocol. Other requests may succeed. */
+/** For a request that the upstream has answered, but not in the protocol. Others may succeed. */
 export function refusedError(name: string, method: string, cause: unknown): McpError {
   const status = statusIn(cause) ?? 0
   // A status below 300 says nothing: the body is too large, or no JSON-RPC.
@@ -102,12 +98,11 @@ export function refusedError(name: string, method: string, cause: unknown): McpE
   return upstreamError(name, problem, { more: { reason: refusedReason, begun: mayHaveBegun(method, cause) } })
 }
 
-/** The codes of `HttpError` and `StdioError` for an upstream that has sent something. */
 const answerCodes: ReadonlySet<unknown> = new Set(['too_large', 'protocol', 'redirect', 'unsupported_version', 'ended'])
 
 /**
- * Returns true for an error that says something about one request, and nothing about the upstream: a status such as 413,
- * or an answer beyond a limit. A balancer sends 502 to 504 for an upstream that is away.
+ * True for an error that says something about one request, and nothing about the upstream: a status such as 413, or an
+ * answer beyond a limit. A balancer sends 502 to 504 for an upstream that is away.
  */
 export function isAboutRequest(error: unknown): boolean {
   const status = statusIn(error)
@@ -120,14 +115,13 @@ function statusIn(error: unknown): number | undefined {
 }
 
 const credentialReason = 'credential'
-/** Milliseconds after which a caller may try again if the issuer or the store of its credential cannot be reached. */
 const credentialRetryMs = 2000
-/** The number of causes that are examined. Connections add one or two. */
+/** Connections add one or two. */
 const maxCauses = 8
 
 /**
- * Creates the error for a request that was not sent, because its caller has no valid credential at the upstream. It is
- * not a failure of the upstream. The cause is only for the log.
+ * For a request that was not sent, because its caller has no valid credential at the upstream. It is not a failure of
+ * the upstream. The cause is only for the log.
  */
 export function credentialError(name: string, cause: unknown): McpError {
   const loginUrl = findLoginUrl(cause)
@@ -140,43 +134,40 @@ export function credentialError(name: string, cause: unknown): McpError {
   return upstreamError(name, 'cannot be called: no credential of the caller could be obtained', { more, cause })
 }
 
-/** Creates the error for a request that was not sent, because its caller has to log in at the upstream first. */
+/** For a request that was not sent, because its caller must log in at the upstream first. */
 export function loginNeededError(name: string, { loginUrl }: LoginRequired): McpError {
   return upstreamError(name, 'cannot be called: the caller must log in first', {
     more: { reason: credentialReason, begun: false, loginUrl },
   })
 }
 
-/** Returns true for a credential whose issuer or store cannot be reached. The code is that of `AuthError`. */
+/** True for a credential whose issuer or store cannot be reached. The code is that of `AuthError`. */
 function isTemporary(cause: unknown): boolean {
   return isUnavailable(cause) || (cause instanceof Error && 'code' in cause && cause.code === 'server_unavailable')
 }
 
-/** The codes of `AuthError` for a page that a user has to visit, and for one that is open in a browser. */
+/** Codes of `AuthError` for a page that a user must visit, and for one that is open in a browser. */
 const loginCodes: ReadonlySet<unknown> = new Set(['authorization_needed', 'login_pending'])
 
-/**
- * Returns the page at which a caller without a valid credential logs in. The code and the member are those of
- * `AuthError`.
- */
+/** The page at which a caller without a valid credential logs in. Code and member are those of `AuthError`. */
 function findLoginUrl(cause: unknown): string | undefined {
   const isLogin = isLoginError(cause) && 'url' in cause
   return isLogin && cause.url instanceof URL ? cause.url.href : undefined
 }
 
-/** Returns true for the error of an authorizer of a connection, which waits for a user. */
+/** True for the error of a connection's authorizer that waits for a user. */
 export function isLoginError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && loginCodes.has(error.code)
 }
 
-/** Returns the page of the login that a response asks for. Undefined for any other response. */
+/** The page of the login that a response asks for. Undefined for any other response. */
 export function findNeededLogin(response: RpcResponse): LoginRequired | undefined {
   const data = 'error' in response ? response.error.data : undefined
   if (!hasCredentialReason(data)) return undefined
   return typeof data['loginUrl'] === 'string' ? { loginUrl: data['loginUrl'] } : undefined
 }
 
-/** Returns the {@link credentialError} among an error and its causes. */
+/** Finds the {@link credentialError} among an error and its causes. */
 export function findCredentialError(error: unknown): McpError | undefined {
   let current = error
   for (let depth = 0; depth < maxCauses && current instanceof Error; depth += 1) {
@@ -186,7 +177,7 @@ export function findCredentialError(error: unknown): McpError | undefined {
   return undefined
 }
 
-/** Returns true for an error that says nothing about the requests of other callers. */
+/** True for an error that says nothing about the requests of other callers. */
 export function isOfOneCaller(response: RpcResponse): boolean {
   const data = 'error' in response ? response.error.data : undefined
   return hasCredentialReason(data) || (isJsonObject(data) && data['reason'] === refusedReason)

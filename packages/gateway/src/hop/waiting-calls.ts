@@ -4,11 +4,11 @@ import { invalidStateError } from '@x/exchange/internal'
 import type { HostIdentity } from './host-identity.ts'
 import type { Deps } from './hop-options.ts'
 
-/** The time limit for the answer of a host to a question, in milliseconds. `connectAny` has the same limit. */
+/** Milliseconds that a host has to answer a question. `connectAny` has the same limit. */
 // limit: open questions | ms | a question of an older upstream | the call ends
 const answerTimeoutMs = 10 * 60_000
 
-/** The calls of an older server that wait for the answers of their hosts, by the state that the hosts received. */
+/** An older server's calls that wait for answers of their hosts, by the state that the hosts received. */
 export class WaitingCalls<T extends { readonly identity: HostIdentity }> {
   readonly #calls = new Map<string, { readonly connection: T; readonly timer: unknown; readonly release: () => void }>()
   readonly #deps: Deps
@@ -20,7 +20,7 @@ export class WaitingCalls<T extends { readonly identity: HostIdentity }> {
     this.#onEnd = onEnd
   }
 
-  /** Keeps the connection of a call until its host sends the answers. */
+  /** Keeps a call's connection until its host sends the answers. */
   hold(state: string, connection: T): void {
     const { ledger, runtime } = this.#deps
     const timer = startBackgroundTimer(runtime, () => this.#end(state), answerTimeoutMs)
@@ -34,7 +34,7 @@ export class WaitingCalls<T extends { readonly identity: HostIdentity }> {
     }
   }
 
-  /** Returns the connection of a waiting call. Undefined for a state that is unknown or belongs to another host. */
+  /** Finds a waiting call's connection. Undefined for a state that is unknown or belongs to another host. */
   resume(state: unknown, hostKey: string): T | undefined {
     const connection = typeof state === 'string' ? this.#calls.get(state)?.connection : undefined
     return connection?.identity.key === hostKey ? this.#remove(String(state)) : undefined

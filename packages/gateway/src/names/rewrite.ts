@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 import { encodeUri } from './uris.ts'
 
-/** Changes the names, URIs and ids of a result from those of an upstream to those of the gateway. */
+/** Changes a result's names, URIs and ids from those of an upstream to those of the gateway. */
 export type Rewrite = (result: JsonObject, upstream: string) => JsonObject
 
 /** Rewrites the links and the embedded resources in a result. Text and structured content are not changed. */
@@ -28,7 +28,7 @@ export const rewriteTask: Rewrite = (task, upstream) => {
   return isJsonObject(result) ? { ...task, result: rewriteContent(result, upstream) } : task
 }
 
-/** Rewrites the entry of a skill (extensions/skills, skill entries). */
+/** Rewrites a skill's entry (extensions/skills, skill entries). */
 export function rewriteSkill(skill: JsonObject, upstream: string): JsonObject {
   return rewriteResources(rewriteUri(skill, upstream), upstream)
 }
@@ -38,7 +38,7 @@ export function rewriteUri<T extends JsonObject>(item: T, upstream: string, memb
   return typeof uri === 'string' ? { ...item, [member]: encodeUri(upstream, uri) } : item
 }
 
-/** Rewrites the page of a tool in its `_meta`, in the current and in the earlier form (extensions/apps). */
+/** Rewrites a tool's page in its `_meta`, in the current and in the earlier form (extensions/apps). */
 export function rewriteUiMeta(item: JsonObject, upstream: string): JsonObject {
   const { _meta } = item
   if (!isJsonObject(_meta)) return item

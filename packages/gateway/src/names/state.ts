@@ -11,33 +11,33 @@ const taskPurpose = 'gateway/task'
 /** Ids of tasks are valid for as long as the codec allows. */
 const longestTtlMs = Number.MAX_SAFE_INTEGER
 
-/** The part of a `requestState` that belongs to the gateway. */
+/** The gateway's own part of a `requestState`. */
 export interface StateTag {
   readonly upstream: string
   /** The instance whose process has the call, for a call of an older upstream. */
   readonly instance?: string | undefined
-  /** The answers of the host, on their way to the instance. */
+  /** The host's answers, on their way to the instance. */
   readonly answers?: JsonObject | undefined
-  /** The number of requests that reached another instance than the call's. */
+  /** Requests that reached another instance than the call's. */
   readonly misses?: number | undefined
 }
 
-/** A `requestState` of an upstream, with its tag. */
+/** An upstream's `requestState`, with its tag. */
 export interface TaggedState {
   readonly tag: StateTag
-  /** The state that the upstream made. Undefined if the upstream made none. */
+  /** Made by the upstream. Undefined if it made none. */
   readonly state: string
 }
 
-/** A cursor of an upstream. `cursor` is undefined for its first page. */
+/** An upstream's cursor. `cursor` is undefined for its first page. */
 export interface UpstreamCursor {
   readonly upstream: string
   readonly cursor: string | undefined
 }
 
 /**
- * Seals the values that a gateway sends to hosts and receives again. Every value is bound to its caller, and is
- * verified before it is used. All failures have the same error.
+ * Seals what a gateway sends to hosts and receives again. Every value is bound to its caller, and is verified before it
+ * is used. All failures have the same error.
  */
 export class GatewayState {
   readonly #codec: StateCodec
@@ -47,8 +47,8 @@ export class GatewayState {
   }
 
   /**
-   * Returns the state of an upstream behind a tag: the length of the tag, the tag and the state. The state itself is not
-   * sealed again, because each seal would make it a third longer. The tag is bound to it.
+   * Puts a tag in front of an upstream's state: the length of the tag, the tag and the state. Sealing the state itself
+   * again would make it a third longer each time, so the tag is bound to it instead.
    */
   async sealState({ tag, state }: TaggedState, request: RpcRequest, call: Call): Promise<string> {
     const { upstream, instance = null, answers = null, misses = 0 } = tag
@@ -74,7 +74,7 @@ export class GatewayState {
     return { tag, state }
   }
 
-  /** Returns the cursor of a list for the caller. */
+  /** Makes a list's cursor for the caller. */
   sealCursor({ upstream, cursor }: UpstreamCursor, method: string, call: Call): Promise<string> {
     return this.#seal([upstream, cursor ?? null], cursorClaims(method, call))
   }
@@ -87,7 +87,7 @@ export class GatewayState {
     return { upstream, cursor: typeof cursor === 'string' ? cursor : undefined }
   }
 
-  /** Returns the id of a task of an upstream for the principal. It is valid for as long as the codec allows. */
+  /** Makes the principal's id for a task of an upstream. It is valid for as long as the codec allows. */
   sealTaskId(upstream: string, taskId: string, call: Call): Promise<string> {
     const claims = { purpose: taskPurpose, binding: ownerOf(call), owner: callerKeyOf(call), ttlMs: longestTtlMs }
     return this.#seal([upstream, taskId], claims)
@@ -101,7 +101,7 @@ export class GatewayState {
     return { upstream, taskId }
   }
 
-  /** Checks that the store of the codec can be reached. */
+  /** Checks that the codec's store can be reached. */
   async ping(): Promise<void> {
     await this.#codec.ping?.()
   }
@@ -150,19 +150,19 @@ async function bindState(state: string, { method, params }: RpcRequest, call: Ca
 }
 
 /**
- * A caller without a principal may send its next request from another address, so its address is not part of the
+ * A caller without a principal may send its next request from another address, so the address is not part of the
  * binding.
  */
 function ownerOf({ principal }: { readonly principal?: Principal | undefined }): JsonValue {
   return principalIdentityOf(principal)
 }
 
-/** Creates the common error for every cursor that the gateway does not accept. */
+/** One error for every cursor that the gateway does not accept. */
 export function invalidCursorError(): McpError {
   return new McpError(errorCodes.invalidParams, 'Invalid or expired cursor')
 }
 
-/** Creates the error for an unknown task. A task of another caller has the same error. */
+/** For an unknown task, and for one of another caller, which must look the same. */
 function unknownUpstreamTaskError(): McpError {
   return new McpError(errorCodes.invalidParams, 'Unknown task')
 }

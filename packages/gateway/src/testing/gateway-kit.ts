@@ -6,17 +6,15 @@ import { z } from 'zod'
 import { type Gateway, gateway, type GatewayOptions } from '../index.ts'
 import { createRequest } from './scripted-upstream.ts'
 
-/** The keys of every instance. */
 const keys = ['6d1f3c0a9be84725d0a1c7f2385e6b94fa07d3c85b1e624979c2ad10e8f3465b']
 
-/** Creates a gateway of one instance. */
 export function createGateway(upstreams: GatewayOptions['upstreams'], more: Partial<GatewayOptions> = {}): Gateway {
   return gateway({ name: 'company', version: '1.0.0', state: sealedState({ keys }), upstreams, log: () => {}, ...more })
 }
 
 export const callOf = (subject: string): Call => createCall({ principal: { subject } })
 
-/** Sends a request of a host. Resolves with its result. */
+/** Sends a host's request. Resolves with its result. */
 export async function resultOf(
   server: Pick<Gateway, 'exchange'>,
   method: string,
@@ -28,7 +26,7 @@ export async function resultOf(
   return response.result
 }
 
-/** Sends a request of a host. Resolves with its error. */
+/** Sends a host's request. Resolves with its error. */
 export async function errorOf(
   server: Pick<Gateway, 'exchange'>,
   method: string,
@@ -40,7 +38,7 @@ export async function errorOf(
   return response.error
 }
 
-/** The names, or the URIs, of the items of a result. */
+/** Names, or URIs, of a result's items. */
 export function namesIn(result: JsonObject, items: string, member = 'name'): unknown[] {
   const list = result[items]
   return Array.isArray(list) ? list.map((item) => item[member]) : []
@@ -49,13 +47,12 @@ export function namesIn(result: JsonObject, items: string, member = 'name'): unk
 /** A stream of changes, with the notifications that arrived on it. */
 export interface OpenedStream {
   readonly arrived: readonly RpcNotification[]
-  /** The methods that arrived, without their common prefix. */
+  /** Which methods arrived, without their common prefix. */
   readonly methods: () => readonly string[]
   readonly ended: Promise<RpcResponse>
   readonly close: () => void
 }
 
-/** Opens a stream of changes. */
 export function openStream(
   server: Pick<Gateway, 'exchange'>,
   notifications: object,
@@ -73,7 +70,7 @@ export function openStream(
 
 const named = z.object({ name: z.string() })
 
-/** Creates a server in this process with one item of each kind. */
+/** A server in this process with one item of each kind. */
 export function createNotes(name: string): McpServer {
   return createServer({
     name,

@@ -14,9 +14,9 @@ export interface ScriptedUpstream {
   readonly connect: () => Connection
   readonly arrived: ArrivedRequest[]
   readonly notifications: { readonly connection: number; readonly notification: RpcNotification }[]
-  /** The numbers of the connections that were closed. */
+  /** By their numbers. */
   readonly closed: number[]
-  /** The number of connections that were opened. */
+  /** How many connections were opened. */
   readonly opened: () => number
 }
 
@@ -32,9 +32,8 @@ export const answerPlainly: Exchange = async ({ id, method }) => ({
   result: method === 'tools/call' ? toolResult : { resultType: 'complete', tools: [], ttlMs: 0, cacheScope: 'private' },
 })
 
-/** The behaviour of a scripted upstream. */
 export interface UpstreamScript {
-  /** The server that the first response reveals. Absent: a connection that speaks only 2026-07-28. */
+  /** What the first response reveals of the server. Absent: a connection that speaks only 2026-07-28. */
   readonly peer?: ConnectionPeer
   readonly url?: string
   readonly state?: ConnectionState | undefined
@@ -45,7 +44,6 @@ export interface UpstreamScript {
   readonly answer?: (arrived: ArrivedRequest) => Promise<RpcResponse>
 }
 
-/** Creates a {@link ScriptedUpstream}. */
 export function createScriptedUpstream(script: UpstreamScript = {}): ScriptedUpstream {
   const arrived: ArrivedRequest[] = []
   const notifications: ScriptedUpstream['notifications'] = []
@@ -109,7 +107,7 @@ const discovery = {
   cacheScope: 'private',
 }
 
-/** Creates a request of a host that can be asked. */
+/** From a host that can be asked. */
 export function createRequest(method: string, params: object = {}, hostName = 'host'): RpcRequest {
   const { _meta: meta }: { readonly _meta?: object } = params
   const _meta = {
@@ -121,7 +119,6 @@ export function createRequest(method: string, params: object = {}, hostName = 'h
   return { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }
 }
 
-/** Creates the call of a tool. */
 export function createToolCall(params: object = {}, hostName = 'host'): RpcRequest {
   return createRequest('tools/call', { name: 'greet', arguments: {}, ...params }, hostName)
 }

@@ -1,27 +1,25 @@
 import { type Clock, settlesWithin } from '@x/core'
 
-/** The number of failures in a row after which the upstream is asked whether it is still there. */
 // limit: failures | count | failed calls of one upstream in a row | calls fail without being sent
 const maxFailures = 3
-/** Milliseconds between two probes of an unreachable upstream. */
 // limit: pause | ms | the time without calls after these failures | one call tries again
 const pauseMs = 2000
-/** Milliseconds after an answer in which readiness asks for no other one. */
+/** After an answer, readiness asks for no other one within this time. */
 const quietMs = 10_000
-/** Milliseconds that a call waits for a probe. The probe itself may take longer, because it may start a process. */
+/** A call waits this long for a probe, which may itself take longer, because it may start a process. */
 const maxWaitMs = 2000
-/** Milliseconds after which an unanswered probe delays the next one no longer. It may be lost, or its answer still comes. */
+/** After this time an unanswered probe no longer delays the next one. It may be lost, or its answer still comes. */
 const patienceMs = 5000
 
 /**
- * The state of an upstream: no request was sent yet, the last request was answered, or the upstream has answered neither
- * several requests in a row nor a probe.
+ * No request was sent yet, or the last one was answered, or the upstream has answered neither several in a row nor a
+ * probe.
  */
 export type UpstreamState = 'unknown' | 'reachable' | 'away'
 
 /**
  * A circuit breaker whose verdict is a probe of the gateway itself. Requests of callers only give the occasion: what
- * one caller sends must not decide whether others are served. The available libraries accept no clock, and do not return
+ * one caller sends must not decide whether others are served. Available libraries accept no clock, and do not return
  * the time of the next attempt.
  */
 export class Availability {
@@ -69,7 +67,7 @@ export class Availability {
     return this.#hasAnsweredOfLate()
   }
 
-  /** Records a message of the upstream. */
+  /** Notes a message of the upstream. */
   succeed(): void {
     this.#failures = 0
     this.#answers += 1
@@ -79,13 +77,15 @@ export class Availability {
     this.#notify()
   }
 
-  /** Records a request that the upstream has not answered. */
+  /** Notes a request that the upstream has not answered. */
   fail(): void {
     this.#failures += 1
     if (this.#failures >= maxFailures && !this.#isAway) this.#startProbe()
   }
 
-  /** Calls a function when the upstream becomes unreachable, or reachable again. Returns a function that removes it. */
+  /**
+   * Calls `listener` when the upstream becomes unreachable, or reachable again, until the returned function is called.
+   */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

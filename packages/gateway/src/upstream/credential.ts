@@ -3,8 +3,8 @@ import type { CallerCredential } from '../hop/hop-options.ts'
 import { credentialError, type LoginRequired } from '../hop/upstream-error.ts'
 
 /**
- * Finds the credential of a caller at an upstream. Returns the same object for each call of the same caller, because
- * another object needs another connection. The token that the caller sent to the gateway is not available to it.
+ * Finds a caller's credential at an upstream. Return the same object for each call of the same caller, because another
+ * object needs another connection. It never sees the token that the caller sent to the gateway.
  */
 export type CredentialSource = (
   principal: Principal | undefined,
@@ -13,7 +13,7 @@ export type CredentialSource = (
 const known = new WeakMap<HttpAuthorizer, { readonly id: string; readonly auth: HttpAuthorizer }>()
 let lastId = 0
 
-/** Returns the same id for the same authorizer. */
+/** One id for one authorizer. */
 export function toCallerCredential(
   found: HttpAuthorizer,
   principal: Principal | undefined,

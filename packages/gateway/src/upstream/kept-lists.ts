@@ -5,10 +5,9 @@ import type { JsonObject, RpcRequest } from '@x/schema'
 import { requestMetaIn } from '../hop/host-identity.ts'
 import type { CallerCredential } from '../hop/hop-options.ts'
 
-/** Milliseconds for which a search reads a list once, if the list does not say less. */
 // limit: search of tools | ms | the age of a list of an upstream that a search reads | the list is read again
 const maxKeptMs = 60_000
-/** Characters of the lists of one upstream that are kept. The oldest are dropped. */
+/** The oldest are dropped. */
 // limit: search of tools | count | characters of kept lists of one upstream | the oldest list is dropped
 const maxKeptCharacters = 16_000_000
 
@@ -18,7 +17,7 @@ interface KeptList {
   readonly expiresAt: number
 }
 
-/** The lists of an upstream that searches have read, of each caller as far as the upstream can tell callers apart. */
+/** Lists that searches have read, of each caller as far as the upstream can tell callers apart. */
 export class KeptLists {
   readonly #lists = new Map<string, KeptList>()
   readonly #runtime: Runtime
@@ -28,7 +27,7 @@ export class KeptLists {
     this.#runtime = runtime
   }
 
-  /** Returns a page that was read for the same caller. Undefined for a request that does not come from a search. */
+  /** Finds a page that was read for the same caller. Undefined for a request that does not come from a search. */
   find(request: RpcRequest, call: Call, credential: CallerCredential): JsonObject | undefined {
     if (call.context.get(searchListKey) !== true) return undefined
     const list = this.#lists.get(keyOf(request, call, credential)) ?? this.#lists.get(keyOf(request))
@@ -57,10 +56,8 @@ export class KeptLists {
   }
 }
 
-/** Members of `_meta` that every request has its own of. */
 const ownMembers = new Set(['progressToken', 'traceparent', 'tracestate', 'baggage'])
 
-/** Returns everything by which an upstream can tell two requests for a page apart. */
 function keyOf(request: RpcRequest, call?: Call, credential?: CallerCredential): string {
   const meta = Object.entries(requestMetaIn(request)).filter(([name]) => !ownMembers.has(name))
   const page = [request.method, request.params?.['cursor'], meta]

@@ -2,18 +2,17 @@ import { errorRecord, type JsonObject } from '@x/core'
 import type { Deps } from '../hop/hop-options.ts'
 import { digestTool, type PinStore } from './tool-rules.ts'
 
-/** Milliseconds after which a call checks the definition of its tool again. */
 // limit: pinned tools | ms | the age of the last check of a tool | the tool is checked again
 const freshMs = 60_000
-/** The number of tools whose check is remembered. An upstream may list any number. */
+/** An upstream may list any number of tools. */
 const maxRememberedTools = 1000
 
-/** The tools of an upstream whose definitions are compared with the accepted ones. */
+/** Compares an upstream's tools with their accepted definitions, so that none changes unnoticed. */
 export class PinnedTools {
   readonly #pins: PinStore
   readonly #deps: Deps
   readonly #checkedAt = new Map<string, number>()
-  /** The digests with which tools were withheld, so that each is logged once. */
+  /** Digests with which tools were withheld, so that each is logged once. */
   readonly #withheld = new Map<string, string>()
 
   #isUnreadable = false
@@ -23,13 +22,13 @@ export class PinnedTools {
     this.#deps = deps
   }
 
-  /** Returns true if the definition of a tool was accepted at a recent check. */
+  /** True if a recent check accepted the tool's definition. */
   isFresh(tool: string): boolean {
     const checkedAt = this.#checkedAt.get(tool)
     return checkedAt !== undefined && this.#deps.runtime.monotonicNow() - checkedAt < freshMs
   }
 
-  /** Returns true if a tool has its accepted definition. The first definition that is seen is accepted. */
+  /** True if a tool has its accepted definition. The first definition that is seen is accepted. */
   async check(tool: JsonObject): Promise<boolean> {
     const name = String(tool['name'])
     const digest = await digestTool(tool)
@@ -41,8 +40,8 @@ export class PinnedTools {
   }
 
   /**
-   * Returns true if a list shows a tool. While its digest cannot be read, the tool is withheld, and the other upstreams
-   * keep their tools.
+   * True if a list shows a tool. While its digest cannot be read, the tool is withheld, and the other upstreams keep
+   * their tools.
    */
   async lists(tool: JsonObject): Promise<boolean> {
     try {
@@ -68,7 +67,6 @@ export class PinnedTools {
   }
 }
 
-/** Sets an entry, and removes the oldest one of a full map. */
 function remember<T>(entries: Map<string, T>, name: string, value: T): void {
   const [oldest] = entries.keys()
   if (entries.size >= maxRememberedTools && oldest !== undefined) entries.delete(oldest)

@@ -1,46 +1,49 @@
 import { type JsonObject, sha256Hex, sortMembers } from '@x/core'
 import { isToolName, ReplacedNames } from '../names/names.ts'
 
-/** The digests of the tools of an upstream that were accepted. Every instance needs the same store. */
+/** Keeps the digests of an upstream's accepted tools. Every instance needs the same store. */
 export interface PinStore {
-  /** Returns the accepted digest of a tool. Undefined for a tool that was never seen. */
+  /** A tool's accepted digest. Undefined for a tool that was never seen. */
   get(tool: string): string | undefined | Promise<string | undefined>
   /**
-   * Stores the digest of a tool that was never seen. Returns the digest that is stored then, and an empty text if the
-   * store has no room for the tool, which is then withheld.
+   * Stores the digest of a tool that was never seen. Returns the digest that is stored then, and an empty text if there
+   * is no room for the tool, which is then withheld.
    */
   add(tool: string, digest: string): string | Promise<string>
 }
 
 /** The tools of an upstream that a gateway offers. Names are those at the upstream. */
 export interface ToolRules {
-  /** The names of the tools to offer. Default: all. */
+  /** Tools to offer. Default: all. */
   readonly allow?: readonly string[] | undefined
-  /** The names of tools that are not offered. */
+  /** Tools that are not offered. */
   readonly deny?: readonly string[] | undefined
-  /** Other names for tools, without the name of the upstream. A tool whose name another one receives is not offered. */
+  /**
+   * Other names for tools, without the name of the upstream. If another tool receives a tool's name, that tool is not
+   * offered.
+   */
   readonly rename?: Readonly<Record<string, string>> | undefined
-  /** The accepted definitions. A tool whose definition has changed since then is withheld until it is accepted. */
+  /** Accepted definitions. A tool whose definition has changed since then is withheld until it is accepted. */
   readonly pins?: PinStore | undefined
 }
 
-/** The offered names of the tools of one upstream. */
+/** Under which names one upstream's tools are offered. */
 export interface ToolNames {
-  /** Returns the name under which a tool is offered. Undefined for a tool that is not offered. */
+  /** Undefined for a tool that is not offered. */
   offeredName(tool: string): string | undefined
-  /** Returns the tool with an offered name. Undefined if no tool can have it. */
+  /** Undefined if no tool can have this name. */
   toolOf(offeredName: string): string | undefined
-  /** Returns the rules that no tool has matched so far, such as `deny "drop"`. Each is returned once. */
+  /** Rules that no tool has matched so far, such as `deny "drop"`. Each is returned once. */
   takeUnmatched(): readonly string[]
-  /** The offered names that end with a digest, also of prompts. */
+  /** Offered names that end with a digest, also of prompts. */
   readonly replaced: ReplacedNames
 }
 
-/** The tool of the gateway itself, at which a caller logs in. An upstream cannot offer a tool of this name. */
+/** A caller logs in with this tool of the gateway itself. An upstream cannot offer a tool of this name. */
 export const loginTool = 'login'
 
 /**
- * Creates the {@link ToolNames} of an upstream. With `hasLogin`, the name `login` belongs to the gateway.
+ * With `hasLogin`, the name `login` belongs to the gateway.
  *
  * @throws TypeError for a name that two tools would have, or that no tool can have.
  */
@@ -89,8 +92,8 @@ function rulesByTool({ allow = [], deny = [], rename = {} }: ToolRules): Map<str
 }
 
 /**
- * Returns the SHA-256 of the definition of a tool, in 64 hexadecimal digits. It covers every member, because a host may
- * read any: `_meta` names the page that a tool opens. The order of members has no effect.
+ * SHA-256 of a tool's definition, in 64 hexadecimal digits. It covers every member, because a host may read any:
+ * `_meta` names the page that a tool opens. The order of members has no effect.
  */
 export function digestTool(tool: JsonObject): string | Promise<string> {
   return sha256Hex(JSON.stringify(sortMembers(tool)))

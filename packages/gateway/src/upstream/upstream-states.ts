@@ -6,10 +6,10 @@ import type { Deps, HopOptions } from '../hop/hop-options.ts'
 import { awayError, credentialError, noAnswerError, notStartedError } from '../hop/upstream-error.ts'
 import type { Availability } from './availability.ts'
 
-/** Milliseconds that a call waits for a login that is open in a browser. A host gives a call about a minute. */
+/** A host gives a call about a minute. */
 const loginWaitMs = 20_000
 
-/** Returns the error about a login that is open in a browser. A state without one may need a login, too. */
+/** Finds a login that is open in a browser. A state without one may need a login, too. */
 function findOpenLogin({ status, reason }: ConnectionState): Error | undefined {
   if (status !== 'login_needed' || reason === undefined) return undefined
   return 'code' in reason && reason.code === 'login_pending' ? reason : undefined
@@ -48,8 +48,8 @@ async function limitLoginWait<T>(
 }
 
 /**
- * The state of an upstream: that of its latest connection. Where connections do not say theirs, it follows from answers
- * and failures. An upstream whose callers have credentials has a connection for each of them, which say nothing here.
+ * An upstream has the state of its latest connection. Where connections do not say theirs, it follows from answers and
+ * failures. If callers have credentials, each has a connection of its own, which says nothing here.
  */
 export class UpstreamStates {
   readonly source = new ConnectionStateSource()
@@ -57,9 +57,7 @@ export class UpstreamStates {
   readonly #deps: Deps
   /** False for connections that do not say their state. */
   #hasStates = false
-  /** The error of the latest request without an answer. */
   #cause: unknown
-  /** True if the latest list has no part of the upstream. */
   #isMissed = false
 
   constructor(availability: Availability, deps: Deps) {
@@ -74,12 +72,12 @@ export class UpstreamStates {
     })
   }
 
-  /** Creates the error for a request that is not sent, because the upstream has given no answers. */
+  /** For a request that is not sent, because the upstream has given no answers. */
   createAwayError(retryAfterMs: number): McpError {
     return awayError(this.#deps.name, retryAfterMs, this.#cause)
   }
 
-  /** Returns the listeners for the hop. */
+  /** Listens to the hop. */
   createReport(hasCredentials: boolean): Pick<HopOptions, 'onAnswer' | 'onFailure' | 'onState'> {
     return {
       onAnswer: () => {
@@ -98,7 +96,7 @@ export class UpstreamStates {
     }
   }
 
-  /** Records a request without an answer. A user who has to log in is no failure of the upstream. */
+  /** Notes a request without an answer. A user who must log in is no failure of the upstream. */
   fail(error?: unknown): void {
     if (this.source.state.status === 'login_needed') return
     this.#cause = error
@@ -106,12 +104,12 @@ export class UpstreamStates {
     this.#availability.fail()
   }
 
-  /** Records that a process has not answered anything yet, which is no failure. */
+  /** Notes that a process has not answered anything yet, which is no failure. */
   awaitStart(): void {
     if (this.source.state.reason === undefined) this.source.lose(notStartedError(this.#deps.name))
   }
 
-  /** Records whether a list has the part of the upstream. */
+  /** Notes whether a list has the upstream's part. */
   setMissed(isMissed: boolean): void {
     this.#isMissed = isMissed
   }

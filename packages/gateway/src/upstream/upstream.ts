@@ -18,7 +18,7 @@ import { PinnedTools } from './pinned-tools.ts'
 import { createToolNames, type ToolNames, type ToolRules } from './tool-rules.ts'
 import { UpstreamStates } from './upstream-states.ts'
 
-/** Milliseconds that each upstream has for its part of a merged result. A slow upstream is omitted. */
+/** Milliseconds that each upstream has for its part of a merged result. A slow one is omitted. */
 // limit: lists | ms | the part of one upstream in a list | the part is left out
 export const listTimeoutMs = 5000
 
@@ -33,15 +33,15 @@ export interface GatewayUpstreamRules {
    */
   readonly timeoutMs?: number | undefined
   /**
-   * True if the gateway is not ready while the upstream is unreachable: after three requests in a row without an answer,
-   * and a probe without one. Readiness checks probe it until it has returned. Default: false.
+   * True if the gateway is not ready while the upstream is unreachable: after three requests in a row without an
+   * answer, and a probe without one. Readiness checks probe it until it has returned. Default: false.
    */
   readonly required?: boolean | undefined
 }
 
 /** An upstream of a gateway outside of this process. */
 export interface GatewayUpstreamOptions extends UpstreamOptions, GatewayUpstreamRules {
-  /** Finds the credential of each caller. Default: `connect` has one for all callers. */
+  /** Finds each caller's credential. Default: `connect` has one for all callers. */
   readonly credential?: CredentialSource | undefined
 }
 
@@ -53,7 +53,7 @@ export interface GatewayServerOptions extends GatewayUpstreamRules {
 /** An upstream of a gateway: a server in this process, or a function that opens connections to one. */
 export type GatewayUpstream = Server | GatewayServerOptions | GatewayUpstreamOptions
 
-/** Returns what requests are sent to: a server in this process, or a function that opens connections. */
+/** The place that requests go to: a server in this process, or a function that opens connections. */
 function targetOf(upstream: GatewayUpstream, name: string): Server | UpstreamOptions {
   const isObject = typeof upstream === 'object' && upstream !== null
   const target = isObject && 'server' in upstream ? upstream.server : upstream
@@ -62,13 +62,13 @@ function targetOf(upstream: GatewayUpstream, name: string): Server | UpstreamOpt
   throw new TypeError(`The upstream ${name} must have either server or connect, and has both`)
 }
 
-/** The response of an upstream to its part of a merged request. */
+/** An upstream's answer to its part of a merged request. */
 export type UpstreamAnswer =
   | { readonly result: JsonObject }
   | { readonly login: LoginRequired }
   | { readonly isAway: boolean }
 
-/** Returns true if an upstream gave no answer. One that does not serve the method has answered. */
+/** True if an upstream gave no answer. One that does not serve the method has answered. */
 export function isAway(answer: UpstreamAnswer | undefined): boolean {
   return answer !== undefined && 'isAway' in answer && answer.isAway
 }
@@ -80,7 +80,7 @@ export function checkUpstream(upstream: unknown, subject: string): void {
   throw new TypeError(`${subject} must be a server or have connect, as in { connect: () => connectAny(url) }`)
 }
 
-/** A server behind the gateway. */
+/** A server behind the gateway, with what this instance decides about it: rules, pins, credentials, availability. */
 export class Upstream {
   readonly name: string
   readonly hop: Hop
@@ -94,8 +94,8 @@ export class Upstream {
   readonly credential: CredentialSource | undefined
   readonly #deps: Deps
   /**
-   * Absent for an upstream in this process, whose lists may depend on more than the caller, and for one with pins, which
-   * a search checks as often as a list.
+   * Absent for an upstream in this process, whose lists may depend on more than the caller, and for one with pins,
+   * which a search checks as often as a list.
    */
   readonly #keptLists: KeptLists | undefined
 
@@ -136,7 +136,9 @@ export class Upstream {
     await this.hop.close()
   }
 
-  /** Logs the rules of tools that match nothing, after a complete list. A misspelt `deny` would deny nothing unnoticed. */
+  /**
+   * Logs the rules of tools that match nothing, after a complete list. A misspelt `deny` would deny nothing unnoticed.
+   */
   reportUnmatchedRules(): void {
     const rules = this.toolNames.takeUnmatched()
     if (rules.length === 0) return
@@ -155,7 +157,7 @@ export class Upstream {
   }
 
   /**
-   * Returns the credential of a caller, or the page at which the caller gets one. Rejects with a `credentialError` for a
+   * Finds a caller's credential, or the page at which the caller gets one. Rejects with a `credentialError` for a
    * caller that can have none.
    */
   async findCredential({ method }: RpcRequest, { principal }: Call): Promise<CallerCredential | LoginRequired> {
@@ -170,8 +172,8 @@ export class Upstream {
   }
 
   /**
-   * Sends a request for a merged result. An upstream that gives no answer within the limit is unreachable. An upstream
-   * that does not serve the method is reachable, and has no part of the result.
+   * Sends a request for a merged result. An upstream that gives no answer within the limit is unreachable. One that
+   * does not serve the method is reachable, and has no part of the result.
    */
   async ask(request: RpcRequest, call: Call): Promise<UpstreamAnswer> {
     const { runtime, log } = this.#deps
