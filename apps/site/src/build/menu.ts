@@ -10,9 +10,13 @@ export interface MenuSection {
   readonly entries: readonly MenuEntry[]
 }
 
-const row = /^\| \[([^\]]+)\]\(([^)\s]+)\) \| (.+) \|$/
+const row = /^\| (\[[^|]+\)) \| (.+) \|$/
+const link = /\[([^\]]+)\]\(([^)\s]+)\)/g
 
-/** Reads the menu of the site from the index of the documentation: a section for each heading with a table of pages. */
+/**
+ * Reads the menu of the site from the index of the documentation: a section for each heading with a table of pages. A row
+ * may have several pages.
+ */
 export function readMenu(index: string): readonly MenuSection[] {
   return index
     .split(/^## /m)
@@ -25,8 +29,6 @@ export function readMenu(index: string): readonly MenuSection[] {
 }
 
 function readRow(line: string): MenuEntry[] {
-  const [, title, target, description] = row.exec(line) ?? []
-  return title === undefined || target === undefined || description === undefined
-    ? []
-    : [{ title, target, description }]
+  const [, pages = '', description = ''] = row.exec(line) ?? []
+  return Array.from(pages.matchAll(link), ([, title = '', target = '']) => ({ title, target, description }))
 }

@@ -38,8 +38,15 @@ test.each([
 
 test('the menu has a section for each heading with a table of pages', () => {
   const index =
-    '# Documentation\n\nText.\n\n## Guides\n\n| page | content |\n| --- | --- |\n| [A](a.md) | An [a](b.md). |\n\n## Empty\n\nText.\n'
+    '# Documentation\n\nText.\n\n## Guides\n\n| page | content |\n| --- | --- |\n| [A](a.md) | An [a](b.md). |\n| [B](b.md), [C](c.md) | Two. |\n\n## Empty\n\nText.\n'
   expect(readMenu(index)).toEqual([
-    { title: 'Guides', entries: [{ title: 'A', target: 'a.md', description: 'An [a](b.md).' }] },
+    {
+      title: 'Guides',
+      entries: [
+        { title: 'A', target: 'a.md', description: 'An [a](b.md).' },
+        { title: 'B', target: 'b.md', description: 'Two.' },
+        { title: 'C', target: 'c.md', description: 'Two.' },
+      ],
+    },
   ])
 })
