@@ -82,6 +82,8 @@ describe.each(['http', 'stdio'] as const)('a server over %s', (transport) => {
     expect(messages.map(({ stateBytes = 0 }) => stateBytes > 100)).toEqual([false, true, true, false])
     expect(messages.every(({ bytes, text, pid }) => bytes === text.length && pid !== undefined)).toBe(true)
     expect(messages[1]?.http?.status).toBe(transport === 'http' ? 200 : undefined)
+    // Nor is what the command asked first an output of the server.
+    expect(dev.output.filter((text) => text.includes('jsonrpc'))).toEqual([])
   })
 
   test.each([

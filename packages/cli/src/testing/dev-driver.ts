@@ -123,6 +123,11 @@ export class DevDriver {
     )
   }
 
+  /** What the processes of the server have printed so far. */
+  get output(): readonly string[] {
+    return this.#events.flatMap((event) => (event.type === 'output' ? [event.text] : []))
+  }
+
   async close(): Promise<void> {
     this.#controller.abort()
     await this.dev.close()

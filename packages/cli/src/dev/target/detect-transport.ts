@@ -32,10 +32,11 @@ export function startAndDetect(command: ProcessCommand, onLine: (line: OutputLin
     decide = resolve
   })
   const process = startOwnProcess(command, (line) => {
+    // The answer is no output of the author's.
+    if (line.stream === 'stdout' && isMessage(line.text)) return decide({ transport: 'stdio' })
     onLine(line)
     const url = findUrl(line.text)
-    if (line.stream === 'stdout' && isMessage(line.text)) decide({ transport: 'stdio' })
-    else if (url !== undefined && line.stream === 'stdout') decide({ transport: 'http', url })
+    if (url !== undefined && line.stream === 'stdout') decide({ transport: 'http', url })
     else if (url !== undefined) void sleep(stderrMs).then(() => decide({ transport: 'http', url }))
   })
   void process.exited.then((reason) => decide({ transport: undefined, reason }))
