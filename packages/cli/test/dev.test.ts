@@ -50,7 +50,7 @@ describe.each(['http', 'stdio'] as const)('a server over %s', (transport) => {
     expect([pids.size, pids.has(undefined)]).toEqual([2, false])
   })
 
-  test.runIf(transport === 'http')('prompts, templates, questions for a model and tasks are called', async () => {
+  test('prompts, templates, questions for a model and tasks are called', async () => {
     const lists = await dev.waitFor((event) => event.type === 'lists' && event.lists)
     expect([lists.prompts.items[0]?.name, lists.templates.items[0]?.uriTemplate]).toEqual(['review', 'item://{id}'])
     const completion = { kind: 'prompt', target: 'review', name: 'language', value: 'r', args: {} }
