@@ -93,23 +93,20 @@ describeNeeding('chromium', 'the page of mcpx dev', (executablePath) => {
       await tab.close()
     })
 
-    test(
-      'a fault is armed by its button, and what it has shown stands above the messages',
-      async () => {
-        const { tab, complaints } = await open(dev)
-        await tab.getByRole('button', { name: 'pay Pays' }).click()
-        await tab.getByLabel('Id').fill('1')
-        await tab.getByRole('button', { name: 'send twice' }).click()
-        await tab.getByText('Armed for the next request of a call').waitFor()
-        await tab.getByRole('button', { name: /^Call pay/ }).click()
-        await tab.getByText('What the fault has shown').waitFor()
-        expect(await tab.locator('.lesson').innerText()).toContain('the same request twice')
-        expect(await tab.getByText('the same request again').count()).toBe(1)
-        expect(await tab.getByText('the same as the first').count()).toBe(1)
-        expect(complaints).toEqual([])
-        await tab.close()
-      },
-    )
+    test('a fault is armed by its button, and what it has shown stands above the messages', async () => {
+      const { tab, complaints } = await open(dev)
+      await tab.getByRole('button', { name: 'pay Pays' }).click()
+      await tab.getByLabel('Id').fill('1')
+      await tab.getByRole('button', { name: 'send twice' }).click()
+      await tab.getByText('Armed for the next request of a call').waitFor()
+      await tab.getByRole('button', { name: /^Call pay/ }).click()
+      await tab.getByText('What the fault has shown').waitFor()
+      expect(await tab.locator('.lesson').innerText()).toContain('the same request twice')
+      expect(await tab.getByText('the same request again').count()).toBe(1)
+      expect(await tab.getByText('the same as the first').count()).toBe(1)
+      expect(complaints).toEqual([])
+      await tab.close()
+    })
 
     test('an App shows its result and calls a tool, and axe finds nothing', async () => {
       const context = await browser.newContext({ colorScheme: 'dark' })
