@@ -42,7 +42,7 @@ export interface StdioErrorDetails {
    * in errors that report no exit.
    */
   readonly stderr?: string | undefined
-  /** Default: what the code proves. */
+  /** False if the process ran no call that could have an effect. Default: as the code says. */
   readonly mayHaveRun?: boolean | undefined
   readonly cause?: unknown
 }

@@ -1,4 +1,4 @@
-import { isPromiseLike, sha256Hex, sha256HexSync } from '@x/core'
+import { sha256Hex, sha256HexSync } from '@x/core'
 import { type InputResponse, isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import type { Journal } from './journal.ts'
@@ -54,12 +54,7 @@ export function uuidOf(digest: string): string {
 
 /** Digests a text to the first 16 bytes of its SHA-256, in hexadecimal. */
 export function fingerprintOf(text: string): Awaitable<string> {
-  const digest = sha256Hex(text)
-  return isPromiseLike(digest) ? digest.then(shortened) : shortened(digest)
-}
-
-function shortened(digest: string): string {
-  return digest.slice(0, digestHexLength)
+  return mapAwaitable(sha256Hex(text), (digest) => digest.slice(0, digestHexLength))
 }
 
 /**
@@ -67,12 +62,7 @@ function shortened(digest: string): string {
  * id is part of the digest, and an attacker who prepares two texts with one digest does not know that id.
  */
 export function questionFingerprintOf(callId: string, text: string): Awaitable<string> {
-  const digest = fingerprintOf(`${callId} ${text}`)
-  return isPromiseLike(digest) ? digest.then(toQuestionFingerprint) : toQuestionFingerprint(digest)
-}
-
-function toQuestionFingerprint(digest: string): string {
-  return shortenDigits(digest.slice(0, 15))
+  return mapAwaitable(fingerprintOf(`${callId} ${text}`), (digest) => shortenDigits(digest.slice(0, 15)))
 }
 
 const digestHexLength = 32
