@@ -73,6 +73,14 @@ export class StdioError extends Error {
   }
 }
 
+/** For a call that no failed connection has sent, such as one that comes after the failure. */
+export function toUnsentError(error: unknown): unknown {
+  if (!(error instanceof StdioError) || !error.mayHaveRun) return error
+  const { code, message, exitCode, signal, stderr } = error
+  const details = { exitCode, signal, stderr, mayHaveRun: false, cause: error }
+  return new StdioError(code, `Nothing was sent: ${message}`, details)
+}
+
 const stdioErrorCodes: ReadonlySet<unknown> = new Set<StdioErrorCode>([
   ...(['spawn', 'probe', 'unsupported_version', 'exited', 'restarts'] as const),
   ...(['closed', 'ended', 'too_large', 'protocol'] as const),

@@ -72,6 +72,21 @@ describe('a failed call', () => {
     ['that took too long may have run', new ClientError('timeout', 'no answer', context), /may have run/],
     ['with wrong arguments asks for others', new ClientError('rpc', 'No', rpc(-32602)), /Correct the arguments/],
     [
+      'with an argument that no header can have asks for others',
+      new ClientError('invalid_arguments', 'No', context),
+      /Correct the arguments/,
+    ],
+    [
+      'of a tool that the server does not have points to the list, and does not blame the arguments',
+      new ClientError('rpc', 'No', { ...context, rpc: { code: -32602, message: 'Unknown tool "t"' } }),
+      /Take a name from the list of tools/,
+    ],
+    [
+      'of a tool whose output schema cannot be used is not repeated',
+      new ClientError('schema_refused', 'No', context),
+      /Do not try again/,
+    ],
+    [
       'whose question was lost in a restart does not blame the arguments',
       new ClientError('rpc', 'No', rpc(-32602, { reason: 'requestState' })),
       /The arguments were right\./,
@@ -82,6 +97,11 @@ describe('a failed call', () => {
       'at a busy server is repeated later',
       new ClientError('rpc', 'No', rpc(-32000, { retryAfterMs: 1500 })),
       /after 2 seconds/,
+    ],
+    [
+      'is repeated after a second at least',
+      new ClientError('rpc', 'No', rpc(-32000, { retryAfterMs: 100 })),
+      /after 1 second\./,
     ],
   ])('%s', async (_, error, text) => {
     const callTool = vi.fn().mockRejectedValue(error)

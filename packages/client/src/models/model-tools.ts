@@ -125,11 +125,22 @@ function failedResult(text: string): CallToolResult {
 function adviceOf(error: ClientError): string {
   if (isLostQuestion(error))
     return 'The arguments were right. Find out what the tool has done before you call it again.'
-  if (error.rpc?.code === errorCodes.invalidParams) return 'Correct the arguments before you try again.'
-  if (isPermanent(error)) return 'Do not try again: the same call would fail again.'
-  if (isUncertain(error)) return 'The tool may have run. Find out before you try again.'
+  if (isUnknownTool(error)) return 'Take a name from the list of tools, which may have changed since you read it.'
+  if (error.rpc?.code === errorCodes.invalidParams || error.code === 'invalid_arguments')
+    return 'Correct the arguments before you try again.'
+  if (isPermanent(error) || error.code === 'schema_refused') return 'Do not try again: the same call would fail again.'
+  return isUncertain(error) ? 'The tool may have run. Find out before you try again.' : describePause(error)
+}
+
+function describePause(error: ClientError): string {
   const seconds = Math.ceil(retryAfterMsOf(error) / 1000)
-  return seconds > 0 ? `Try again after ${seconds} seconds.` : 'You can try again.'
+  if (seconds === 0) return 'You can try again.'
+  return `Try again after ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`
+}
+
+/** True if no tool has the called name, in the words of the specification (server/tools, error handling). */
+function isUnknownTool({ rpc }: ClientError): boolean {
+  return rpc?.code === errorCodes.invalidParams && /^unknown tool\b/i.test(rpc.message)
 }
 
 /** True if the server no longer knows the question that the user answered, for example after a restart. */

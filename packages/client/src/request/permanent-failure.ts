@@ -20,15 +20,21 @@ const permanentCauseCodes: ReadonlySet<unknown> = new Set(['certificate', 'spawn
 /**
  * True if repeating is known to be useless: for `unsupported_version`, `input_required`, an `rpc` error about the
  * request itself (such as invalid params) or with `permanent` in its data, HTTP 401 or 403, an untrusted certificate,
- * and a process that cannot be started, does not answer its first request or has ended too often. False for all other
- * codes, even if the same call will fail again, as with `invalid_arguments`.
+ * a process that cannot be started, does not answer its first request or has ended too often, and a connection or
+ * gateway that was closed before the call. False for all other codes, even if the same call will fail again, as with
+ * `invalid_arguments`.
  */
 export function isPermanent({ code, rpc, cause }: ClientError): boolean {
   if (code === 'unsupported_version' || code === 'input_required') return true
   if (rpc !== undefined) return isPermanentRpc(rpc)
   if (code !== 'transport' || !(cause instanceof Error)) return false
   if ('status' in cause && permanentStatuses.has(cause.status)) return true
-  return 'code' in cause && permanentCauseCodes.has(cause.code)
+  return 'code' in cause && (permanentCauseCodes.has(cause.code) || isClosedBefore(cause))
+}
+
+/** A connection that breaks may have sent the call. One that was closed before it does not open again. */
+function isClosedBefore(cause: Error): boolean {
+  return Reflect.get(cause, 'code') === 'closed' && Reflect.get(cause, 'mayHaveRun') === false
 }
 
 /** A gateway marks the error of a server that cannot be started. */

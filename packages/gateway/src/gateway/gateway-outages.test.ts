@@ -56,7 +56,10 @@ describe('an upstream that answers neither three requests in a row nor a probe [
     expect([await refused(), crm.arrived.length]).toEqual([unreachable, 4])
     expect(namesIn(await resultOf(server, 'tools/list'), 'tools')).toContain('files__add')
     state.now += 2000
-    expect([await refused(), await refused(), crm.arrived.length]).toEqual([unreachable, unreachable, 5])
+    // A process that its connection has given up is started again, too.
+    state.answer = () => Promise.reject(Object.assign(new Error('ended'), { code: 'restarts' }))
+    const ended = { ...unreachable, message: 'Upstream "crm" is unreachable: its process ended' }
+    expect([await refused(), await refused(), crm.arrived.length]).toEqual([ended, ended, 5])
     state.now += 2000
     state.answer = answer
     expect(await callTool()).toMatchObject({ resultType: 'complete' })
@@ -67,10 +70,9 @@ describe('an upstream that answers neither three requests in a row nor a probe [
   test('is probed by readiness if it is required, and the gateway is ready again without a call [GWY-021]', async () => {
     const { state, crm, server, end } = start({ required: true })
     await end()
-    const before = crm.arrived.length
-    expect([await server.ready(), await server.ready(), crm.arrived.length]).toEqual([false, false, before])
+    expect([await server.ready(), await server.ready(), crm.arrived.length]).toEqual([false, false, 4])
     state.now += 2000
-    expect([await server.ready(), await server.ready(), crm.arrived.length]).toEqual([false, false, before + 1])
+    expect([await server.ready(), await server.ready(), crm.arrived.length]).toEqual([false, false, 5])
     state.now += 2000
     state.answer = answer
     expect(await server.ready()).toBe(true)

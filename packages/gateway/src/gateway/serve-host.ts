@@ -11,6 +11,7 @@ import {
 } from '@x/schema'
 import { findRevisionError } from '@x/exchange/internal'
 import { mergeDescriptions } from './discover.ts'
+import { closedError } from '../hop/upstream-error.ts'
 import { listenToUpstreams } from './listen.ts'
 import { mergedLists, mergeList } from './lists.ts'
 import type { HostRequest } from './host-request.ts'
@@ -21,6 +22,7 @@ import { routes } from './routes.ts'
 export async function serveHost(host: HostRequest): Promise<RpcResponse> {
   const { request, call, parts } = host
   try {
+    if (parts.closed.aborted) throw closedError(`Gateway ${quoteText(parts.info.name)}`)
     checkHostRequest(request)
     return await answer(host)
   } catch (error) {

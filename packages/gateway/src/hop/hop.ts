@@ -228,7 +228,7 @@ export class ConnectedHop implements Hop {
     try {
       pooled = this.#pool.open(identity)
     } catch (error) {
-      if (isLimitError(error)) throw error
+      if (isLimitError(error) || isMcpError(error)) throw error
       log(errorRecord(error, { method: 'server/discover', name }))
       return errorResponse(request.id, noAnswerError(name, { begun: false, cause: error }))
     }
@@ -271,6 +271,7 @@ export class ConnectedHop implements Hop {
       scope.stop(new Error('The server did not describe itself in time'))
       return await answer
     } catch {
+      this.#pool.closed.throwIfAborted()
       onFailure?.()
       return errorResponse(request.id, noAnswerError(name, { begun: false, limitMs }))
     } finally {

@@ -1,9 +1,10 @@
-import { errorRecord, requireSync, startBackgroundTimer } from '@x/core'
+import { errorRecord, quoteText, requireSync, startBackgroundTimer } from '@x/core'
 import type { Connection } from '@x/exchange'
 import type { CallingClient } from '@x/exchange/internal'
 import { findAddressProblem } from './address.ts'
 import { type HostIdentity, servesHost } from './host-identity.ts'
 import type { HopOptions, UpstreamCaller, UpstreamOptions } from './hop-options.ts'
+import { closedError } from './upstream-error.ts'
 
 // limit: idle connections | ms | an unused connection to an upstream | the connection is closed
 const idleMs = 10 * 60_000
@@ -130,7 +131,7 @@ export class ConnectionPool {
   }
 
   async close(): Promise<void> {
-    this.#closeController.abort(new Error('The proxy was closed'))
+    this.#closeController.abort(closedError(`The way to ${quoteText(this.#deps.name)}`))
     await Promise.all(Array.from(this.#connections, (pooled) => this.drop(pooled)))
   }
 

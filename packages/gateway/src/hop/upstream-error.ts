@@ -53,8 +53,11 @@ const causes: ReadonlyMap<unknown, string> = new Map([
   ['restarts', 'its process ended'],
 ])
 
-/** Causes that need an operator: a host that tries again does not mend a program that ends at its start. */
-const permanentCauses: ReadonlySet<unknown> = new Set(['spawn', 'probe', 'restarts', 'certificate'])
+/**
+ * Causes that need an operator. A process that has ended too often is not among them: its connection gives it up, and
+ * the gateway then starts it again over another one.
+ */
+const permanentCauses: ReadonlySet<unknown> = new Set(['spawn', 'probe', 'certificate'])
 
 function retryOf(cause: unknown, retryAfterMs: number): JsonObject {
   const isPermanent = cause instanceof Error && 'code' in cause && permanentCauses.has(cause.code)
@@ -80,6 +83,15 @@ const startingRetryMs = 2000
 /** For a request that was not sent, because the upstream's process has not answered anything yet. */
 export function notStartedError(name: string): McpError {
   return upstreamError(name, 'has not started yet', { more: { begun: false, retryAfterMs: startingRetryMs } })
+}
+
+/**
+ * For a request that comes after the program has closed a gateway or a proxy, which `what` names. It stays closed, so a
+ * host has nothing to wait for.
+ */
+export function closedError(what: string): McpError {
+  const message = `${what} was closed here: the request was not sent, and another attempt fails too`
+  return new McpError(errorCodes.internal, message, { data: { begun: false, permanent: true } })
 }
 
 /** For a call whose process cannot be reached any more. */

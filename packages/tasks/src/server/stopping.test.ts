@@ -51,6 +51,18 @@ describe('a server that stops', () => {
     },
   )
 
+  test('runs no task once it is closed, and says that the call has not begun', async () => {
+    const run = (): string => 'done'
+    const tools = (['required', 'allowed'] as const).map((task) => tool(task, { description: 'Works', task, run }))
+    const { server, error, result } = createFleet().add(tools)
+    await server.close()
+    expect(await error('tools/call', { name: 'required' })).toMatchObject({
+      message: expect.stringContaining('The server was closed here'),
+      data: { begun: false, permanent: true },
+    })
+    expect(textOf(await result('tools/call', { name: 'allowed' }))).toBe('done')
+  })
+
   test('releases a task after the grace period if its step does not end', async () => {
     const { done, work } = createWorkRecorder()
     const [shut, signals] = [createGate(), [] as string[]]

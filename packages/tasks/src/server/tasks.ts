@@ -56,6 +56,7 @@ function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): Ext
   const { engine } = settings
   const worker = new Worker(context)
   let isDriverMissing = false
+  let isClosed = false
   return {
     api: {
       ...createTaskAdmin(engine, { onChange: (id) => taskChanges.notifyChange(id), onReady: dispatch }),
@@ -69,7 +70,7 @@ function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): Ext
       run: (id, options) => worker.run(id, options),
     },
     methods: createTaskMethods(context),
-    middleware: createTaskMiddleware(worker, context),
+    middleware: createTaskMiddleware(worker, context, () => isClosed),
     ...(options.isStoreOmitted && host.state !== undefined && { localOnly: localOnlyMessage }),
     get required() {
       return isDriverMissing || runsOnlyTasks(host.tools())
@@ -89,6 +90,7 @@ function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): Ext
     drain: () => worker.drain(),
     close: async ({ graceMs }) => {
       await worker.close(graceMs)
+      isClosed = true
       await settlesWithin(engine.close(), engineCloseMs, settings.clock)
     },
   }

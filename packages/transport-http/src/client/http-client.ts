@@ -60,7 +60,9 @@ export function createPlatformClient(
     const reason = new HttpError('closed', 'the connection was closed here', { origin })
     endLoginWatch?.()
     states.close(reason)
-    closeController.abort(reason)
+    // What is asked of the connection later was never sent.
+    const message = 'the connection was closed here before this request, so nothing was sent'
+    closeController.abort(new HttpError('closed', message, { origin, mayHaveRun: false }))
     stopAll(reason)
     await platform.sender.close()
   }

@@ -16,7 +16,7 @@ import type { StreamPair } from '../close-streams.ts'
 import { idFromExcerpt, type SkippedLine } from '../line-splitter.ts'
 import { type MessageWriter, createMessageWriter } from '../message-writer.ts'
 import { readLines } from '../read-lines.ts'
-import { StdioError } from '../stdio-error.ts'
+import { StdioError, toUnsentError } from '../stdio-error.ts'
 import type { ConnectionSettings } from './options.ts'
 import { hasLogLevel, parseWireId, requestIdOf, withCallerId, withCallerIds, withWireId } from './wire-ids.ts'
 
@@ -64,7 +64,7 @@ export class ClientConnection {
   send(request: RpcRequest, call: Call): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
       if (isCancelled(call)) return reject(call.signal.reason)
-      if (this.#failure) return reject(this.#failure.error)
+      if (this.#failure) return reject(toUnsentError(this.#failure.error))
       const id = this.#lastId + 1
       const text = encodeMessage(withWireId(request, id))
       this.#lastId = id

@@ -9,7 +9,7 @@ import {
   supportsDiscover,
 } from '@x/exchange/internal'
 import type { StreamPair } from '../close-streams.ts'
-import { StdioError } from '../stdio-error.ts'
+import { StdioError, toUnsentError } from '../stdio-error.ts'
 import { ClientConnection } from './client-connection.ts'
 import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './options.ts'
 import { createRestartPolicy, type RestartPolicy } from './restart-policy.ts'
@@ -91,7 +91,7 @@ export class Supervisor {
   /** Ends the process permanently, and rejects all callers that wait for a process. */
   async close(reason: StdioError): Promise<void> {
     this.states.close(reason)
-    this.#closeController.abort(reason)
+    this.#closeController.abort(toUnsentError(reason))
     for (const { clientConnection } of this.#runningProcesses) clientConnection.fail(reason)
     await this.#openPromise?.catch(() => {})
     await Promise.all([...this.#runningProcesses].map((runningProcess) => this.#stop(runningProcess, reason)))
@@ -123,7 +123,7 @@ export class Supervisor {
       this.#hasAnswered = true
     } catch (error) {
       await this.#stop(runningProcess, toStdioError(error))
-      throw error
+      throw toUnsentError(signal.aborted ? signal.reason : error)
     }
     // The process may have exited directly after its first response.
     if (this.#runningProcesses.has(runningProcess)) {

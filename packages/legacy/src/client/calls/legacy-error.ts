@@ -7,11 +7,15 @@ type LegacyErrorCode =
   | 'undecided'
   /** Negotiating with the server's process has failed, so the process ends. */
   | 'refused'
+  /** The connection was closed before its first request. */
+  | 'closed'
 
 /** A connection to a server of an earlier revision has failed. */
 export class LegacyError extends Error {
   override readonly name = 'LegacyError'
   readonly code: LegacyErrorCode
+  /** Each code is about a call that has not run. */
+  readonly mayHaveRun = false
   /** The server's answer, if it was an error. */
   readonly response: RpcError | undefined
 

@@ -2,7 +2,7 @@ import { type Clock, isCancelled, raceWithCancellation, withTimeout } from '@x/c
 import type { Call, Connection, ConnectionState, Exchange, ObservableState } from '@x/exchange'
 import type { RpcRequest, RpcResponse } from '@x/schema'
 import { callingClientKey, ConnectionStateSource } from '@x/exchange/internal'
-import { isLegacyError } from '../calls/legacy-error.ts'
+import { isLegacyError, LegacyError } from '../calls/legacy-error.ts'
 import { createSessionCalls, type SessionCalls, userOf } from '../calls/session-calls.ts'
 import type { AnyConnection, LegacySettings, ProcessView, ServerPeer } from '../options.ts'
 import { Negotiation, type NegotiationOptions, type Opening } from './negotiation.ts'
@@ -31,7 +31,7 @@ interface ConversationEntry {
 /** One connection keeps at most this many conversations, one for each principal. Beyond that, the oldest is ended. */
 const maxConversations = 1000
 const endTimeoutMs = 2000
-const closedMessage = 'the connection was closed here'
+const closedMessage = 'the connection was closed here before this request, so nothing was sent'
 
 /** Connects to a server of any revision. Only the first request loads the transport and detects the revision. */
 export function createStatefulConnection(options: ConnectionOptions): AnyConnection {
@@ -236,7 +236,7 @@ class StatefulConnection implements AnyConnection {
 
   async close(): Promise<void> {
     if (!this.closed.aborted) {
-      const reason = this.#transport?.createError('closed', closedMessage) ?? new Error(closedMessage)
+      const reason = this.#transport?.createError('closed', closedMessage) ?? new LegacyError('closed', closedMessage)
       this.#states.close(reason)
       this.#closeController.abort(reason)
       await Promise.all(Array.from(this.#conversations.values(), ({ conversation }) => this.#endAtServer(conversation)))

@@ -29,6 +29,7 @@ export interface Transport {
   sessionKeyOf(request: RpcRequest): Promise<string>
   /** Opens a port and negotiates over it, on behalf of the client that has sent the request. */
   open(request: RpcRequest, negotiate: Negotiate): Promise<Conversation>
+  /** For a call that was not sent. */
   createError(code: 'timeout' | 'closed', message: string): Error
   /** True if a server of one revision may reject a request of the other revision with this response or error. */
   isRefusal(outcome: unknown): boolean

@@ -23,7 +23,7 @@ export function createHttpTransport(url: URL, options: HttpOptions, clock: Clock
     sessionKeyOf: async (request: RpcRequest) =>
       typeof headers === 'function' ? JSON.stringify(Object.entries(await headers(request)).toSorted()) : '',
     open: (request, negotiate) => negotiate(createHttpPort({ http, clock, maxStreamBytes, relatedRequest: request })),
-    createError: (code, message) => new HttpError(code, message, { origin: url.origin }),
+    createError: (code, message) => new HttpError(code, message, { origin: url.origin, mayHaveRun: false }),
     isRefusal: (outcome) => {
       if (isHttpError(outcome)) return refusalStatuses.has(outcome.status)
       const error = isJsonObject(outcome) ? outcome['error'] : undefined

@@ -137,7 +137,9 @@ class StdioTransport implements Transport {
 
   createError(code: 'timeout' | 'closed', message: string): Error {
     const { command } = this.#options.entry
-    return code === 'timeout' ? new StdioError('probe', `${command}: ${message}`) : new StdioError(code, message)
+    return code === 'timeout'
+      ? new StdioError('probe', `${command}: ${message}`)
+      : new StdioError(code, message, { mayHaveRun: false })
   }
 
   isRefusal(): boolean {
