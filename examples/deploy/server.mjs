@@ -2,7 +2,7 @@ import { serveHttp } from '@x/transport-http/node'
 import { createInstance } from './definition.mjs'
 import { readEnvironment } from './environment.mjs'
 
-// The balancer checks `/readyz` each second. It has noticed a stop after three seconds, and calls then leave within ten.
+// A balancer that checks `/readyz` every second notices a stop within three. Running calls then have ten seconds.
 const stopOnSignals = { noticeMs: 3_000, graceMs: 10_000 }
 
 let server
@@ -16,6 +16,6 @@ try {
 } catch (error) {
   console.error(error.message)
   process.exitCode = 1
-  // Otherwise what it has opened, such as connections of the database, keeps the process alive for some seconds.
+  // Open connections to the database would keep the process alive for some seconds.
   await server?.close()
 }
