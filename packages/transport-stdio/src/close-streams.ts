@@ -8,8 +8,8 @@ export interface StreamPair {
 }
 
 /**
- * Ends the output, and reads the input until the peer ends it. If a socket were closed with unread bytes, the peer
- * would lose the last responses. After `graceMs` both streams are destroyed. Resolves when both streams are closed.
+ * Ends the output, and reads on until the peer ends its side: if a socket were closed with unread bytes, the peer would
+ * lose the last responses. After `graceMs` both streams are destroyed. Resolves when both are closed.
  */
 export function closeStreams({ input, output }: StreamPair, graceMs: number, clock: Clock): Promise<void> {
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
 /**
- * The stdio transport, for servers and clients.
+ * MCP over stdio, for servers and clients.
  *
  * @module @x/transport-stdio
  */

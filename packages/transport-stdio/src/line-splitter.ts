@@ -1,18 +1,18 @@
 import { isUtf8 } from 'node:buffer'
 import type { RequestId } from '@x/schema'
 
-/** A line that was skipped. The excerpts of its two ends serve diagnostics, and may contain the id of its message. */
+/** A line that was too long. Its two ends are kept for diagnostics, and may contain the id of its message. */
 export interface SkippedLine {
   readonly kind: 'too_long' | 'not_utf8'
-  /** The first bytes of the line, at most 256, decoded as UTF-8 even if they are invalid. */
+  /** First bytes of the line, at most 256, decoded as UTF-8 even if they are invalid. */
   readonly head: string
-  /** The last bytes of the line, at most 64. */
+  /** Last bytes of the line, at most 64. */
   readonly tail: string
 }
 
-/** The functions that receive lines from {@link createLineSplitter}. */
+/** Receives what {@link createLineSplitter} finds. */
 export interface LineSink {
-  /** Called with each line without its ending, unless the line is empty. */
+  /** Called with each line, without its ending. Empty lines are left out. */
   readonly onLine: (text: string) => void
   /** Called with each line that was skipped. */
   readonly onSkipped: (skippedLine: SkippedLine) => void
@@ -20,9 +20,9 @@ export interface LineSink {
 
 /** Splits bytes into lines. */
 export interface LineSplitter {
-  /** Processes the next bytes of the stream. Does not keep a reference to the chunk. */
+  /** Processes the next bytes of the stream. Keeps no reference to the chunk. */
   push(chunk: Buffer): void
-  /** Ends the stream. Bytes after the last newline form a last line. */
+  /** Ends the stream. Bytes after the last newline are a last line. */
   end(): void
 }
 
@@ -33,9 +33,9 @@ const tailBytes = 64
 const emptyBuffer = Buffer.alloc(0)
 
 /**
- * Creates a splitter for lines of UTF-8. A line ends with a newline, or with a carriage return and a newline
+ * Splits bytes into lines of UTF-8, which end with a newline, or a carriage return and a newline
  * (basic/transports/stdio). The time for each byte is bounded, however small the chunks are. Of a line with more than
- * `maxBytes` bytes, only the two ends are stored.
+ * `maxBytes` bytes, only the two ends are kept.
  */
 export function createLineSplitter(maxBytes: number, sink: LineSink): LineSplitter {
   const lineBuffer = createLineBuffer()
@@ -43,7 +43,7 @@ export function createLineSplitter(maxBytes: number, sink: LineSink): LineSplitt
 
   const appendPart = (part: Buffer): void => {
     if (skippedExcerpt !== undefined) skippedExcerpt = extendExcerpt(skippedExcerpt, part)
-    // One more byte is allowed, because the last byte may be a carriage return.
+    // One byte more, because the last one may be a carriage return.
     else if (lineBuffer.length() + part.length <= maxBytes + 1) lineBuffer.append(part)
     else skippedExcerpt = extendExcerpt(createExcerpt(lineBuffer.take()), part)
   }
@@ -106,14 +106,13 @@ function toSkippedLine(kind: SkippedLine['kind'], { head, tail }: Excerpt): Skip
 interface LineBuffer {
   length(): number
   append(part: Buffer): void
-  /** Returns the appended bytes, and empties the buffer. The next `append` may overwrite the returned bytes. */
+  /** Empties the buffer. The next `append` may overwrite the returned bytes. */
   take(): Buffer
 }
 
 const maxReusedBytes = 64 * 1024
 
-// All bytes are kept in one buffer and not in a list of chunks. Otherwise a peer that sends single bytes could fill the
-// memory with chunks.
+// One buffer and no list of chunks, or a peer that sends single bytes could fill the memory with them.
 function createLineBuffer(): LineBuffer {
   let buffer = emptyBuffer
   let length = 0
@@ -139,13 +138,13 @@ function createLineBuffer(): LineBuffer {
 
 const idPattern = String.raw`("[ !#-\[\]-~]{0,128}"|-?\d{1,16})`
 const idAtStartPattern = new RegExp(String.raw`^\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*${idPattern}\s*[,}]`)
-// The last brace of the text ends the message. So an `id` directly before this brace is the id of the message and not
-// one of a nested object.
+// The last brace of the text ends the message, so an `id` right before it belongs to the message and to no nested
+// object.
 const idAtEndPattern = new RegExp(String.raw`(?<!\\)"id"\s*:\s*${idPattern}\s*\}\s*$`)
 
 /**
- * Returns the id of the message in a skipped line, so that its call can be answered. The id is found if it is the first
- * or the last member, as in the messages of most peers.
+ * The id of a skipped message, so that its call can be answered. It is found as the first or the last member, where
+ * most peers write it.
  */
 export function idFromExcerpt({ head, tail }: SkippedLine): RequestId | undefined {
   const text = idAtStartPattern.exec(head)?.[1] ?? idAtEndPattern.exec(tail)?.[1]

@@ -1,44 +1,39 @@
 import type { Writable } from 'node:stream'
 
-/** Writes messages to a stream, one per line. */
+/** Writes one message per line. */
 export interface MessageWriter {
-  /** Writes a message, which must be one line of JSON. Does nothing after the stream has failed or ended. */
+  /** `line` must be one line of JSON. Does nothing after the stream has failed or ended. */
   write(line: string): void
   /**
    * Writes a message after a pause, or at the next flush if that is earlier. The pause begins when the stream has taken
    * the messages before, so that they never share a chunk. Other messages are written in the meantime.
    */
   writeAfterPause(line: string, pauseMs: number): void
-  /** Returns true if the stream has not yet taken the messages of this tick. */
+  /** True until the stream has taken the messages of this tick. */
   hasPendingText(): boolean
-  /**
-   * Returns the length of the waiting output in characters. This approximates the number of bytes, which is sufficient
-   * to limit memory.
-   */
+  /** In characters, which is close enough to bytes for limiting memory. */
   getQueuedBytes(): number
   /**
-   * Returns `undefined` if the reader is fast enough, or if the stream has ended. Otherwise returns a promise that
-   * resolves when the reader has caught up or the stream has ended.
+   * Undefined while the reader is fast enough, and once the stream has ended. The promise resolves when the reader has
+   * caught up or the stream has ended.
    */
   waitForDrain(): Promise<void> | undefined
-  /** Resolves when the operating system has accepted all output, or when the stream has failed. */
+  /** Resolves when the operating system has accepted all output, or the stream has failed. */
   flush(): Promise<void>
 }
 
-/** The functions that handle the events of a stream. */
 export interface WriterEvents {
-  /** Called when the reader is too slow. The caller should then write only necessary messages. */
+  /** The reader is too slow: write only what is necessary. */
   readonly onFull: () => void
-  /** Called when the reader has caught up. */
+  /** The reader has caught up. */
   readonly onDrain: () => void
-  /** Called when the stream has failed. A pipe fails when its reader exits. */
+  /** A pipe fails when its reader exits. */
   readonly onFailure: (error: unknown) => void
 }
 
 /**
- * Creates a writer that collects the output of one event-loop tick, so that many responses need one system call.
- *
- * The function `send` writes to the stream. Default: `write` of the stream.
+ * Collects the output of one event-loop tick, so that many responses need one system call. `send` replaces `write` of
+ * the stream.
  */
 export function createMessageWriter(
   output: Writable,
@@ -78,7 +73,7 @@ export function createMessageWriter(
     events.onDrain()
   })
   output.on('close', backlog.clear)
-  // The listener stays: without one, a late error of the last write would end the process.
+  // Stays: without a listener, a late error of the last write would end the process.
   output.on('error', (error) => {
     hasFailed = true
     backlog.clear()
@@ -90,7 +85,7 @@ export function createMessageWriter(
     hasPendingText: () => isScheduled,
     waitForDrain: () => {
       if (hasFailed || output.destroyed || output.writableEnded) return undefined
-      // The output of one tick is written at its end. This check limits the output that is collected until then.
+      // Output is written at the end of a tick; until then, this limits what is collected.
       if (pendingText.length > output.writableHighWaterMark) backlog.markFull()
       return backlog.waitForClear()
     },
@@ -105,8 +100,8 @@ export function createMessageWriter(
 }
 
 /**
- * Creates a set of lines. Each line is written after its pause, or earlier when all lines are released. While
- * `hasPendingText` returns true, pauses begin with `beginPauses`.
+ * Each line is written after its pause, or when all are released. While `hasPendingText` returns true, `beginPauses`
+ * begins the pauses.
  */
 function createPausedLines(
   write: (line: string) => void,
@@ -139,7 +134,6 @@ function createPausedLines(
   }
 }
 
-/** Records if the reader is too slow. `waitForClear` then returns a promise that resolves when it has caught up. */
 function createBacklog(): { markFull(): void; clear(): void; waitForClear(): Promise<void> | undefined } {
   let isFull = false
   let clearedPromise: Promise<void> | undefined

@@ -1,25 +1,22 @@
 import type { Readable } from 'node:stream'
 import { type LineSink, createLineSplitter } from './line-splitter.ts'
 
-/** The control of a stream that is being read. */
+/** Controls a stream that is being read. */
 export interface LineReader {
-  /**
-   * Pauses reading until {@link LineReader.resume} is called. The remaining lines of the current chunk are still passed
-   * on.
-   */
+  /** Pauses until {@link LineReader.resume} is called. The remaining lines of the current chunk are still passed on. */
   pause(): void
   resume(): void
-  /** Stops reading permanently. */
+  /** Stops for good. */
   stop(): void
 }
 
-/** The functions that receive the lines and the end of a stream. */
+/** Receives the lines of a stream, and its end. */
 export interface LineReaderEvents extends LineSink {
-  /** Called when the stream has ended or failed. `error` is set if it has failed. */
+  /** Called when the stream has ended, or failed with `error`. */
   readonly onEnd: (error?: unknown) => void
 }
 
-/** Starts to read a stream line by line, until the stream ends or `stop` is called. */
+/** Reads a stream line by line, until it ends or `stop` is called. */
 export function readLines(input: Readable, maxLineBytes: number, events: LineReaderEvents): LineReader {
   let isFinished = false
   const lineSplitter = createLineSplitter(maxLineBytes, {
@@ -30,7 +27,7 @@ export function readLines(input: Readable, maxLineBytes: number, events: LineRea
       if (!isFinished) events.onSkipped(skippedLine)
     },
   })
-  // Chunks are strings if the program has set an encoding on the stream, which is common for stdin.
+  // A program may have set an encoding, and often does for stdin; then chunks are strings.
   const takeChunk = (chunk: Buffer | string): void =>
     lineSplitter.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
   const finish = (error?: unknown): void => {
@@ -40,8 +37,7 @@ export function readLines(input: Readable, maxLineBytes: number, events: LineRea
     events.onEnd(error)
   }
   const onInputEnd = (): void => finish()
-  // The listeners for the end and for errors are never removed, because a late error without a listener would end the
-  // process.
+  // These listeners are never removed: a late error without one would end the process.
   input.on('data', takeChunk).on('end', onInputEnd).on('close', onInputEnd).on('error', finish)
   return {
     pause: () => void input.pause(),

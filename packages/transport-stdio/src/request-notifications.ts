@@ -1,13 +1,12 @@
 import { isJsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 
 /**
- * The key in `_meta` with which a server of this package names the request of a notification. A progress notification
- * has a token, and a notification of a subscription has an id. A log message has neither, and on stdio all requests
- * share one stream.
+ * Names, in `_meta`, the request of a notification. A progress notification has a token and one of a subscription has
+ * an id, but a log message has neither, and on stdio all requests share one stream.
  */
 export const requestIdKey = 'x.transport-stdio/requestId'
 
-/** Adds the id of its request to a notification that does not name the request. */
+/** Adds the id of its request, unless the notification names it already. */
 export function withRequestId(message: RpcNotification, id: RequestId): RpcNotification {
   const { params = {} } = message
   const { _meta } = params
@@ -18,7 +17,7 @@ export function withRequestId(message: RpcNotification, id: RequestId): RpcNotif
 
 const cancelledMethod = 'notifications/cancelled'
 
-/** Creates the notification that cancels a call (basic/patterns/cancellation). */
+/** Cancels a call (basic/patterns/cancellation). */
 export function createCancelledNotification(requestId: RequestId, reason?: string): RpcNotification {
   return {
     jsonrpc: '2.0',
@@ -27,10 +26,7 @@ export function createCancelledNotification(requestId: RequestId, reason?: strin
   }
 }
 
-/**
- * Parses a cancellation. Returns `undefined` for any other notification, and for a malformed cancellation, which must
- * be ignored.
- */
+/** Undefined for any other notification, and for a malformed cancellation, which must be ignored. */
 export function readCancellation(
   message: RpcNotification,
 ): { readonly requestId: RequestId; readonly reason: string | undefined } | undefined {

@@ -1,14 +1,11 @@
-/**
- * The error codes of {@link StdioError}. They give the reason why a call over stdio got no response, or describe an
- * invalid message.
- */
+/** Codes of {@link StdioError}: why a call over stdio got no response, or what is wrong with a message. */
 export type StdioErrorCode =
   /** The process could not be started. */
   | 'spawn'
   /** The process has started, but did not answer `server/discover` in time. */
   | 'probe'
   /**
-   * The server implements only earlier revisions of the protocol. The message contains its revision if the server names
+   * The server implements only earlier revisions of the protocol. The message has its revision, if the server names
    * one.
    */
   | 'unsupported_version'
@@ -31,15 +28,15 @@ export type StdioErrorCode =
   /** A message violates the rules of the transport. The message was skipped. */
   | 'protocol'
 
-/** The members of a {@link StdioError} without its code and message. */
+/** What a {@link StdioError} has beside its code and message. */
 export interface StdioErrorDetails {
-  /** The exit code of the process. Undefined if a signal ended the process. */
+  /** Exit code of the process. Undefined if a signal ended it. */
   readonly exitCode?: number | undefined
-  /** The signal that ended the process, such as `SIGKILL`. */
+  /** Signal that ended the process, such as `SIGKILL`. */
   readonly signal?: string | undefined
   /**
-   * The last lines that the process wrote to stderr, at most 2,000 characters. Empty if stderr is inherited. Undefined
-   * in errors that report no exit.
+   * Last lines on stderr, at most 2,000 characters. Empty if stderr is inherited. Undefined in errors that report no
+   * exit.
    */
   readonly stderr?: string | undefined
   /** False if the process ran no call that could have an effect. Default: as the code says. */
@@ -47,13 +44,10 @@ export interface StdioErrorDetails {
   readonly cause?: unknown
 }
 
-/** The codes of failures before any call was written to the process. */
+/** Nothing was written to the process yet. */
 const unsentCodes: ReadonlySet<StdioErrorCode> = new Set(['spawn', 'probe', 'unsupported_version', 'restarts'])
 
-/**
- * Reports that a call over stdio got no response. An error that the server sends is a response, and so not a
- * `StdioError`.
- */
+/** A call over stdio got no response. An error that the server sends is a response, and no `StdioError`. */
 export class StdioError extends Error {
   override readonly name = 'StdioError'
   readonly code: StdioErrorCode
@@ -86,7 +80,7 @@ const stdioErrorCodes: ReadonlySet<unknown> = new Set<StdioErrorCode>([
   ...(['closed', 'ended', 'too_large', 'protocol'] as const),
 ])
 
-/** Returns true if a value is a {@link StdioError}. The class may come from another copy of this package. */
+/** True for a {@link StdioError}, also one of another copy of this package. */
 export function isStdioError(error: unknown): error is StdioError {
   return error instanceof Error && error.name === 'StdioError' && 'code' in error && stdioErrorCodes.has(error.code)
 }

@@ -20,11 +20,10 @@ import { StdioError, toUnsentError } from '../stdio-error.ts'
 import type { ConnectionSettings } from './options.ts'
 import { hasLogLevel, parseWireId, requestIdOf, withCallerId, withCallerIds, withWireId } from './wire-ids.ts'
 
-/** The dependencies of a connection. */
 export interface ClientConnectionDeps {
   readonly streams: StreamPair
   readonly settings: ConnectionSettings
-  /** Called when the server has closed its streams or they have failed. No message arrives afterwards. */
+  /** No message arrives after this call. `error` is set if the streams failed. */
   readonly onEnd: (error?: unknown) => void
 }
 
@@ -37,9 +36,7 @@ interface UnansweredCall {
   readonly cancel: (reason: unknown) => void
 }
 
-/**
- * The calls over one pair of streams. Each call gets an id that is unique on the connection (basic/transports/stdio).
- */
+/** Calls over one pair of streams. Each gets an id that is unique on the connection (basic/transports/stdio). */
 export class ClientConnection {
   readonly #writer: MessageWriter
   readonly #settings: ConnectionSettings
@@ -57,10 +54,7 @@ export class ClientConnection {
     })
   }
 
-  /**
-   * Sends a request and returns its response. Rejects with the reason of `call.signal`, or with the error of the
-   * connection.
-   */
+  /** Rejects with the reason of `call.signal`, or with the error of the connection. */
   send(request: RpcRequest, call: Call): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
       if (isCancelled(call)) return reject(call.signal.reason)
@@ -75,23 +69,22 @@ export class ClientConnection {
     })
   }
 
-  /** Writes a notification. */
   notify(message: RpcNotification): void {
     this.#writer.write(encodeMessage(message))
   }
 
-  /** Rejects all pending and all later calls with `error`. */
+  /** Rejects all calls with `error`, pending and later ones. */
   fail(error: unknown): void {
     this.#failure ??= { error }
     for (const id of this.#pendingCalls.keys()) this.#takePendingCall(id)?.reject(error)
   }
 
-  /** Returns true if a call is pending. */
+  /** True while a call is pending. */
   isBusy(): boolean {
     return this.#pendingCalls.size > 0
   }
 
-  /** Returns true if a pending call may have an effect. Methods of extensions may have one. */
+  /** True if a pending call may have an effect. A method of an extension always counts. */
   mayAct(): boolean {
     return [...this.#pendingCalls.values()].some(({ request }) => {
       const row = findMethodRow(request.method)
@@ -99,7 +92,6 @@ export class ClientConnection {
     })
   }
 
-  /** Stops waiting for the response of a call, and notifies the server (basic/patterns/cancellation). */
   #cancelCall(id: number, reason: unknown): void {
     const pendingCall = this.#takePendingCall(id)
     if (pendingCall === undefined) return
@@ -133,7 +125,7 @@ export class ClientConnection {
 
   #receiveRequest(request: RpcRequest): void {
     const { onRequest } = this.#settings
-    // The server gets no response to its request, because a client of this revision sends no responses.
+    // Not answered: a client of this revision sends no responses.
     if (onRequest === undefined) return this.#reportProblem(`the server sent a request: ${quoteText(request.method)}`)
     const answer = async (): Promise<RpcResponse | undefined> => onRequest(request)
     answer().then(
@@ -148,7 +140,7 @@ export class ClientConnection {
     const id = parseWireId(response.id)
     const pendingCall = this.#takePendingCall(id)
     if (pendingCall !== undefined) return pendingCall.resolve(withCallerId(response, pendingCall.request.id))
-    // This may be the late response to a cancelled call, which is ignored.
+    // May be the late response to a cancelled call.
     if (id !== undefined && id > 0 && id <= this.#lastId) return
     const problem =
       'error' in response
@@ -163,8 +155,7 @@ export class ClientConnection {
     const id = this.#findCallId(message)
     const pendingCall = id === undefined ? undefined : this.#pendingCalls.get(id)
     if (id === undefined || pendingCall === undefined) {
-      // A notification with a request id belongs to a call that has ended, and is ignored. A notification without a
-      // request id is passed to the host.
+      // With a request id, it belongs to a call that has ended. Only one without goes to the host.
       if (requestIdOf(message) === undefined)
         callListener(this.#settings.onNotification, message, (error) =>
           this.#reportProblem('onNotification failed', error),
@@ -179,9 +170,8 @@ export class ClientConnection {
   }
 
   /**
-   * Finds the call that a notification belongs to. A log message without a request id belongs to the only call that has
-   * requested logs. If several calls have requested logs, the message belongs to none of them, because they may belong to
-   * different clients.
+   * A log message without a request id belongs to the one call that asked for logs. If several did, none gets it,
+   * because they may be of different clients.
    */
   #findCallId(message: RpcNotification): number | undefined {
     const namedRequestId = requestIdOf(message)
@@ -217,8 +207,7 @@ export class ClientConnection {
 
 function doNothing(): void {}
 
-// Returns the reason that the server receives. Only a string and the message of a `DOMException` are sent, because
-// other errors may contain secrets.
+// Only a string and the message of a `DOMException` reach the server: other errors may contain secrets.
 function toPublicReason(reason: unknown): string | undefined {
   if (typeof reason === 'string') return reason.slice(0, 200)
   return reason instanceof DOMException ? reason.message.slice(0, 200) : undefined

@@ -11,11 +11,11 @@ export interface StdioConnection extends Connection, ObservableState {
   readonly state: ObservableState['state']
   readonly onStateChange: ObservableState['onStateChange']
   /**
-   * The name of the server in errors: `stdio:` and the name of the program. Its folder and arguments are left out,
-   * because they may contain secrets.
+   * Names the server in errors: `stdio:` and the program, without folder and arguments, because these may contain
+   * secrets.
    */
   readonly url: string
-  /** The state of the process. */
+  /** State of the process. */
   readonly process: ProcessView
   /** Aborts when {@link close} is called, so that no caller retries. */
   readonly closed: AbortSignal
@@ -24,19 +24,19 @@ export interface StdioConnection extends Connection, ObservableState {
   /** Starts the process before the first call. Rejects with a `StdioError` if the process cannot be started. */
   start(): Promise<void>
   /**
-   * Rejects pending calls with a `StdioError` `closed`. Then ends the process and the processes that it has started.
-   * Closes its stdin, sends SIGTERM if one still runs after `graceMs`, and SIGKILL after `graceMs` more. Resolves when
-   * the process has ended.
+   * Rejects pending calls with a `StdioError` `closed`, then ends the process and those that it has started: closes its
+   * stdin, sends SIGTERM if one still runs after `graceMs`, and SIGKILL after another `graceMs`. Resolves when the
+   * process has ended.
    */
   close(): Promise<void>
 }
 
 /**
- * Runs a server in a child process, and returns a connection to it (basic/transports/stdio). The first call starts the
- * process. If the process has ended, the next call starts it again. Several clients may share the connection.
+ * Runs a server in a child process (basic/transports/stdio). The first call starts it, and so does the next call after
+ * it has ended. Several clients may share the connection.
  *
- * A call rejects with {@link StdioError} if no response arrives. The child process gets only a few environment
- * variables of this process (see `env`).
+ * A call rejects with {@link StdioError} if no response arrives. Of the environment of this process, the child gets
+ * only a few variables (see `env`).
  *
  * @example
  * await using connection = connectStdio({ command: 'node', args: ['server.js'] })

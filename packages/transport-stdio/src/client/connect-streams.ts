@@ -25,8 +25,8 @@ export interface ClientStreamConnection extends Connection, ObservableState {
 }
 
 /**
- * Connects to a server over open streams, such as a Unix or TCP socket, and returns the connection
- * (basic/transports/stdio). After the streams have ended, every call rejects with {@link StdioError} `closed`.
+ * Connects to a server over streams that are already open, such as a Unix or TCP socket (basic/transports/stdio). Once
+ * they have ended, every call rejects with {@link StdioError} `closed`.
  *
  * @example
  * const socket = connect('/run/mcp.sock')
@@ -36,7 +36,7 @@ export function connectStreams(options: StreamConnectOptions): ClientStreamConne
   return createStreamConnection(options)
 }
 
-/** Creates the connection of {@link connectStreams}. Tests pass another limit for the length of lines. */
+/** Tests pass another limit for the length of lines. */
 export function createStreamConnection(
   options: StreamConnectOptions,
   internals?: Pick<ConnectionSettings, 'maxLineBytes'>,

@@ -17,52 +17,51 @@ import type { StdioError } from '../stdio-error.ts'
 /** Options of a connection over any streams. */
 export interface ConnectionOptions {
   /**
-   * Receives protocol violations of the server, each with a `StdioError` as `err`. Violations are lines that are not a
-   * message, requests, and responses without a call. The connection skips them. By default they are written to standard
-   * error.
+   * Gets what the server does against the protocol, each with a `StdioError` as `err`: lines that are no message,
+   * requests, and responses without a call. The connection skips them. Default: written to standard error.
    */
   readonly log?: Log | undefined
   /**
-   * Receives each notification that names no request and belongs to no pending call. Those for calls that have ended
-   * are dropped.
+   * Receives each notification that names no request and belongs to no pending call. Those of calls that have ended are
+   * dropped.
    */
   readonly onNotification?: ((message: RpcNotification) => void) | undefined
   /**
-   * Answers requests of the server, which only servers of earlier revisions send. If it returns `undefined`, no
-   * response is sent. By default such requests are logged as violations.
+   * Answers requests of the server, which only servers of earlier revisions send. For `undefined`, no response is sent.
+   * By default, such requests are logged as violations.
    */
   readonly onRequest?: ((request: RpcRequest) => Promise<RpcResponse | undefined>) | undefined
-  /** The time limit in milliseconds for each step of closing the connection. Default: 2,000. */
+  /** Time limit in milliseconds for each step of closing. Default: 2,000. */
   readonly graceMs?: number | undefined
-  /** The clock. Default: the clock of the platform. */
+  /** Default: the platform's clock. */
   readonly runtime?: Clock | undefined
 }
 
 /** Options of {@link connectStreams}. */
 export interface StreamConnectOptions extends ConnectionOptions {
-  /** The stream from which the server's messages are read. */
+  /** Messages of the server are read from here. */
   readonly input: Readable | Duplex
-  /** The stream to which messages to the server are written. For a socket it is the same object as `input`. */
+  /** Messages to the server go here. A socket is both this and `input`. */
   readonly output: Writable | Duplex
 }
 
-/** A description of the exit of a process. */
+/** How a process ended. */
 export interface ProcessExit {
   readonly pid: number | undefined
   readonly exitCode: number | undefined
   readonly signal: string | undefined
   /**
-   * True if the connection was closed with `close()` before the exit. False if this side ended the process for another
-   * reason, such as a failed first request.
+   * True if `close()` was called before the exit. False if this side ended the process for another reason, such as a
+   * failed first request.
    */
   readonly expected: boolean
-  /** The last lines that the process wrote to stderr, at most 2,000 characters. Empty if stderr is inherited. */
+  /** Last lines on stderr, at most 2,000 characters. Empty if stderr is inherited. */
   readonly stderr: string
 }
 
 /** A process that has just started, as passed to `onStart`. */
 export interface StartedProcess {
-  /** Sends requests to this process. Rejects after the process has ended. */
+  /** Sends requests to this process alone. Rejects after it has ended. */
   readonly exchange: Exchange
   /** Sends a notification. */
   notify(message: RpcNotification): void
@@ -70,55 +69,53 @@ export interface StartedProcess {
 
 /** Options of {@link connectStdio}. They run a program on this machine, so never accept them over a network. */
 export interface StdioConnectOptions extends ConnectionOptions {
-  /** The program: a path, or a name that is looked up in `PATH`. It is started without a shell. */
+  /** A path, or a name that is looked up in `PATH`. No shell is involved. */
   readonly command: string
-  /** The arguments of the program, passed unchanged. */
+  /** Passed to the program unchanged. */
   readonly args?: readonly string[] | undefined
   /**
-   * Environment variables for the process. They are added to the few variables that every process gets, or replace
-   * them. `{ ...process.env }` passes all variables of this process.
+   * Environment variables, on top of the few that every process gets. `{ ...process.env }` passes all that this process
+   * has.
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
-  /** The working directory of the process. Default: the working directory of this process. */
+  /** Working directory. Default: that of this process. */
   readonly cwd?: string | URL | undefined
   /**
-   * Starts the process as the leader of a new process group. Then `close()` also ends the processes that it has
-   * started. SIGINT, SIGTERM and SIGHUP of this process are forwarded to the group, unless another part of this process
-   * handles them. Default: true. With `false` the
-   * process stays in the group of this process and can use its terminal, for programs such as `ssh` that ask for a
-   * password. It has no effect on Windows.
+   * Makes the process the leader of a process group, so that `close()` also ends what it has started. SIGINT, SIGTERM
+   * and SIGHUP of this process are forwarded to the group, unless another part of this process handles them. Default:
+   * true. With `false` the process stays in the group of this process and can use its terminal; programs such as `ssh`
+   * need that to ask for a password. No effect on Windows.
    */
   readonly processGroup?: boolean | undefined
   /**
-   * A function that receives the lines of stderr. `'inherit'` writes them to the stderr of this process. In any other
-   * case errors contain the last lines.
+   * Receives the lines of stderr. `'inherit'` writes them to the stderr of this process; in any other case errors
+   * contain the last ones.
    */
   readonly stderr?: 'inherit' | ((line: string) => void) | undefined
   /**
-   * Called with each new process before any request is sent. Calls wait for its promise. If the promise rejects, the
-   * calls reject with the same error, and the process is ended. By default the connection sends `server/discover`, and
-   * waits up to a minute for the response.
+   * Called with each new process before any request is sent. Calls wait for its promise; if that rejects, they reject
+   * with the same error, and the process is ended. Default: sends `server/discover`, and waits up to a minute for the
+   * response.
    */
   readonly onStart?: ((process: StartedProcess, signal: AbortSignal) => Promise<void>) | undefined
   /**
-   * With `false`, a process that has failed is not started again, and calls reject with `StdioError` `restarts`. The
-   * same applies if the first process ends before it has answered anything. By default the next call starts a process
-   * that has failed after a pause of 100 ms, doubled for each failure, until it has failed five times
-   * in a row. A failure after 60 seconds counts as the first one. An exit with code 0 while no call is pending is no
-   * failure: the next call starts the process again, also with `false`.
+   * With `false`, a process that failed is not started again, and calls reject with `StdioError` `restarts`; so they do
+   * if the first process ends before it has answered anything. By default the next call restarts it after a pause of
+   * 100 ms, which doubles with each failure, up to five in a row. A failure after 60 seconds counts as the first one.
+   * Exiting with code 0 while no call is pending is no failure: the next call starts the process again, also with
+   * `false`.
    */
   readonly restart?: false | undefined
   /** Called each time a process has exited. */
   readonly onExit?: ((exit: ProcessExit) => void) | undefined
   /**
-   * Returns the streams to use instead of those of a new process, such as streams that record what passes. It is called
-   * once for each process, before anything is written. The end of `output` must end the output of the process, and
-   * `input` must end with the input. If it throws, the process is ended and the calls reject with the same error.
+   * Replaces the streams of a new process, for example by streams that record what passes. Called once for each
+   * process, before anything is written. Ending `output` must end the output of the process, and `input` must end with
+   * the input. If it throws, the process is ended and the calls reject with the same error.
    */
   readonly wrapStreams?: ((streams: StreamPair, pid: number | undefined) => StreamPair) | undefined
 }
 
-/** The connection options, in which defaults replace missing values. */
 export interface ConnectionSettings
   extends Pick<
     ResolvedOptions<ConnectionOptions, typeof connectionOptionTable>,
@@ -131,8 +128,7 @@ export interface ConnectionSettings
 }
 
 /**
- * The limit for the bytes of one line, which equals the limit of a client over HTTP. A longer line is reported and
- * skipped. If its id can be read, the call rejects.
+ * As much as a client reads over HTTP. A longer line is reported and skipped; if its id can be read, the call rejects.
  */
 // limit: line of a server | bytes | a line from a server | the call is rejected
 const maxLineBytes = 16 * 1024 * 1024
@@ -165,7 +161,7 @@ export const stdioOptionTable = {
   wrapStreams: undefined,
 } satisfies OptionTable<StdioConnectOptions>
 
-/** Rejects unknown options, and replaces missing values by defaults. `where` is the name of the function in errors. */
+/** `where` names the function in errors. */
 export function resolveConnectionSettings(
   options: ConnectionOptions,
   table: typeof connectionOptionTable,

@@ -3,18 +3,18 @@ import process from 'node:process'
 import { type Clock, sleep } from '@x/core'
 import type { Spawn } from './spawner.ts'
 
-/** A signal that ends a process. SIGTERM lets the process finish its work, and SIGKILL ends it at once. */
+/** SIGTERM lets the process finish its work, SIGKILL does not. */
 export type TerminationSignal = 'SIGTERM' | 'SIGKILL'
 
-/** A process and the processes that it has started. */
+/** A process and those that it has started. */
 export interface ProcessTree {
-  /** Sends a signal to all running processes of the tree. On Windows every signal ends them at once. */
+  /** Signals all running processes of the tree. On Windows every signal ends them at once. */
   kill(signal: TerminationSignal): void
-  /** Resolves with true when no process of the tree is running, or with false after `timeoutMs`. */
+  /** True once none of them runs, false after `timeoutMs`. */
   waitForEnd(timeoutMs: number, clock: Clock): Promise<boolean>
 }
 
-/** The functions of the platform that end processes. Tests replace them. */
+/** How the platform ends processes; replaced in tests. */
 export interface ProcessPlatform {
   readonly platform: NodeJS.Platform
   readonly spawn: Spawn
@@ -23,8 +23,8 @@ export interface ProcessPlatform {
 const pollIntervalMs = 20
 
 /**
- * Returns the tree of a process. On POSIX the tree is the process group, or only the process itself if `isGroupLeader`
- * is false. On Windows `taskkill` finds the child processes, but only while the process itself runs.
+ * On POSIX the tree is the process group, or the process alone if `isGroupLeader` is false. On Windows `taskkill` finds
+ * the children, but only while the process itself runs.
  */
 export function createProcessTree(
   child: ChildProcess,
@@ -48,7 +48,7 @@ function toProcessTree(
       if (isTreeRunning()) kill(signal)
     },
     async waitForEnd(timeoutMs, clock) {
-      // There is no event for the end of the last process in a group, so its state is polled.
+      // Polled: no event says that the last process of a group has ended.
       for (let waitedMs = 0; waitedMs < timeoutMs && isTreeRunning(); waitedMs += pollIntervalMs) {
         await sleep(pollIntervalMs, { clock })
       }
@@ -57,18 +57,18 @@ function toProcessTree(
   }
 }
 
-/** Sends a signal to a process group. Returns true if the group exists. The signal 0 only checks this. */
+/** Returns true if the group exists. The signal 0 only checks that. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)
   } catch (error) {
-    // The group exists, but belongs to another user, because the program has changed its user.
+    // The group exists, but its program has changed its user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 
 function killTreeOnWindows(pid: number, spawn: Spawn): void {
-  // The full path prevents that a program of the same name in the working directory is started instead.
+  // By its full path, so that no program of the same name in the working directory is started instead.
   const taskkill = `${process.env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\taskkill.exe`
   spawn(taskkill, ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true }).on('error', () => {
     process.kill(pid)
@@ -78,20 +78,19 @@ function killTreeOnWindows(pid: number, spawn: Spawn): void {
 const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const stopSignals: ReadonlySet<NodeJS.Signals> = new Set(['SIGINT', 'SIGTERM'])
 const groupLeaderPids = new Set<number>()
-/** True once another part of this process has handled a signal that requests its end. */
+/** True once another part of this process has handled a signal to stop. */
 let isStopping = false
 
 /**
- * Forwards the signals that end this process to a process group, because a terminal sends the signal of Ctrl-C only to
- * the group of this process. The signal then ends this process as usual. If another part of this process handles the
- * signal, nothing is forwarded: calls may run in the group until that part closes the connection. A signal that ends
- * this process after that ends the group at once, because a program that received its first signal would only begin to
- * stop.
+ * Forwards the signals that end this process to a process group, because Ctrl-C in a terminal reaches only the group of
+ * this process. The signal then ends this process as usual. If another part of this process handles the signal, nothing
+ * is forwarded: calls may run in the group until that part closes the connection. A later signal that does end this
+ * process ends the group at once, because a program that gets its first signal would only begin to stop.
  *
- * Returns a function that stops the forwarding.
+ * The returned function stops the forwarding.
  */
 export function forwardSignals(pid: number): () => void {
-  // A listener that was added with `once` is only counted before it has run.
+  // A listener that was added with `once` counts only before it has run.
   if (groupLeaderPids.size === 0) for (const signal of forwardedSignals) process.prependListener(signal, forwardSignal)
   groupLeaderPids.add(pid)
   return () => {

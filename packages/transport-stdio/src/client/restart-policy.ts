@@ -1,27 +1,25 @@
 import type { Clock } from '@x/core'
 import { StdioError } from '../stdio-error.ts'
 
-/** The number of consecutive exits after which the process is not started again. */
 const maxConsecutiveExits = 5
 
-/** The pause before the first restart. It doubles with each consecutive exit. */
+/** Doubles with each failure in a row. */
 const firstPauseMs = 100
 
-/** The run time after which an exit counts as the first one again. */
 const healthyAfterMs = 60_000
 
-/** Counts consecutive exits of a process, and decides when the process may be restarted. */
+/** Counts failures in a row, and decides whether and when to restart. */
 export interface RestartPolicy {
-  /** Records that a process which started at `startedAt` has exited. */
+  /** A process that started at `startedAt` has exited. */
   recordExit(reason: StdioError, startedAt: number): void
   /**
-   * Returns the delay before the next start in milliseconds. Throws {@link StdioError} `restarts` if no restart is
-   * allowed. If the server implements only earlier revisions or never answered, throws the error of its last exit.
+   * Milliseconds until the next start. Throws {@link StdioError} `restarts` if there is none, or the error of the last
+   * exit if the server implements only earlier revisions or never answered.
    */
   computePauseMs(): number
 }
 
-/** Creates a restart policy. With `false` it allows no restart. */
+/** With `false`, nothing is restarted. */
 export function createRestartPolicy(restart: false | undefined, clock: Clock): RestartPolicy {
   const maxExits = restart === false ? 1 : maxConsecutiveExits
   let exitCount = 0
@@ -36,7 +34,7 @@ export function createRestartPolicy(restart: false | undefined, clock: Clock): R
     },
     computePauseMs: () => {
       if (lastError === undefined) return 0
-      // A restart would start the same program again, which implements only earlier revisions, or ends at once.
+      // Another start would run the same program: one for earlier revisions, or one that ends at once.
       if (lastError.code === 'unsupported_version' || lastError.code === 'restarts') throw lastError
       if (exitCount >= maxExits) throw restartsExhaustedError(exitCount, lastError)
       return Math.max(0, resumeAt - clock.monotonicNow())

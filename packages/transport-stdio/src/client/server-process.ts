@@ -13,18 +13,12 @@ const maxStderrLineCount = 20
 const maxStderrCharacterCount = 2000
 const maxFirstOutputLength = 600
 
-/**
- * The stderr output of a process. Any text is allowed there, and it does not indicate an error
- * (basic/transports/stdio).
- */
+/** Any text is allowed on stderr, and none of it means an error (basic/transports/stdio). */
 interface StderrLines {
-  /** Returns the last lines, at most 2,000 characters. */
   getLastLines(): string
-  /** Returns the first lines but those of stacks, at most 600 characters. */
   getFirstLines(): string
 }
 
-/** Reads stderr line by line. Long lines are cut. The last lines are stored for the error that reports an exit. */
 function readStderr(
   stream: Readable,
   onLine: StdioConnectOptions['stderr'],
@@ -56,16 +50,14 @@ const windowsVariableNames =
   PROGRAMFILES PROGRAMFILES(X86) SYSTEMDRIVE SYSTEMROOT TEMP TMP USERDOMAIN USERNAME USERPROFILE WINDIR`.split(/\s+/)
 
 /**
- * Creates the environment variables of a server's process. It copies the variables that programs need to find other
- * programs and the home folder of the user, and adds `addedVariables`. All other variables are left out, because they
- * may contain secrets.
+ * A server gets `addedVariables`, and of ours only those with which programs find other programs and the user's home
+ * folder. The rest may contain secrets.
  */
 export function createEnvironment(
   addedVariables: Readonly<Record<string, string | undefined>>,
   { env, platform }: Pick<NodeJS.Process, 'env' | 'platform'> = process,
 ): Record<string, string> {
-  // On Windows the names of variables are case-insensitive. If two names differed only in case, it would be undefined
-  // which value the process gets.
+  // Names of variables ignore case on Windows. Of two that differ in case alone, the process would get either value.
   const toVariableKey = (name: string): string => (platform === 'win32' ? name.toUpperCase() : name)
   const inheritedNames = new Set(platform === 'win32' ? windowsVariableNames : posixVariableNames)
   const variables = new Map<string, readonly [name: string, value: string | undefined]>()
@@ -77,32 +69,29 @@ export function createEnvironment(
   return Object.fromEntries(definedVariables)
 }
 
-/** The end of a process, with the beginning of its stderr. */
 export interface EndedProcess extends Omit<ProcessExit, 'expected'> {
   readonly firstOutput: string
 }
 
-/** A server that runs in a child process. */
 export interface ServerProcess {
   readonly pid: number | undefined
-  /** The stdout and stdin of the process. */
   readonly streams: StreamPair
   /** Resolves when the process has exited and its output was read. Never rejects. */
   readonly exitPromise: Promise<EndedProcess>
   /**
-   * Ends the process and the processes that it has started (basic/transports/stdio, shutdown). Closes its stdin, and
-   * waits for its exit, but at most `graceMs`. Then sends SIGTERM to all processes that still run, and SIGKILL after
-   * `graceMs` more. On Windows SIGTERM also ends them at once.
+   * Ends the process and what it has started (basic/transports/stdio, shutdown): closes its stdin and waits at most
+   * `graceMs`, then sends SIGTERM to all that still run, and SIGKILL after another `graceMs`. On Windows SIGTERM
+   * already ends them at once.
    */
   stop(graceMs: number): Promise<void>
-  /** Sends SIGKILL to the process and the processes that it has started. */
+  /** Sends SIGKILL to the process and what it has started. */
   kill(): void
 }
 
-/** The time in milliseconds for which a grandchild may keep a pipe open after the process has exited. */
+/** For so many milliseconds after the exit, a grandchild may keep a pipe open. */
 const pipeCloseTimeoutMs = 500
 
-/** Starts the process of a server without a shell. Rejects with {@link StdioError} `spawn` if it cannot be started. */
+/** No shell is involved. Rejects with {@link StdioError} `spawn` if the program cannot be started. */
 export async function startProcess(
   options: StdioConnectOptions,
   { clock, onError }: Pick<ConnectionSettings, 'clock' | 'onError'>,
@@ -110,7 +99,7 @@ export async function startProcess(
   const child = await spawnChild(options, await selectSpawner(process.platform))
   const isLeader = isGroupLeader(options)
   const stopForwarding = isLeader && child.pid !== undefined ? forwardSignals(child.pid) : undefined
-  // After the exit, another process may get the same id, so no signal may be forwarded to it.
+  // From here on another process may get this id, and must not get our signals.
   child.once('exit', () => stopForwarding?.())
   const { stdin, stdout, stderr } = child
   if (stdin === null || stdout === null) throw new StdioError('spawn', `${options.command} has no stdin and stdout`)
@@ -126,10 +115,7 @@ export async function startProcess(
   }
 }
 
-/**
- * Returns true if the process leads its own group, so that its child processes can be ended with it. This is only
- * possible on POSIX.
- */
+/** Only on POSIX: the leader of a group can be ended with its children. */
 function isGroupLeader({ processGroup = true }: StdioConnectOptions): boolean {
   return processGroup && process.platform !== 'win32'
 }
@@ -153,7 +139,7 @@ function spawnChild(options: StdioConnectOptions, { spawn, limitation }: Spawner
         windowsHide: true,
         detached: isGroupLeader(options),
       })
-      // The listener is never removed, because an error of `kill` is also reported here.
+      // Never removed, because an error of `kill` is reported here too.
       child.on('error', rejectSpawn)
       child.once('spawn', () => resolve(child))
     } catch (error) {

@@ -1,19 +1,16 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 
-/** Starts a program by its name, without a shell. */
 export type Spawn = (command: string, args: string[], options: SpawnOptions) => ChildProcess
 
-/** The function that starts programs on this platform. */
 export interface Spawner {
   readonly spawn: Spawn
-  /** The kind of programs that this function cannot start, and the remedy. */
+  /** Which programs it cannot start, and the remedy. */
   readonly limitation?: string | undefined
 }
 
 /**
- * Selects the function that starts programs. On Windows most servers start through a `.cmd` file, such as `npx`, and
- * Node's `spawn` neither finds nor runs these files. The package `cross-spawn` can start them, and is used if it is
- * installed. On other platforms it is not loaded.
+ * On Windows most servers start through a `.cmd` file, such as `npx`, which Node's `spawn` neither finds nor runs.
+ * `cross-spawn` does, and is used if it is installed; on other platforms it is not even loaded.
  */
 export async function selectSpawner(
   platform: NodeJS.Platform,
@@ -33,6 +30,6 @@ export async function selectSpawner(
 
 function isPackageMissing(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false
-  // If `cross-spawn` is installed but one of its dependencies is missing, the error names another package.
+  // If `cross-spawn` is there and one of its dependencies is not, the error names another package.
   return error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes("'cross-spawn'")
 }

@@ -15,16 +15,16 @@ import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './opt
 import { createRestartPolicy, type RestartPolicy } from './restart-policy.ts'
 import { type EndedProcess, type ServerProcess, startProcess } from './server-process.ts'
 
-/** The state of a connection's process that users can read. */
+/** What a program can read of a connection's process. */
 export interface ProcessView {
-  /** The id of the running process. `undefined` if none is running. */
+  /** Id of the running process. `undefined` if none is running. */
   readonly pid: number | undefined
-  /** The number of processes that were started to replace an earlier one. */
+  /** How often a process was started in place of an earlier one. */
   readonly restartCount: number
   /**
-   * Ends the running process at once, as a crash would: by SIGKILL, with the processes that it has started. Its calls
-   * reject with `exited`. It counts as no failure, so the next call starts another process without a pause. Does nothing
-   * if no process is running.
+   * Ends the running process at once, as a crash would: by SIGKILL, with what it has started. Its calls reject with
+   * `exited`. This is no failure, so the next call starts another process without a pause. Does nothing if no process
+   * is running.
    */
   kill(): void
 }
@@ -33,9 +33,7 @@ interface RunningProcess {
   readonly process: ServerProcess
   readonly clientConnection: ClientConnection
   readonly startedAt: number
-  /** The error that explains why this side ends the process. Undefined if it does not. */
   stopError: StdioError | undefined
-  /** True once the program has asked for the end of the process. */
   isKilled: boolean
 }
 
@@ -49,11 +47,10 @@ export class Supervisor {
   readonly #options: StdioConnectOptions
   readonly #settings: ConnectionSettings
   readonly #restartPolicy: RestartPolicy
-  /** Aborts when the connection is closed. */
   readonly #closeController = new AbortController()
   readonly #runningProcesses = new Set<RunningProcess>()
   #startCount = 0
-  /** True once a process has answered. Until then, a process that ends is not started again. */
+  /** Until a process has answered once, one that ends is not started again. */
   #hasAnswered = false
   #readyConnection: ClientConnection | undefined
   #openPromise: Promise<ClientConnection> | undefined
@@ -75,12 +72,12 @@ export class Supervisor {
     }
   }
 
-  /** The connection to the running process. Undefined if no process is ready. */
+  /** Undefined if no process is ready. */
   get readyConnection(): ClientConnection | undefined {
     return this.#readyConnection
   }
 
-  /** Starts a process if none is running, and returns the connection to it. Rejects with {@link StdioError}. */
+  /** Starts a process if none is running. Rejects with {@link StdioError}. */
   open(): Promise<ClientConnection> {
     this.#openPromise ??= this.#start().finally(() => {
       this.#openPromise = undefined
@@ -88,7 +85,7 @@ export class Supervisor {
     return this.#openPromise
   }
 
-  /** Ends the process permanently, and rejects all callers that wait for a process. */
+  /** Ends the process for good, and rejects all callers that wait for one. */
   async close(reason: StdioError): Promise<void> {
     this.states.close(reason)
     this.#closeController.abort(toUnsentError(reason))
@@ -125,7 +122,7 @@ export class Supervisor {
       await this.#stop(runningProcess, toStdioError(error))
       throw toUnsentError(signal.aborted ? signal.reason : error)
     }
-    // The process may have exited directly after its first response.
+    // It may have exited right after its first response.
     if (this.#runningProcesses.has(runningProcess)) {
       this.#readyConnection = runningProcess.clientConnection
       this.states.open()
@@ -133,7 +130,7 @@ export class Supervisor {
     return runningProcess.clientConnection
   }
 
-  /** Waits for the exits of processes that were killed, because `onExit` of one must precede `onStart` of the next. */
+  /** `onExit` of a killed process must precede `onStart` of the next. */
   async #waitForKilled(): Promise<void> {
     const killed = [...this.#runningProcesses].filter(({ isKilled }) => isKilled)
     await Promise.all(killed.map(({ process }) => process.exitPromise))
@@ -160,7 +157,7 @@ export class Supervisor {
     const mayHaveRun = clientConnection.mayAct()
     const error =
       stopError ?? createEndError(command, exit, { canStartAgain: this.#hasAnswered || isKilled, mayHaveRun })
-    // An exit with code 0 while no call is pending does not count as a failure. An idle process may exit in this way.
+    // An idle process may exit with code 0; that is no failure.
     const isOrderly = isKilled || (exit.exitCode === 0 && !clientConnection.isBusy() && stopError === undefined)
     if (!isExpected && !isOrderly) this.#restartPolicy.recordExit(error, runningProcess.startedAt)
     this.#reportExit(error)
@@ -171,7 +168,6 @@ export class Supervisor {
     if (onExit !== undefined) callListener(onExit, { ...publicExit, expected: isExpected }, reportFailure)
   }
 
-  /** The next call starts the process again, if the policy allows that. */
   #reportExit(error: StdioError): void {
     try {
       this.#restartPolicy.computePauseMs()
@@ -191,7 +187,6 @@ function toStdioError(error: unknown): StdioError {
   return error instanceof StdioError ? error : new StdioError('probe', 'The process was ended', { cause: error })
 }
 
-/** Returns the streams of a new process as the program wants them. Ends the process if the program fails to wrap them. */
 async function wrapStreams(
   { pid, streams, stop }: ServerProcess,
   { wrapStreams: wrap }: StdioConnectOptions,
@@ -213,9 +208,9 @@ function createEndError(
   return canStartAgain ? createExitError(command, exit, mayHaveRun) : createStartError(command, exit)
 }
 
-/** The error of a process that never answered. Another start would most likely end in the same way. */
+/** For a process that never answered: starting it again would most likely end the same way. */
 function createStartError(command: string, { exitCode, signal, stderr, firstOutput }: EndedProcess): StdioError {
-  // The reason comes first in the report of a runtime. The calls that led to it follow, and would fill the last lines.
+  // A runtime reports its reason first. The calls that led to it follow, and would fill the last lines.
   const outputSuffix = firstOutput === '' ? '; it wrote nothing to stderr' : `; its first output: ${firstOutput}`
   const message = `The server's process (${command}) ended ${describeEnd({ exitCode, signal })} before it answered anything, and is not started again${outputSuffix}`
   return new StdioError('restarts', message, { exitCode, signal, stderr })
@@ -232,10 +227,9 @@ function createExitError(command: string, { exitCode, signal, stderr }: EndedPro
   return new StdioError('exited', message, { exitCode, signal, stderr, mayHaveRun })
 }
 
-/** The time limit of the first request to a new process. A package runner may download the program first. */
+/** For the first request to a process: a package runner may have to download the program. */
 const probeTimeoutMs = 60_000
 
-/** Sends the first requests to a new process, before any call. */
 async function initializeProcess(
   connection: ClientConnection,
   options: StdioConnectOptions,
@@ -253,10 +247,9 @@ async function initializeProcess(
 }
 
 /**
- * Checks that a new process implements this protocol revision, before any request that an older server would
- * misinterpret (basic/transports/stdio, backward compatibility). A server passes if it answers `server/discover`. Any
- * other server is asked for its revision. Rejects with {@link StdioError} `unsupported_version`, or with the reason of
- * the signal.
+ * An older server would misinterpret our requests, so nothing else is sent before it has answered `server/discover`
+ * (basic/transports/stdio, backward compatibility). One that does not is asked for its revision. Rejects with
+ * {@link StdioError} `unsupported_version`, or with the reason of the signal.
  */
 async function probeServer(connection: ClientConnection, command: string, signal: AbortSignal): Promise<void> {
   const call = createCall({ signal })

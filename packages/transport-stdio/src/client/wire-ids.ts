@@ -11,8 +11,8 @@ import {
 import { requestIdKey } from '../request-notifications.ts'
 
 /**
- * Replaces the id of a caller's request by an id of the connection, because several clients may share the streams. The
- * progress token, if there is one, is replaced too.
+ * Gives a request an id of the connection, because several clients may share the streams. A progress token is replaced
+ * too.
  */
 export function withWireId({ method, params }: RpcRequest, id: number): RpcRequest {
   if (params === undefined) return { jsonrpc: '2.0', id, method }
@@ -22,8 +22,7 @@ export function withWireId({ method, params }: RpcRequest, id: number): RpcReque
 }
 
 /**
- * Returns the id that the connection has sent. The id is also accepted as a decimal string, which some servers return.
- * Returns undefined for any other value.
+ * Reads an id that this connection has sent. Some servers return it as a decimal string. Undefined for any other value.
  */
 export function parseWireId(id: unknown): number | undefined {
   if (typeof id === 'number') return id
@@ -31,17 +30,13 @@ export function parseWireId(id: unknown): number | undefined {
   return String(parsedId) === id ? parsedId : undefined
 }
 
-/** Puts the id of the caller's request back into a response. */
 export function withCallerId(response: RpcResponse, id: RequestId): RpcResponse {
   if (!('result' in response)) return { ...response, id }
   const { result } = response
   return { jsonrpc: '2.0', id, result: withSubscriptionId(result, id) }
 }
 
-/**
- * Returns the request id of a notification, which can be in three different members. Returns `undefined` if there is
- * none (basic/transports/stdio).
- */
+/** A notification has its request id in one of three members, or in none (basic/transports/stdio). */
 export function requestIdOf({ params }: RpcNotification): JsonValue | undefined {
   if (params === undefined) return undefined
   if (params['progressToken'] !== undefined) return params['progressToken']
@@ -50,8 +45,8 @@ export function requestIdOf({ params }: RpcNotification): JsonValue | undefined 
 }
 
 /**
- * Puts the progress token or the id of the caller's request back into a notification. Removes the id that the
- * connection has sent, because a proxy may pass the notification on to a host that has other ids.
+ * Puts the caller's progress token or id back into a notification. The id of the connection is removed, because a proxy
+ * may pass the notification on to a host that has other ids.
  */
 export function withCallerIds(message: RpcNotification, { id, params: callerParams }: RpcRequest): RpcNotification {
   const { params } = message
@@ -62,7 +57,7 @@ export function withCallerIds(message: RpcNotification, { id, params: callerPara
   return { ...message, params: { ...params, progressToken: isJsonObject(meta) ? meta['progressToken'] : undefined } }
 }
 
-/** Returns true if a request asks for log messages. A log message may contain no request id. */
+/** Log messages may come without a request id, so it matters which request asks for them. */
 export function hasLogLevel({ params }: RpcRequest): boolean {
   const meta = params?.['_meta']
   return isJsonObject(meta) && meta[metaKeys.logLevel] !== undefined

@@ -30,51 +30,43 @@ import type { ServiceSettings } from './options.ts'
 interface RunningCall {
   readonly id: RequestId
   readonly cancellation: Cancellation
-  /** True if the call streams until one side ends it, as `subscriptions/listen` does. */
   readonly isStreaming: boolean
-  /** True after the first notification of the call. */
   hasNotified: boolean
-  /** The time of the last progress notification. */
   lastProgressAt: number
-  /** True if no further message may be sent for the call. */
   isEnded: boolean
 }
 
 /**
- * The number of calls that may run on one connection, including streams and cancelled calls whose handler still runs.
- * If this limit is reached, a new call gets an error. The connection is not paused, so that cancellations are still
- * read.
+ * Calls that may run on one connection, including streams and cancelled calls whose handler still runs. Beyond that, a
+ * new call gets an error. The connection is not paused, so that cancellations are still read.
  */
 // limit: count | calls at once | quota
 const maxCalls = 1024
 
 /**
- * The time after which a client may repeat a rejected call. The time until a running call ends is unknown, and a retry
- * that is too early costs little.
+ * When a client may repeat a rejected call. How long the running ones take is unknown, and a retry that comes too early
+ * costs little.
  */
 const retryAfterMs = 1000
 
 /**
- * The minimum time in milliseconds between the last progress notification of a call and its response. Official clients
- * ignore progress that they read in one chunk with the response. On a busy machine a client reads messages within about
- * 2 ms as one chunk.
+ * Milliseconds that must pass between a call's last progress notification and its response: official clients ignore
+ * progress that they read in one chunk with the response, and on a busy machine that happens within about 2 ms.
  */
 const progressGapMs = 5
 
-/** The calls of one connection. */
 export class CallRegistry {
   readonly #exchange: Exchange
   readonly #writer: MessageWriter
   readonly #settings: ServiceSettings
   readonly #context: CallContext
-  /** The calls without a response, by their ids. The client may not reuse these ids yet. */
+  /** Calls without a response. The client may not reuse their ids yet. */
   readonly #callsById = new Map<RequestId, RunningCall>()
-  /** All running calls, including cancelled calls whose client no longer waits. */
+  /** Includes cancelled calls, for which no client waits any more. */
   readonly #runningCalls = new Set<RunningCall>()
   #isStopping = false
   #onIdle = (): void => {}
 
-  /** Creates an empty registry. The calls write their messages to `writer`. */
   constructor(exchange: Exchange, writer: MessageWriter, settings: ServiceSettings) {
     this.#exchange = exchange
     this.#writer = writer
@@ -82,14 +74,14 @@ export class CallRegistry {
     this.#context = createContext(writer)
   }
 
-  /** Runs a call, or rejects it if it exceeds a limit. `handler` replaces the exchange if it is set. */
+  /** Runs a call, or rejects it if it exceeds a limit. `handler` takes the place of the exchange. */
   run(request: RpcRequest, handler?: StreamHandler): void {
     const rejection = this.#findNewCallError(request.id)
     if (rejection === undefined) this.#runAccepted(request, handler)
     else this.#write(errorResponse(request.id, rejection))
   }
 
-  /** Cancels a call. No further message is sent for the call (basic/patterns/cancellation). */
+  /** Nothing more is sent for a cancelled call (basic/patterns/cancellation). */
   cancel(id: RequestId, reason: string | undefined): void {
     const call = this.#callsById.get(id)
     if (call === undefined) return
@@ -97,13 +89,12 @@ export class CallRegistry {
     call.cancellation.cancel(new DOMException(reason ?? 'The client cancelled the request', 'AbortError'))
   }
 
-  /** Requests every call to stop. Their responses are still sent. */
+  /** Asks every call to stop. Their responses are still sent. */
   stop(reason: unknown): void {
     this.#isStopping = true
     for (const call of this.#runningCalls) call.cancellation.cancel(reason)
   }
 
-  /** Resolves when no call is running. */
   waitForAllCalls(): Promise<void> {
     return new Promise((resolve) => {
       this.#onIdle = resolve
@@ -111,7 +102,7 @@ export class CallRegistry {
     })
   }
 
-  /** Sends error responses for the calls that are still running. */
+  /** Answers the calls that are still running with errors. */
   rejectPendingCalls(): void {
     for (const call of this.#callsById.values()) this.#respond(call, errorResponse(call.id, stoppingError()))
   }
@@ -160,7 +151,7 @@ export class CallRegistry {
         request,
         this.#createCall(call, (message) => withRequestId(message, call.id)),
       )
-    // The adapter for earlier revisions creates complete messages, which are sent unchanged.
+    // The adapter for earlier revisions makes complete messages.
     const streamCall = this.#createCall(call, (message) => message)
     return handler(request, streamCall, (peerRequest) => {
       if (!call.isEnded) this.#writer.write(encodeMessage(peerRequest, this.#settings.log))
@@ -191,7 +182,6 @@ export class CallRegistry {
     } else if (call.isStreaming) this.#endSlowStream(call)
   }
 
-  /** Ends the stream of a slow reader. The client is notified, so that it can open the stream again. */
   #endSlowStream(call: RunningCall): void {
     this.#endCall(call)
     this.#write(createCancelledNotification(call.id, 'The reader of the stream was too slow'))
@@ -199,8 +189,7 @@ export class CallRegistry {
   }
 
   /**
-   * Sends the response of a call, unless the call was cancelled. Throws, before anything is sent, if the response cannot
-   * be converted to JSON.
+   * Does nothing for a cancelled call. Throws, before anything is sent, if the response cannot be converted to JSON.
    */
   #respond(call: RunningCall, response: RpcResponse): void {
     if (call.isEnded) return
@@ -227,7 +216,6 @@ export class CallRegistry {
     this.#writer.write(encodeMessage(message))
   }
 
-  /** Ends a call for its client. Its handler may still run. */
   #endCall(call: RunningCall): void {
     call.isEnded = true
     this.#callsById.delete(call.id)
@@ -239,9 +227,6 @@ export class CallRegistry {
   }
 }
 
-/**
- * Creates the context that all calls of a connection share. The address is fixed, because a connection has one peer.
- */
 function createContext(writer: MessageWriter): CallContext {
   const call = withContext(createCall(), transportKey, 'stdio')
   return withContext(withContext(call, clientAddressKey, 'stdio'), backPressureKey, writer.waitForDrain).context

@@ -13,22 +13,22 @@ import { defaultBounds, type ParseBounds } from '@x/schema'
 
 /** Options of {@link serveStdio}. */
 export interface ServeStdioOptions {
-  /** The stream of incoming messages. Default: `process.stdin`. Set both streams or none. */
+  /** Messages are read from here. Default: `process.stdin`. Set both streams or none. */
   readonly input?: Readable | undefined
-  /** The stream of outgoing messages. Default: `process.stdout`. For a socket it is the same object as `input`. */
+  /** Messages are written here. Default: `process.stdout`. A socket is both this and `input`. */
   readonly output?: Writable | undefined
-  /** The time limit in milliseconds for calls that were requested to stop. Default: 1,000. */
+  /** How many milliseconds a call that was asked to stop may still take. Default: 1,000. */
   readonly graceMs?: number | undefined
-  /** The principal of the client, if it is known, as on a private socket. */
+  /** Who the client is, if that is known, as on a private socket. */
   readonly principal?: Principal | undefined
   /** Ends the service when it aborts, as `close` does. */
   readonly signal?: AbortSignal | undefined
   /**
-   * True exits the process one second after the service has ended, if the process still runs then. Default: true for
-   * stdin and stdout, because a server process must not outlive its client. Default for other streams: false.
+   * Exits the process one second after the service has ended, if it still runs then. Default: true for stdin and
+   * stdout, because a server process must not outlive its client; false for other streams.
    */
   readonly exit?: boolean | undefined
-  /** The clock. Default: the clock of the platform. */
+  /** Default: the platform's clock. */
   readonly runtime?: Clock | undefined
 }
 
@@ -42,7 +42,6 @@ const serveOptionTable = {
   runtime: { default: platformRuntime },
 } satisfies OptionTable<ServeStdioOptions>
 
-/** The options of a service, in which defaults replace missing values. */
 export interface ServiceSettings
   extends Pick<ResolvedOptions<ServeStdioOptions, typeof serveOptionTable>, 'graceMs' | 'principal'> {
   readonly maxLineBytes: number
@@ -53,33 +52,26 @@ export interface ServiceSettings
   readonly clock: Clock
 }
 
-/** Values that the tests of this package replace. They are not options, because no server needs other values. */
+/** For the tests of this package. No option, because no server needs other values. */
 export interface ServiceInternals {
   readonly maxLineBytes?: number | undefined
   readonly maxQueuedBytes?: number | undefined
 }
 
 /**
- * The limit for the bytes of one line. It is four times the limit over HTTP, because the peer on a pair of streams is a
- * single program that the user trusts. A longer line gets an error response, and the next line is read as usual.
+ * Four times as much as over HTTP, because the peer on a pair of streams is a single program that the user trusts. A
+ * longer line gets an error response, and the next line is read as usual.
  */
 // limit: bytes | a line from a client | `-32700`, and the rest of the line is skipped
 const maxLineBytes = 16 * 1024 * 1024
 
 /**
- * The bytes that may wait for a slow reader: about 1,000 notifications of a kilobyte. If more would wait, notifications
- * of calls are dropped, and responses are still sent. A streaming call is ended instead, because its client could not
- * detect the loss.
+ * May wait for a slow reader: about 1,000 notifications of a kilobyte. Beyond that, notifications of calls are dropped,
+ * and responses are still sent. A streaming call is ended instead, because its client could not notice the loss.
  */
 // limit: bytes | output that waits for a slow reader | notifications are dropped, streams are closed
 const maxQueuedBytes = 1_048_576
 
-/**
- * Checks options, and replaces missing values by defaults.
- *
- * @throws TypeError for an option that does not exist.
- * @throws RangeError for a number that is negative or NaN.
- */
 export function resolveServiceSettings(
   options: ServeStdioOptions,
   { log }: Pick<Server, 'log'>,

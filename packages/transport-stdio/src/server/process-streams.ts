@@ -1,17 +1,16 @@
 import type { Readable, Writable } from 'node:stream'
 import { keepProcessWithoutStderr } from '@x/core'
 
-/** Access to the streams of the process while the protocol uses them. */
+/** Access to the process's own streams while the protocol uses them. */
 export interface ProcessStreams {
   readonly input: Readable
   readonly output: Writable
-  /** Writes to stdout. Any other output to stdout is redirected to stderr until `release` is called. */
+  /** Writes to stdout. Until `release`, any other output to stdout goes to stderr. */
   readonly send: (text: string, onDone: () => void) => boolean
   /** Ends the redirection, and lets the process exit. */
   release(): void
 }
 
-/** The parameters of a stream's `write`. */
 type WriteArguments = [
   chunk: string | Uint8Array,
   encoding?: BufferEncoding | ((error?: Error | null) => void),
@@ -21,8 +20,8 @@ type WriteArguments = [
 let areStreamsTaken = false
 
 /**
- * Reserves stdin and stdout for the protocol, because stdout may contain only messages (basic/transports/stdio). Until
- * `release` is called, all other output to stdout, such as `console.log`, is written to stderr.
+ * Reserves stdin and stdout for the protocol: stdout may contain only messages (basic/transports/stdio), so until
+ * `release` everything else that is written there, such as by `console.log`, goes to stderr.
  *
  * @throws Error if they are already reserved.
  */
@@ -32,19 +31,18 @@ export function acquireProcessStreams(): ProcessStreams {
   areStreamsTaken = true
   const { stdin, stdout, stderr } = process
   const originalWrite = stdout.write
-  // If the client has exited, writing to stderr fails. This error must not end the process while it shuts down.
+  // Once the client has exited, writing to stderr fails. That must not end the process while it shuts down.
   keepProcessWithoutStderr()
   stdout.write = (...[chunk, encoding, done]: WriteArguments): boolean => {
     if (typeof encoding === 'string') stderr.write(chunk, encoding, done)
     else stderr.write(chunk, encoding)
-    // A pipe into stdout would otherwise wait for a `drain` event of stdout, which never occurs.
+    // Otherwise a pipe into stdout waits for a `drain` event that never comes.
     return true
   }
   const release = (): void => {
     areStreamsTaken = false
     stdout.write = originalWrite
-    // A paused stdin does not keep the process alive. If stdin is a file, it has no `unref` and never keeps the process
-    // alive.
+    // A paused stdin does not keep the process alive. A file as stdin never does, and has no `unref`.
     stdin.pause()
     if (typeof stdin.unref === 'function') stdin.unref()
   }

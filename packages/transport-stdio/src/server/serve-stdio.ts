@@ -39,24 +39,23 @@ import { settlesWithin } from '@x/core'
 /** A running service on a pair of streams. */
 export interface StdioServer extends AsyncResource {
   /**
-   * Resolves when the service has ended, because the client closed its streams, the process received a stop signal, or
-   * `close` was called.
+   * Resolves when the service has ended: the client closed its streams, the process got a stop signal, or `close` was
+   * called.
    */
   readonly closed: Promise<void>
   /**
-   * Ends the service. Running calls are requested to stop and have `graceMs` to respond. Then the streams are closed.
+   * Ends the service. Running calls are asked to stop, and have `graceMs` to respond; then the streams are closed.
    * Resolves with {@link StdioServer.closed}.
    */
   close(): Promise<void>
 }
 
 /**
- * Serves a server on a pair of streams, with one message per line (basic/transports/stdio). The streams are stdin and
- * stdout, or others, such as a socket. Call it once for each connection.
+ * Serves over stdin and stdout, or over another pair of streams such as a socket, with one message per line
+ * (basic/transports/stdio). Call it once for each connection.
  *
- * On stdin and stdout, it also controls the process. Other output is written to stderr. The service ends at SIGTERM, at
- * SIGINT and at the end of stdin, and the process exits afterwards. The server itself is closed when no other host
- * serves it.
+ * On stdin and stdout it also controls the process: other output goes to stderr, SIGTERM, SIGINT and the end of stdin
+ * end the service, and the process exits afterwards. The server itself is closed when no other host serves it.
  *
  * @example
  * serveStdio(createServer({ name: 'demo', version: '1.0.0', tools: [greet] }))
@@ -66,7 +65,7 @@ export function serveStdio(server: Server, options: ServeStdioOptions = {}): Std
   return startStdioService(server, options)
 }
 
-/** Starts the service of {@link serveStdio}. Tests pass other internal values. */
+/** Tests pass other internal values. */
 export function startStdioService(
   server: Server,
   options: ServeStdioOptions,
@@ -95,7 +94,7 @@ export function startStdioService(
     },
     onEnd: () => stop('The client closed the connection'),
   })
-  // While the client reads too slowly, no further requests are read, because their responses would have to wait too.
+  // While the client reads too slowly, no more requests are read: their responses would have to wait too.
   const events = {
     onFull: lineReader.pause,
     onDrain: lineReader.resume,
@@ -120,7 +119,6 @@ export function startStdioService(
   return { closed, close, [Symbol.asyncDispose]: close }
 }
 
-/** Creates a shutdown, which runs once, with the first reason. */
 function createShutdown(runShutdown: (reason: DOMException) => Promise<void>): {
   readonly closed: Promise<void>
   readonly stop: (reason: string) => void
@@ -139,16 +137,13 @@ function createShutdown(runShutdown: (reason: DOMException) => Promise<void>): {
 }
 
 interface LineTargets {
-  /** Receives all notifications except cancellations, and passes them to the extensions that declare them. */
   readonly receiveNotification: (message: RpcNotification) => void
   readonly calls: CallRegistry
   readonly writer: MessageWriter
-  /** The connection of the adapter for earlier revisions. Undefined if only this revision is served. */
   readonly streamConnection: StreamConnection | undefined
   readonly emit: Server['emit']
 }
 
-/** Creates the functions with which the adapter for earlier revisions writes to the client. */
 function createStreamPeer(writer: MessageWriter, settings: ServiceSettings, context: CallContext): StreamPeer {
   const { principal, clock, onError, maxQueuedBytes, log } = settings
   const notify = (message: RpcNotification): boolean => {
@@ -160,7 +155,6 @@ function createStreamPeer(writer: MessageWriter, settings: ServiceSettings, cont
   return { principal, context, clock, onError, notify }
 }
 
-/** Handles one line: runs a request, applies a cancellation, or sends an error for an invalid message. */
 function handleLine(
   text: string,
   bounds: ParseBounds,
@@ -170,7 +164,7 @@ function handleLine(
     const message = parseMessage(text, bounds)
     if (isRequest(message)) return calls.run(message, streamConnection?.handlerFor(message))
     streamConnection?.receive(message)
-    // A client of this revision sends no responses. A response is ignored, and so is an unknown notification.
+    // A client of this revision sends no responses, so one is ignored, and so is an unknown notification.
     if (!isNotification(message)) return
     const cancellation = readCancellation(message)
     if (cancellation !== undefined) calls.cancel(cancellation.requestId, cancellation.reason)
@@ -189,7 +183,6 @@ function skippedLineResponse(skippedLine: SkippedLine, maxLineBytes: number): Re
   return errorResponse(idFromExcerpt(skippedLine), new McpError(errorCodes.parse, problem))
 }
 
-/** The parts of a service that are closed when it ends. */
 interface StdioService {
   readonly inputReader: LineReader
   readonly calls: CallRegistry
@@ -198,10 +191,6 @@ interface StdioService {
   readonly settings: ServiceSettings
 }
 
-/**
- * Ends a service: stops reading, requests running calls to stop, sends an error for each call that does not respond,
- * releases the server, and closes the streams.
- */
 async function stopServing(
   { inputReader, calls, writer, streams, settings }: StdioService,
   reason: unknown,
@@ -214,8 +203,8 @@ async function stopServing(
   calls.rejectPendingCalls()
   // A client that reads nothing must not delay the end.
   await settlesWithin(writer.flush(), graceMs, clock)
-  // An extension that never finishes closing must not keep the process alive. The limit includes the grace time of the
-  // server itself, which equals `graceMs`.
+  // Nor must an extension that never finishes closing. The limit includes the grace time of the server itself, which is
+  // `graceMs`.
   await settlesWithin(releaseHost(), 2 * graceMs, clock)
   await streams.close()
 }

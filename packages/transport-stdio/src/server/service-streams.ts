@@ -6,9 +6,9 @@ import { acquireProcessStreams } from './process-streams.ts'
 const signalNames = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * Calls `stop` at the first SIGTERM or SIGINT. A second one ends the process at once. The returned function removes the
- * listeners. They stay during the stop, because other code, such as the connections to child processes, decides by their
- * presence whether the signal is handled.
+ * A second SIGTERM or SIGINT ends the process at once. The listeners stay during the stop, until the returned function
+ * removes them: other code, such as the connections to child processes, decides by their presence whether the signal is
+ * handled.
  */
 function listenForStopSignals(stop: (signal: string) => void): () => void {
   let isStopping = false
@@ -28,30 +28,29 @@ function listenForStopSignals(stop: (signal: string) => void): () => void {
   return removeProcessListeners
 }
 
-/** The time in milliseconds for which the program may run after its service has ended. */
 const exitDelayMs = 1000
 
 /**
- * Lets the process exit. If the process still runs after `exitDelayMs`, it is forced to exit. Otherwise an open
- * connection of a handler would keep the process alive without a client.
+ * Lets the process exit, and forces it after `exitDelayMs`: an open connection of a handler would keep it alive without
+ * a client.
  */
 function scheduleExit(): void {
   // oxlint-disable-next-line no-restricted-globals -- ends the process if it does not end by itself
   setTimeout(() => process.exit(), exitDelayMs).unref()
 }
 
-/** The streams of a service, and the events that end the service. */
+/** A service's streams, and the events that end it. */
 export interface ServiceStreams extends StreamPair {
-  /** The function that writes to the output. Undefined if `write` of the output is used. */
+  /** Replaces `write` of the output. */
   readonly send?: ((text: string, done: () => void) => boolean) | undefined
-  /** Calls `stop` asynchronously when a signal requests the end. The returned function removes the listeners. */
+  /** Calls `stop` in a later tick. The returned function removes the listeners. */
   onStopSignal(stop: (reason: string) => void): () => void
-  /** Ends the streams, or releases stdin and stdout. Lets the process exit if the options request it. */
+  /** Ends the streams, or releases stdin and stdout. Lets the process exit if the options ask for that. */
   close(): Promise<void>
 }
 
 /**
- * Opens the streams of a service.
+ *
  *
  * @throws TypeError if only one stream was set, and Error if stdin and stdout are already in use.
  */

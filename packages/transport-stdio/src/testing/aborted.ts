@@ -1,4 +1,4 @@
-/** Resolves when a signal has aborted, or at once if it already has. */
+/** Resolves at once if the signal has aborted already. */
 export function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()

@@ -2,37 +2,35 @@ import type { Log } from '@x/core'
 import { type Call, type Exchange, type Server, serverOf } from '@x/exchange'
 import type { RpcRequest, RpcResponse } from '@x/schema'
 
-/** A call whose response the test controls. */
+/** A call that waits for the test. */
 export interface HeldCall {
   readonly request: RpcRequest
   readonly call: Call
-  /** Sends a response whose result contains this text. */
+  /** Responds with a result that contains this text. */
   answer(text?: string): void
   fail(error: unknown): void
 }
 
-/** An exchange whose calls wait until the test answers them. */
+/** Every call waits until the test answers it. */
 export interface HeldExchange {
   readonly exchange: Exchange
   readonly calls: readonly HeldCall[]
-  /** Resolves with a call by its index, counted from 0, when the call has arrived. */
+  /** Resolves when that call has arrived; the first is 0. */
   call(place: number): Promise<HeldCall>
 }
 
-/** Creates a response with a text. */
 export function textResponse({ id }: Pick<RpcRequest, 'id'>, text: string): RpcResponse {
   return { jsonrpc: '2.0', id, result: { resultType: 'complete', text } }
 }
 
-/** An exchange that answers at once with the method of the request. */
+/** Answers at once with the method of the request. */
 export const echo: Exchange = (request) => Promise.resolve(textResponse(request, request.method))
 
-/** Creates the server of an exchange. Other machines may call it. */
+/** Other machines may call it. */
 export function testServer(exchange: Exchange, { log }: { readonly log?: Log | undefined } = {}): Server {
   return serverOf(exchange, { info: { name: 'test', version: '1.0.0' }, localOnly: undefined, log })
 }
 
-/** Creates a {@link HeldExchange}. */
 export function heldExchange(): HeldExchange {
   const calls: HeldCall[] = []
   const waiting = new Map<number, (call: HeldCall) => void>()

@@ -3,19 +3,17 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 
 /** One end of a connection that writes any bytes and reads JSON, for messages that no conforming peer sends. */
 export interface RawPeer {
-  /** Writes each object as one line of JSON. Strings and bytes are written unchanged. */
+  /** Each object becomes one line of JSON. Strings and bytes are written unchanged. */
   say(...messages: readonly (string | Uint8Array | object)[]): void
   /** Resolves with the next line, parsed as an object. */
   next(): Promise<JsonObject>
-  /** Returns the lines that have arrived and that the test has not read. */
+  /** Lines that have arrived and that the test has not read. */
   listUnread(): readonly string[]
-  /** Ends the output of this end. */
   end(): void
   /** Resolves with the unread lines when the other end has ended. */
   readonly ended: Promise<readonly string[]>
 }
 
-/** Creates a raw peer from a pair of streams. */
 export function rawPeer({ input, output }: { readonly input: Readable; readonly output: Writable }): RawPeer {
   const lines: string[] = []
   const asking: ((line: string) => void)[] = []

@@ -1,6 +1,6 @@
 import { type JsonObject, metaKeys, protocolVersion, type RequestId, type RpcRequest } from '@x/schema'
 
-/** Creates a request that every server accepts. */
+/** One that every server accepts. */
 export function createRequest(
   id: RequestId,
   method = 'tools/list',
@@ -10,7 +10,6 @@ export function createRequest(
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta } }
 }
 
-/** Creates the notification that cancels a request. */
 export function cancel(requestId: unknown, reason?: string): object {
   return { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, reason } }
 }

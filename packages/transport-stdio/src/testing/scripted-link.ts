@@ -11,15 +11,13 @@ import { streamPair } from './stream-pair.ts'
 export interface ScriptedLink extends AsyncDisposable {
   readonly connection: ClientStreamConnection
   readonly server: RawPeer
-  /** The errors that the connection has reported. */
+  /** What the connection has reported. */
   readonly errors: readonly StdioError[]
-  /** The notifications that belong to no call. */
+  /** Notifications that belong to no call. */
   readonly strayNotifications: readonly RpcNotification[]
-  /** The stream of the client. */
   readonly clientStream: Duplex
 }
 
-/** Creates a connection to a server that the test controls. */
 export function scriptedLink(
   options: ConnectionOptions = {},
   internals?: Pick<ConnectionSettings, 'maxLineBytes'>,
@@ -49,7 +47,7 @@ export function scriptedLink(
   }
 }
 
-/** Creates a call that records its notifications. */
+/** A call that records its notifications. */
 export function listeningCall(
   signal: AbortSignal = new AbortController().signal,
 ): Call & { readonly heard: RpcNotification[] } {
@@ -57,7 +55,7 @@ export function listeningCall(
   return Object.assign(createCall({ signal, notify: (message) => void heard.push(message) }), { heard })
 }
 
-/** Creates a result as a server writes it. */
+/** As a server writes it. */
 export function resultOf(request: JsonObject, text: string): object {
   return { jsonrpc: '2.0', id: request['id'], result: { resultType: 'complete', text } }
 }

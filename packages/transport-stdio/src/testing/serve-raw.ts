@@ -15,7 +15,7 @@ export interface ServedRaw extends AsyncDisposable {
   readonly clientStream: Duplex
 }
 
-/** Serves a server, or the server of an exchange, to a raw client. The option `log` is used only for an exchange. */
+/** `log` is used only for an exchange. */
 export function serveRaw(
   target: Server | Exchange,
   options: ServeStdioOptions = {},
