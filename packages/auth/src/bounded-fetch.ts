@@ -1,18 +1,15 @@
 import { findPageOrigin } from '@x/core'
 
-/** The part of the type of `fetch` that this package uses. */
+/** As much of `fetch` as this package uses. */
 export type FetchFunction = (url: string, options: RequestInit) => Promise<Response>
 
-/**
- * Calls the global `fetch` of the platform. A caller must not call `globalThis.fetch` as a method of another object,
- * because the `fetch` of a browser then throws.
- */
+/** A browser's `fetch` throws when it is called as a method of another object, so never call it as one. */
 export const platformFetch: FetchFunction = (url, request) => globalThis.fetch(url, request)
 
 /**
- * Fetches without credentials and without following redirects. Returns the response with its whole body in memory. For
- * a redirect, returns a response with status 3xx and no body. Rejects with the abort reason of `signal`, or with an
- * `Error` whose message names the origin.
+ * Fetches without credentials and without following redirects, and reads the whole body into memory. A redirect becomes
+ * a response with status 3xx and no body. Rejects with the abort reason of `signal`, or with an `Error` whose message
+ * names the origin.
  */
 export async function boundedFetch(
   fetch: FetchFunction,
@@ -39,7 +36,7 @@ async function fetchInMemory(send: () => Promise<Response>, maxBytes: number): P
   const { status, statusText, headers } = response
   if (isRedirectResponse(response)) {
     await response.body?.cancel()
-    // A browser hides the target of a redirect, and reports the status 0 for the redirect.
+    // A browser hides where a redirect leads, and reports it with status 0.
     const location = headers.get('location')
     return new Response(null, { status: status || 302, headers: location === null ? {} : { location } })
   }
@@ -48,12 +45,10 @@ async function fetchInMemory(send: () => Promise<Response>, maxBytes: number): P
   return body && new Response(hasNoBody ? null : body, { status, statusText, headers })
 }
 
-/** Returns true if a response is a redirect. */
 export function isRedirectResponse({ status }: Response): boolean {
   return status === 0 || (status >= 300 && status < 400)
 }
 
-/** Reads a body into memory. Returns undefined if the body is longer than `maxBytes`. */
 async function readBodyBytes({ body }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const reader = body?.getReader()
   const chunks: Uint8Array[] = []

@@ -1,5 +1,5 @@
 /**
- * OAuth for hosts whose users log in. The other entries of this package serve machines, enterprises and DPoP.
+ * OAuth for hosts whose users log in. Machines, enterprises and DPoP have entries of their own in this package.
  *
  * @module @x/auth/client
  */

@@ -1,6 +1,6 @@
 import { base64url } from 'jose'
 
-/** Returns the SHA-256 hash of a text or of bytes, in base64url. */
+/** SHA-256 in base64url. */
 export function sha256(value: string | Uint8Array): string | Promise<string> {
   return nodeCrypto === undefined ? webSha256(value) : nodeCrypto.hash('sha256', value, 'base64url')
 }
@@ -10,6 +10,6 @@ async function webSha256(value: string | Uint8Array): Promise<string> {
   return base64url.encode(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
 }
 
-// Node's own hash function is used if it exists. Web Crypto hashes in another thread. For a few bytes, the transfer
-// between the threads takes longer than all other checks of a known token.
+// Node's own hash, where it exists: Web Crypto hashes in another thread, and for a few bytes the transfer takes longer
+// than all other checks of a known token.
 const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto')

@@ -1,5 +1,5 @@
 /**
- * The authorizer of a host whose users log in at the identity provider of their enterprise.
+ * For hosts whose users log in at the identity provider of their enterprise.
  *
  * @module @x/auth/enterprise
  */

@@ -1,5 +1,5 @@
 /**
- * The exchange of the tokens of callers, for a gateway that calls other servers for its callers.
+ * Exchanges the tokens of callers, for a gateway that calls other servers for them.
  *
  * @module @x/auth/exchange
  */

@@ -1,5 +1,5 @@
 /**
- * Logins of the users of a gateway at its upstreams.
+ * Lets the users of a gateway log in at its upstreams.
  *
  * @module @x/auth/login
  */

@@ -1,6 +1,6 @@
 /**
- * Authorizers of programs that run without a user. A program authenticates with client credentials, or with the
- * identity that its platform gives to a workload.
+ * For programs that run without a user. They authenticate with client credentials, or with the identity that their
+ * platform gives to a workload.
  *
  * @module @x/auth/machine
  */

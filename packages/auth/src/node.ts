@@ -1,6 +1,6 @@
 /**
- * Parts of a login that need Node: a loopback redirect, a file store, the pages of a gateway, and a `fetch` that reaches
- * no private addresses.
+ * What needs Node: a loopback redirect, a file store, the pages of a gateway, and a `fetch` that reaches no private
+ * addresses.
  *
  * @module @x/auth/node
  */

@@ -1,9 +1,6 @@
 import { isThisMachine } from '@x/core'
 
-/**
- * Returns true for a URL that is safe for credentials and keys: https, or http on this machine (OAuth 2.1, section
- * 1.5).
- */
+/** Safe for credentials and keys: https, or http on this machine (OAuth 2.1, section 1.5). */
 export function isSecureUrl({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname))
 }
@@ -21,8 +18,8 @@ export function parseSecureUrl(name: string, url: string): URL {
 }
 
 /**
- * Returns the URLs at which an authorization server may publish its metadata. They have the order in which a client
- * tries them: RFC 8414, then OpenID Connect Discovery 1.0 (basic/authorization/authorization-server-discovery).
+ * Where an authorization server may publish its metadata, in the order in which a client tries: RFC 8414, then OpenID
+ * Connect Discovery 1.0 (basic/authorization/authorization-server-discovery).
  */
 export function createMetadataUrls({ origin, pathname }: URL): readonly string[] {
   const path = pathname.replace(/\/$/, '')
@@ -33,8 +30,8 @@ export function createMetadataUrls({ origin, pathname }: URL): readonly string[]
 }
 
 /**
- * Returns true if two issuers are one server: they are equal except for a slash at the end. Such issuers have the same
- * metadata URLs (RFC 8414, section 3.1), so neither of them can publish metadata in the name of the other.
+ * Two issuers are one server if they differ at most in a slash at the end. They have the same metadata URLs (RFC 8414,
+ * section 3.1), so neither can publish metadata in the name of the other.
  */
 export function isSameIssuer(issuer: string, otherIssuer: string): boolean {
   return issuer.replace(/\/$/, '') === otherIssuer.replace(/\/$/, '')

@@ -1,16 +1,16 @@
-/** The names of scopes, such as `items:read`. */
+/** Names of scopes, such as `items:read`. */
 export type Scopes = readonly string[]
 
-/** The scopes that each scope includes, such as `{ 'items:write': ['items:read'] }`. */
+/** What each scope includes, such as `{ 'items:write': ['items:read'] }`. */
 export type ImpliedScopes = Readonly<Record<string, Scopes>>
 
-/** Returns true for a valid scope: visible ASCII without quotes, backslashes and spaces (RFC 6749, section 3.3). */
+/** Visible ASCII without quotes, backslashes and spaces (RFC 6749, section 3.3). */
 export function isScope(text: string): boolean {
   return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(text)
 }
 
 /**
- * Checks scopes and returns them unchanged.
+ * Returns the scopes unchanged.
  *
  * @throws TypeError for a malformed scope. The message begins with `label`, which names the option.
  */
@@ -28,20 +28,17 @@ export function parseScopes(label: string, scopes: unknown): Scopes {
   return scopes
 }
 
-/**
- * Returns the given scopes and all scopes that they include, directly or through other scopes
- * (basic/authorization/index: scope hierarchies).
- */
+/** Adds all scopes that these include, directly or through others (basic/authorization/index: scope hierarchies). */
 export function expandScopes(scopes: Scopes, impliedScopes: ReadonlyMap<string, Scopes>): Scopes {
   if (impliedScopes.size === 0) return scopes
   const allScopes = new Set(scopes)
-  // The iteration of a Set also visits elements that are added during it, and visits each element once. So the loop
-  // ends even if two scopes include each other.
+  // A loop over a Set also visits what is added during it, and visits each element once, so it ends even if two scopes
+  // include each other.
   for (const scope of allScopes) for (const impliedScope of impliedScopes.get(scope) ?? []) allScopes.add(impliedScope)
   return [...allScopes]
 }
 
-/** Compiles the option `impliedScopes`. Throws a `TypeError` for a malformed scope. */
+/** Throws a `TypeError` for a malformed scope. */
 export function compileImpliedScopes(impliedScopes: ImpliedScopes = {}): ReadonlyMap<string, Scopes> {
   return new Map(
     Object.entries(impliedScopes).map(([scope, impliedScopeNames]) => [

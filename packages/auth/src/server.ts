@@ -1,5 +1,5 @@
 /**
- * Protection of a server: verification of access tokens, challenges, metadata and scopes.
+ * Protects a server: verification of access tokens, challenges, metadata and scopes.
  *
  * @module @x/auth/server
  */

@@ -1,7 +1,4 @@
-/**
- * The reasons why a request could not be authorized, as the codes of {@link AuthError}. An `AuthError` has no other
- * code.
- */
+/** Codes of {@link AuthError}: why a request could not be authorized. There are no others. */
 export type AuthErrorCode =
   /** A person has to visit `url`. Afterwards the program calls `finishLogin`. */
   | 'authorization_needed'
@@ -11,24 +8,19 @@ export type AuthErrorCode =
   | 'response_invalid'
   /** No usable metadata of the resource or of the authorization server was found. */
   | 'metadata_invalid'
-  /**
-   * The metadata of an authorization server names another issuer than the issuer at whose address the metadata was
-   * requested.
-   */
+  /** An authorization server's metadata names another issuer than the one at whose address it was requested. */
   | 'issuer_mismatch'
-  /** The metadata of the resource describes another server than the one that was called. */
+  /** The resource's metadata describes another server than the one that was called. */
   | 'resource_mismatch'
-  /** The metadata of the authorization server does not list the PKCE method S256. */
+  /** The authorization server's metadata does not list the PKCE method S256. */
   | 'pkce_unsupported'
   /** Metadata or a challenge names a URL that must not be used. */
   | 'unsafe_url'
   /** The program has no client id at this authorization server, and cannot get one. */
   | 'client_needed'
-  /** The private key of the client cannot be used to sign. */
+  /** The client's private key cannot be used to sign. */
   | 'key_invalid'
-  /**
-   * The option `dpop` requires tokens that are bound to a key, and the authorization server does not issue such tokens.
-   */
+  /** The option `dpop` requires tokens that are bound to a key, and the authorization server issues none. */
   | 'dpop_unsupported'
   /** The authorization server refused to register the client. */
   | 'registration_rejected'
@@ -48,18 +40,18 @@ export type AuthErrorCode =
   /** The login ended before its response arrived, because it timed out or the connection was closed. */
   | 'login_ended'
 
-/** The members of an {@link AuthError} without its code and message. */
+/** What an {@link AuthError} has beside its code and message. */
 export interface AuthErrorDetails {
-  /** The issuer of the authorization server, if it is known. */
+  /** Issuer of the authorization server, if it is known. */
   readonly issuer?: string | undefined
-  /** The URL that the person has to visit. Set with `authorization_needed`, and with the `login_pending` of a page. */
+  /** Where the person has to go. Set with `authorization_needed`, and with the `login_pending` of a page. */
   readonly url?: URL | undefined
-  /** The `error` that the authorization server sent (RFC 6749, sections 4.1.2.1 and 5.2). */
+  /** What the authorization server sent as `error` (RFC 6749, sections 4.1.2.1 and 5.2). */
   readonly error?: string | undefined
   readonly cause?: unknown
 }
 
-/** Reports that a request could not be authorized. The message contains no token, code or secret. */
+/** A request could not be authorized. The message contains no token, code or secret. */
 export class AuthError extends Error {
   override readonly name = 'AuthError'
   readonly code: AuthErrorCode
@@ -78,7 +70,7 @@ export class AuthError extends Error {
   }
 }
 
-/** Returns true if a value is an {@link AuthError}. The class may come from another copy of this package. */
+/** True for an {@link AuthError}, also one of another copy of this package. */
 export function isAuthError(error: unknown): error is AuthError {
   return error instanceof Error && error.name === 'AuthError' && 'code' in error && typeof error.code === 'string'
 }
@@ -86,8 +78,8 @@ export function isAuthError(error: unknown): error is AuthError {
 const maxCauses = 8
 
 /**
- * Returns the {@link AuthError} among an error and its causes. A call of a client rejects with an error of the client,
- * which has the `AuthError` as its cause.
+ * Finds the {@link AuthError} among an error and its causes: a call of a client rejects with an error of the client,
+ * whose cause it is.
  */
 export function authErrorOf(error: unknown): AuthError | undefined {
   let currentError = error

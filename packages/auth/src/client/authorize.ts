@@ -14,9 +14,8 @@ import { acquireToken, type TokenRequirements, type TokenResult, type TokenSourc
 const maxScopes = 100
 
 /**
- * Chooses the scopes that a login requests (basic/authorization, scope selection strategy). These are the scopes of the
- * challenge, or all scopes that the resource lists if the challenge names none. The scopes of earlier logins are added.
- * Throws {@link AuthError} `too_many_scopes`.
+ * basic/authorization, scope selection strategy: the scopes of the challenge, or all that the resource lists if the
+ * challenge names none; those of earlier logins are added. Throws {@link AuthError} `too_many_scopes`.
  */
 function selectScopes(
   tokenChallenge: TokenChallenge,
@@ -26,7 +25,7 @@ function selectScopes(
 ): readonly string[] {
   const neededScopes = tokenChallenge.scopes ?? metadata.scopes ?? []
   const scopes = new Set([...requestedScopes, ...neededScopes])
-  // `offline_access` is not requested alone, because the server would then not choose its default scopes.
+  // Never requested alone: the server would then not choose its default scopes.
   if (scopes.size > 0 && server.scopes_supported?.includes('offline_access')) scopes.add('offline_access')
   else scopes.delete('offline_access')
   if (scopes.size <= maxScopes) return [...scopes]
@@ -34,11 +33,11 @@ function selectScopes(
   throw new AuthError('too_many_scopes', message, { issuer: server.issuer })
 }
 
-/** The settings of one authorization server, as `oauth` received them. */
+/** What `oauth` must know of one authorization server. */
 export interface AuthServerSettings {
   /** `omit` leaves out the parameter `resource`, for servers that refuse it. */
   readonly resource?: 'omit' | undefined
-  /** The issuer as the metadata of this server spells it, if the resource or the program spells it otherwise. */
+  /** The issuer as this server's metadata spells it, if the resource or the program spells it otherwise. */
   readonly alias?: string | undefined
   /**
    * `default` accepts a server without metadata, with the endpoints `/authorize`, `/token` and `/register` of revision
@@ -47,29 +46,28 @@ export interface AuthServerSettings {
   readonly endpoints?: 'default' | undefined
 }
 
-/** What the operator says about an API that publishes no metadata of its own (RFC 9728). */
+/** What you say in place of an API that publishes no metadata (RFC 9728). */
 export interface GivenResource {
-  /** The identifier of the resource at the authorization server, such as `https://api.example.com`. */
+  /** Identifier of the resource at the authorization server, such as `https://api.example.com`. */
   readonly resource: string
-  /** The scopes that each token has. Default: those that the authorization server chooses. */
+  /** Scopes that each token has. Default: those that the authorization server chooses. */
   readonly scopes?: readonly string[] | undefined
 }
 
-/** Dependencies that every kind of authorizer has. */
 export interface AuthorizerDeps extends TokenSource {
-  /** Replaces the metadata that an endpoint publishes, so that a token is obtained before the first request. */
+  /** Takes the place of metadata that an endpoint publishes, so that a token is obtained before the first request. */
   readonly givenResource?: GivenResource | undefined
   readonly settingsByIssuer: ReadonlyMap<string, AuthServerSettings>
-  /** The issuers at which the user has registered the client. */
+  /** Issuers at which the user has registered the client. */
   readonly preferredIssuers: readonly string[]
-  /** The only issuer that may be used. Undefined if every issuer may be used. */
+  /** Set if no other issuer may be used. */
   readonly configuredIssuer?: string | undefined
   readonly dpop?: Dpop | undefined
   /** True if a person has to act for a new authorization. */
   readonly requiresUserInteraction: boolean
 }
 
-/** Returns the context for requests to the authorization server `issuer`, which a document at `sourceUrl` has named. */
+/** Prepares requests to `issuer`, which a document at `sourceUrl` has named. */
 export type AuthServerContextResolver = (
   issuer: string,
   sourceUrl: URL,
@@ -79,7 +77,7 @@ export type AuthServerContextResolver = (
 const metadataTtlMs = 600_000
 const maxCachedServers = 100
 
-/** Creates a resolver that caches the metadata of each authorization server for ten minutes. */
+/** Caches the metadata of each authorization server for ten minutes. */
 export function createAuthServerContextResolver({
   fetch,
   now,
@@ -88,7 +86,7 @@ export function createAuthServerContextResolver({
 }: AuthorizerDeps): AuthServerContextResolver {
   const servers = new Map<string, { readonly fetchedAt: number; readonly server: AuthorizationServer }>()
   return async (issuer, sourceUrl, signal) => {
-    // The issuer is checked before the cache is read, because another endpoint may have put it into the cache.
+    // Checked before the cache is read, because another endpoint may have put the issuer there.
     parseSafeUrl(issuer, sourceUrl, 'The issuer')
     const { alias, resource, endpoints } = findSettings(settingsByIssuer, issuer)
     const context = { issuer, fetch, signal, sendsResource: resource !== 'omit' }
@@ -113,10 +111,7 @@ function findSettings(settingsByIssuer: AuthorizerDeps['settingsByIssuer'], issu
   return {}
 }
 
-/**
- * Returns `dpop` if the server binds tokens to keys (RFC 9449, section 5.1), or else undefined. Throws
- * {@link AuthError} `dpop_unsupported` if bound tokens are required.
- */
+/** RFC 9449, section 5.1. Throws {@link AuthError} `dpop_unsupported` if bound tokens are required. */
 function selectDpop(server: AuthorizationServer, dpop: Dpop | undefined): Dpop | undefined {
   const { issuer, dpop_signing_alg_values_supported: supportedAlgorithms } = server
   if (dpop === undefined || supportedAlgorithms?.includes('ES256')) return dpop
@@ -126,8 +121,8 @@ function selectDpop(server: AuthorizationServer, dpop: Dpop | undefined): Dpop |
 }
 
 /**
- * Returns the context for a bearer token if an endpoint refuses tokens that are bound to a key. Throws {@link AuthError}
- * `dpop_unsupported` if bound tokens are required.
+ * Turns to bearer tokens for an endpoint that refuses bound ones. Throws {@link AuthError} `dpop_unsupported` if bound
+ * tokens are required.
  */
 export function withoutRefusedDpop(
   serverContext: TokenRequirements['serverContext'],
@@ -140,19 +135,18 @@ export function withoutRefusedDpop(
   throw new AuthError('dpop_unsupported', message, { issuer: serverContext.issuer })
 }
 
-/** A search for the token of an endpoint that has answered with a challenge. */
 export interface TokenQuery {
   readonly endpoint: URL
   readonly challenge: TokenChallenge
-  /** The access token that the endpoint refused. */
+  /** Access token that the endpoint refused. */
   readonly rejectedToken: string | undefined
   readonly canRefresh: boolean
   readonly canRequestGrant: () => boolean
-  /** True if the token is used once, so that no refresh token is requested. Default: false. */
+  /** The token is used once, so no refresh token is requested. Default: false. */
   readonly isOneTime?: boolean | undefined
 }
 
-/** Returns the challenge of a login without a call: the scopes of the program, or what the first call would be asked for. */
+/** For a login without a call: the scopes of the program, or those that the first call would be asked for. */
 export async function firstChallenge(
   { fetch, givenResource }: AuthorizerDeps,
   endpoint: URL,
@@ -173,8 +167,8 @@ export async function authorize(
 ): Promise<TokenResult | undefined> {
   const { storedCredentials, resolveServerContext, fetch } = deps
   const { endpoint, challenge, isOneTime = false, ...rest } = query
-  // basic/authorization/authorization-server-discovery: the metadata is read each time, because the resource may have
-  // changed to another authorization server.
+  // basic/authorization/authorization-server-discovery: read each time, because the resource may have moved to another
+  // authorization server.
   const search = { endpoint, metadataUrl: challenge.metadataUrl, fetch, signal }
   const metadata = await findMetadata(deps, search)
   const lastEndpoint = await storedCredentials.loadEndpoint(endpoint)
@@ -200,7 +194,6 @@ export async function authorize(
   return tokenResult
 }
 
-/** Returns the metadata that the operator gave, whose issuer is that of the options, or else those of the endpoint. */
 async function findMetadata(
   { givenResource, configuredIssuer }: AuthorizerDeps,
   search: ResourceQuery,
@@ -210,8 +203,8 @@ async function findMetadata(
 }
 
 /**
- * Returns the configured issuer if there is one. Otherwise returns the first issuer at which the client has
- * credentials, or the first issuer of the metadata.
+ * The configured issuer if there is one, else the first at which the client has credentials, else the first of the
+ * metadata.
  */
 async function chooseIssuer(
   { configuredIssuer, preferredIssuers, records }: AuthorizerDeps,

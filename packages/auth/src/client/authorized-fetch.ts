@@ -6,23 +6,23 @@ export type AuthorizedFetch = (url: string | URL, options?: RequestInit) => Prom
 /** Options of {@link authorizedFetch}. */
 export interface AuthorizedFetchOptions {
   /**
-   * The MCP endpoint whose login authorizes the requests. All requests must have the origin of this endpoint. By
-   * default each requested URL is its own endpoint.
+   * MCP endpoint whose login authorizes the requests, all of which must have its origin. By default each requested URL
+   * is its own endpoint.
    */
   readonly endpoint?: string | URL | undefined
-  /** The function that sends the requests. Default: the `fetch` of the platform. */
+  /** Sends the requests. Default: the platform's `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
 const maxAttempts = 4
 
 /**
- * Returns a `fetch` whose requests an authorizer authorizes. It is for requests outside of a connection, such as
- * downloads. The body of a request must not be a stream, because the request may be sent more than once. Redirects are
- * not followed, so that no token is sent to another server.
+ * Wraps `fetch` so that an authorizer authorizes each request. It is for requests outside of a connection, such as
+ * downloads. A body must not be a stream, because a request may be sent more than once. Redirects are not followed, or
+ * a token could reach another server.
  *
- * A request rejects with a `TypeError` if its origin differs from the origin of `endpoint`, and with an `AuthError` if
- * the login fails.
+ * A request rejects with a `TypeError` if its origin is not that of `endpoint`, and with an `AuthError` if the login
+ * fails.
  */
 export function authorizedFetch(auth: HttpAuthorizer, options: AuthorizedFetchOptions = {}): AuthorizedFetch {
   const { endpoint, fetch = globalThis.fetch } = options

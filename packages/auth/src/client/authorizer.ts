@@ -32,17 +32,16 @@ import { acquireToken, isRenewalDue, type TokenResult } from './token-source.ts'
 
 /** Options that every authorizer of this package has. */
 export interface AuthorizerOptions {
-  /** Binds tokens to a key, as `dpop()` of `@x/auth/dpop` does. By default tokens are bearer tokens. */
+  /** Binds tokens to a key, as `dpop()` of `@x/auth/dpop` does. By default they are bearer tokens. */
   readonly dpop?: DpopBinding | undefined
-  /** The store for the logins and tokens of one client and one person. Default: {@link memoryAuthStore}. */
+  /** Keeps the logins and tokens of one client and one person. Default: {@link memoryAuthStore}. */
   readonly store?: AuthStore | undefined
-  /** Sends requests for metadata and tokens. Default: the `fetch` of the platform. */
+  /** Sends requests for metadata and tokens. Default: the platform's `fetch`. */
   readonly fetch?: FetchFunction | undefined
-  /** The clock. Default: the clock of the platform. */
+  /** Default: the platform's clock. */
   readonly runtime?: { readonly now?: (() => number) | undefined } | undefined
 }
 
-/** Creates the dependencies of an authorizer from its options. */
 export function resolveAuthorizerDeps(
   options: AuthorizerOptions,
 ): Pick<AuthorizerDeps, 'records' | 'fetch' | 'now' | 'dpop' | 'openLogins'> {
@@ -59,9 +58,7 @@ export function resolveAuthorizerDeps(
   }
 }
 
-/** Counts the attempts to authorize within the last five minutes, for each key. */
 interface AttemptLimiter {
-  /** Counts an attempt for the key. Returns `false`, and counts nothing, if the key has reached its limit. */
   tryAcquire(key: string): boolean
 }
 
@@ -72,7 +69,7 @@ const maxStepUpsPerOperation = 2
 const maxLoginsPerEndpoint = 8
 const maxAttemptKeys = 1000
 
-// basic/authorization, step-up flow: a server that requests more scopes after each login must not cause endless logins.
+// basic/authorization, step-up flow: a server that asks for more scopes after each login must not cause endless logins.
 function createAttemptLimiter(now: () => number, maxAttempts: number): AttemptLimiter {
   const attemptWindows = new Map<string, { readonly startedAt: number; readonly count: number }>()
   return {
@@ -88,33 +85,30 @@ function createAttemptLimiter(now: () => number, maxAttempts: number): AttemptLi
   }
 }
 
-/** An authorizer with the functions that its logins need. */
+/** What a transport needs of an authorizer, and what logins need of it. */
 export interface Authorizer extends HttpAuthorizer {
   readonly storedCredentials: StoredCredentials
   readonly resolveServerContext: AuthServerContextResolver
-  /** Obtains a token for an endpoint before any request to the endpoint. */
+  /** Obtains a token before any request to the endpoint. */
   login(endpoint: URL, signal: AbortSignal, options?: LoginOptions): Promise<void>
   /** Ends the running login at an endpoint. Its callers reject with `login_ended`. */
   endLogin(endpoint: URL): void
 }
 
-/** The properties of a login that begins without a challenge of the endpoint. */
+/** For a login that begins without a challenge of the endpoint. */
 export interface LoginOptions {
-  /** The scopes to request. Default: those of the challenge that the first call would get. */
+  /** Default: the scopes of the challenge that the first call would get. */
   readonly scopes?: readonly string[] | undefined
-  /** True if the token in the store must be replaced, because the endpoint has refused it. Default: false. */
+  /** The endpoint has refused the stored token, so it must be replaced. Default: false. */
   readonly replacesToken?: boolean | undefined
-  /** True if the token is used once, so that no refresh token is requested. Default: false. */
+  /** The token is used once, so no refresh token is requested. Default: false. */
   readonly isOneTime?: boolean | undefined
 }
 
-/** State of one call, which is kept while the call is sent several times. */
 interface CallState {
-  /** The access token of the last attempt. */
   lastSentToken?: string
   obtainedBy?: TokenResult['obtainedBy']
   grantCount: number
-  /** The access token of the attempt that was repeated with a new nonce. */
   nonceRetryToken?: string
 }
 
@@ -123,14 +117,13 @@ interface AuthorizerState extends AuthorizerDeps {
   readonly resolveServerContext: AuthServerContextResolver
   readonly sharedRequests: SharedRequests<TokenResult | undefined>
   readonly stepUpLimiter: AttemptLimiter
-  /** Limits the number of logins of a person at one endpoint. */
   readonly loginLimiter: AttemptLimiter
   readonly callStateOf: (target: HttpTarget) => CallState
 }
 
 const maxGrants = 3
 
-/** Creates an authorizer. `deps.requestGrant` obtains new tokens. */
+/** `deps.requestGrant` obtains new tokens. */
 export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   const callStates = new WeakMap<HttpTarget, CallState>()
   const state: AuthorizerState = {
@@ -171,7 +164,6 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   }
 }
 
-/** Obtains the first token for an API that sends no challenge, or one without the scopes and the metadata. */
 async function obtainGiven(state: AuthorizerState, { url, signal }: HttpTarget): Promise<StoredCredential | undefined> {
   if (state.givenResource === undefined) return undefined
   const challenge = { metadataUrl: undefined, scopes: undefined, error: undefined }
@@ -197,7 +189,10 @@ async function createTokenHeaders(state: AuthorizerState, target: HttpTarget): P
   }
 }
 
-/** The errors of a renewal whose authorization server cannot be used. The resource may have moved to another one. */
+/**
+ * With these errors of a renewal, the authorization server cannot be used, and the resource may have moved to another
+ * one.
+ */
 const lostServerCodes: ReadonlySet<string> = new Set([
   'server_unavailable',
   'metadata_invalid',
@@ -206,8 +201,8 @@ const lostServerCodes: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Renews a token that expires soon. If its authorization server cannot be used, returns the old token. After it has
- * expired, the endpoint answers with a challenge, and its metadata then name the authorization server anew.
+ * Renews a token that expires soon. If its authorization server cannot be used, the old one is returned: once it has
+ * expired, the endpoint answers with a challenge, whose metadata name the authorization server anew.
  */
 async function renewToken(
   state: AuthorizerState,
@@ -229,8 +224,7 @@ async function renewToken(
   }
   try {
     const tokenResult = await state.sharedRequests.join(toRenewalKey(url.href), { scopes: [], signal }, requestRenewal)
-    // If the refresh fails, the old token is sent. The server then refuses it with a challenge that names the scopes
-    // for a new login.
+    // A refresh failed. The server will refuse the old token, with a challenge that names the scopes for a new login.
     return tokenResult?.token ?? token
   } catch (error) {
     if (isAuthError(error) && lostServerCodes.has(error.code)) return token
@@ -258,7 +252,6 @@ async function handleUnauthorized(
   return answerChallenge(state, target, parseTokenChallenge(header), { canRefresh })
 }
 
-/** Handles a 401 for a token that was issued for this call a moment ago. */
 async function handleRefusedGrant(
   state: AuthorizerState,
   head: HttpResponseHead,
@@ -275,10 +268,7 @@ async function handleRefusedGrant(
   throw new AuthError('token_refused', message, { issuer: credential?.endpoint.issuer })
 }
 
-/**
- * Handles a 401 that refuses the proof and not the token, so that a new token would not help (RFC 9449, sections 7.1
- * and 9).
- */
+/** RFC 9449, sections 7.1 and 9: the proof was refused and not the token, so a new token would not help. */
 function handleProofError(
   { dpop, callStateOf }: AuthorizerState,
   head: HttpResponseHead,
@@ -317,7 +307,7 @@ async function handleForbidden(
     return undefined
   const credential = state.storedCredentials.peek(target.url)
   if (hasNewerToken(challenge.scopes, credential, callState.lastSentToken)) return 'retry'
-  // A person who is asked again may grant more scopes. A machine would get a token with the same scopes again.
+  // A person who is asked again may grant more. A machine would get the same scopes again.
   if (!state.requiresUserInteraction && challenge.scopes.every((scope) => credential?.token.requested.includes(scope)))
     return undefined
   const operation = `${target.url.href} ${target.operation ?? ''}`
@@ -339,10 +329,7 @@ function hasNewerToken(
   )
 }
 
-/**
- * Obtains a token for a call that received a challenge. Returns undefined if the call must not be sent again. Before a
- * new authorization it calls `isStepUpAllowed`, which returns false if none is allowed.
- */
+/** Undefined if the call must not be sent again. `isStepUpAllowed` is asked before a new authorization. */
 async function answerChallenge(
   state: AuthorizerState,
   target: HttpTarget,
@@ -374,7 +361,7 @@ async function answerChallenge(
       if (tokenResult.obtainedBy === 'grant') callState.grantCount += 1
       return 'retry'
     }
-    // The result of an authorization that another call began does not apply to this call, so this call begins its own.
+    // The result of another call's authorization says nothing about this call, so it begins its own.
     if (isOwnAttempt) return undefined
   }
 }

@@ -1,19 +1,18 @@
-/** The number of callers whose values are kept. The one that has been idle for longest is dropped. */
+/** Beyond it, the caller that has been idle for longest is dropped. */
 const maxCallers = 1000
-/** Milliseconds after which the value of a caller without calls is dropped. */
 const idleMs = 600_000
 
-/** The values of the latest callers of a gateway, by key. */
+/** A gateway's values for its latest callers, by key. */
 export class CallerCache<T> {
   readonly #now: () => number
-  /** The last entry is the one that was used last. */
+  /** The entry that was used last is the last one. */
   readonly #entries = new Map<string, { readonly value: T; readonly usedAt: number }>()
 
   constructor(now: () => number) {
     this.#now = now
   }
 
-  /** Returns the value of a caller, and keeps it for ten minutes more. */
+  /** Keeps the value for another ten minutes, too. */
   get(key: string): T | undefined {
     const entry = this.#entries.get(key)
     return entry === undefined ? undefined : this.set(key, entry.value)

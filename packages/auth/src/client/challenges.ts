@@ -3,13 +3,12 @@ import { protocolVersion } from '@x/schema'
 import { boundedFetch, type FetchFunction } from '../bounded-fetch.ts'
 import { isScope } from '../scopes.ts'
 
-/** One challenge in a `WWW-Authenticate` header. */
 export interface Challenge {
-  /** The authentication scheme in lower case. */
+  /** In lower case. */
   readonly scheme: string
-  /** The parameters by their names in lower case. A parameter that occurs twice has its first value. */
+  /** By names in lower case. Of a parameter that occurs twice, the first value counts. */
   readonly params: ReadonlyMap<string, string>
-  /** The names of the parameters that occur with several values. */
+  /** Names of parameters that occur with several values. */
   readonly ambiguousParams: ReadonlySet<string>
 }
 
@@ -25,8 +24,8 @@ const unquotedValue = /[^\s,"]+/y
 const token68 = /[A-Za-z0-9\-._~+/]+=*(?=[ \t]*(?:,|$))/y
 
 /**
- * Parses the challenges in one or more lines of a `WWW-Authenticate` header (RFC 9110, section 11.6.1). Parses up to
- * the first violation of the grammar. Returns no challenges for a header of more than 8 KiB.
+ * RFC 9110, section 11.6.1, in one or more lines of `WWW-Authenticate`. Parsing ends at the first violation of the
+ * grammar. A header of more than 8 KiB has no challenges.
  */
 export function parseChallenges(header: string | undefined): readonly Challenge[] {
   if (header === undefined || header.length > maxHeaderLength) return []
@@ -50,7 +49,7 @@ function readParams(reader: HeaderReader, params: Map<string, string>, ambiguous
     reader.take(separators)
     const name = reader.take(tokenPattern)
     const value = name !== undefined && reader.take(equalsSignPattern) !== undefined ? readValue(reader) : undefined
-    // Here `name` is the scheme of the next challenge, or the rest of the header violates the grammar.
+    // Now `name` is the scheme of the next challenge, or the rest of the header violates the grammar.
     if (name === undefined || value === undefined) return reader.moveTo(start)
     const key = name.toLowerCase()
     if (!params.has(key)) params.set(key, value)
@@ -72,10 +71,6 @@ function readValue(reader: HeaderReader): string | undefined {
 interface HeaderReader {
   position(): number
   moveTo(position: number): void
-  /**
-   * Returns the match of a pattern at the current position, and moves behind it. Returns `undefined`, without moving,
-   * if there is no match.
-   */
   take(pattern: RegExp): string | undefined
 }
 
@@ -96,14 +91,14 @@ function createHeaderReader(text: string): HeaderReader {
   }
 }
 
-/** The members of a challenge that a login needs. */
+/** What a login needs of a challenge. */
 export interface TokenChallenge {
   readonly metadataUrl: string | undefined
   readonly scopes: readonly string[] | undefined
   readonly error: string | undefined
 }
 
-/** Returns false if a response requests only credentials that are not tokens, such as a password. */
+/** False if only credentials other than tokens are asked for, such as a password. */
 export function mayAskForToken(header: string | undefined): boolean {
   const challenges = parseChallenges(header)
   return challenges.length === 0 || challenges.some(isTokenScheme)
@@ -114,9 +109,9 @@ function isTokenScheme({ scheme }: Challenge): boolean {
 }
 
 /**
- * Returns the metadata URL, the scopes and the error in the Bearer and DPoP challenges of a header (RFC 6750, RFC 9728
- * section 5.1). A value that is no absolute URL, and a parameter with several values, count as no metadata URL: the
- * well-known addresses are certain.
+ * Takes the metadata URL, the scopes and the error from Bearer and DPoP challenges (RFC 6750, RFC 9728 section 5.1). A
+ * value that is no absolute URL, and a parameter with several values, count as no metadata URL: the well-known
+ * addresses are certain.
  */
 export function parseTokenChallenge(header: string | undefined): TokenChallenge {
   const challenges = parseChallenges(header).filter(isTokenScheme)
@@ -133,8 +128,8 @@ export function parseTokenChallenge(header: string | undefined): TokenChallenge 
 const challengeLimits = { timeoutMs: 5000, maxBytes: 65_536 }
 
 /**
- * Asks an endpoint, without a token, for the challenge that the first call would get. A server that does not answer with
- * one leaves the choice to its metadata.
+ * Asks an endpoint, without a token, for the challenge that the first call would get. If none comes, its metadata
+ * decide.
  */
 export async function requestTokenChallenge(
   fetch: FetchFunction,
@@ -153,19 +148,19 @@ export async function requestTokenChallenge(
   return parseTokenChallenge(response?.status === 401 ? (response.headers.get('www-authenticate') ?? '') : undefined)
 }
 
-/** Returns the error in the DPoP challenge of a header, and ignores other challenges (RFC 9449, section 7.1). */
+/** RFC 9449, section 7.1. Challenges of other schemes are ignored. */
 export function findDpopError(header: string | undefined): string | undefined {
   return parseChallenges(header)
     .find(({ scheme }) => scheme === 'dpop')
     ?.params.get('error')
 }
 
-/** Returns true if a header has a DPoP challenge, so that the server accepts tokens that are bound to a key. */
+/** A DPoP challenge means that the server accepts tokens that are bound to a key. */
 export function acceptsDpop(header: string | undefined): boolean {
   return parseChallenges(header).some(({ scheme }) => scheme === 'dpop')
 }
 
-/** Splits a list of scopes at its spaces. Entries that are not valid scopes are left out (RFC 6749, section 3.3). */
+/** Leaves out entries that are no valid scopes (RFC 6749, section 3.3). */
 function parseScopeList(scopeList: string | undefined): readonly string[] | undefined {
   const scopes = scopeList?.split(' ').filter(isScope) ?? []
   return scopes.length === 0 ? undefined : [...new Set(scopes)]

@@ -6,40 +6,37 @@ import { registerClient, type AuthServerContext } from './server-requests.ts'
 import { withLock } from './store.ts'
 import type { AuthRecords, StoredClient, StoredToken } from './stored.ts'
 
-/** A client that is already registered at an authorization server. Its credentials are sent to this server only. */
+/** A client that is registered already at an authorization server, the only one that gets its credentials. */
 export interface ClientRegistration {
-  /** The issuer of the authorization server, in the exact spelling of its metadata. */
+  /** Issuer of the authorization server, in the exact spelling of its metadata. */
   readonly issuer: string
   readonly id: string
   readonly secret?: string | undefined
-  /** The authentication method at the token endpoint. Default: a method that the server supports. */
+  /** How it authenticates at the token endpoint. Default: a method that the server supports. */
   readonly method?: 'client_secret_basic' | 'client_secret_post' | 'none' | undefined
 }
 
-/**
- * The program that logs in, as it identifies itself to authorization servers (basic/authorization/client-registration).
- */
+/** How a program that logs in identifies itself to authorization servers (basic/authorization/client-registration). */
 export interface ClientIdentity {
-  /** The name that the authorization server shows to the person who is asked to consent. */
+  /** Shown to the person who is asked to consent. */
   readonly name: string
-  /** The URL of a Client ID Metadata Document: an https URL with a path. */
+  /** URL of a Client ID Metadata Document: https, with a path. */
   readonly metadataUrl?: string | undefined
   /**
-   * The clients that are already registered at authorization servers. With at least one, the program does not register
-   * itself at other servers: a login at a server without an entry, which does not accept `metadataUrl`, rejects with
-   * `AuthError` `client_needed`.
+   * Clients that are registered already. With at least one, the program registers itself nowhere: a login at a server
+   * without an entry, which does not accept `metadataUrl`, rejects with `AuthError` `client_needed`.
    */
   readonly registrations?: readonly ClientRegistration[] | undefined
 }
 
-/** The redirect URI of a login, and the redirect URIs that a registration lists. */
+/** Redirect URI of a login, and those that a registration lists. */
 export interface RedirectTarget {
   readonly uri: string
   readonly registeredUris: readonly string[]
   readonly applicationType: 'native' | 'web'
 }
 
-/** Throws a `TypeError` if no authorization server would accept the metadata URL of an identity. */
+/** Throws a `TypeError` for a metadata URL that no authorization server would accept. */
 export function checkClientIdentity({ metadataUrl }: ClientIdentity): void {
   if (metadataUrl === undefined) return
   const url = URL.canParse(metadataUrl) ? new URL(metadataUrl) : undefined
@@ -48,9 +45,8 @@ export function checkClientIdentity({ metadataUrl }: ClientIdentity): void {
 }
 
 /**
- * Returns the client for a login at an authorization server. Tries, in this order, a registration from the options, the
- * metadata document, a stored registration, and a new registration. Throws {@link AuthError} if none of them is
- * possible.
+ * Finds the client for a login at an authorization server: a registration of the options, the metadata document, a
+ * stored registration, or else a new one. Throws {@link AuthError} if none is possible.
  */
 export async function findOrRegisterClient(
   serverContext: AuthServerContext,
@@ -61,7 +57,7 @@ export async function findOrRegisterClient(
   const configuredClient = findConfiguredClient(serverContext, identity)
   if (configuredClient !== undefined) return configuredClient
   rejectForeignIssuer(issuer, identity)
-  // All logins at one issuer share one registration, so the first of them registers the client and the others wait.
+  // All logins at one issuer share one registration: the first registers the client, and the others wait.
   const key = context.records.clients.toKey(issuer)
   return withLock(context.records.store, key, () => findOrRegister(serverContext, identity, { ...context, key }))
 }
@@ -90,7 +86,7 @@ async function findOrRegister(
   return client
 }
 
-/** Returns the client to which a token was issued. Returns undefined if the program no longer has this client. */
+/** Undefined if the program no longer has the client to which the token was issued. */
 export function findClientOf(
   serverContext: Pick<AuthServerContext, 'server' | 'issuer'>,
   identity: ClientIdentity,
@@ -100,7 +96,7 @@ export function findClientOf(
   return foundClient?.id === clientId ? foundClient : undefined
 }
 
-/** Returns true if the options of the program have a client for an authorization server, so that it registers none. */
+/** With a client in the options, the program registers none. */
 export function isConfiguredClient(
   serverContext: Pick<AuthServerContext, 'server' | 'issuer'>,
   identity: ClientIdentity,
@@ -121,15 +117,14 @@ function findConfiguredClient(
   return { id: metadataUrl, method: 'none', redirectUris: [] }
 }
 
-/** A registration in the store. */
 export interface RegistrationKey {
   readonly issuer: string
   readonly id: string
 }
 
 /**
- * Changes the stored registration of a client, or removes it if `update` returns undefined. Does nothing if the store
- * has none, or the registration of another client: another process may have registered again meanwhile.
+ * `update` returns undefined to remove the registration. Does nothing if the store has none, or that of another client:
+ * another process may have registered again meanwhile.
  */
 export async function updateRegistration(
   { store, clients }: AuthRecords,
@@ -147,12 +142,12 @@ export async function updateRegistration(
   })
 }
 
-/** Returns true if an authorization server says that it does not know a client (RFC 6749, sections 4.1.2.1 and 5.2). */
+/** RFC 6749, sections 4.1.2.1 and 5.2. */
 export function isUnknownClient(error: unknown): boolean {
   return isAuthError(error) && (error.error === 'invalid_client' || error.error === 'unauthorized_client')
 }
 
-/** Removes the registration of a client if a request fails because the authorization server does not know the client. */
+/** Removes a client's registration if a request fails because the authorization server does not know it. */
 export async function forgetUnknownClient<T>(
   request: Promise<T>,
   { records, ...key }: RegistrationKey & { readonly records: AuthRecords },
@@ -180,10 +175,7 @@ function isUsableRegistration(client: StoredClient, { uri }: RedirectTarget, now
   return !hasSecretExpired && !isUnanswered && acceptsRedirectUri(client, uri)
 }
 
-/**
- * Returns true if a client may use a redirect URI. A loopback URI that is registered without a port allows every port
- * (RFC 8252, section 7.3).
- */
+/** A loopback URI that is registered without a port allows every port (RFC 8252, section 7.3). */
 function acceptsRedirectUri({ redirectUris }: StoredClient, uri: string): boolean {
   const url = new URL(uri)
   const portlessUri = new URL(uri)
@@ -199,7 +191,7 @@ function createRegistration(
   const preferredMethods = ['none', 'client_secret_basic', 'client_secret_post']
   const method =
     preferredMethods.find((candidate) => (methods ?? ['client_secret_basic']).includes(candidate)) ?? 'none'
-  // The registration names no scope, because a server refuses a registration with a scope that it does not list.
+  // No scope is named, because a server refuses a registration with one that it does not list.
   return {
     client_name: identity.name,
     redirect_uris: [...target.registeredUris],

@@ -1,7 +1,6 @@
 import { captureAsyncContext, raceWithCancellation } from '@x/core'
 import { AuthError } from './auth-error.ts'
 
-/** One request whose outcome several callers wait for. */
 interface SharedRequest<T> {
   readonly scopes: readonly string[]
   readonly outcome: Promise<T>
@@ -9,21 +8,19 @@ interface SharedRequest<T> {
   readonly controller: AbortController
 }
 
-/** The parameters with which a caller joins a shared request. */
+/** How a caller joins a shared request. */
 export interface JoinOptions {
-  /** The scopes that the requested token must have. */
+  /** Scopes that the requested token must have. */
   readonly scopes: readonly string[]
-  /** Aborts when this caller stops waiting. The request is aborted when its last caller stops waiting. */
+  /** This caller stops waiting. When the last one does, the request is aborted. */
   readonly signal: AbortSignal
 }
 
-/** Runs one request at a time for each key. */
+/** One request at a time for each key. */
 export interface SharedRequests<T> {
-  /**
-   * Waits for the running request if it requests all these scopes. Otherwise waits until it has ended, and calls `run`.
-   */
+  /** Waits for the running request if it asks for all these scopes. Otherwise waits for its end, and calls `run`. */
   join(key: string, options: JoinOptions, run: (signal: AbortSignal) => Promise<T>): Promise<T>
-  /** Aborts the running request, so that its callers reject with `login_ended`. The next caller begins a new one. */
+  /** Aborts the running request, whose callers reject with `login_ended`. The next caller begins a new one. */
   end(key: string, reason: string): void
 }
 
@@ -33,7 +30,7 @@ const requestTimeoutMs = 300_000
 
 export function createSharedRequests<T>(): SharedRequests<T> {
   const requests = new Map<string, SharedRequest<T>>()
-  // Several callers share one request, so the request must not run in the async context of one of them.
+  // Several callers share one request, so it must not run in the async context of one of them.
   const runInOrigin = captureAsyncContext()
 
   const startRequest = (
@@ -86,7 +83,7 @@ export function createSharedRequests<T>(): SharedRequests<T> {
             signal,
           )
         if (scopes.every((scope) => sharedRequest.scopes.includes(scope))) return awaitOutcome(sharedRequest, signal)
-        // The running request has other scopes, so its outcome is ignored.
+        // It has other scopes, so its outcome does not matter here.
         await awaitOutcome(sharedRequest, signal).catch(() => undefined)
       }
     },

@@ -19,12 +19,11 @@ export interface OAuthOptions extends AuthorizerOptions {
   readonly issuers?: Readonly<Record<string, AuthServerSettings>> | undefined
 }
 
-/** The options of an authorizer whose tokens a person has to request. */
 export type PersonAuthorizerOptions = Omit<OAuthOptions, 'redirect'>
 
 type Deps = ReturnType<typeof resolveAuthorizerDeps>
 
-/** Creates an authorizer for the tokens of one person. `requestGrant` obtains a token when none can be refreshed. */
+/** For the tokens of one person. `requestGrant` obtains one when none can be refreshed. */
 export function createPersonAuthorizer(
   { client: identity, issuers = {}, ...options }: PersonAuthorizerOptions,
   requestGrant: RequestGrant,
@@ -47,25 +46,25 @@ export function createPersonAuthorizer(
 
 /** A login whose response was correct. */
 export interface FinishedLogin {
-  /** The MCP server that the person logged in at. */
+  /** MCP server that the person logged in at. */
   readonly endpoint: URL
   readonly token: StoredToken
-  /** Writes the token to the store, so that the authorizer uses it. */
+  /** From then on, the authorizer uses the token. */
   store(): Promise<void>
 }
 
-/** An authorizer of the code flow, with the second half of a login that happens in web pages. */
+/** The code flow, with the second half of a login that happens in web pages. */
 export interface CodeAuthorizer extends Authorizer {
   readonly records: Deps['records']
-  /** Returns the login at an endpoint that is open in a browser. */
+  /** The login at an endpoint that is open in a browser. */
   pendingLogin(endpoint: URL): AuthError | undefined
-  /** Calls a function when a login at an endpoint opens and ends. Returns a function that removes it. */
+  /** Calls `listener` when a login at an endpoint opens and ends. The returned function removes it. */
   onLoginChange(endpoint: URL, listener: (pendingLogin: AuthError | undefined) => void): () => void
   /** Checks the response to a login, and exchanges its code for a token. Stores no token. */
   finishLogin(answerUrl: URL): Promise<FinishedLogin>
 }
 
-/** Creates an authorizer that obtains tokens through logins of a person, by the code flow. */
+/** Obtains tokens through logins of a person, by the code flow. */
 export function createCodeAuthorizer(options: OAuthOptions): CodeAuthorizer {
   const { redirect, ...personOptions } = options
   const deps = resolveAuthorizerDeps(options)

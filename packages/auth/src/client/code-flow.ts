@@ -19,36 +19,33 @@ import type { GrantRequest, RequestGrant, TokenRequirements, TokenSource } from 
 /** Sends a person to the authorization server, and receives the response. */
 export interface Redirect {
   /**
-   * `web` if the redirect URI is a page on another host than this machine, or else `native`
+   * `web` if the redirect URI is a page on another host than this machine, else `native`
    * (basic/authorization/client-registration).
    */
   readonly applicationType: 'native' | 'web'
-  /** Starts to listen for the response. The caller closes the returned listener. */
+  /** Starts to listen for the response. The caller closes the listener. */
   open(signal: AbortSignal, options?: RedirectOptions): Promise<RedirectListener>
 }
 
-/** Information about the client that logs in. */
+/** What a redirect must know of the client that logs in. */
 export interface RedirectOptions {
-  /**
-   * The redirect URIs that the client has registered. Every authorization server accepts at least one of these URIs.
-   */
+  /** Redirect URIs that the client has registered. Every authorization server accepts at least one of them. */
   readonly registeredUris: readonly string[]
-  /** The scopes that the person has not granted yet. Empty at the first login. */
+  /** Scopes that the person has not granted yet. Empty at the first login. */
   readonly addedScopes?: readonly string[] | undefined
 }
 
-/** A listener that receives the response of one login. */
+/** Receives the response of one login. */
 export interface RedirectListener {
-  /** The redirect URI of this login. */
+  /** Redirect URI of this login. */
   readonly uri: string
-  /** The redirect URIs to register, if they differ from `uri`. */
+  /** Redirect URIs to register, if they differ from `uri`. */
   readonly registeredUris?: readonly string[] | undefined
   /** Sends the person to `url`. Resolves with the address of the redirect whose parameter `state` has this value. */
   visit(url: URL, state: string): Promise<URL>
   close(): Promise<void>
 }
 
-/** Dependencies that all logins of a person share. */
 export interface CodeFlowOptions {
   readonly identity: ClientIdentity
   readonly redirect: Redirect
@@ -60,9 +57,7 @@ export interface CodeFlowOptions {
 // limit: pending login | ms | a login of a user of a web host | the user must start again
 const loginTimeoutMs = 600_000
 
-/**
- * Creates a function that obtains tokens through a login of a person, by the code flow with PKCE (basic/authorization).
- */
+/** Obtains tokens through logins of a person, by the code flow with PKCE (basic/authorization). */
 export function createCodeFlow(options: CodeFlowOptions): RequestGrant {
   return async (requirements) => {
     const { server, issuer } = requirements.serverContext
@@ -75,7 +70,7 @@ export function createCodeFlow(options: CodeFlowOptions): RequestGrant {
     } catch (error) {
       if (registration === undefined || !isUnknownClient(error)) throw error
       const currentRegistration = await readRegistration()
-      // A client of the options stays, and a server that refuses it would refuse it again.
+      // A client of the options stays: a server that refuses it would refuse it again.
       if (currentRegistration?.id === registration.id) throw error
       return runLogin(options, { ...requirements, lastClientId: registration.id }, currentRegistration)
     }
@@ -101,14 +96,13 @@ async function runLogin(
   }
 }
 
-/** A login that is stored, and the page that the person has to visit. */
 interface BegunLogin {
   readonly state: string
   readonly url: URL
   readonly client: StoredClient
 }
 
-/** Waits for the response of a login. After a login without one, the next login registers the client again. */
+/** After a login without a response, the next one registers the client again. */
 async function visitLoginPage(
   { records, now, openLogins }: CodeFlowOptions,
   { serverContext, endpoint, lastClientId }: GrantRequest,
@@ -137,7 +131,7 @@ async function visitLoginPage(
   }
 }
 
-// basic/authorization/security-considerations: a login at a server that does not list S256 is refused.
+// basic/authorization/security-considerations: no login at a server that does not list S256.
 function checkPkce({ issuer, code_challenge_methods_supported: methods }: oauth.AuthorizationServer): void {
   if (methods?.includes('S256')) return
   const problem = 'does not list S256 in code_challenge_methods_supported, and no setting replaces that'
@@ -154,7 +148,7 @@ async function beginLogin(
   const { serverContext, resource, scopes, endpoint } = requirements
   const { issuer } = serverContext
   const authorizationEndpoint = requireEndpoint(serverContext, 'authorization_endpoint')
-  // Nobody is sent to a login whose code could not be exchanged.
+  // Checked now: no person is sent to a login whose code could not be exchanged.
   requireEndpoint(serverContext, 'token_endpoint')
   const { uri, registeredUris = [uri] } = redirectListener
   const clientRedirectTarget = { uri, registeredUris, applicationType: options.redirect.applicationType }
@@ -220,7 +214,7 @@ async function exchangeLogin(
   return exchangeCode(serverContext, { ...client, params, redirectUri, verifier, resource: sentResource })
 }
 
-/** Returns the parameters that a code flow uses. The library refuses a response with a token, which nobody asked for. */
+/** The library refuses a response with a token, which the code flow never asks for. */
 function pickResponseParams({ searchParams }: URL): URLSearchParams {
   const names = ['code', 'state', 'iss', 'error', 'error_description']
   return new URLSearchParams([...searchParams].filter(([name]) => names.includes(name)))
@@ -233,7 +227,7 @@ function validateAuthResponse(
 ): URLSearchParams {
   const { issuer } = server
   try {
-    // The library treats an empty `iss` as an absent one, so `iss` is compared here.
+    // For the library an empty `iss` is an absent one, so `iss` is compared here.
     if (responseUrl.searchParams.has('iss') && responseUrl.searchParams.get('iss') !== issuer)
       throw new Error('another issuer')
     const params = oauth.validateAuthResponse(server, client, pickResponseParams(responseUrl), state)

@@ -8,11 +8,11 @@ import { openRecords, type StoredKey } from './stored.ts'
 
 /** Options of {@link dpop}. */
 export interface DpopOptions {
-  /** True rejects bearer tokens. Default false: an authorization server without DPoP may issue bearer tokens. */
+  /** Rejects bearer tokens. Default: false, because an authorization server without DPoP issues nothing else. */
   readonly required?: boolean | undefined
   /**
-   * An ES256 key pair that the program stores itself. For example, IndexedDB can store a private key that no script can
-   * read. The public key must be extractable. By default a new pair is created and kept in the store, or in memory if
+   * An ES256 key pair that you store yourself, for example in IndexedDB, which can keep a private key that no script
+   * can read. The public key must be extractable. By default a new pair is made and kept in the store, or in memory if
    * there is no store.
    */
   readonly keyPair?: { readonly privateKey: CryptoKey; readonly publicKey: CryptoKey } | undefined
@@ -20,7 +20,6 @@ export interface DpopOptions {
 
 interface ProofKey {
   readonly privateKey: CryptoKey
-  /** The public key, without private members. */
   readonly jwk: JWK
   readonly thumbprint: string
 }
@@ -31,9 +30,8 @@ const maxNonces = 100
 const noncePattern = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
 
 /**
- * Creates the value of the option `dpop`, which every authorizer has. It binds tokens to a key if the authorization
- * server issues bound tokens (RFC 9449). Each request contains a new proof of the key, so that a copy of the token is
- * useless without the key.
+ * Binds tokens to a key if the authorization server issues bound tokens (RFC 9449); every authorizer has the option
+ * `dpop` for it. Each request carries a new proof of the key, so that a copy of the token is useless without the key.
  *
  * @example
  * const auth = oauth({ client, redirect, dpop: dpop({ required: true }) })
@@ -48,14 +46,13 @@ export function dpop(options: DpopOptions = {}): DpopBinding {
 
 const dpopOptionTable = { required: undefined, keyPair: undefined } satisfies OptionTable<DpopOptions>
 
-/** Creates the object that makes the proofs of one authorizer. */
 function createDpop({ required = false, keyPair }: DpopOptions, context: DpopContext): Dpop {
   const nonces = new Map<string, string>()
   const toNonceKey = (source: NonceSource, { origin }: URL): string => `${source} ${origin}`
   let pendingKey: Promise<ProofKey> | undefined
   const getKey = (): Promise<ProofKey> => {
     pendingKey ??= keyPair === undefined ? loadOrCreateKey(context) : toProofKey(keyPair)
-    // After a failure the promise is discarded, so that the next request tries the store again.
+    // After a failure, the next request tries the store again.
     pendingKey.catch(() => (pendingKey = undefined))
     return pendingKey
   }
@@ -102,9 +99,7 @@ async function toProofKey({ privateKey, publicKey }: NonNullable<DpopOptions['ke
   return { privateKey, jwk, thumbprint: await calculateJwkThumbprint(jwk) }
 }
 
-/**
- * Returns the key in the store, or creates it. If the store has a lock, all processes that share the store use one key.
- */
+/** If the store has a lock, all processes that share it use one key. */
 async function loadOrCreateKey({ store, isStored }: DpopContext): Promise<ProofKey> {
   if (!isStored) return toProofKey(await generateKeyPair(algorithm))
   const { keys } = openRecords(store)
@@ -120,10 +115,7 @@ async function loadOrCreateKey({ store, isStored }: DpopContext): Promise<ProofK
   })
 }
 
-/**
- * Imports a stored key. Returns undefined for a record that is not a key. A new key then replaces it, and the user has
- * to log in again.
- */
+/** Undefined for a record that is no key. A new key then replaces it, and the user has to log in again. */
 async function importStoredKey({ x, y, d }: StoredKey): Promise<ProofKey | undefined> {
   const jwk = { kty: 'EC', crv: 'P-256', x, y }
   try {

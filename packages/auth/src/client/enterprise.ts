@@ -17,25 +17,25 @@ import type { TokenRequirements } from './token-source.ts'
 
 /** The identity provider of an enterprise, and the client as which the program is registered there. */
 export interface IdentityProvider {
-  /** The issuer of the identity provider, in the exact spelling of its metadata. */
+  /** Issuer of the identity provider, in the exact spelling of its metadata. */
   readonly issuer: string
-  /** The endpoint that exchanges tokens. Default: the token endpoint in the metadata of the issuer. */
+  /** Endpoint that exchanges tokens. Default: the token endpoint in the issuer's metadata. */
   readonly tokenEndpoint?: string | undefined
-  /** The client of the program at the identity provider. It has a key or a secret unless it is a public client. */
+  /** Client of the program at the identity provider. It has a key or a secret unless it is a public client. */
   readonly client: MachineClient
 }
 
-/** The assertion that the identity provider issued when a person logged in. */
+/** What the identity provider issued when a person logged in. */
 export interface IdentityAssertion {
   readonly token: string
   readonly type: 'id_token' | 'saml2'
 }
 
-/** The context in which the identity of a person is requested. */
+/** Why a person's identity is asked for. */
 export interface IdentityRequest {
   /**
-   * The identity token that the identity provider refused because it has expired. A new token is needed. Undefined in
-   * the first request.
+   * Identity token that the identity provider refused because it has expired, so a new one is needed. Undefined in the
+   * first request.
    */
   readonly rejectedToken: string | undefined
   /** Aborts when no call waits for the identity any longer. */
@@ -44,10 +44,10 @@ export interface IdentityRequest {
 
 /** Options of {@link enterprise}. */
 export interface EnterpriseOptions extends MachineOptions {
-  /** The client of the program at the authorization server of the MCP server. It must have a key or a secret. */
+  /** Client of the program at the MCP server's authorization server. It must have a key or a secret. */
   readonly client: MachineClient
   readonly idp: IdentityProvider
-  /** Returns the identity of the person: an ID token as a string, or an {@link IdentityAssertion}. */
+  /** Says who the person is: an ID token as a string, or an {@link IdentityAssertion}. */
   identity(request: IdentityRequest): string | IdentityAssertion | Promise<string | IdentityAssertion>
 }
 
@@ -59,10 +59,9 @@ const enterpriseOptionTable = {
 } satisfies OptionTable<EnterpriseOptions>
 
 /**
- * Creates an authorizer that uses the login of a person at the identity provider of their enterprise. The identity
- * provider decides which MCP servers the person may use (extensions/auth/enterprise-managed-authorization). The
- * authorizer exchanges the identity for a grant (ID-JAG), which the authorization server of the MCP server accepts. No
- * person is asked to consent.
+ * Uses the login of a person at the identity provider of their enterprise, which decides which MCP servers the person
+ * may use (extensions/auth/enterprise-managed-authorization). The identity is exchanged for a grant (ID-JAG), which the
+ * MCP server's authorization server accepts; no person is asked to consent.
  *
  * Throws a `TypeError` for a client without a key or a secret, and for a token endpoint that is not https. Calls reject
  * with {@link AuthError}.
@@ -88,10 +87,6 @@ export function enterprise(options: EnterpriseOptions): MachineAuth {
   })
 }
 
-/**
- * Creates a function that exchanges the identity of a person for a grant. If the identity has expired, it requests a
- * new identity once.
- */
 function createIdentityExchange({
   idp,
   identity,
@@ -139,10 +134,7 @@ function createIdJagFields(
   }
 }
 
-/**
- * Creates a function that returns the metadata of the identity provider. The address of the provider is trusted,
- * because the user has configured it.
- */
+/** The provider's address is trusted, because the user has configured it. */
 function createIdentityServerFinder({
   issuer,
   tokenEndpoint,

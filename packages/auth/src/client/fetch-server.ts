@@ -5,15 +5,14 @@ import { AuthError } from './auth-error.ts'
 
 // limit: login documents | bytes | a document of an issuer | the login fails
 const maxBytes = 65_536
-/** The time limit in milliseconds for fetching one metadata document. */
 // limit: login metadata | ms | a metadata document | the login fails
 const metadataTimeoutMs = 5000
-/** The time limit in milliseconds for one response of an authorization server's endpoint. */
+/** For one response of an authorization server's endpoint. */
 export const endpointTimeoutMs = 30_000
 
 /**
- * Sends a request of a login, with limits for time and bytes. Returns the response with its body in memory. Throws
- * {@link AuthError} `server_unavailable` for a redirect, and if no usable response arrives.
+ * Sends a request of a login, with limits of time and bytes, and reads the body into memory. Throws {@link AuthError}
+ * `server_unavailable` for a redirect, and if no usable response arrives.
  */
 export async function fetchFromServer(
   fetch: FetchFunction,
@@ -39,7 +38,7 @@ function fetchBounded(
 const maxRedirects = 3
 
 /**
- * Fetches a metadata document, with limits for time and bytes. Follows redirects within its origin: another origin could
+ * Fetches a metadata document, with limits of time and bytes. Follows redirects within its origin: another origin could
  * not speak for it. Throws {@link AuthError} `server_unavailable` for any other redirect, and if no usable response
  * arrives.
  */
@@ -71,12 +70,12 @@ function createRedirectError(response: Response, url: string): AuthError {
   return new AuthError('server_unavailable', `${new URL(url).origin} redirects${place}: ${remedy}`)
 }
 
-/** Reads a body as a JSON object. Returns `undefined` if the body has another format, such as an HTML page. */
+/** Undefined for another format, such as an HTML page. */
 export async function readJsonObject(response: Response): Promise<JsonObject | undefined> {
   return parseJsonObject(await response.text())
 }
 
-/** Returns the strings in an array. Returns undefined for a value that is not an array. */
+/** Undefined for a value that is no array. */
 export function stringsOf(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : undefined
 }

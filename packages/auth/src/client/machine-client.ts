@@ -6,11 +6,11 @@ import { toAuthenticatedClient, type AuthenticatedClient } from './server-reques
 
 /** A private key with which a client authenticates (`private_key_jwt`, RFC 7523). */
 export interface ClientKey {
-  /** The key as PEM text in PKCS #8, as a JWK, or as an imported `CryptoKey`. */
+  /** PEM text in PKCS #8, a JWK, or an imported `CryptoKey`. */
   readonly privateKey: string | JWK | CryptoKey
-  /** The signature algorithm. Default: the algorithm of the JWK or of the imported key, or else `ES256`. */
+  /** Signature algorithm. Default: that of the JWK or of the imported key, else `ES256`. */
   readonly algorithm?: string | undefined
-  /** The id of the key at the authorization server. */
+  /** Id of the key at the authorization server. */
   readonly keyId?: string | undefined
 }
 
@@ -20,20 +20,20 @@ export interface MachineClient {
   readonly key?: ClientKey | undefined
   /** A secret, for a client without a `key`. Not used if `key` is given. */
   readonly secret?: string | undefined
-  /** The method by which the secret is sent. Default: a method that the server supports. */
+  /** How the secret is sent. Default: a method that the server supports. */
   readonly method?: 'client_secret_basic' | 'client_secret_post' | undefined
 }
 
-/** Returns the client for requests to a server, with the way in which it authenticates there. */
+/** A client for requests to a server, with the way in which it authenticates there. */
 export type ClientAuthenticator = (server: AuthorizationServer) => Promise<AuthenticatedClient>
 
-/** Creates the authenticator of a client. Throws a `TypeError` for a client without a key or a secret. */
+/** Throws a `TypeError` for a client without a key or a secret. */
 export function requireClientAuthenticator(client: MachineClient): ClientAuthenticator {
   if (client.key !== undefined || client.secret) return createClientAuthenticator(client)
   throw new TypeError('`client` must have a `key` or a `secret`')
 }
 
-/** Creates the authenticator of a client. A client without a key and a secret is a public client. */
+/** A client without a key and a secret is a public one. */
 export function createClientAuthenticator({ id, key, secret, method }: MachineClient): ClientAuthenticator {
   if (key === undefined)
     return async (server) => toAuthenticatedClient({ id, secret, method, redirectUris: [] }, server)
@@ -53,7 +53,7 @@ async function importKey({ privateKey, algorithm }: ClientKey): Promise<CryptoKe
     const key = await readPrivateKey(privateKey, algorithm)
     if (!(key instanceof Uint8Array) && key.type === 'private' && key.usages.includes('sign')) return key
   } catch {
-    // The cause is dropped, because it may contain the key.
+    // Without the cause, which may contain the key.
   }
   const expectedForm =
     typeof privateKey === 'string' ? 'PEM text that begins with "BEGIN PRIVATE KEY" (PKCS #8)' : 'that signs'

@@ -17,12 +17,12 @@ import type { TokenRequirements } from './token-source.ts'
 /** Options of the authorizers that need no person. */
 export interface MachineOptions extends AuthServerSettings, AuthorizerOptions {
   /**
-   * The issuer of the authorization server, in its exact spelling. If the MCP server names another issuer, nothing is
-   * sent to that issuer.
+   * Issuer of the authorization server, in its exact spelling. If the MCP server names another one, nothing is sent to
+   * that.
    */
   readonly issuer: string
   /**
-   * The resource and the scopes of an API that publishes no metadata (RFC 9728), as a plain HTTP API does. Then the first
+   * Resource and scopes of an API that publishes no metadata (RFC 9728), as a plain HTTP API does. Then the first
    * request already has a token. Default: the metadata of the endpoint.
    */
   readonly metadata?: GivenResource | undefined
@@ -53,7 +53,7 @@ const workloadOptionTable = {
 
 /** An authorizer that needs no person. */
 export interface MachineAuth extends HttpAuthorizer {
-  /** The capabilities that declare the extension in use. Pass them to `createClient` as `capabilities`. */
+  /** Declare the extension in use: pass them to `createClient` as `capabilities`. */
   readonly capabilities: AuthCapabilities
   /** Obtains a token for a server before the first request to it. */
   login(url: string | URL, options?: { readonly signal?: AbortSignal }): Promise<void>
@@ -70,7 +70,7 @@ export interface ClientCredentialsOptions extends MachineOptions {
 }
 
 /**
- * Creates an authorizer for a program that acts for itself and not for a person. It uses the client credentials grant
+ * For a program that acts for itself and not for a person: the client credentials grant
  * (extensions/auth/oauth-client-credentials). It obtains a new token before the current one expires.
  *
  * Throws a `TypeError` for a client without a key or a secret. Calls reject with {@link AuthError}.
@@ -97,20 +97,17 @@ export function clientCredentials(options: ClientCredentialsOptions): MachineAut
 
 /** Options of {@link workload}. */
 export interface WorkloadOptions extends MachineOptions {
-  /**
-   * The client. It has a key or a secret if the authorization server requires client authentication in addition to the
-   * JWT.
-   */
+  /** Has a key or a secret if the authorization server requires client authentication beside the JWT. */
   readonly client: MachineClient
-  /** Returns the JWT of the workload, such as a projected service account token. Called for each new token. */
+  /** Gives the JWT of the workload, such as a projected service account token. Called for each new token. */
   assertion(): string | Promise<string>
 }
 
 const jwtBearerGrantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
 /**
- * Creates an authorizer for a workload. It presents the JWT that the platform issues to the workload as a grant (RFC
- * 7523). If the authorization server refuses a request, no second request is sent.
+ * For a workload: presents the JWT that its platform issues as a grant (RFC 7523). If the authorization server refuses
+ * a request, no second one is sent.
  *
  * Calls reject with {@link AuthError}.
  *
@@ -128,13 +125,13 @@ export function workload(options: WorkloadOptions): MachineAuth {
   })
 }
 
-/** Requests a token with a JWT as the grant (RFC 7523, section 2.1). */
+/** RFC 7523, section 2.1: the JWT is the grant. */
 export async function requestWithAssertion(
   requirements: TokenRequirements,
   authenticate: ClientAuthenticator,
   assertionText: string,
 ): Promise<TokenGrant> {
-  // The text of a file usually ends with a line break.
+  // A file usually ends with a line break.
   const assertion = assertionText.trim()
   if (assertion === '') throw new AuthError('client_needed', 'The assertion is empty: it must be a JWT')
   const client = await authenticate(requirements.serverContext.server)
@@ -151,11 +148,10 @@ function createGrantFields({ serverContext, resource, scopes }: TokenRequirement
   }
 }
 
-/** Creates an authorizer that uses a grant for machines. */
 export function createMachineAuth(
   options: MachineOptions,
   grant: {
-    /** The identifier of the extension that defines this grant. Undefined if clients do not declare it. */
+    /** Identifier of the extension that defines this grant. Undefined if clients do not declare it. */
     readonly extension?: string | undefined
     readonly clientId: string
     request(requirements: TokenRequirements): Promise<TokenGrant>
@@ -172,8 +168,7 @@ export function createMachineAuth(
     givenResource: metadata,
     requiresUserInteraction: false,
     isUsable: async (token) => token.clientId === clientId && (await matchesBinding(deps.dpop, token)),
-    // RFC 6749, section 4.4.3: such a grant should return no refresh token. The grant is requested again instead of a
-    // refresh.
+    // RFC 6749, section 4.4.3: such a grant should return no refresh token. It is requested again instead.
     findClient: () => undefined,
     requestGrant: async (requirements) => {
       const requestedScopes = requirements.scopes.filter((scope) => scope !== 'offline_access')

@@ -18,32 +18,28 @@ const oauthOptionTable = {
   runtime: undefined,
 } satisfies OptionTable<OAuthOptions>
 
-/** An authorizer with the logins of one person, for any number of servers. */
+/** Logins of one person, at any number of servers. */
 export interface OAuth extends HttpAuthorizer {
   /** Logs in at a server before the first request to it. */
   login(url: string | URL, options?: { readonly signal?: AbortSignal }): Promise<void>
   /**
-   * Returns the login at a server that is open in a browser, as an `AuthError` `login_pending` with the `url` of the
-   * page. Returns undefined if there is none. The `state` of the connection has it as its `reason`.
+   * The login at a server that is open in a browser, as an `AuthError` `login_pending` with the page as `url`.
+   * Undefined if there is none. The `state` of the connection has it as its `reason`.
    */
   pendingLogin(url: string | URL): AuthError | undefined
   /**
-   * Ends the login at a server, also one that waits for the user. Deletes its tokens and the registration of this program
-   * at the authorization server here, and then revokes the tokens if the authorization server supports that. Rejects
-   * with {@link AuthError} if the revocation fails.
+   * Ends the login at a server, also one that waits for the user. Deletes its tokens and this program's registration at
+   * the authorization server here, then revokes the tokens if the authorization server can. Rejects with
+   * {@link AuthError} if the revocation fails.
    */
   logout(url: string | URL): Promise<void>
-  /**
-   * Finishes a login. `answerUrl` is the address to which the person was redirected. Resolves with the address of the
-   * MCP server.
-   */
+  /** Finishes a login. `answerUrl` is where the person was redirected. Resolves with the address of the MCP server. */
   finishLogin(answerUrl: string | URL): Promise<{ readonly url: string }>
 }
 
 /**
- * Creates an authorizer that uses the code flow of OAuth 2.1: a person logs in when a server requires a token
- * (basic/authorization). Nothing is sent to an authorization server before the MCP server has answered 401 or `login`
- * was called.
+ * A person logs in when a server requires a token, by the code flow of OAuth 2.1 (basic/authorization). Nothing is sent
+ * to an authorization server before the MCP server has answered 401 or you have called `login`.
  *
  * Calls reject with {@link AuthError} if the login fails, and with the code `login_ended` after five minutes.
  * `finishLogin` accepts a response for ten minutes after the login began. Throws a `TypeError` for an invalid client.
@@ -78,7 +74,7 @@ async function logout(authorizer: CodeAuthorizer, endpoint: URL, identity: Clien
   const begunIssuer = await forgetPendingLogins(records, endpoint)
   const credential = await storedCredentials.forget(endpoint)
   const issuer = credential?.endpoint.issuer ?? begunIssuer
-  // A login that fails because of its registration has left no token, and the person sees no other way out than this.
+  // If its registration made the login fail, there is no token, and the person has no other way out than this.
   if (issuer !== undefined) await records.clients.remove(records.clients.toKey(issuer))
   if (credential !== undefined) await revokeTokens(authorizer, credential, { endpoint, identity })
 }
@@ -97,8 +93,8 @@ async function revokeTokens(
     if (token.refresh !== undefined) await revoke(token.refresh, 'refresh_token')
     await revoke(token.access, 'access_token')
   } catch (cause) {
-    // RFC 7009, section 2.2.1: a server may be unable to revoke an access token that is a JWT. Such a token remains
-    // valid until it expires. A server that does not know the client has no token of it.
+    // RFC 7009, section 2.2.1: a server may be unable to revoke an access token that is a JWT; it stays valid until it
+    // expires. A server that does not know the client has no token of it.
     if (isUnknownClient(cause) || (isAuthError(cause) && cause.error === 'unsupported_token_type')) return
     const message = 'The tokens are forgotten here, and may be valid until they end: they could not be revoked'
     throw new AuthError('server_unavailable', message, { issuer, cause })

@@ -1,12 +1,12 @@
 import { platformRuntime, startBackgroundTimer } from '@x/core'
 import type { AuthError } from './auth-error.ts'
 
-/** Milliseconds after which the wait for a lock is taken for the login of another process. */
+/** A lock that takes longer to get is taken for a login in another process. */
 const waitNoticeMs = 1000
 
 type LoginListener = (pendingLogin: AuthError | undefined) => void
 
-/** The logins that calls wait for, by the URL of their endpoint, with those who watch an endpoint. */
+/** Logins that calls wait for, by the URL of their endpoint, and who watches an endpoint. */
 export class OpenLogins {
   readonly #logins = new Map<string, AuthError>()
   readonly #listeners = new Map<string, Set<LoginListener>>()
@@ -15,7 +15,7 @@ export class OpenLogins {
     return this.#logins.get(href)
   }
 
-  /** Records a page that is open, until the returned function is called. */
+  /** A page is open, until the returned function is called. */
   open(href: string, login: AuthError): () => void {
     this.#logins.set(href, login)
     this.#notify(href)
@@ -24,9 +24,7 @@ export class OpenLogins {
     }
   }
 
-  /**
-   * Records that a call waits for the lock of a token. Most waits are short, so that listeners learn of long ones only.
-   */
+  /** A call waits for the lock of a token. Most waits are short, so listeners get only long ones. */
   wait(href: string, wait: AuthError): () => void {
     if (!this.#logins.has(href)) this.#logins.set(href, wait)
     const timer = startBackgroundTimer(platformRuntime, () => this.#notify(href), waitNoticeMs)
@@ -36,7 +34,7 @@ export class OpenLogins {
     }
   }
 
-  /** Calls a function with the login at an endpoint, now and after each change. Returns a function that removes it. */
+  /** Calls a function with the login at an endpoint, now and after each change. The returned function removes it. */
   watch(href: string, listener: LoginListener): () => void {
     const listeners = this.#listeners.get(href) ?? new Set()
     this.#listeners.set(href, listeners.add(listener))

@@ -5,19 +5,18 @@ import type { Redirect } from './code-flow.ts'
 
 /** Options of {@link pageRedirect}. */
 export interface PageRedirectOptions {
-  /** The address of the page that receives the redirect. It must be registered as a redirect URI. */
+  /** Address of the page that receives the redirect. It must be registered as a redirect URI. */
   readonly uri: string | URL
   /**
-   * Navigates the browser to the authorization server, such as `(url) => location.assign(url)`. Leave it out in a web
+   * Sends the browser to the authorization server, such as `(url) => location.assign(url)`. Leave it out in a web
    * server, which redirects with its own response.
    */
   readonly assign?: ((url: URL) => void) | undefined
 }
 
 /**
- * Creates the redirect of a login that happens in web pages. A call that needs a login rejects with `AuthError`
- * `authorization_needed`, whose `url` the person has to visit. The page that receives the redirect calls
- * `auth.finishLogin(address)`.
+ * For logins in web pages. A call that needs a login rejects with `AuthError` `authorization_needed`, whose `url` the
+ * person has to visit. The page that receives the redirect calls `auth.finishLogin(address)`.
  */
 export function pageRedirect(options: PageRedirectOptions): Redirect {
   checkArgument(options, {

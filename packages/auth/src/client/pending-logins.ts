@@ -2,7 +2,6 @@ import { AuthError } from './auth-error.ts'
 import { withLock } from './store.ts'
 import type { AuthRecords, PendingLogin } from './stored.ts'
 
-/** The number of logins at one endpoint that may wait for a response. The oldest one beyond it is forgotten. */
 const maxPendingLogins = 20
 
 /** Stores a login before the redirect, under its `state` and in the list of its endpoint. */
@@ -17,15 +16,15 @@ export async function addPendingLogin(records: AuthRecords, state: string, login
   await records.pendingLogins.write(records.pendingLogins.toKey(state), login)
 }
 
-/** A login and its response. Only the state of the response has been checked. */
+/** Of the response, only the state has been checked. */
 export interface AnsweredLogin extends PendingLogin {
   readonly state: string
   readonly responseUrl: URL
 }
 
 /**
- * Removes and returns the record of the login to which a response belongs, so that each login accepts one response.
- * Throws {@link AuthError} `response_invalid` if there is no such record.
+ * Removes the record of the login to which a response belongs, so that each login accepts one response. Throws
+ * {@link AuthError} `response_invalid` if there is no such record.
  */
 export async function takePendingLogin(
   { records, now }: { readonly records: AuthRecords; readonly now: () => number },
@@ -49,8 +48,8 @@ export async function takePendingLogin(
 }
 
 /**
- * Forgets the logins that wait for a response at an endpoint, so that a late response logs nobody in. Returns the issuer
- * of the latest of them. Returns undefined if no login was begun.
+ * Forgets the logins that wait for a response, so that a late one logs no person in. Returns the issuer of the latest.
+ * Undefined if no login was begun.
  */
 export async function forgetPendingLogins(records: AuthRecords, endpoint: URL): Promise<string | undefined> {
   const listKey = records.begunLogins.toKey(endpoint.href)

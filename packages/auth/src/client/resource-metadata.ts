@@ -6,18 +6,17 @@ import { fetchMetadata, readJsonObject, stringsOf } from './fetch-server.ts'
 import { isScope } from '../scopes.ts'
 import { parseSafeUrl } from './safe-url.ts'
 
-/** The members of the metadata of a protected resource that a login uses (RFC 9728, section 2). */
+/** What a login uses of a protected resource's metadata (RFC 9728, section 2). */
 export interface ResourceMetadata {
-  /** The identifier of the resource, exactly as the metadata spells it. */
+  /** Identifier of the resource, exactly as the metadata spells it. */
   readonly resource: string
   readonly issuers: readonly string[]
   readonly scopes: readonly string[] | undefined
 }
 
-/** The parameters of the search for the metadata of a resource. */
 export interface ResourceQuery {
   readonly endpoint: URL
-  /** The metadata URL in the challenge. If it is set, no other URL is tried. */
+  /** Metadata URL of the challenge. If it is set, no other URL is tried. */
   readonly metadataUrl?: string | undefined
   readonly fetch: FetchFunction
   readonly signal: AbortSignal
@@ -27,9 +26,8 @@ const wellKnownPath = '/.well-known/oauth-protected-resource'
 
 /**
  * Finds the metadata of the resource at an endpoint (basic/authorization/authorization-server-discovery). A server of
- * revision 2025-03-26 has no metadata, so the origin of the endpoint is taken as the authorization server. Throws
- * {@link AuthError} if the metadata is invalid, describes another resource, or is missing at the URL that the challenge
- * names.
+ * revision 2025-03-26 has none, so the endpoint's origin is taken as the authorization server. Throws {@link AuthError}
+ * if the metadata is invalid, describes another resource, or is missing at the URL that the challenge names.
  */
 export async function discoverResourceMetadata(query: ResourceQuery): Promise<ResourceMetadata> {
   const { endpoint, metadataUrl } = query
@@ -79,10 +77,7 @@ function parseResourceMetadata(fields: JsonObject, endpoint: URL, url: string): 
   return { resource, issuers, scopes: scopes?.length ? scopes : undefined }
 }
 
-/**
- * Returns true if a resource identifier covers the endpoint. Both must have the same origin, and the path segments of
- * the endpoint must begin with those of the resource.
- */
+/** Both must have the same origin, and the endpoint's path segments must begin with those of the resource. */
 function coversEndpoint(resource: string, endpoint: URL): boolean {
   if (!URL.canParse(resource) || /[\s#]/.test(resource)) return false
   const url = new URL(resource)

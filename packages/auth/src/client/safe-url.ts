@@ -2,9 +2,8 @@ import { isThisMachine, quoteText } from '@x/core'
 import { AuthError } from './auth-error.ts'
 
 /**
- * Parses a URL that a document or a challenge from `sourceUrl` names. The URL must be https, or http if both URLs are
- * loopback addresses. A source on another machine may not name a loopback address. Throws {@link AuthError}
- * `unsafe_url`.
+ * Parses a URL that a document or a challenge from `sourceUrl` names: https, or http if both are loopback addresses. A
+ * source on another machine may not name a loopback address. Throws {@link AuthError} `unsafe_url`.
  */
 export function parseSafeUrl(text: string, sourceUrl: URL, label: string): URL {
   const url = text.length <= maxUrlLength && URL.canParse(text) ? new URL(text) : undefined
@@ -25,7 +24,7 @@ function findUrlProblem(url: URL, sourceUrl: URL): string | undefined {
 
 const maxUrlLength = 2048
 
-/** Returns the endpoint without its fragment, because the endpoint of a connection has none. */
+/** The endpoint of a connection has no fragment. */
 export function withoutFragment(url: string | URL): URL {
   const endpoint = new URL(url)
   endpoint.hash = ''

@@ -7,17 +7,16 @@ import type { FetchFunction } from '../bounded-fetch.ts'
 import { fetchMetadata, readJsonObject, stringsOf } from './fetch-server.ts'
 import { parseSafeUrl } from './safe-url.ts'
 
-/** The parameters of the search for the metadata of an authorization server. */
 export interface ServerQuery {
   readonly issuer: string
   /**
-   * The address of the document that names the issuer. An issuer on a loopback address is accepted only if the document
-   * is on a loopback address too.
+   * Address of the document that names the issuer. An issuer on a loopback address is accepted only from a document on
+   * one.
    */
   readonly sourceUrl: URL
-  /** The spelling of the issuer in the server's own metadata, if the user has confirmed another spelling. */
+  /** How the server's own metadata spells the issuer, if the user has confirmed another spelling. */
   readonly alias?: string | undefined
-  /** True if a server without metadata has the default endpoints of revision 2025-03-26, relative to its origin. */
+  /** A server without metadata has the default endpoints of revision 2025-03-26, relative to its origin. */
   readonly hasDefaultEndpoints?: boolean | undefined
   readonly fetch: FetchFunction
   readonly signal: AbortSignal
@@ -32,7 +31,7 @@ const endpointNames = [
 ] as const
 
 /**
- * Finds the metadata of an authorization server by its issuer, at the URLs of RFC 8414 and OpenID Connect Discovery
+ * Finds an authorization server's metadata by its issuer, at the URLs of RFC 8414 and OpenID Connect Discovery
  * (basic/authorization/authorization-server-discovery). Throws {@link AuthError} if there is none, or if it names
  * another issuer.
  */
@@ -40,7 +39,7 @@ export async function discoverServerMetadata(query: ServerQuery): Promise<Author
   const { issuer } = query
   const issuerUrl = parseSafeUrl(issuer, query.sourceUrl, 'The issuer')
   // Some servers publish the metadata of an issuer with a path at the root. It has to name the issuer all the same, and
-  // whoever owns the root owns the path.
+  // the owner of the root owns the path.
   const urls = [...new Set([...createMetadataUrls(issuerUrl), ...createMetadataUrls(new URL(issuerUrl.origin))])]
   let failure: AuthError | undefined
   let missingCount = 0
@@ -66,10 +65,7 @@ function describeMissingMetadata(issuer: string, urls: readonly string[]): strin
   return `The authorization server ${quoteText(issuer)} has no metadata at ${urls.join(', ')}`
 }
 
-/**
- * Returns the default endpoints of a server without metadata (2025-03-26, basic/authorization, sections 2.3.3 and 2.1
- * for PKCE).
- */
+/** 2025-03-26, basic/authorization, sections 2.3.3 and 2.1 for PKCE. */
 function createDefaultMetadata(
   { issuer, hasDefaultEndpoints }: ServerQuery,
   urls: readonly string[],
@@ -91,8 +87,8 @@ function createDefaultMetadata(
 function parseServerMetadata(fields: JsonObject, query: ServerQuery, metadataUrl: string): AuthorizationServer {
   const { issuer, alias } = query
   const namedIssuer = fields['issuer']
-  // RFC 8414, section 3.3: the issuer must be the one into which the well-known name was inserted. Otherwise one server
-  // could publish the metadata of another. A slash at the end is removed before that, so both spellings have this URL.
+  // RFC 8414, section 3.3: the issuer must be the one into which the well-known name was inserted, or one server could
+  // publish the metadata of another. A slash at the end is removed before that, so both spellings have this URL.
   if (typeof namedIssuer !== 'string' || (!isSameIssuer(namedIssuer, issuer) && namedIssuer !== alias))
     throw createMismatchError(namedIssuer, issuer, metadataUrl)
   const endpointEntries = endpointNames.map((name) => [name, fields[name]] as const)
@@ -101,8 +97,8 @@ function parseServerMetadata(fields: JsonObject, query: ServerQuery, metadataUrl
 }
 
 /**
- * Returns the URL of an endpoint before it is used. An endpoint that no request uses may have any value. Throws
- * {@link AuthError} for a missing or an unsafe URL.
+ * Checks an endpoint's URL before it is used; one that no request uses may have any value. Throws {@link AuthError} for
+ * a missing or an unsafe URL.
  */
 export function requireEndpoint(
   { server, issuer }: { readonly server: AuthorizationServer; readonly issuer: string },

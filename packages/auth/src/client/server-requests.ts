@@ -9,12 +9,12 @@ import { requireEndpoint } from './server-metadata.ts'
 import type { StoredClient } from './stored.ts'
 import { createUnusableError, parseOAuthError, readServerResponse } from './token-response.ts'
 
-/** An authorization server, and the settings for requests to it. */
+/** An authorization server, and how requests are sent to it. */
 export interface AuthServerContext {
   readonly server: oauth.AuthorizationServer
   /**
-   * The issuer as the resource or the user names it. Stored records have it in their keys. The metadata of the server
-   * may spell it otherwise.
+   * The issuer as the resource or the user names it, and as keys of stored records have it. The server's metadata may
+   * spell it otherwise.
    */
   readonly issuer: string
   readonly fetch: FetchFunction
@@ -23,7 +23,7 @@ export interface AuthServerContext {
   readonly dpop?: Dpop | undefined
 }
 
-/** A client, and the way in which it authenticates at one server. */
+/** A client, and how it authenticates at one server. */
 export interface AuthenticatedClient {
   readonly client: oauth.Client
   readonly auth: oauth.ClientAuth
@@ -32,8 +32,8 @@ export interface AuthenticatedClient {
 const authMethods = ['client_secret_basic', 'client_secret_post', 'none']
 
 /**
- * Chooses the authentication method of a client: its registered method, or else the first method that both sides
- * support (RFC 8414, section 2).
+ * Chooses how a client authenticates: by its registered method, else by the first that both sides support (RFC 8414,
+ * section 2).
  */
 export function toAuthenticatedClient(
   storedClient: StoredClient,
@@ -49,8 +49,8 @@ export function toAuthenticatedClient(
 }
 
 /**
- * Authenticates with a secret in the `Authorization` header (RFC 6749, section 2.3.1). The function of the library also
- * encodes hyphens and dots, and servers that do not decode them refuse the secret.
+ * The secret in the `Authorization` header (RFC 6749, section 2.3.1). The library would also encode hyphens and dots,
+ * and servers that do not decode them refuse the secret.
  */
 function createBasicAuth(secret: string): oauth.ClientAuth {
   const encodeFormText = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)
@@ -59,10 +59,7 @@ function createBasicAuth(secret: string): oauth.ClientAuth {
   }
 }
 
-/**
- * Creates the options for a request of the library. http is allowed here, because {@link requireEndpoint} has checked the
- * URL.
- */
+/** Allows http, because {@link requireEndpoint} has checked the URL. */
 export function createRequestOptions(serverContext: AuthServerContext, send: SendForm = sendForm): RequestOptions {
   return {
     [oauth.allowInsecureRequests]: true,
@@ -92,8 +89,7 @@ function rejectUnavailableServer({ status }: Response, issuer: string): void {
 }
 
 /**
- * Sends the parameters of an authorization request to the server, and returns the shorter parameters that replace them
- * (RFC 9126).
+ * RFC 9126: the server takes the parameters of an authorization request, and answers with shorter ones in their place.
  */
 export async function pushAuthorizationRequest(
   serverContext: AuthServerContext,
@@ -109,7 +105,7 @@ export async function pushAuthorizationRequest(
   return new URLSearchParams({ client_id: client.client_id, request_uri: requestUri })
 }
 
-/** Revokes a token (RFC 7009). */
+/** RFC 7009. */
 export async function revokeToken(
   serverContext: AuthServerContext,
   { client, auth }: AuthenticatedClient,
@@ -121,7 +117,7 @@ export async function revokeToken(
   await readServerResponse(await oauth.revocationRequest(server, client, auth, token.value, options), issuer)
 }
 
-/** Registers a client (RFC 7591). Throws {@link AuthError} `registration_rejected` if the server refuses. */
+/** RFC 7591. Throws {@link AuthError} `registration_rejected` if the server refuses. */
 export async function registerClient(
   serverContext: AuthServerContext,
   metadata: Partial<oauth.Client>,
@@ -137,8 +133,7 @@ export async function registerClient(
   })
   rejectUnavailableServer(response, issuer)
   const fields = (await readJsonObject(response)) ?? {}
-  // Some servers answer 200 instead of 201 (RFC 7591). The library would reject this status, so the response is parsed
-  // here.
+  // Parsed here, because some servers answer 200 instead of 201 (RFC 7591), which the library would reject.
   const client = response.ok ? parseRegistration(fields) : undefined
   if (client !== undefined) return client
   const { code, description } = parseOAuthError(fields)

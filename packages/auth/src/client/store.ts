@@ -1,19 +1,16 @@
-/**
- * A store of texts by key. It contains the logins, the client registrations and the pending logins of one user,
- * including secrets.
- */
+/** Texts by key: the logins, client registrations and pending logins of one user, including secrets. */
 export interface AuthStore {
   get(key: string): Promise<string | undefined>
   set(key: string, value: string): Promise<void>
   delete(key: string): Promise<void>
   /**
-   * Runs `run` while no other caller runs with the same key, in any process that shares the store. Without this
-   * function, only the callers in this process are excluded.
+   * Runs `run` while no other caller runs with the same key, in any process that shares the store. Without it, only the
+   * callers in this process are excluded.
    */
   lock?<T>(key: string, run: () => Promise<T>): Promise<T>
 }
 
-/** Creates a store in memory, whose logins are lost when the process ends. */
+/** Keeps logins in memory, until the process ends. */
 export function memoryAuthStore(): AuthStore {
   const values = new Map<string, string>()
   return {
@@ -23,21 +20,21 @@ export function memoryAuthStore(): AuthStore {
   }
 }
 
-/** The part of the Web Storage API that a store uses. */
+/** As much of the Web Storage API as a store uses. */
 export interface WebStorage {
   getItem(key: string): string | null
   setItem(key: string, value: string): void
   removeItem(key: string): void
 }
 
-/** The part of the Web Locks API that a store uses. */
+/** As much of the Web Locks API as a store uses. */
 export interface WebLocks {
   request<T>(name: string, run: () => Promise<T>): Promise<T>
 }
 
 /**
- * Creates a store in `sessionStorage` or `localStorage`, where every script of the page can read the logins. Also pass
- * `navigator.locks` if several tabs share the storage.
+ * Keeps logins in `sessionStorage` or `localStorage`, where every script of the page can read them. Pass
+ * `navigator.locks` too if several tabs share the storage.
  */
 export function webStorageStore(storage: WebStorage, locks?: WebLocks): AuthStore {
   const toStorageKey = (key: string): string => `mcp-auth ${key}`
@@ -51,7 +48,7 @@ export function webStorageStore(storage: WebStorage, locks?: WebLocks): AuthStor
 
 const lockQueues = new WeakMap<AuthStore, Map<string, Promise<unknown>>>()
 
-/** Runs one function at a time for each key. If the store has locks, they exclude other processes as well. */
+/** One function at a time for each key. A store with locks excludes other processes as well. */
 export function withLock<T>(store: AuthStore, key: string, run: () => Promise<T>): Promise<T> {
   const queueByKey = lockQueues.get(store) ?? new Map<string, Promise<unknown>>()
   lockQueues.set(store, queueByKey)

@@ -1,13 +1,13 @@
 import type { StoredEndpoint, StoredToken } from './stored.ts'
 import type { TokenSource } from './token-source.ts'
 
-/** The token of an endpoint, with the authorization server and the resource of the endpoint. */
+/** An endpoint's token, with its authorization server and resource. */
 export interface StoredCredential {
   readonly endpoint: StoredEndpoint
   readonly token: StoredToken
 }
 
-/** The tokens of endpoints, cached in memory. */
+/** Tokens of endpoints, cached in memory. */
 export class StoredCredentials {
   readonly #source: Pick<TokenSource, 'records' | 'isUsable'>
   readonly #credentials = new Map<string, StoredCredential>()
@@ -17,29 +17,28 @@ export class StoredCredentials {
     this.#source = source
   }
 
-  /** Returns the token in memory. Does not read the store. */
+  /** Does not read the store. */
   peek({ href }: URL): StoredCredential | undefined {
     return this.#credentials.get(href)
   }
 
-  /** Returns the token in memory. Reads the store once for each endpoint. */
+  /** Reads the store once for each endpoint. */
   async load(url: URL): Promise<StoredCredential | undefined> {
     const { href } = url
     if (this.#credentials.has(href)) return this.#credentials.get(href)
-    // The store is read once for each endpoint, so that requests to a server without authorization do not read it
-    // again.
+    // Once for each endpoint, so that requests to a server without authorization do not read it again.
     const pendingRead = this.#pendingReads.get(href) ?? this.#read(url)
     this.#pendingReads.set(href, pendingRead)
     pendingRead.catch(() => this.#pendingReads.delete(href))
     return pendingRead
   }
 
-  /** Returns the authorization server and the resource of an endpoint, even if there is no token. */
+  /** Also if there is no token. */
   async loadEndpoint(url: URL): Promise<StoredEndpoint | undefined> {
     return this.peek(url)?.endpoint ?? this.#readEndpoint(url)
   }
 
-  /** Puts the token of an endpoint into memory, and writes the issuer and the resource of the endpoint to the store. */
+  /** Puts an endpoint's token into memory, and writes its issuer and resource to the store. */
   async store(
     url: URL,
     { issuer, resource, refusesDpop }: Omit<StoredEndpoint, 'requested'>,
@@ -50,7 +49,7 @@ export class StoredCredentials {
     this.#credentials.set(url.href, { endpoint, token })
   }
 
-  /** Remembers that an endpoint refuses tokens that are bound to a key. `logout` forgets it. */
+  /** The endpoint refuses tokens that are bound to a key. `logout` forgets that. */
   async markDpopRefused(url: URL): Promise<void> {
     const endpoint = await this.#readEndpoint(url)
     if (endpoint !== undefined) await this.#writeEndpoint(url, { ...endpoint, refusesDpop: true })
@@ -58,8 +57,7 @@ export class StoredCredentials {
   }
 
   /**
-   * Deletes the token of an endpoint from memory and from the store, also one that another process has stored. Returns
-   * it.
+   * Deletes an endpoint's token from memory and from the store, also one that another process has stored. Returns it.
    */
   async forget(url: URL): Promise<StoredCredential | undefined> {
     const { endpoints, tokens } = this.#source.records

@@ -3,43 +3,40 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 import { stringsOf } from './fetch-server.ts'
 import type { AuthStore } from './store.ts'
 
-/**
- * A token, with the data that is needed to use and renew it. It is stored by issuer and resource, and is sent to no
- * other server.
- */
+/** A token, and what using and renewing it needs. It is stored by issuer and resource, and sent to no other server. */
 export interface StoredToken {
   readonly access: string
   readonly refresh?: string | undefined
-  /** The expiry of the access token in milliseconds since 1970. Undefined if the server did not report it. */
+  /** Milliseconds since 1970. Undefined if the server gave no lifetime. */
   readonly expiresAt?: number | undefined
-  /** The time at which the token is renewed, before it expires, in milliseconds since 1970. */
+  /** When the token is renewed, before it expires, in milliseconds since 1970. */
   readonly renewAt?: number | undefined
-  /** The scopes that were requested. The server may have granted fewer. */
+  /** Scopes that were requested. The server may have granted fewer. */
   readonly requested: readonly string[]
   readonly clientId: string
   /**
-   * The registration to which the token was issued, for its refresh and revocation. Undefined if the options of the
-   * program have this client.
+   * Registration to which the token was issued, for refresh and revocation. Undefined if the program's options have
+   * this client.
    */
   readonly client?: StoredClient | undefined
-  /** The thumbprint of the key to which the token is bound (RFC 9449). Undefined for a bearer token. */
+  /** Thumbprint of the key to which the token is bound (RFC 9449). Undefined for a bearer token. */
   readonly thumbprint?: string | undefined
 }
 
-/** The private key of DPoP proofs, as the members of a P-256 key in JWK format. */
+/** Private key of DPoP proofs: a P-256 key in JWK format. */
 export interface StoredKey {
   readonly x: string
   readonly y: string
   readonly d: string
 }
 
-/** The authorization server and the resource that an endpoint had at its last login. */
+/** Authorization server and resource of an endpoint at its last login. */
 export interface StoredEndpoint {
   readonly issuer: string
   readonly resource: string
-  /** The scopes that the logins at this endpoint have requested. */
+  /** Scopes that the logins at this endpoint have requested. */
   readonly requested: readonly string[]
-  /** True if the endpoint refused a token because it is bound to a key. Its logins then request bearer tokens. */
+  /** The endpoint refused a token because it is bound to a key, so its logins request bearer tokens. */
   readonly refusesDpop?: boolean | undefined
 }
 
@@ -47,13 +44,13 @@ export interface StoredEndpoint {
 export interface StoredClient {
   readonly id: string
   readonly secret?: string | undefined
-  /** The expiry of the secret in milliseconds since 1970. */
+  /** When the secret expires, in milliseconds since 1970. */
   readonly expiresAt?: number | undefined
   readonly method?: string | undefined
   readonly redirectUris: readonly string[]
   /**
-   * The time from which a login registers again, in milliseconds since 1970. An authorization server that has forgotten
-   * a client shows an error in the browser and redirects nowhere, so the client learns of it by an unanswered login.
+   * From then on a login registers again, in milliseconds since 1970. An authorization server that has forgotten a
+   * client shows an error in the browser and redirects nowhere, so an unanswered login is the only sign.
    */
   readonly replaceAt?: number | undefined
 }
@@ -67,18 +64,18 @@ export interface PendingLogin {
   readonly verifier: string
   readonly redirectUri: string
   readonly client: StoredClient
-  /** The time at which the login expires, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly expiresAt: number
 }
 
-/** The logins that were begun at an endpoint. `logout` ends them, also those of other processes. */
+/** Logins that were begun at an endpoint. `logout` ends them, also those of other processes. */
 export interface BegunLogins {
   readonly issuer: string
   /** The latest values of `state`, the newest last. Their logins may have ended. */
   readonly states: readonly string[]
 }
 
-/** A kind of record. `name` is the first part of its keys, and `parse` returns undefined for an invalid record. */
+/** `name` begins its keys; `parse` returns undefined for an invalid record. */
 interface RecordKind<T> {
   readonly name: string
   parse(fields: JsonObject): T | undefined
@@ -165,7 +162,6 @@ const begunLoginsRecordKind: RecordKind<BegunLogins> = {
   parse: ({ issuer, states }) => (isNonEmptyText(issuer) ? { issuer, states: stringsOf(states) ?? [] } : undefined),
 }
 
-/** The records of one kind in a store. */
 export interface RecordStore<T> {
   readonly toKey: (...keyParts: string[]) => string
   read(key: string): Promise<T | undefined>
@@ -173,7 +169,7 @@ export interface RecordStore<T> {
   remove(key: string): Promise<void>
 }
 
-/** The records in a store, grouped by kind. */
+/** A store's records, by kind. */
 export interface AuthRecords {
   readonly store: AuthStore
   readonly tokens: RecordStore<StoredToken>
@@ -184,10 +180,10 @@ export interface AuthRecords {
   readonly keys: RecordStore<StoredKey>
 }
 
-/** Returns access to the records in a store. An unreadable record counts as absent, so its user has to log in again. */
+/** An unreadable record counts as absent, so its user has to log in again. */
 export function openRecords(store: AuthStore): AuthRecords {
   const createRecordStore = <T>({ name, parse }: RecordKind<T>): RecordStore<T> => ({
-    // Each part is encoded, so that it cannot contain the separator.
+    // Each part is encoded, so that none can contain the separator.
     toKey: (...keyParts) => [name, ...keyParts.map(encodeURIComponent)].join(' '),
     read: async (key) => {
       const fields = parseJsonObject((await store.get(key)) ?? '')

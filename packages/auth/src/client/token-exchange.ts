@@ -11,11 +11,11 @@ import type { TokenRequirements } from './token-source.ts'
 
 /** Options of {@link tokenExchange}. */
 export interface TokenExchangeOptions extends Omit<MachineOptions, 'store' | 'dpop'> {
-  /** The client of the gateway at the authorization server. It must have a key or a secret. */
+  /** The gateway as a client at the authorization server. It must have a key or a secret. */
   readonly client: MachineClient
-  /** The logical name of the upstream at the authorization server, in addition to its `resource`. Default: none. */
+  /** Logical name of the upstream at the authorization server, beside its `resource`. Default: none. */
   readonly audience?: string | undefined
-  /** The issuer whose tokens are exchanged. The authorization server receives no other tokens. Default: `issuer`. */
+  /** Issuer whose tokens are exchanged; the authorization server gets no others. Default: `issuer`. */
   readonly subjectIssuer?: string | undefined
 }
 
@@ -32,20 +32,18 @@ const tokenExchangeOptionTable = {
   subjectIssuer: undefined,
 } satisfies OptionTable<TokenExchangeOptions>
 
-/** The exchanges of one caller. */
 interface CallerExchange {
   readonly auth: HttpAuthorizer
-  /** The principal of the latest call, whose token is the newest. */
   principal: Principal
 }
 
 /**
- * Exchanges the token of each caller for a token of an upstream (RFC 8693). The result is the option `credential` of an
- * upstream of `gateway`. The token of the caller is sent to the token endpoint of `issuer` and to no other address. It
- * is the token that `protect()` has verified in the same process, so a principal of another source has none.
+ * Exchanges each caller's token for a token of an upstream (RFC 8693): pass it as `credential` of an upstream of
+ * `gateway`. The caller's token goes to the token endpoint of `issuer` and to no other address. It is the one that
+ * `protect()` has verified in this process, so a principal of another source has none.
  *
- * A token of the upstream is used for the calls of its caller alone, until it expires. Its caller is the same client,
- * subject and scopes. Calls reject with {@link AuthError}.
+ * An upstream's token is used for the calls of its caller alone, until it expires. A caller is the same client, subject
+ * and scopes. Calls reject with {@link AuthError}.
  *
  * @example
  * const credential = tokenExchange({ issuer: 'https://login.example.com', client: { id: 'gateway', secret } })

@@ -12,46 +12,40 @@ import {
 import type { StoredToken } from './stored.ts'
 import { createUnusableError, readTokenResponse, type TokenResponse } from './token-response.ts'
 
-/** The tokens that a token endpoint has granted. */
+/** What a token endpoint has granted. */
 export interface TokenGrant {
   readonly accessToken: string
   readonly refreshToken: string | undefined
   readonly expiresInMs: number | undefined
-  /** The thumbprint of the key to which the access token is bound. */
+  /** Thumbprint of the key to which the access token is bound. */
   readonly thumbprint: string | undefined
 }
 
 const refreshBeforeExpiryMs = 30_000
 
-/** Returns the members of a stored token that come from the grant. */
 export function toStoredToken(grant: TokenGrant, now: number): Omit<StoredToken, 'requested' | 'clientId'> {
   const { accessToken, refreshToken, thumbprint } = grant
   return { access: accessToken, refresh: refreshToken, thumbprint, ...computeExpiryTimes(grant, now) }
 }
 
-/**
- * Returns the expiry of a token and the time of its renewal, in milliseconds since 1970. Returns undefined for both if
- * the server did not report a lifetime.
- */
 function computeExpiryTimes(
   { expiresInMs: lifetimeMs }: TokenGrant,
   now: number,
 ): Pick<StoredToken, 'expiresAt' | 'renewAt'> {
   if (lifetimeMs === undefined) return { expiresAt: undefined, renewAt: undefined }
-  // A token with a lifetime of less than a minute is renewed after half of its lifetime.
+  // With less than a minute to live, a token is renewed at half of that.
   return { expiresAt: now + lifetimeMs, renewAt: now + Math.max(lifetimeMs - refreshBeforeExpiryMs, lifetimeMs / 2) }
 }
 
-/** The parameters of the exchange of an authorization code. */
 export interface CodeExchange extends AuthenticatedClient {
-  /** The parameters of the authorization response, after its state and issuer were checked. */
+  /** Parameters of the authorization response, whose state and issuer have been checked. */
   readonly params: URLSearchParams
   readonly redirectUri: string
   readonly verifier: string
   readonly resource: string | undefined
 }
 
-/** Exchanges an authorization code for tokens (RFC 6749, section 4.1.3). */
+/** RFC 6749, section 4.1.3. */
 export function exchangeCode(serverContext: AuthServerContext, codeExchange: CodeExchange): Promise<TokenGrant> {
   const { server } = serverContext
   const { client, auth, params, redirectUri, verifier, resource } = codeExchange
@@ -64,7 +58,7 @@ export function exchangeCode(serverContext: AuthServerContext, codeExchange: Cod
   )
 }
 
-/** Requests new tokens with a refresh token (RFC 6749, section 6). */
+/** RFC 6749, section 6. */
 export function requestRefreshGrant(
   serverContext: AuthServerContext,
   { client, auth }: AuthenticatedClient,
@@ -80,13 +74,13 @@ export function requestRefreshGrant(
   )
 }
 
-/** The parameters of a grant that needs no login of a person. */
+/** A grant that needs no login of a person. */
 export interface GrantRequest {
   readonly grantType: string
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** Requests a token with any other grant type (RFC 6749, sections 4.4 and 4.5). */
+/** Any other grant type (RFC 6749, sections 4.4 and 4.5). */
 export function requestGrant(
   serverContext: AuthServerContext,
   client: AuthenticatedClient,
@@ -104,10 +98,10 @@ function sendGrantRequest(
   return oauth.genericTokenEndpointRequest(serverContext.server, client, auth, grantType, fields, options)
 }
 
-/** Returns the URN of a token type (RFC 8693, section 3, and the draft of the identity assertion grant). */
+/** RFC 8693, section 3, and the draft of the identity assertion grant. */
 export const tokenTypeUrnOf = (name: string): string => `urn:ietf:params:oauth:token-type:${name}`
 
-/** Exchanges a token for a token of the type that `fields` requests (RFC 8693). */
+/** Exchanges a token for one of the type that `fields` asks for (RFC 8693). */
 export function exchangeToken(
   serverContext: AuthServerContext,
   client: AuthenticatedClient,
@@ -123,10 +117,6 @@ function createResourceFields(resource: string | undefined): Record<string, stri
   return resource === undefined ? {} : { resource }
 }
 
-/**
- * Sends a request for a token, and returns the granted tokens. `exchangedType` is the type that an exchange requests.
- * Throws {@link AuthError} `token_rejected`.
- */
 async function runGrantRequest(
   serverContext: AuthServerContext,
   send: () => Promise<Response>,
@@ -151,10 +141,7 @@ async function runGrantRequest(
   return { accessToken, refreshToken, thumbprint, expiresInMs }
 }
 
-/**
- * Runs a request. If the server requires a nonce in the proof, runs the request a second time with the nonce (RFC 9449,
- * section 8).
- */
+/** If the server wants a nonce in the proof, runs the request once more with it (RFC 9449, section 8). */
 async function retryWithNonce<T>({ server, dpop }: AuthServerContext, run: () => Promise<T>): Promise<T> {
   const { token_endpoint: endpoint } = server
   if (dpop === undefined || endpoint === undefined) return run()
@@ -183,7 +170,6 @@ async function resolveBoundThumbprint(
   throw new AuthError('dpop_unsupported', message, { issuer })
 }
 
-/** Sends a form to the token endpoint. If tokens are bound to a key, the request contains a new proof. */
 const sendWithProof: SendForm = async (serverContext, address, request) => {
   const { dpop } = serverContext
   if (dpop === undefined) return sendForm(serverContext, address, request)

@@ -3,7 +3,6 @@ import type { JsonObject } from '@x/schema'
 import { AuthError } from './auth-error.ts'
 import { readJsonObject } from './fetch-server.ts'
 
-/** The tokens in the response of a token endpoint. */
 export interface TokenResponse {
   readonly accessToken: string
   /** In lower case. */
@@ -14,15 +13,15 @@ export interface TokenResponse {
 }
 
 /**
- * Reads the response of a token endpoint (RFC 6749, section 5). An optional member of another type counts as absent, and
- * members that no login uses are not read: the id_token of a server that signs it with a lost key says nothing about
- * the access token. Throws {@link AuthError} `token_rejected`.
+ * RFC 6749, section 5. An optional member of another type counts as absent, and members that no login uses are not
+ * read: the id_token of a server that signs it with a lost key says nothing about the access token. Throws
+ * {@link AuthError} `token_rejected`.
  */
 export async function readTokenResponse(response: Response, issuer: string): Promise<TokenResponse> {
   const fields = (await readJsonObject(response)) ?? {}
   const { access_token: accessToken, token_type: tokenType, refresh_token: refreshToken } = fields
   if (!response.ok || typeof accessToken !== 'string') throw createRejection(response, fields, issuer)
-  // RFC 6750, section 2.1: a token with other characters could not be sent in a header.
+  // RFC 6750, section 2.1: no header could carry a token with other characters.
   if (!/^[\x21-\x7e]+$/.test(accessToken)) throw createUnusableError(issuer, 'the access token is no token')
   if (typeof tokenType !== 'string') throw createUnusableError(issuer, 'it has no token_type, such as "Bearer"')
   const { expires_in: expiresIn, issued_token_type: issuedTokenType } = fields
@@ -41,14 +40,14 @@ function parseLifetimeMs(seconds: unknown): number | undefined {
   return typeof count === 'number' && count >= 0 ? count * 1000 : undefined
 }
 
-/** Reads the JSON object in a successful response of another endpoint. Throws {@link AuthError} `token_rejected`. */
+/** A successful response of another endpoint must be a JSON object. Throws {@link AuthError} `token_rejected`. */
 export async function readServerResponse(response: Response, issuer: string): Promise<JsonObject> {
   const fields = (await readJsonObject(response)) ?? {}
   if (response.ok) return fields
   throw createRejection(response, fields, issuer)
 }
 
-/** Creates the error of a response without tokens. Some servers send an error with the status 200. */
+/** Some servers send an error with the status 200. */
 function createRejection({ status }: Response, fields: JsonObject, issuer: string): AuthError {
   const { code, description } = parseOAuthError(fields)
   if (code === undefined) return createUnusableError(issuer, `it has the status ${status} and no access_token or error`)
@@ -57,18 +56,18 @@ function createRejection({ status }: Response, fields: JsonObject, issuer: strin
   return new AuthError('token_rejected', message, { issuer, error: code })
 }
 
-/** Creates the error of a response that cannot be used. `reason` must not contain a part of the response. */
+/** `reason` must not contain a part of the response. */
 export function createUnusableError(issuer: string, reason: string): AuthError {
   const message = `The authorization server ${quoteText(issuer)} sent no usable answer: ${reason}`
   return new AuthError('token_rejected', message, { issuer })
 }
 
-// Some servers repeat the refused assertion in their error description. The assertion may be valid at another server.
+// Some servers repeat the refused assertion in their error description, and it may be valid at another server.
 function maskTokens(description: string): string {
   return description.replaceAll(/\beyJ[\w-]+(?:\.[\w-]*)*/g, '…')
 }
 
-/** Returns the error that a server has sent (RFC 6749, section 5.2). */
+/** RFC 6749, section 5.2. */
 export function parseOAuthError({ error, error_description: description }: JsonObject): {
   readonly code: string | undefined
   readonly description: string | undefined

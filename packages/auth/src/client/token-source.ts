@@ -8,73 +8,67 @@ import { withLock } from './store.ts'
 import type { AuthRecords, StoredToken } from './stored.ts'
 import { requestRefreshGrant, toStoredToken } from './token-requests.ts'
 
-/** The properties that a token must have, and the endpoint that it is for. */
+/** What a token must be good for. */
 export interface TokenRequirements {
   readonly endpoint: URL
   readonly serverContext: AuthServerContext & { readonly sendsResource: boolean }
-  /** The identifier of the resource, exactly as its metadata spells it. */
+  /** Identifier of the resource, exactly as its metadata spells it. */
   readonly resource: string
   readonly scopes: readonly string[]
 }
 
-/** The ways to get a valid token. */
+/** How to get a valid token. */
 export interface TokenSource {
   readonly records: AuthRecords
   readonly fetch: FetchFunction
   readonly now: () => number
   readonly openLogins: OpenLogins
   readonly requestGrant: RequestGrant
-  /** Returns the client to which a token was issued. Returns undefined if the client can no longer authenticate. */
+  /** Undefined if the client to which the token was issued can no longer authenticate. */
   findClient(serverContext: AuthServerContext, token: StoredToken): AuthenticatedClient | undefined
-  /** Returns true if this authorizer may use a stored token. */
+  /** True if this authorizer may use a stored token. */
   isUsable(token: StoredToken): Promise<boolean>
 }
 
-/** A request for a token, with the conditions for reusing a stored token or obtaining a new one. */
+/** When a stored token will do, and when a new one may be obtained. */
 export interface TokenRequest extends TokenRequirements {
-  /** The access token that the MCP server refused. */
+  /** Access token that the MCP server refused. */
   readonly rejectedToken?: string | undefined
-  /** The scopes that must have been requested for the token. */
+  /** Scopes that must have been requested for the token. */
   readonly requiredScopes: readonly string[]
-  /**
-   * True if a refresh may help. A refresh does not help if scopes are missing, or if the refused token was just
-   * refreshed.
-   */
+  /** False if scopes are missing, or the refused token was just refreshed. */
   readonly canRefresh: boolean
-  /** Called before each new authorization. Returns `false` if no further authorization is allowed. */
+  /** Asked before each new authorization. `false` allows none. */
   readonly canRequestGrant: () => boolean
 }
 
 /**
- * Obtains a new token by an OAuth grant. The authorizers for persons, machines, workloads and enterprises differ only in
+ * Obtains a new token by an OAuth grant. Authorizers for persons, machines, workloads and enterprises differ only in
  * this function.
  */
 export type RequestGrant = (request: GrantRequest) => Promise<StoredToken>
 
-/** A request for a new token. */
 export interface GrantRequest extends TokenRequest {
-  /** The client of the token that the new one replaces. */
+  /** Client of the token that is replaced. */
   readonly lastClientId?: string | undefined
-  /** The scopes that the token lacks which the new one replaces. */
+  /** Scopes that the replaced token lacks. */
   readonly addedScopes?: readonly string[] | undefined
 }
 
-/** A token, and the way in which it was obtained. */
 export interface TokenResult {
   readonly token: StoredToken
   readonly obtainedBy: 'store' | 'refresh' | 'grant'
 }
 
-/** Returns true if a token has expired, or may expire before a response arrives. */
+/** True for a token that has expired, or may before a response arrives. */
 export function isRenewalDue({ renewAt }: StoredToken, now: number): boolean {
   return renewAt !== undefined && renewAt <= now
 }
 
 /**
- * Returns a token that meets the conditions of the request: the stored token, a refreshed token, or a new token.
- * Requests for the same issuer and resource run one after another, so that each rotating refresh token is used once.
- * Another process may have stored the token in the meantime. Returns `undefined` if only a new authorization would help
- * and none is allowed.
+ * Finds a token that will do: stored, refreshed or new. Requests for the same issuer and resource run one after
+ * another, so that each rotating refresh token is used once; another process may have stored the token meanwhile.
+ * `undefined` if only a new authorization would help and none is allowed.
  */
 export function acquireToken(source: TokenSource, request: TokenRequest): Promise<TokenResult | undefined> {
   const { records } = source
@@ -83,7 +77,7 @@ export function acquireToken(source: TokenSource, request: TokenRequest): Promis
   const endWait = announceWait(source, request)
   const acquisition = withLock(records.store, key, async () => {
     endWait()
-    // Whoever waited for this token is gone, so no page opens for them.
+    // No call waits for this token any more, so no page opens.
     signal.throwIfAborted()
     const foundToken = await records.tokens.read(key)
     const isBoundInVain = foundToken?.thumbprint !== undefined && request.serverContext.dpop === undefined
@@ -99,8 +93,8 @@ export function acquireToken(source: TokenSource, request: TokenRequest): Promis
 }
 
 /**
- * Says, in `openLogins`, that a call waits for the lock of a token. Another process may hold it while a person logs in
- * there. Returns the function that ends this.
+ * Another process may hold the lock while a person logs in there, so a call that waits for it shows as an open login.
+ * The returned function ends that.
  */
 function announceWait({ openLogins }: TokenSource, { endpoint, serverContext }: TokenRequest): () => void {
   const { issuer } = serverContext
@@ -109,7 +103,6 @@ function announceWait({ openLogins }: TokenSource, { endpoint, serverContext }: 
   return openLogins.wait(endpoint.href, wait)
 }
 
-/** Returns the stored token or refreshes it. Returns undefined if only a new authorization would help. */
 async function reuseStoredToken(
   source: TokenSource,
   request: TokenRequest,
@@ -167,10 +160,6 @@ async function refreshStoredToken(
   }
 }
 
-/**
- * Deletes a refresh token that the server has rejected. If another process has stored a newer token, returns that
- * token.
- */
 async function recoverFromLostGrant(
   { records }: TokenSource,
   { serverContext, resource }: TokenRequest,
@@ -185,8 +174,8 @@ async function recoverFromLostGrant(
 }
 
 /**
- * Returns true if an error says that a refresh token is of no use. Some codes of RFC 6749, section 4.1.2.1, also arrive
- * from token endpoints and say "not now". An error without a code is not about the token.
+ * Is the refresh token of no use? Some codes of RFC 6749, section 4.1.2.1, also arrive from token endpoints and only
+ * mean "not now". An error without a code is not about the token.
  */
 function isRejection(error: unknown): error is AuthError {
   if (!isAuthError(error) || error.code !== 'token_rejected' || error.error === undefined) return false

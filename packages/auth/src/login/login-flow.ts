@@ -16,11 +16,10 @@ import { withoutFragment } from '../client/safe-url.ts'
 import type { Protection } from '../server/protect.ts'
 import { type BegunLogin, type LoginTickets, type LoginUser, userKeyOf } from './login-tickets.ts'
 
-/** The dependencies of a {@link LoginFlow}. */
 export interface LoginFlowOptions {
-  /** Verifies the person of a login, as it verifies the callers of the gateway. */
+  /** Verifies the person who logs in, as it verifies the callers of the gateway. */
   readonly protection: Pick<Protection, 'authenticate' | 'documents'>
-  /** The address of the gateway, as `protection` has it. */
+  /** Address of the gateway, as `protection` has it. */
   readonly resource: URL
   /** The gateway as a client at its own authorization server. */
   readonly ownClient: ClientIdentity
@@ -28,22 +27,20 @@ export interface LoginFlowOptions {
   readonly issuers: PersonAuthorizerOptions['issuers']
   readonly fetch: FetchFunction
   readonly now: () => number
-  /** Returns the store of a user. */
   readonly storeOf: (user: string) => Promise<NonNullable<PersonAuthorizerOptions['store']>>
   readonly tickets: LoginTickets
 }
 
-/** The page of an authorization server that a browser is sent to, and the `state` of its response. */
+/** Where a browser is sent, and the `state` of the response. */
 export interface Visit {
   readonly url: URL
   readonly state: string
 }
 
-/** The logins of the users of a gateway at its upstreams, as any instance continues them. */
+/** Logins of a gateway's users at its upstreams. Any instance continues a login that another began. */
 export class LoginFlow {
   readonly #options: LoginFlowOptions
   readonly #authorizers: CallerCache<HttpAuthorizer>
-  /** The gateway as a client at the authorization servers of the upstreams, by the address of the upstream. */
   readonly #clientByUpstream = new Map<string, ClientIdentity>()
 
   constructor(options: LoginFlowOptions) {
@@ -51,7 +48,7 @@ export class LoginFlow {
     this.#authorizers = new CallerCache(options.now)
   }
 
-  /** Adds an upstream. Returns its address. */
+  /** Returns the address of the upstream. */
   addUpstream(url: string | URL, registration: ClientRegistration | undefined): URL {
     const endpoint = withoutFragment(url)
     const { name, metadataUrl } = this.#options.ownClient
@@ -59,7 +56,7 @@ export class LoginFlow {
     return endpoint
   }
 
-  /** Returns the authorizer of a caller at an upstream, or the page at which the caller logs in. */
+  /** An authorizer for a caller at an upstream, or the page at which the caller logs in. */
   async findCredential(
     principal: Principal | undefined,
     endpoint: URL,
@@ -88,7 +85,7 @@ export class LoginFlow {
   }
 
   /**
-   * Begins one half of a login. Returns undefined if there is nothing to do, because the user has logged in elsewhere
+   * Begins one half of a login. Undefined if there is nothing to do, because the user has logged in elsewhere
    * meanwhile.
    */
   async begin(login: BegunLogin): Promise<Visit | undefined> {
@@ -109,8 +106,8 @@ export class LoginFlow {
   }
 
   /**
-   * Returns true if the response of the first half comes from the user who needs the login. The token of this half is
-   * used for this question alone, and is not stored.
+   * Does the response of the first half come from the user who needs the login? The token of this half answers this
+   * question alone, and is not stored.
    */
   async isSameUser(login: BegunLogin, answerUrl: URL): Promise<boolean> {
     const { token } = await this.#finish(login, answerUrl)
@@ -168,10 +165,7 @@ export class LoginFlow {
     }
   }
 
-  /**
-   * Returns a `fetch` that has the metadata of the gateway without a request, and names in it the issuer of the user
-   * alone.
-   */
+  /** Answers for the gateway's metadata without a request. They name the issuer of this user alone. */
   #createOwnFetch({ issuer }: LoginUser): FetchFunction {
     const { fetch, resource, protection } = this.#options
     return async (address, request) => {
@@ -183,7 +177,6 @@ export class LoginFlow {
     }
   }
 
-  /** Returns true if the token in the store has all scopes that a request needs, so that the upstream refuses the token. */
   async #hasAllScopes(
     { storedCredentials }: Pick<CodeAuthorizer, 'storedCredentials'>,
     { endpoint, requiredScopes }: { readonly endpoint: URL; readonly requiredScopes: readonly string[] },

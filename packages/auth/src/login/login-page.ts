@@ -2,13 +2,12 @@
 export interface LoginPage {
   readonly status: number
   readonly text: string
-  /** The address to which the browser is redirected. */
+  /** Where the browser is redirected. */
   readonly location?: URL | undefined
-  /** The cookie that the response sets. */
   readonly cookie?: string | undefined
 }
 
-/** The pages that end a login. */
+/** Pages that end a login. */
 export const pages = {
   done: { status: 200, text: 'You are logged in. You can close this page and return to your application.' },
   notFound: { status: 404, text: 'There is nothing here.' },
@@ -26,7 +25,7 @@ export const pages = {
   failed: { status: 502, text: 'The login failed. The operator of this gateway can see the reason in the log.' },
 } as const satisfies Readonly<Record<string, LoginPage>>
 
-/** Creates the response with a page. It is stored nowhere, and no other page may frame it. */
+/** Stored nowhere, and no other page may frame it. */
 export function toPageResponse({ status, text, location, cookie }: LoginPage): Response {
   const headers = new Headers({
     'content-type': 'text/html; charset=utf-8',

@@ -5,19 +5,18 @@ import type { LoginFlow, Visit } from './login-flow.ts'
 import { type LoginPage, pages, toPageResponse } from './login-page.ts'
 import { type BegunLogin, cookieNameOf, type LoginTickets, ticketTtlMs } from './login-tickets.ts'
 
-/** The dependencies of {@link LoginPages}. */
 export interface LoginPagesOptions {
   readonly flow: LoginFlow
   readonly tickets: LoginTickets
-  /** The page at which a login begins. */
+  /** Here a login begins. */
   readonly startUrl: URL
-  /** The redirect URI of the gateway. */
+  /** Redirect URI of the gateway. */
   readonly callbackUrl: URL
   readonly log: Log
 }
 
 /**
- * The two addresses that a browser visits during a login. The link proves nothing about the person who opens it, because
+ * Both addresses that a browser visits during a login. The link proves nothing about the person who opens it, because
  * it may have been forwarded. So the person first proves at the issuer of the gateway to be the user whose call needs
  * the login (client/elicitation, identifying the user).
  */
@@ -28,7 +27,7 @@ export class LoginPages {
     this.#options = options
   }
 
-  /** Answers a request for one of the pages. Returns undefined for any other path. */
+  /** Undefined for any path but those of the pages. */
   handle({ url: address, method, headers }: Request): Promise<Response> | undefined {
     const url = new URL(address)
     const { startUrl, callbackUrl } = this.#options
@@ -40,13 +39,11 @@ export class LoginPages {
     )
   }
 
-  /** Follows a link: sends the browser to the issuer of the gateway. */
   async #start(url: URL): Promise<LoginPage> {
     const needed = await this.#options.tickets.openLink(url)
     return needed === undefined ? pages.expired : this.#begin({ ...needed, stage: 'verify' })
   }
 
-  /** Continues a login with the response of an authorization server. */
   async #continue(url: URL, cookieHeader: string): Promise<LoginPage> {
     const { flow, tickets } = this.#options
     const state = url.searchParams.get('state') ?? ''

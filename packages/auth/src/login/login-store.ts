@@ -4,7 +4,6 @@ import type { AuthStore } from '../client/store.ts'
 import { sha256 } from '../digest.ts'
 import { ticketTtlMs } from './login-tickets.ts'
 
-/** The dependencies of {@link createLoginStore}. */
 export interface LoginStoreOptions {
   readonly store: StateStore
   /** Seals the records. */
@@ -12,26 +11,24 @@ export interface LoginStoreOptions {
 }
 
 const dayMs = 24 * 3_600_000
-/** The time after which a token that is not renewed is deleted. */
 // limit: stored token | ms | a token of a user at a gateway without renewal | the user must log in again
 const tokenTtlMs = 30 * dayMs
 /**
- * The time after which the gateway registers itself again. A token cannot be renewed without the registration for which
- * it was issued.
+ * Afterwards the gateway registers itself again. Without the registration for which it was issued, no token can be
+ * renewed.
  */
 const clientTtlMs = 365 * dayMs
-/** The longest time for which a record is stored. */
 export const maxRecordTtlMs = clientTtlMs
-/** The time after which a lock of an instance that has ended is free again. A request for a token ends before. */
+/** An instance that has ended may hold a lock for so long. A request for a token ends before. */
 const lockTtlMs = 60_000
 const lockPollMs = 100
-/** The owner of the registrations of the gateway, which all users share. */
+/** Owns the registrations of the gateway, which all users share. */
 const sharedOwner = 'clients'
 
 /**
- * Creates a view of a shared store with the records of one user. Each record is sealed, and opens only under its own key
- * and for its own user. The records of a user count against the user's quota in the store. All users share the
- * registrations of the gateway as a client, which are sealed too.
+ * Shows of a shared store the records of one user. Each record is sealed, and opens only under its own key and for its
+ * own user; it counts against the user's quota in the store. All users share the registrations of the gateway as a
+ * client, which are sealed too.
  */
 export async function createLoginStore(options: LoginStoreOptions, user: string): Promise<AuthStore> {
   const [own, shared] = await Promise.all([createOwnedStore(options, user), createOwnedStore(options, sharedOwner)])
@@ -55,7 +52,6 @@ async function createOwnedStore({ store, codec }: LoginStoreOptions, user: strin
   return new OwnedStore(storeOfOwner(store, owner), codec, owner)
 }
 
-/** A value in a slot, with the number of its write. */
 interface Slot {
   readonly name: string
   readonly writes: number
@@ -63,9 +59,8 @@ interface Slot {
 }
 
 /**
- * The records of one owner in a store that can add and delete, and cannot replace. A record alternates between two
- * keys, so that it can be read at any moment, and an instance that ends during a write leaves the old value or the new
- * one.
+ * One owner's records in a store that can add and delete, and cannot replace. A record alternates between two keys, so
+ * that it can be read at any moment, and an instance that ends during a write leaves the old value or the new one.
  */
 class OwnedStore implements Required<AuthStore> {
   readonly #store: StateStore
@@ -79,7 +74,7 @@ class OwnedStore implements Required<AuthStore> {
   }
 
   async get(key: string): Promise<string | undefined> {
-    // A write may have moved the record between the two reads, so an absent record is read a second time.
+    // Read twice if absent: a write may have moved the record between the two reads.
     return ((await this.#findNewest(key)) ?? (await this.#findNewest(key)))?.value
   }
 
@@ -107,7 +102,7 @@ class OwnedStore implements Required<AuthStore> {
   }
 
   /**
-   * Runs a function while no other instance runs one with the same key.
+   * Only one instance at a time runs a function under this key.
    *
    * @throws StateError with `unavailable` after a minute of waiting.
    */
@@ -135,7 +130,7 @@ class OwnedStore implements Required<AuthStore> {
     try {
       if ((await this.#store.get(name)) === id) await this.#store.delete(name)
     } catch {
-      // A lock that cannot be released expires. The result of its function is more important than this error.
+      // A lock that cannot be released expires, and the result of its function matters more than this error.
     }
   }
 
@@ -145,7 +140,7 @@ class OwnedStore implements Required<AuthStore> {
     return (first?.writes ?? 0) > (second?.writes ?? 0) ? first : second
   }
 
-  /** Returns the value of a slot. A value that was sealed with a key that is gone counts as absent. */
+  /** A value that was sealed with a key that is gone counts as absent. */
   async #readSlot(name: string): Promise<Slot | undefined> {
     const sealed = await this.#store.get(name)
     if (sealed === undefined) return undefined
@@ -169,7 +164,7 @@ class OwnedStore implements Required<AuthStore> {
     return [`${name}:0`, `${name}:1`]
   }
 
-  /** Returns the name of a key. It contains the digest of the key, because the key contains addresses. */
+  /** A key contains addresses, so its digest is stored in its place. */
   async #nameOf(key: string): Promise<string> {
     return `${this.#owner}:${await sha256(key)}`
   }

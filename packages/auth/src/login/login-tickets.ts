@@ -3,7 +3,7 @@ import { isStateError, type StateCodec } from '@x/state-codec'
 import { stringsOf } from '../client/fetch-server.ts'
 import { sha256 } from '../digest.ts'
 
-/** The user of a login, with the names that the issuer of the gateway gives. */
+/** As the issuer of the gateway names the user. */
 export interface LoginUser {
   readonly issuer: string
   readonly subject: string
@@ -12,9 +12,8 @@ export interface LoginUser {
 /** A login that a call needs. */
 export interface NeededLogin {
   readonly user: LoginUser
-  /** The upstream. */
   readonly endpoint: string
-  /** The scopes to request. Undefined for all that the upstream lists. */
+  /** Undefined for all that the upstream lists. */
   readonly scopes: readonly string[] | undefined
 }
 
@@ -29,16 +28,15 @@ export interface BegunLogin extends NeededLogin {
   readonly stage: LoginStage
 }
 
-/** The time in which a person has to finish a login: ten minutes. */
+/** How long a person may take for a login. */
 // limit: login page | ms | a login of a user at a gateway | the user must start again
 export const ticketTtlMs = 600_000
 
-/** The query parameter of a link with the sealed login. */
 const linkParameter = 'login'
 const linkPurpose = 'auth.login-link'
 const cookiePurpose = 'auth.login-cookie'
 
-/** The sealed texts of a login: the parameter of its link, and the cookie of the browser that follows the link. */
+/** What a login seals: the parameter of its link, and the cookie of the browser that follows the link. */
 export class LoginTickets {
   readonly #codec: StateCodec
   readonly #startUrl: URL
@@ -58,7 +56,7 @@ export class LoginTickets {
     return link
   }
 
-  /** Returns the login of a link. Undefined if the link was changed or is older than ten minutes. */
+  /** Undefined if the link was changed, or is older than ten minutes. */
   async openLink({ searchParams }: URL): Promise<NeededLogin | undefined> {
     return parseLogin(await this.#open(searchParams.get(linkParameter) ?? '', { purpose: linkPurpose }))
   }
@@ -68,7 +66,7 @@ export class LoginTickets {
     return this.#codec.seal(content, { purpose: cookiePurpose, ttlMs: ticketTtlMs, binding: state })
   }
 
-  /** Returns the login of a cookie. Undefined if the cookie is not that of the login with this `state`. */
+  /** Undefined if the cookie is not of the login with this `state`. */
   async openCookie(text: string, state: string): Promise<BegunLogin | undefined> {
     const content = await this.#open(text, { purpose: cookiePurpose, binding: state })
     const login = parseLogin(content)
@@ -87,12 +85,12 @@ export class LoginTickets {
   }
 }
 
-/** Returns the name of the cookie of a login. Each login has its own, so that two tabs can log in at the same time. */
+/** Each login has a cookie of its own, so that two tabs can log in at the same time. */
 export async function cookieNameOf(state: string, isSecure: boolean): Promise<string> {
   return `${isSecure ? '__Host-' : ''}mcp-login-${(await sha256(state)).slice(0, 16)}`
 }
 
-/** Returns the key of a user, which is the same for every client that acts for the user. */
+/** The same for every client that acts for the user. */
 export function userKeyOf({ issuer, subject }: LoginUser): string {
   return JSON.stringify([issuer, subject])
 }

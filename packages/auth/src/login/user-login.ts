@@ -14,35 +14,35 @@ import { LoginTickets } from './login-tickets.ts'
 /** Options of {@link userLogin}. */
 export interface UserLoginOptions extends Pick<OAuthOptions, 'issuers' | 'fetch' | 'runtime'> {
   /**
-   * The address of the pages, such as `https://gateway.example.com/login`. It is https, or http on this machine. The
-   * redirect URI of the gateway is this address followed by `/callback`.
+   * Address of the pages, such as `https://gateway.example.com/login`: https, or http on this machine. Followed by
+   * `/callback`, it is the gateway's redirect URI.
    */
   readonly url: string
-  /** The protection of the gateway, which also verifies the person who opens a page. It must accept bearer tokens. */
+  /** Protection of the gateway, which also verifies the person who opens a page. It must accept bearer tokens. */
   readonly protection: Pick<Protection, 'authenticate' | 'documents'>
   /** The gateway as a client. Its registrations are those at the issuers of the gateway. */
   readonly client: ClientIdentity
-  /** The store for tokens, which all instances share. The values are sealed. */
+  /** Keeps tokens for all instances. The values are sealed. */
   readonly store: StateStore
-  /** The keys that seal tokens, links and cookies. Every instance needs the same keys. The first one seals. */
+  /** Seal tokens, links and cookies: the first key seals. Every instance needs the same ones. */
   readonly keys: readonly (KeyInput | undefined)[]
-  /** The log. Default: a log that writes lines to the standard error. */
+  /** Default: a log that writes lines to the standard error. */
   readonly log?: Log | undefined
 }
 
-/** The logins of the users of a gateway at its upstreams. */
+/** Logins of a gateway's users at its upstreams. */
 export interface UserLogin {
   /**
-   * Returns the option `credential` of the upstream at `url`. `registration` is the client that is registered at the
-   * authorization server of the upstream. Without one, the client is the `metadataUrl` of the gateway, or registers
-   * itself. A `loginUrl` is valid for ten minutes. The function rejects with `AuthError` `client_needed` for a caller
-   * that `protect` has not verified.
+   * Makes the option `credential` of the upstream at `url`. `registration` is the client that is registered at the
+   * upstream's authorization server; without one, the client is the gateway's `metadataUrl`, or registers itself. A
+   * `loginUrl` is valid for ten minutes. The function rejects with `AuthError` `client_needed` for a caller that
+   * `protect` has not verified.
    */
   credentialFor(
     url: string | URL,
     registration?: ClientRegistration,
   ): (principal: Principal | undefined) => Promise<HttpAuthorizer | { readonly loginUrl: string }>
-  /** Answers a request for one of the pages. Returns undefined for any other path. */
+  /** Answers a request for one of the pages. Undefined for any other path. */
   handle(request: Request): Promise<Response> | undefined
 }
 
@@ -60,10 +60,11 @@ const userLoginOptionTable = {
 
 /**
  * Lets the users of a gateway log in at its upstreams, each with an account of its own. A call that needs a login asks
- * the user to open a page of the gateway. There the user first logs in at the issuer of the gateway, so that a forwarded
- * link connects no other account, and then at the authorization server of the upstream (OAuth 2.1, code flow with PKCE).
+ * its user to open a page of the gateway. There the user first logs in at the issuer of the gateway, so that a
+ * forwarded link connects no other account, and then at the authorization server of the upstream (OAuth 2.1, code flow
+ * with PKCE).
  *
- * The tokens of a user are sealed, belong to its issuer and subject, and are used for its calls alone, whichever client
+ * A user's tokens are sealed, belong to its issuer and subject, and are used for its calls alone, whichever client
  * sends them. Any instance with the same store and keys serves any page. A token that is not renewed for 30 days is
  * deleted.
  *

@@ -10,24 +10,20 @@ const loginLimits: LockLimits = { elsewhereMs: 30_000, runningMs: 900_000 }
 
 /** Options of {@link fileStore}. */
 export interface FileStoreOptions {
-  /**
-   * The folder of the files. Default: the folder `mcp-auth` in a folder called `name` within the configuration folder
-   * of the person.
-   */
+  /** Folder of the files. Default: `mcp-auth` in a folder called `name` within the person's configuration folder. */
   readonly folder?: string | undefined
 }
 
 /**
- * Creates a store whose records are files that only the person can read. The processes of the person share the store.
- * Only one of them at a time logs in or refreshes a token. Throws a `TypeError` if `name` is not a valid name for a
- * folder.
+ * Keeps records as files that only the person can read. All processes of the person share the store, and one at a time
+ * logs in or refreshes a token. Throws a `TypeError` if `name` is not a valid name for a folder.
  */
 export function fileStore(name: string, options: FileStoreOptions = {}): AuthStore {
   if (typeof name !== 'string' || !/^[\w.@-]+$/.test(name) || name.startsWith('.')) {
     throw new TypeError(`The name of the store must be a folder's name, not ${JSON.stringify(name)}`)
   }
   const folder = options.folder ?? join(findConfigFolder(), name, 'mcp-auth')
-  // A key contains URLs. Its hash is a file name that every file system accepts.
+  // A key contains URLs. As a hash, it is a file name on every file system.
   const pathOf = (key: string): string => join(folder, createHash('sha256').update(key).digest('hex'))
   const createFolder = (): Promise<unknown> => mkdir(folder, { recursive: true, mode: 0o700 })
   return {
@@ -66,8 +62,8 @@ async function readTextFile(path: string): Promise<string | undefined> {
 }
 
 /**
- * Writes a temporary file and renames it. So a reader always gets the whole old text or the whole new text, even if
- * this process ends in between.
+ * By renaming a temporary file: a reader gets the whole old text or the whole new one, even if this process ends in
+ * between.
  */
 async function replaceFile(path: string, text: string): Promise<void> {
   const temporaryFile = `${path}.${randomUUID()}`

@@ -11,9 +11,8 @@ export interface GuardedFetchOptions {
 }
 
 /**
- * Returns a `fetch` for programs whose users choose the servers. It rejects URLs that are not https. It also rejects
- * hosts whose address belongs to this machine or to a private network, after it has resolved their names. Pass it to
- * `oauth` as `fetch`.
+ * A `fetch` for programs whose users choose the servers. It rejects URLs that are not https, and hosts whose address,
+ * after their names are resolved, belongs to this machine or to a private network. Pass it to `oauth` as `fetch`.
  */
 export function guardedFetch({ allowedOrigins = [] }: GuardedFetchOptions = {}): FetchFunction {
   return async (address, { method = 'GET', headers, body, signal }) => {
@@ -27,7 +26,7 @@ export function guardedFetch({ allowedOrigins = [] }: GuardedFetchOptions = {}):
       const request = sendHttps(url, {
         method,
         headers: Object.fromEntries(new Headers(headers)),
-        // The connection uses the checked address, so that the name cannot resolve to another address after the check.
+        // Connects to the checked address, because the name could resolve to another one after the check.
         ...(isAllowed ? {} : { lookup: lookupPublicAddress }),
         ...(signal ? { signal } : {}),
       })
@@ -61,7 +60,7 @@ function createPrivateAddressError(host: string): Error {
   return new TypeError(`${host} has an address of this machine or of a private network`)
 }
 
-// The special-purpose addresses of IPv4 (RFC 6890 and the IANA registry), and multicast addresses.
+// Special-purpose addresses of IPv4 (RFC 6890 and the IANA registry), and multicast.
 const specialIpv4Networks = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -81,8 +80,8 @@ const specialIpv4Networks = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ] as const
-// Global unicast addresses are 2000::/3 (RFC 4291). Some networks within this range have special purposes: protocol
-// assignments, documentation and 6to4.
+// Global unicast is 2000::/3 (RFC 4291). Some networks in it have special purposes: protocol assignments, documentation
+// and 6to4.
 const globalIpv6Network = ['2000::', 3] as const
 const specialIpv6Networks = [
   ['2001::', 23],

@@ -2,13 +2,13 @@ import { createLog, errorRecord } from '@x/core'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { UserLogin } from '../login/user-login.ts'
 
-/** The host of the addresses of requests. The pages read the path and the query alone, because a client writes `Host`. */
+/** In place of the request's own host, which the client writes: the pages read path and query alone. */
 const anyOrigin = 'http://localhost'
 
 /** `Request` throws for these methods (https://fetch.spec.whatwg.org/#forbidden-method). A page has GET alone. */
 const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT'])
 
-/** Returns the option `onRequest` of `serveHttp` that serves the pages of {@link UserLogin}. */
+/** Serves the pages of {@link UserLogin}: pass the result to `serveHttp` as `onRequest`. */
 export function loginPages(
   logins: Pick<UserLogin, 'handle'>,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {

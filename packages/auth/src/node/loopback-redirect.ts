@@ -7,12 +7,12 @@ import { isSecureUrl } from '../oauth-urls.ts'
 /** Options of {@link loopbackRedirect}. */
 export interface LoopbackRedirectOptions {
   /**
-   * The ports to try. The first free port is used. Default: the port of the client's registration, or else any free
-   * port. Clients that register themselves need no list. Set a list if the client was registered before, at a server
-   * that compares redirect URIs exactly.
+   * Ports to try; the first free one is used. Default: the port of the client's registration, else any free one.
+   * Clients that register themselves need no list. Set one if the client was registered before, at a server that
+   * compares redirect URIs exactly.
    */
   readonly ports?: readonly number[] | undefined
-  /** The path of the redirect URI. Default `/callback`. */
+  /** Path of the redirect URI. Default: `/callback`. */
   readonly path?: string | undefined
   /** Opens the login URL in a browser. Default: {@link openBrowser}. */
   readonly open?: ((url: URL) => unknown) | undefined
@@ -25,10 +25,7 @@ export interface LoopbackRedirectOptions {
 
 const loopbackAddress = '127.0.0.1'
 
-/**
- * Creates the redirect of a login in a program: a server on a loopback address of this machine, which receives the
- * response (RFC 8252).
- */
+/** For logins in a program: a server on a loopback address of this machine receives the response (RFC 8252). */
 export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirect {
   const { ports = [], path = '/callback', open = openBrowser, showLoginUrl = printLoginUrl } = options
   return {
@@ -43,13 +40,12 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
       const port = await listenOnFirstFreePort(server, ports.length > 0 ? ports : [...reusablePorts, 0])
       return {
         uri: toUri(port),
-        // Some servers compare redirect URIs exactly. Others accept any port if the registered URI has no port (RFC
-        // 8252).
+        // Some servers compare redirect URIs exactly. Others accept any port if the registered URI has none (RFC 8252).
         registeredUris: ports.length > 0 ? ports.map(toUri) : [`http://${loopbackAddress}${path}`, toUri(port)],
         visit: async (url, state) => {
           const redirectUrlPromise = waitForRedirect(server, { port, path, state, signal })
           const shownPromise = (async () => showLoginUrl(url, addedScopes))()
-          // If no browser can be opened, the person can use the printed URL.
+          // Without a browser, the person still has the printed URL.
           const openedPromise = (async () => open(url))().catch(() => undefined)
           return Promise.race([
             redirectUrlPromise,
@@ -101,10 +97,6 @@ interface ExpectedRedirect {
   readonly signal: AbortSignal
 }
 
-/**
- * Resolves with the redirect URL whose state belongs to this login. Any other request to this port is answered with
- * 404.
- */
 function waitForRedirect(server: Server, expectedRedirect: ExpectedRedirect): Promise<URL> {
   return new Promise((resolve, reject) => {
     const rejectOnAbort = (): void => reject(expectedRedirect.signal.reason)
@@ -115,7 +107,7 @@ function waitForRedirect(server: Server, expectedRedirect: ExpectedRedirect): Pr
       if (url === undefined) return sendPage(response, 404, 'There is nothing here.')
       expectedRedirect.signal.removeEventListener('abort', rejectOnAbort)
       sendPage(response, 200, 'The response has arrived. You can close this page and return to the program.')
-      // Finishing the login closes this server, so the response is sent completely before.
+      // Finishing the login closes this server, so the response goes out first.
       response.once('close', () => resolve(url))
     })
   })
@@ -145,9 +137,8 @@ function sendPage(response: ServerResponse, status: number, text: string): void 
 }
 
 /**
- * Opens a URL in the browser of the person. The URL must be https or on this machine. It is passed as one argument to a
- * program and not through a shell. Rejects if the program that opens URLs does not exist. Rejects with a `TypeError`
- * for any other URL.
+ * Opens a URL in the person's browser. It must be https or on this machine, and is passed as one argument to a program,
+ * not through a shell. Rejects if the program that opens URLs does not exist, and with a `TypeError` for any other URL.
  */
 export async function openBrowser(url: URL): Promise<void> {
   if (!isSecureUrl(url)) {

@@ -19,37 +19,36 @@ import { expandScopes, type Scopes } from '../scopes.ts'
 import { sha256 } from '../digest.ts'
 import { isTokenError, TokenError } from './token-error.ts'
 
-/** The principal of a request, or the HTTP response that rejects the request. */
+/** Who sends a request, or the HTTP response that rejects it. */
 export type AuthenticationResult = Principal | HttpErrorResponse
 
-/** The settings of authentication, and its caches. */
+/** Settings of authentication, and its caches. */
 export interface AuthenticationState extends BindingOptions {
-  /** The responses that reject a request, one set for each authentication scheme. */
+  /** Responses that reject a request, one set for each authentication scheme. */
   readonly challenges: { readonly bearer: Challenges; readonly dpop: Challenges }
   readonly issuers: Issuers
-  /** The context of a request for which the HTTP host passes no context. */
+  /** Used if the HTTP host passes no context for a request. */
   readonly localContext: AuthenticationContext
   readonly verifiedTokens: TokenCache<VerifiedToken>
-  /** The running verifications by the digest of their token, so that no token is verified twice at the same time. */
+  /** Running verifications by the digest of their token, so that no token is verified twice at once. */
   readonly pendingVerifications: Map<string, Promise<VerifiedToken>>
   readonly scopes: Scopes
   readonly impliedScopes: ReadonlyMap<string, Scopes>
   readonly toPrincipal: ToPrincipal
   readonly now: () => number
-  /** The recently rejected tokens. A repeated request with such a token causes no request to its issuer. */
+  /** Recently rejected tokens. Repeating one causes no request to its issuer. */
   readonly rejectedTokens: TokenCache<TokenError>
   readonly onError: (error: unknown, context?: AuthenticationContext) => void
 }
 
-/** The result of the verification of a token. */
 export interface VerifiedToken {
   readonly authenticationResult: AuthenticationResult
   readonly binding: TokenBinding | undefined
 }
 
 /**
- * Authenticates the caller of a request. It reads the credentials, and verifies the token unless a cached result
- * exists. If the token is bound to a key, it also checks the proof of the key.
+ * Reads the credentials and verifies the token, unless a cached result exists. For a token that is bound to a key,
+ * checks the proof too.
  */
 export function authenticate(
   request: HttpRequestHead,
@@ -66,7 +65,6 @@ export function authenticate(
   return defaultChallengesOf(state).malformedRequest
 }
 
-/** Returns the cached result for a bearer token without a binding. Nearly every request has such a token. */
 function findCachedAuthentication(
   header: string,
   request: HttpRequestHead,
@@ -82,8 +80,8 @@ function findCachedAuthentication(
 
 /**
  * The last `Authorization` header of each open connection, with its digest. A client sends the same header until it
- * renews its token. For a cached token, computing the digest would be the most expensive step. An entry is released
- * with its connection.
+ * renews its token, and for a cached token computing the digest would be the most expensive step. An entry goes with
+ * its connection.
  */
 const lastHeaderByConnection = new WeakMap<object, { readonly header: string; readonly digest: string }>()
 
@@ -95,16 +93,13 @@ function computeDigest(header: string, connection: object | undefined): string |
   return digest
 }
 
-/**
- * Returns the socket of a request on Node. On other platforms it returns undefined, because they do not expose the
- * connection.
- */
+/** Undefined on platforms other than Node, which do not expose the connection. */
 function socketOf({ source }: HttpRequestHead): object | undefined {
   const socket = typeof source === 'object' && source !== null && 'socket' in source ? source.socket : undefined
   return typeof socket === 'object' && socket !== null ? socket : undefined
 }
 
-/** Returns the responses that reject a request without an authentication scheme. */
+/** For a request without an authentication scheme. */
 export function defaultChallengesOf({ challenges, isProofRequired }: AuthenticationState): Challenges {
   return isProofRequired ? challenges.dpop : challenges.bearer
 }
@@ -126,7 +121,7 @@ async function identifyCaller(
     const nonce = await verifyBinding(credentials, binding, { request, ledger: context.ledger }, state)
     return nonce === undefined ? authenticationResult : challenges.createNonceChallenge(nonce)
   } catch (error) {
-    // Any other error comes from a bug in the program. The transport handles it.
+    // Anything else is a bug in the program, which the transport handles.
     if (isLimitError(error)) return limitErrorToHttp(error)
     if (!isTokenError(error)) throw error
     state.onError(error, context)
@@ -195,17 +190,14 @@ async function toPrincipal(
   }
 }
 
-/** Limits the expiry of a principal to the expiry of its token. `toPrincipal` may have set a later one or none. */
+/** `toPrincipal` may have set a later expiry than the token's, or none. */
 function withExpiry(principal: Principal, { exp }: JsonObject): Principal {
   return typeof exp === 'number'
     ? { ...principal, expiresAt: Math.min(principal.expiresAt ?? Number.POSITIVE_INFINITY, exp * 1000) }
     : principal
 }
 
-/**
- * Milliseconds for which a rejected token is remembered. The time is short, because the instances of an issuer may not
- * accept a new token all at once.
- */
+/** Short, because the instances of an issuer may not accept a new token all at once. */
 const rejectionCacheMs = 5000
 
 function withImpliedScopes(principal: Principal, { impliedScopes }: AuthenticationState): Principal {
@@ -216,9 +208,8 @@ function hasScopes({ scopes = [] }: Principal, neededScopes: Scopes): boolean {
   return neededScopes.every((scope) => scopes.includes(scope))
 }
 
-/** Results of checks by the digest of their token. */
+/** Results of checks, by the digest of their token. */
 export interface TokenCache<T> {
-  /** Returns the cached value. Returns undefined if there is none or if it has expired. */
   get(digest: string, now: number): T | undefined
   set(digest: string, value: T, expiresAt: number): void
 }
@@ -229,9 +220,8 @@ interface CachedEntry<T> {
 }
 
 /**
- * Creates a cache with at most `maxEntries` entries, in two halves. Reading an entry moves it to the current half. When
- * the current half is full, it replaces the previous half. So entries that are in use stay in the cache, and reading
- * one costs one or two lookups in a map.
+ * Holds at most `maxEntries` entries, in two halves. Reading an entry moves it to the current half, and a full current
+ * half replaces the previous one. So entries in use stay, and reading one costs one or two lookups in a map.
  */
 export function createTokenCache<T>(maxEntries: number): TokenCache<T> {
   let currentEntries = new Map<string, CachedEntry<T>>()

@@ -5,29 +5,25 @@ import type { ProofVerifier } from './dpop.ts'
 import { sha256 } from '../digest.ts'
 import { TokenError } from './token-error.ts'
 
-/** The key or certificate to which a token is bound, so that no other client can use the token (RFC 7800). */
+/** Key or certificate to which a token is bound, so that no other client can use it (RFC 7800). */
 export interface TokenBinding {
-  /** The thumbprint of a key. Each request contains a proof of this key (RFC 9449). */
+  /** Thumbprint of a key, of which each request carries a proof (RFC 9449). */
   readonly jkt?: string
-  /** The digest of the client certificate of the connection (RFC 8705). */
+  /** Digest of the connection's client certificate (RFC 8705). */
   readonly certificateThumbprint?: string
 }
 
-/** Returns the client certificate of a request's TLS connection in DER format. Returns undefined if there is none. */
+/** Gives the client certificate of a request's TLS connection in DER format, or undefined if there is none. */
 export type CertificateOf = (request: HttpRequestHead) => Uint8Array | undefined
 
-/** Options for checking bindings. */
 export interface BindingOptions {
-  /** Checks proofs. Undefined if tokens that need a proof are not accepted. */
+  /** Undefined if tokens that need a proof are not accepted. */
   readonly proofVerifier: ProofVerifier | undefined
   readonly isProofRequired: boolean
   readonly certificateOf: CertificateOf | undefined
 }
 
-/**
- * Returns the binding in the claims of a token. Returns undefined for a bearer token. Throws a {@link TokenError} for
- * an unsupported kind of binding.
- */
+/** Undefined for a bearer token. Throws a {@link TokenError} for an unsupported kind of binding. */
 export function parseTokenBinding({ cnf }: JsonObject): TokenBinding | undefined {
   if (cnf === undefined) return undefined
   const { jkt, 'x5t#S256': certificateThumbprint, ...others } = isJsonObject(cnf) ? cnf : { cnf }
@@ -41,7 +37,7 @@ function isOptionalText(value: unknown): value is string | undefined {
   return value === undefined || (typeof value === 'string' && value !== '')
 }
 
-/** Returns true for a token that needs no check of a binding. Most tokens are of this kind. */
+/** Most tokens need no check of a binding. */
 export function isPlainBearer(
   binding: TokenBinding | undefined,
   scheme: AccessToken['scheme'],
@@ -52,7 +48,7 @@ export function isPlainBearer(
 
 /**
  * Checks that a request comes from the client to which its token is bound. Resolves with a nonce if the client must
- * repeat the request with a proof that contains the nonce. Rejects with a {@link TokenError}.
+ * send the request again, with a proof that contains it. Rejects with a {@link TokenError}.
  */
 export async function verifyBinding(
   { token, scheme }: AccessToken,
@@ -61,8 +57,7 @@ export async function verifyBinding(
   { proofVerifier, isProofRequired, certificateOf }: BindingOptions,
 ): Promise<string | undefined> {
   const { jkt, certificateThumbprint } = binding ?? {}
-  // RFC 9449, section 7.1: a token that is bound to a key needs the scheme DPoP, and any other token needs the scheme
-  // Bearer.
+  // RFC 9449, section 7.1: a token that is bound to a key needs the scheme DPoP, and any other token the scheme Bearer.
   if ((scheme === 'dpop') !== (jkt !== undefined))
     throw new TokenError('wrong_scheme', `The token does not belong behind the scheme ${scheme}`)
   if (jkt === undefined && isProofRequired) throw new TokenError('wrong_scheme', 'The token is bound to no key')

@@ -3,14 +3,14 @@ import type { Principal } from '@x/exchange'
 const tokens = new WeakMap<Principal, string>()
 
 /**
- * Remembers the token of a principal for as long as the principal object exists. The token is in no member of it, and a
- * copy of the principal has none. No entry point exports this map, so that only the exchange of tokens reads it.
+ * Remembers a principal's token for as long as the object exists. The token is in no member of it, and a copy of the
+ * principal has none. No entry point exports this map, so only the exchange of tokens reads it.
  */
 export function rememberToken(principal: Principal, token: string): void {
   tokens.set(principal, token)
 }
 
-/** Returns the token of a principal. Undefined for a principal of another source, such as that of a stored task. */
+/** Undefined for a principal of another source, such as that of a stored task. */
 export function findToken(principal: Principal): string | undefined {
   return tokens.get(principal)
 }

@@ -3,55 +3,51 @@ import { errorCodes, type JsonObject } from '@x/schema'
 import { proofAlgorithms } from './dpop.ts'
 import type { Scopes } from '../scopes.ts'
 
-/** An HTTP response that rejects a request. The HTTP transport recognizes this type by its `status`. */
+/** Rejects a request. The HTTP transport recognizes this type by its `status`. */
 export interface HttpErrorResponse {
   readonly status: number
   readonly message: string
-  /** The JSON-RPC code. Default: the code of an invalid request. */
+  /** JSON-RPC code. Default: that of an invalid request. */
   readonly code?: number
   readonly data?: JsonObject
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The responses that reject requests. */
+/** Responses that reject requests. */
 export interface Challenges {
-  /** Sent if a request has no credentials. Its challenge contains no error (RFC 6750, section 3.1). */
+  /** For a request without credentials. Its challenge contains no error (RFC 6750, section 3.1). */
   readonly missingToken: HttpErrorResponse
-  /** Sent for every invalid token, for any reason. */
+  /** For every invalid token, whatever is wrong with it. */
   readonly invalidToken: HttpErrorResponse
   readonly malformedRequest: HttpErrorResponse
-  /** Sent if the proof of a token is invalid (RFC 9449, section 7.1). */
+  /** For an invalid proof of a token (RFC 9449, section 7.1). */
   readonly invalidProof: HttpErrorResponse
-  /**
-   * Creates the response for a token that cannot be checked at present. It is not a 401, because a 401 would make every
-   * client log in again.
-   */
+  /** For a token that cannot be checked at present. Not a 401, which would make every client log in again. */
   createUnavailableResponse(retryAfterMs: number | undefined): HttpErrorResponse
-  /** Creates the response that requires a new proof with this nonce (RFC 9449, section 9). */
+  /** Asks for a new proof with this nonce (RFC 9449, section 9). */
   createNonceChallenge(nonce: string): HttpErrorResponse
   /**
-   * Creates the response for missing scopes. Its challenge lists all scopes that the operation needs
-   * (basic/authorization/index, scope challenge handling).
+   * For missing scopes. Its challenge lists all that the operation needs (basic/authorization/index, scope challenge
+   * handling).
    */
   createScopeChallenge(scopes: Scopes): HttpErrorResponse
 }
 
-/** The settings of a server that its challenges contain. */
+/** What challenges say of the server. */
 export interface ChallengeSettings {
-  /** The URL of the metadata of the resource. */
+  /** URL of the resource's metadata. */
   readonly metadataUrl: string
-  /** The scopes that every request needs. */
+  /** Scopes that every request needs. */
   readonly scopes: Scopes
   /**
-   * `'accepted'` allows proofs in addition to bearer tokens, and `'required'` rejects bearer tokens. Undefined if
-   * proofs are not accepted.
+   * `'accepted'` allows proofs beside bearer tokens, and `'required'` rejects bearer tokens. Undefined if proofs are
+   * not accepted.
    */
   readonly dpop: 'accepted' | 'required' | undefined
 }
 
 type ChallengeParameters = Readonly<Record<string, string>>
 
-/** Creates the responses that reject requests with the given scheme. */
 export function createChallenges(settings: ChallengeSettings, scheme: 'bearer' | 'dpop'): Challenges {
   const { metadataUrl } = settings
   const scope = settings.scopes.join(' ')
@@ -102,7 +98,7 @@ function createUnavailableResponse(retryAfterMs: number = defaultRetryAfterMs): 
   }
 }
 
-// The challenge of the scheme that the request used contains the error. The other scheme is also listed if it is
+// The error goes into the challenge of the scheme that the request used. The other scheme is listed too, if it is
 // accepted.
 function writeChallenge(
   parameters: ChallengeParameters,

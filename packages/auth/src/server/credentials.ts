@@ -1,33 +1,27 @@
 import type { Ledger } from '@x/core'
 
-/**
- * The part of an HTTP request that authentication reads. The type `RequestView` of `@x/transport-http` has these
- * members.
- */
+/** As much of an HTTP request as authentication reads; `RequestView` of `@x/transport-http` has these members. */
 export interface HttpRequestHead {
   readonly method: string
-  /** The unparsed request target: an absolute URL, or a path with a query. */
+  /** Request target as it arrived: an absolute URL, or a path with a query. */
   readonly url: string
-  /** The request object of the platform. */
+  /** The platform's own request object. */
   readonly source: unknown
-  /**
-   * Returns the values of a header by its name in lower case. Each header line is one value if the platform keeps the
-   * lines separate.
-   */
+  /** Values of a header by its name in lower case: one for each line, if the platform keeps the lines separate. */
   headerValues(name: string): readonly string[]
 }
 
-/** The parts of a server that the authentication of one request uses. The HTTP transport passes them. */
+/** What authenticating one request uses of its server. The HTTP transport passes it. */
 export interface AuthenticationContext {
-  /** Limits the number of introspections and proofs. */
+  /** Limits introspections and proofs. */
   readonly ledger: Ledger
-  /** The key of the client's address in the ledger. */
+  /** Key of the client's address in the ledger. */
   readonly callerKey: string
   /** Reports a rejected token, or an issuer that cannot be reached. */
   report(error: unknown): void
 }
 
-/** A token that has not been verified, and the authentication scheme of its request. */
+/** Not verified yet. */
 export interface AccessToken {
   readonly scheme: 'bearer' | 'dpop'
   readonly token: string
@@ -36,18 +30,18 @@ export interface AccessToken {
 const maxTokenLength = 8192
 const tooLongMessage = `The access token is longer than ${maxTokenLength} characters`
 const schemePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?= |$)/
-// The syntax of a bearer token (RFC 6750, section 2.1).
+// RFC 6750, section 2.1.
 const tokenPattern = /^[A-Za-z0-9._~+/-]+=*$/
 
-/** The reason why the credentials of a request cannot be read. */
+/** Why a request's credentials cannot be read. */
 export interface MalformedCredentials {
   readonly problem: string
 }
 
 /**
- * Returns the value of the `Authorization` header, or undefined if there is none. Returns a problem if there are
- * several headers, or if the query also has a token. Tokens in a query or a body are never accepted, because URLs are
- * logged (basic/authorization/index, access token usage).
+ * Reads the `Authorization` header; undefined if there is none, and a problem if there are several, or if the query has
+ * a token as well. Tokens in a query or a body are never accepted, because URLs are logged (basic/authorization/index,
+ * access token usage).
  */
 export function readAuthorization(request: HttpRequestHead): string | MalformedCredentials | undefined {
   const values = request.headerValues('authorization')
@@ -55,19 +49,15 @@ export function readAuthorization(request: HttpRequestHead): string | MalformedC
   if (value === undefined) return undefined
   if (values.length > 1) return { problem: 'The request has more than one Authorization header' }
   if (hasQueryToken(request.url)) return { problem: 'The request has an access token in its query as well' }
-  // The longest token and its scheme, with room for spaces that a proxy may add.
+  // Room for the longest token, its scheme, and spaces that a proxy may add.
   return value.length > maxTokenLength + 64 ? { problem: tooLongMessage } : value
 }
 
-/**
- * Parses the scheme and the token in an `Authorization` header. Returns undefined for a scheme other than Bearer and
- * DPoP.
- */
+/** Undefined for a scheme other than Bearer and DPoP. */
 export function parseAuthorization(value: string): AccessToken | MalformedCredentials | undefined {
   const [name = ''] = schemePattern.exec(value) ?? []
   const scheme = name.toLowerCase()
   if (scheme === '') return { problem: 'The Authorization header has no scheme' }
-  // Credentials of another scheme are ignored.
   if (scheme !== 'bearer' && scheme !== 'dpop') return undefined
   const token = skipSpaces(value, name.length)
   if (token.length > maxTokenLength) return { problem: tooLongMessage }
@@ -76,18 +66,16 @@ export function parseAuthorization(value: string): AccessToken | MalformedCreden
     : { problem: `The Authorization header has no token after ${name}` }
 }
 
-/** The beginning of an `Authorization` header, as nearly every client writes it. */
 const bearerPrefix = 'Bearer '
 
-/** Returns true if a header has the form that {@link toCanonicalCredentials} returns. */
+/** In the form that {@link toCanonicalCredentials} returns. */
 export function isCanonicalBearer(value: string): boolean {
   return value.startsWith(bearerPrefix) && value[bearerPrefix.length] !== ' '
 }
 
 /**
- * Returns scheme and token in canonical form, in which the number of spaces and the case of the scheme are fixed. The
- * digest of this form identifies a token in the caches. Most headers already have this form, so they are looked up
- * before they are parsed.
+ * Fixes the number of spaces and the case of the scheme, because the digest of this form identifies a token in the
+ * caches. Most headers already have it, and are looked up before they are parsed.
  */
 export function toCanonicalCredentials({ scheme, token }: AccessToken): string {
   return (scheme === 'bearer' ? bearerPrefix : 'DPoP ') + token

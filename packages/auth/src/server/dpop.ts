@@ -6,60 +6,57 @@ import { sha256 } from '../digest.ts'
 import { TokenError } from './token-error.ts'
 import { asymmetricAlgorithms } from './verify-jwt.ts'
 
-/** Options for proofs of possession (RFC 9449). */
+/** How proofs of possession are checked (RFC 9449). */
 export interface DpopOptions {
-  /** True rejects tokens without a proof. Default: false. */
+  /** Rejects tokens without a proof. Default: false. */
   readonly required?: boolean | undefined
   /**
-   * A codec of `@x/state-codec`, such as the `state` of the server. All instances must use the same keys. It creates
-   * nonces that contain the time, and clients put these nonces into their proofs, so that no proof can be made in
-   * advance. Without a codec, proofs need no nonce.
+   * A codec of `@x/state-codec`, such as the `state` of the server, with the same keys on all instances. Its nonces
+   * contain the time, and clients put them into their proofs, so that no proof can be made in advance. Without a codec,
+   * proofs need no nonce.
    */
   readonly state?: NonceCodec | undefined
   /**
-   * A store of `@x/state-codec` that records used proofs for all instances. By default each process records only the
-   * proofs that it has received.
+   * A store of `@x/state-codec` in which all instances record used proofs. By default each process records only those
+   * that it has received.
    */
   readonly usedProofs?: UsedProofs | undefined
 }
 
-/** The part of a state codec that creates and opens nonces. */
+/** As much of a state codec as nonces need. */
 export interface NonceCodec {
   seal(value: JsonValue, context: { readonly purpose: string }): Promise<string>
   open(token: string, context: { readonly purpose: string; readonly reusable: boolean }): Promise<JsonValue>
 }
 
 /**
- * The part of a state store that records proofs. `add` returns false if the key was added before and has not expired.
+ * As much of a state store as recording proofs needs. `add` returns false if the key was added before and has not
+ * expired.
  */
 export interface UsedProofs {
   add(key: string, value: string, ttlMs: number): Promise<boolean>
 }
 
-/** The values against which a proof is checked. */
+/** What a proof is checked against. */
 export interface ProofContext {
   readonly request: HttpRequestHead
   readonly token: string
-  /** The thumbprint of the key to which the token is bound. */
+  /** Thumbprint of the key to which the token is bound. */
   readonly jkt: string
   readonly ledger: Ledger
 }
 
-/** Checks the proof in a request. */
 export interface ProofVerifier {
-  /**
-   * Resolves with a nonce if the client must create a new proof that contains it. Rejects with a {@link TokenError}.
-   */
+  /** Resolves with a nonce if the client must make a new proof that contains it. Rejects with a {@link TokenError}. */
   verify(context: ProofContext): Promise<string | undefined>
 }
 
-/** Dependencies for checking proofs, in addition to the options. */
 export interface ProofSettings extends DpopOptions {
   readonly resource: string
   readonly now: () => number
 }
 
-/** The accepted signature algorithms of proofs. The metadata and the challenges list them. */
+/** Accepted signature algorithms, which the metadata and the challenges list. */
 export const proofAlgorithms = asymmetricAlgorithms
 
 const noncePurpose = 'dpop-nonce'
@@ -67,7 +64,7 @@ const proofWindowMs = 60_000
 const nonceTtlMs = 300_000
 const maxProofLength = 8192
 
-/** Creates a verifier of proofs (RFC 9449, section 4.3). */
+/** RFC 9449, section 4.3. */
 export function createProofVerifier(settings: ProofSettings): ProofVerifier {
   const recordProof = createProofRecorder(settings.now)
   return {
@@ -77,7 +74,7 @@ export function createProofVerifier(settings: ProofSettings): ProofVerifier {
       await checkProofClaims(claims, context, settings)
       const nonce = await renewNonce(claims['nonce'], settings)
       if (nonce !== undefined) return nonce
-      // The proof is recorded after all checks, so that an invalid proof adds nothing to the store.
+      // Recorded after all checks, so that an invalid proof adds nothing to the store.
       const key = `dpop:${await sha256(`${context.jkt} ${String(claims.jti)}`)}`
       const isNew =
         settings.usedProofs === undefined
@@ -105,8 +102,7 @@ function readProof(request: HttpRequestHead): string {
 async function verifyProof(proof: string, jkt: string): Promise<JWTPayload> {
   try {
     const { jwk } = decodeProtectedHeader(proof)
-    // `jwtVerify` does not check the age of a proof, because a proof has no expiration time. `checkProofClaims` checks
-    // it.
+    // `jwtVerify` does not check a proof's age, because a proof has no expiration time; `checkProofClaims` does.
     const options = { typ: 'dpop+jwt', algorithms: [...proofAlgorithms] }
     const { payload } = await jwtVerify(proof, EmbeddedJWK, options)
     if (jwk !== undefined && (await calculateJwkThumbprint(jwk)) === jkt) return payload
@@ -157,17 +153,12 @@ async function openNonce(state: NonceCodec, givenNonce: string): Promise<number 
   }
 }
 
-/** The proofs that arrived within one slice of time. Each proof has a function that releases it in the ledger. */
 type ProofSlice = Map<string, () => void>
 
 const sliceMs = 30_000
-/** The number of slices. A proof is recorded for 120 to 150 seconds, and is valid for at most 120 seconds. */
+/** A proof is recorded for 120 to 150 seconds, and valid for at most 120. */
 const sliceCount = 2 * (proofWindowMs / sliceMs) + 1
 
-/**
- * Creates a function that records the proofs that this process receives. It returns false for a proof that was recorded
- * before, and throws a {@link LimitError} if a key has too many proofs.
- */
 function createProofRecorder(
   now: () => number,
 ): (proofKey: string, context: Pick<ProofContext, 'jkt' | 'ledger'>) => boolean {

@@ -8,15 +8,14 @@ import { parseSecureUrl } from '../oauth-urls.ts'
 import { discoverIssuerMetadata } from './issuer-requests.ts'
 import { TokenError } from './token-error.ts'
 
-/** Options of token introspection (RFC 7662). */
+/** How tokens are introspected (RFC 7662). */
 export interface IntrospectionOptions {
-  /** The introspection endpoint. Default: the endpoint in the metadata of the issuer. */
+  /** Introspection endpoint. Default: the one in the issuer's metadata. */
   readonly endpoint?: string | undefined
-  /** The credentials of this server at the issuer: a secret, or a private key that signs an assertion. */
+  /** How this server authenticates at the issuer: a secret, or a private key that signs an assertion. */
   readonly client: { readonly id: string; readonly secret: string } | { readonly id: string; readonly key: CryptoKey }
 }
 
-/** Dependencies of introspection, in addition to its options. */
 export interface IntrospectionDeps extends IntrospectionOptions {
   readonly issuer: string
   readonly audience: readonly string[]
@@ -25,10 +24,9 @@ export interface IntrospectionDeps extends IntrospectionOptions {
   readonly now: () => number
 }
 
-/** Introspects a token at its issuer, and returns the claims. Rejects with a {@link TokenError}. */
+/** Resolves with the claims. Rejects with a {@link TokenError}. */
 export type IntrospectionFunction = (token: string, context: AuthenticationContext) => Promise<JsonObject>
 
-/** The introspection of tokens at one issuer. */
 export interface Introspection {
   readonly introspect: IntrospectionFunction
   /** Finds the introspection endpoint. Rejects with a {@link TokenError} if this fails. */
@@ -40,14 +38,13 @@ const maxConcurrentRequestsPerCaller = 8
 const metadataTtlMs = 600_000
 
 /**
- * Creates the introspection of tokens at one issuer. At most 64 requests run at once, and at most 8 of them for one
- * caller. Further requests wait. The ledger limits the requests of one caller, so that a caller with many invalid
- * tokens delays others only a little.
+ * Introspects tokens at one issuer: at most 64 requests at once, 8 of them for one caller. Further ones wait. The
+ * ledger limits the requests of one caller, so that a caller with many invalid tokens delays others only a little.
  */
 export function createIntrospection(deps: IntrospectionDeps): Introspection {
   const clientAuth = createClientAuth(deps)
   const limiter = createCallerLimiter()
-  // Many requests share the metadata, so the fetch must not run in the async context of one of them.
+  // Many requests share the metadata, so fetching it must not run in the async context of one of them.
   const runInOrigin = captureAsyncContext()
   let cachedServer:
     | { readonly serverMetadata: Promise<oauth.AuthorizationServer>; readonly fetchedAt: number }
@@ -88,10 +85,9 @@ export function createIntrospection(deps: IntrospectionDeps): Introspection {
   }
 }
 
-/** Runs at most 64 requests at once, and at most 8 of them for one caller. */
 function createCallerLimiter(): { run<T>(callerKey: string, send: () => Promise<T>): Promise<T> } {
   const runningByCaller = new Map<string, number>()
-  // The ledger limits the running and the waiting requests, because each of them has taken one of its introspections.
+  // Bounded by the ledger: each running or waiting request has taken one of its introspections.
   const waiting: { readonly callerKey: string; readonly start: () => void }[] = []
   let runningCount = 0
   const mayStart = (callerKey: string): boolean =>
@@ -123,7 +119,7 @@ function createCallerLimiter(): { run<T>(callerKey: string, send: () => Promise<
   }
 }
 
-// The cause is dropped, because an error of the library may contain the request and so the token.
+// Without the cause, which may contain the request and so the token.
 function createIntrospectionError({ issuer }: IntrospectionDeps, reason: string): TokenError {
   return new TokenError('issuer_unavailable', `"${issuer}" could not introspect a token: ${reason}`, { issuer })
 }
@@ -156,7 +152,7 @@ async function introspectToken(
   const client = { client_id: deps.client.id }
   const response = await oauth.introspectionRequest(server, client, clientAuth, token, {
     [oauth.customFetch]: (url, { method, headers, body }) => deps.fetch(url, { method, headers, body: String(body) }),
-    // The URL was checked before. It is http only for a loopback address.
+    // Checked before: it is http only for a loopback address.
     [oauth.allowInsecureRequests]: true,
   })
   // The demo of the official SDK rejects a token that it does not know, in place of our credentials.
@@ -169,7 +165,7 @@ async function isInactive(response: Response): Promise<boolean> {
   return answer?.['active'] === false
 }
 
-// The response confirms that the issuer made the token. The audience and the times are checked here in any case.
+// The response confirms that the issuer made the token. Audience and times are checked here in any case.
 function parseIntrospection(
   introspection: oauth.IntrospectionResponse,
   token: string,
@@ -185,7 +181,7 @@ function parseIntrospection(
     throw new TokenError('expired', 'The token has expired')
   if (nbf !== undefined && nbf * 1000 - deps.clockToleranceMs > now)
     throw new TokenError('not_yet_valid', 'The token is not valid yet')
-  // Some servers return the token as a member of the response. This member is removed.
+  // Some servers repeat the token as a member of the response.
   const claimEntries = Object.entries(introspection).filter(([name, value]) => name !== 'active' && value !== token)
   const claimsObject: unknown = Object.fromEntries(claimEntries)
   return isJsonObject(claimsObject) ? claimsObject : {}

@@ -3,10 +3,9 @@ import type { AuthenticationContext } from './credentials.ts'
 import { type CachedKeys, createKeyCache, type KeySource } from './key-cache.ts'
 import { TokenError } from './token-error.ts'
 
-/** Returns the keys that may have signed a token with this header, usually one. Rejects with a {@link TokenError}. */
+/** Finds the keys that may have signed a token with this header, usually one. Rejects with a {@link TokenError}. */
 export type FindKeys = (header: JWTHeaderParameters, context: AuthenticationContext) => Promise<readonly CryptoKey[]>
 
-/** The signing keys of one issuer. */
 export interface IssuerKeys {
   readonly findKeys: FindKeys
   /** Fetches the keys if none are cached. Rejects with a {@link TokenError} if this fails. */
@@ -16,8 +15,8 @@ export interface IssuerKeys {
 const maxCandidateKeys = 8
 
 /**
- * Creates the lookup of an issuer's keys, with a cache. If a token names an unknown key, the keys are fetched again.
- * The token is rejected only if its key is missing in a fetch that began after the token had arrived.
+ * Looks an issuer's keys up in a cache. An unknown key makes it fetch again, and a token is rejected only if its key is
+ * missing in a fetch that began after the token had arrived.
  */
 export function createIssuerKeys(source: KeySource): IssuerKeys {
   const cache = createKeyCache(source)
@@ -29,7 +28,7 @@ export function createIssuerKeys(source: KeySource): IssuerKeys {
     context: AuthenticationContext,
   ): Promise<CachedKeys> => {
     const firstArrivalNumber = searches.recordArrival(header, arrivalNumber)
-    // This fetch may have begun before the issuer published the key, so its result does not count.
+    // It may have begun before the issuer published the key, so its result does not count.
     await cache.pendingFetch()
     const keys = await cache.load(context)
     const hasBeenSearched = keys.fetchNumber > firstArrivalNumber && source.now() - keys.fetchedAt < searchIntervalMs
@@ -68,16 +67,15 @@ const maxArrivals = 100
  */
 interface KeySearches {
   /**
-   * Records the arrival of a token with an unknown key. Returns the number of the last fetch that had begun when the
-   * first token with this key arrived.
+   * A token with an unknown key has arrived. Returns the number of the last fetch that had begun when the first token
+   * with this key arrived.
    */
   recordArrival(header: JWTHeaderParameters, fetchNumber: number): number
   /**
-   * Takes one of the allowed searches. Up to four searches may follow each other, and each 30 seconds allow one more.
-   * Returns undefined if the search is allowed, or else the time of the next allowed search.
+   * Takes one of the allowed searches: up to four in a row, and one more for each 30 seconds. Undefined if the search
+   * is allowed, or else when the next one is.
    */
   take(): number | undefined
-  /** Returns a search that did not reach the issuer to the allowed searches. */
   giveBack(): void
 }
 
@@ -113,7 +111,7 @@ async function hasMatchingKey(keys: CachedKeys, header: JWTHeaderParameters): Pr
   return ((await findMatchingKeys(keys, header)) ?? []).length > 0
 }
 
-// Returns undefined if a matching key cannot be used, because the issuer published a broken key.
+// Undefined if a matching key cannot be used, because the issuer published a broken one.
 async function findMatchingKeys(
   { keySet }: CachedKeys,
   header: JWTHeaderParameters,

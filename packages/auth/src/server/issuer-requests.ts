@@ -9,24 +9,21 @@ const fetchBounds = {
   maxBytes: 262_144,
 }
 
-/**
- * Returns a fetch for the documents of an authorization server. It follows no redirects, and is limited to 256 KiB and
- * 5 seconds.
- */
+/** Follows no redirects, and stops at 256 KiB and 5 seconds. */
 export function createIssuerFetch(fetch: FetchFunction): FetchFunction {
   return (url, request) => boundedFetch(fetch, url, { ...request, ...fetchBounds })
 }
 
-/** Fetches a JSON object. Returns undefined for any other content. Rejects if no response arrives. */
+/** Undefined if the content is no JSON object. Rejects if no response arrives. */
 export async function fetchJson(url: string, fetch: FetchFunction): Promise<JsonObject | undefined> {
   const response = await fetch(url, { method: 'GET', headers: { Accept: 'application/json' } })
   return response.status === 200 ? parseJsonObject(await response.text()) : undefined
 }
 
 /**
- * Fetches the metadata of an authorization server (RFC 8414, then OpenID Connect Discovery 1.0).
+ * Fetches an authorization server's metadata (RFC 8414, then OpenID Connect Discovery 1.0).
  *
- * Rejects if there is no metadata, if the server cannot be reached, and if the metadata names another issuer.
+ * Rejects if there is none, if the server cannot be reached, and if the metadata names another issuer.
  */
 export async function discoverIssuerMetadata(issuer: string, fetch: FetchFunction): Promise<JsonObject> {
   const urls = createMetadataUrls(new URL(issuer))

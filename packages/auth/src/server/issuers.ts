@@ -12,44 +12,39 @@ import { asymmetricAlgorithms, verifyJwt } from './verify-jwt.ts'
 
 /** An authorization server whose tokens are accepted. */
 export interface IssuerOptions {
-  /** The identifier of the issuer, exactly as in the claim `iss` of its tokens and in `issuer` of its metadata. */
+  /** Identifier of the issuer, exactly as in the claim `iss` of its tokens and in `issuer` of its metadata. */
   readonly issuer: string
-  /** The URL of the issuer's keys. Default: the `jwks_uri` in its metadata. */
+  /** URL of the issuer's keys. Default: the `jwks_uri` in its metadata. */
   readonly jwksUri?: string | undefined
-  /** The audience of the issuer's tokens for this server, such as the id of an application. Default: `resource`. */
+  /** Audience of the issuer's tokens for this server, such as the id of an application. Default: `resource`. */
   readonly audience?: string | readonly string[] | undefined
-  /** The accepted signature algorithms. Default: RS, PS and ES with 256 to 512 bits, and EdDSA. */
+  /** Accepted signature algorithms. Default: RS, PS and ES with 256 to 512 bits, and EdDSA. */
   readonly algorithms?: readonly string[] | undefined
   /**
-   * Checks each token by introspection at the issuer instead of by its signature. It is for opaque tokens, and for
-   * tokens that the issuer may revoke. An accepted token is cached for up to 30 seconds, so a revocation takes effect
-   * after at most that time. Only one issuer may have this option.
+   * Checks each token by introspection at the issuer instead of by its signature: for opaque tokens, and for tokens
+   * that the issuer may revoke. An accepted token is cached for up to 30 seconds, which is how late a revocation may
+   * take effect. Only one issuer may have this option.
    */
   readonly introspection?: IntrospectionOptions | undefined
 }
 
-/** An issuer, with the function that verifies its tokens. */
 export interface Issuer {
   readonly issuer: string
-  /** The longest time for which a verified token is cached, in milliseconds. */
+  /** How long a verified token is cached at most, in milliseconds. */
   readonly cacheMs: number
-  /** Verifies a token and returns its claims. Rejects with a {@link TokenError}. */
+  /** Resolves with the claims. Rejects with a {@link TokenError}. */
   verify(token: string, context: AuthenticationContext): Promise<JsonObject>
   /** Rejects with a {@link TokenError} while no token of this issuer can be verified. */
   ready(): Promise<void>
 }
 
-/** All accepted issuers. */
 export interface Issuers {
-  /**
-   * Finds the issuer of a token by its unverified claim `iss`. Throws a {@link TokenError} if no accepted issuer fits.
-   */
+  /** Goes by the unverified claim `iss`. Throws a {@link TokenError} if no accepted issuer fits. */
   resolve(token: string): Issuer
-  /** Resolves when at least one issuer is ready. Otherwise rejects with the error of one issuer. */
+  /** Resolves when one issuer is ready. Otherwise rejects with the error of one. */
   ready(): Promise<void>
 }
 
-/** The settings that all issuers share. */
 export interface SharedIssuerSettings {
   readonly resource: string
   readonly clockToleranceMs: number
@@ -84,8 +79,8 @@ export function createIssuers(
   return {
     resolve: (token) => findIssuer(token, issuers, opaqueTokenIssuer),
     ready: async () => {
-      // After the first success the check always succeeds. Cached keys are used for a day, so a later outage of the
-      // issuer must not make the server unready.
+      // Once it has succeeded, the check always does: cached keys are used for a day, so a later outage of the issuer
+      // must not make the server unready.
       if (isReady) return
       const readiness = await Promise.allSettled([...issuers.values()].map((issuer) => issuer.ready()))
       isReady = readiness.some(({ status }) => status === 'fulfilled')

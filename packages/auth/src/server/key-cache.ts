@@ -6,13 +6,13 @@ import { parseSecureUrl } from '../oauth-urls.ts'
 import { discoverIssuerMetadata, fetchJson } from './issuer-requests.ts'
 import { TokenError } from './token-error.ts'
 
-/** The location of an issuer's keys, and the functions that fetch them. */
+/** Where an issuer's keys are, and how they are fetched. */
 export interface KeySource {
   readonly issuer: string
-  /** The URL of the keys. Undefined if it is read from the metadata of the issuer. */
+  /** Undefined if the issuer's metadata has the URL of the keys. */
   readonly jwksUri: string | undefined
   readonly fetch: FetchFunction
-  /** Returns milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly now: () => number
   /**
    * Called after a failed fetch, even if older keys can still be used. `context` belongs to the request that began the
@@ -21,28 +21,24 @@ export interface KeySource {
   readonly onError: (error: unknown, context: AuthenticationContext | undefined) => void
 }
 
-/** The keys of an issuer, as returned by one fetch. */
 export interface CachedKeys {
   readonly keySet: ReturnType<typeof createLocalJWKSet>
   readonly fetchedAt: number
-  /** The number of the fetch. Later fetches have higher numbers. */
+  /** Later fetches have higher numbers. */
   readonly fetchNumber: number
 }
 
-/** The cache of one issuer's keys. Its functions reject with a {@link TokenError} if no usable keys are available. */
+/** Its functions reject with a {@link TokenError} if no usable keys are available. */
 export interface KeyCache {
-  /** Returns the cached keys. Fetches them if there are none or if they are older than 10 minutes. */
+  /** Fetches the keys if none are cached, or those are older than 10 minutes. */
   load(context?: AuthenticationContext): Promise<CachedKeys>
   /** Fetches the keys, or waits for the fetch that is running. */
   refresh(context?: AuthenticationContext): Promise<CachedKeys>
-  /** Returns the promise of the running fetch. Returns undefined if no fetch is running. */
+  /** Undefined if no fetch is running. */
   pendingFetch(): Promise<void> | undefined
-  /** Returns the number of the last fetch that has begun. */
+  /** Number of the last fetch that has begun. */
   lastFetchNumber(): number
-  /**
-   * Creates the error for keys that cannot be used before `retryAt`. Default: the time of the next attempt to fetch
-   * them.
-   */
+  /** For keys that cannot be used before `retryAt`. Default: the time of the next fetch. */
   createUnavailableError(retryAt?: number): TokenError
 }
 
@@ -52,15 +48,15 @@ const minRetryMs = 1000
 const maxRetryMs = 30_000
 
 /**
- * Creates the cache of an issuer's keys. If the issuer is unreachable, the last keys are used for up to a day. Failed
- * fetches are repeated after 1, 2, 4 seconds and so on, up to 30 seconds.
+ * Caches an issuer's keys. While the issuer is unreachable, the last keys are used for up to a day, and fetching is
+ * tried again after 1, 2, 4 seconds and so on, up to 30.
  */
 export function createKeyCache(source: KeySource): KeyCache {
   let cachedKeys: CachedKeys | undefined
   let fetchCount = 0
   let failure: { readonly retryMs: number; readonly retryAt: number } | undefined
   let pendingFetch: Promise<void> | undefined
-  // Many requests share one fetch, so the fetch must not run in the async context of one of them.
+  // Many requests share one fetch, so it must not run in the async context of one of them.
   const runInOrigin = captureAsyncContext()
 
   const runFetch = async (fetchNumber: number, context: AuthenticationContext | undefined): Promise<void> => {
@@ -79,10 +75,7 @@ export function createKeyCache(source: KeySource): KeyCache {
       pendingFetch = undefined
     }
   }
-  /**
-   * Fetches the keys and waits for the result. Does nothing if the last fetch failed and the time for the next attempt
-   * has not come.
-   */
+  /** Does nothing if the last fetch failed and the next is not due. */
   const tryFetch = async (context: AuthenticationContext | undefined): Promise<void> => {
     if (pendingFetch === undefined) {
       if (failure !== undefined && source.now() < failure.retryAt) return

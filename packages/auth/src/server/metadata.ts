@@ -8,7 +8,6 @@ export interface MetadataDocument {
   readonly body: JsonObject
 }
 
-/** The values in the metadata of a protected resource. */
 export interface ResourceDescription {
   readonly resource: string
   readonly issuers: readonly string[]
@@ -20,11 +19,11 @@ export interface ResourceDescription {
 const wellKnownPath = '/.well-known/oauth-protected-resource'
 
 /**
- * Returns the canonical URI of the endpoint, which clients send: scheme and host in lower case, and no slash after a
- * host without a path (basic/authorization/index, canonical server URI).
+ * Makes the URI of the endpoint canonical, as clients send it: scheme and host in lower case, and no slash after a host
+ * without a path (basic/authorization/index, canonical server URI).
  *
- * @throws TypeError for a URI with a fragment or with a slash at the end of its path. Also throws for a URI that is
- * neither https nor on this machine.
+ * @throws TypeError for a URI with a fragment or with a slash at the end of its path, and for one that is neither https
+ * nor on this machine.
  */
 export function canonicalizeResource(resource: string): string {
   const { hash, pathname, search, origin } = parseSecureUrl('resource', resource)
@@ -35,10 +34,7 @@ export function canonicalizeResource(resource: string): string {
   throw new TypeError(`resource is "${resource}": leave the slash at its end out, since audiences are compared exactly`)
 }
 
-/**
- * Returns the URL of the metadata of a resource, in which the well-known path is inserted before the path of the
- * resource (RFC 9728, section 3.1).
- */
+/** RFC 9728, section 3.1: the well-known path comes before the path of the resource. */
 export function createMetadataUrl(resource: string): string {
   const { origin, search } = new URL(resource)
   return origin + createMetadataPath(resource) + search
@@ -50,8 +46,8 @@ function createMetadataPath(resource: string): string {
 }
 
 /**
- * Creates the metadata of a resource (RFC 9728). Returns it under the two paths at which clients look for it: the
- * well-known path followed by the path of the resource, and the well-known path alone.
+ * RFC 9728, under both paths where clients look: the well-known path followed by the path of the resource, and the
+ * well-known path alone.
  */
 export function createMetadataDocuments(description: ResourceDescription): Readonly<Record<string, MetadataDocument>> {
   const { resource, issuers, scopes, dpop, hasCertificateBoundTokens } = description

@@ -3,14 +3,14 @@ import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@
 import { TokenError } from './token-error.ts'
 
 /**
- * Creates the principal from the claims of a verified token. It runs once for each token, and its result is cached with
- * the token, for five minutes at most (30 seconds with introspection).
+ * Makes the principal from the claims of a verified token. Runs once for each token; its result is cached with the
+ * token, for five minutes at most (30 seconds with introspection).
  */
 export type ToPrincipal = (claims: JsonObject, issuer: string) => Principal | Promise<Principal>
 
 /**
- * Creates the principal of a token. `subject` is the claim `sub`, `client` is `client_id` or `azp`, and the scopes are
- * `scope` or `scp`. The principal does not contain the token, so that no handler can send the token to another server
+ * `subject` is the claim `sub`, `client` is `client_id` or `azp`, and the scopes are `scope` or `scp`. The principal
+ * does not contain the token, so that no handler can send it to another server
  * (basic/authorization/security-considerations).
  */
 export function toStandardPrincipal(claims: JsonObject, issuer: string): Principal {
@@ -38,7 +38,7 @@ function parseScopeClaim({ scope, scp }: JsonObject): readonly string[] {
   return Array.isArray(scopeClaim) ? scopeClaim.filter((name): name is string => typeof name === 'string') : []
 }
 
-/** Returns a frozen copy of a principal, because many calls share it. */
+/** Frozen, because many calls share it. */
 export function freezePrincipal(principal: Principal): Principal {
   const { scopes, claims } = principal
   return Object.freeze({

@@ -11,43 +11,40 @@ import { createMetadataUrl } from './metadata.ts'
 import { toStandardPrincipal, type ToPrincipal } from './principal.ts'
 import { limitOutageReports } from './token-error.ts'
 
-/** Options of `protect`: the tokens and requests that a server accepts. */
+/** Which tokens and requests a server accepts. */
 export interface ProtectOptions {
   /**
-   * The canonical URI of the endpoint as clients write it, such as `https://mcp.example.com/mcp`, without a slash at
-   * its end. It is https, or http on a loopback address. It is the audience of tokens and the `resource` of the
-   * metadata.
+   * Canonical URI of the endpoint as clients write it, such as `https://mcp.example.com/mcp`, without a slash at its
+   * end: https, or http on a loopback address. It is the audience of tokens and the `resource` of the metadata.
    */
   readonly resource: string
-  /** The authorization servers whose tokens are accepted. Clients usually choose the first one. */
+  /** Authorization servers whose tokens are accepted. Clients usually choose the first one. */
   readonly issuers: readonly (string | IssuerOptions)[]
-  /** The scopes that every request needs. Challenges list them. */
+  /** Scopes that every request needs. Challenges list them. */
   readonly scopes?: Scopes | undefined
-  /** The `scopes_supported` of the metadata. Default: `scopes`. The scope `offline_access` is left out. */
+  /** Becomes `scopes_supported` of the metadata. Default: `scopes`. `offline_access` is left out. */
   readonly supportedScopes?: Scopes | undefined
-  /** The scopes that each scope includes. A principal also gets the scopes that the scopes of its token include. */
+  /** What each scope includes. A principal also gets what the scopes of its token include. */
   readonly impliedScopes?: ImpliedScopes | undefined
   /**
-   * Creates the principal from the claims of a verified token, if the default does not fit. It may be async, to read the
-   * user's roles from a database: it runs once for each token. It may throw a {@link TokenError} to reject the token.
-   * Code `issuer_unavailable` is for a database that cannot be reached: the response is 503.
+   * Makes the principal from the claims of a verified token, if the default does not fit. It may be async, to read the
+   * user's roles from a database: it runs once for each token. Throw a {@link TokenError} to reject the token. Code
+   * `issuer_unavailable` is for a database that cannot be reached: the response is 503.
    */
   readonly toPrincipal?: ToPrincipal | undefined
   /**
-   * Accepts tokens that are bound to a key, if each request contains a proof of the key (RFC 9449). `'accepted'`
-   * accepts them in addition to bearer tokens, and `'required'` rejects bearer tokens. By default bound tokens are
-   * rejected.
+   * Accepts tokens that are bound to a key, if each request carries a proof of the key (RFC 9449). `'accepted'` takes
+   * them beside bearer tokens, and `'required'` rejects bearer tokens. By default bound tokens are rejected.
    */
   readonly dpop?: 'accepted' | 'required' | DpopOptions | undefined
   /**
-   * Returns the certificate of a client in DER format, for tokens that are bound to a certificate (RFC 8705). Without
-   * this function such tokens are rejected. For the TLS server of Node: `({ source }) =>
-   * source.socket.getPeerCertificate().raw`.
+   * Gives a client's certificate in DER format, for tokens that are bound to one (RFC 8705). Without this function such
+   * tokens are rejected. For the TLS server of Node: `({ source }) => source.socket.getPeerCertificate().raw`.
    */
   readonly certificateOf?: CertificateOf | undefined
 }
 
-/** Values that the tests of this package replace. They are not options, because no server needs other values. */
+/** For the tests of this package. No option, because no server needs other values. */
 export interface ProtectInternals {
   readonly now?: (() => number) | undefined
   readonly cacheMs?: number | undefined
@@ -65,32 +62,25 @@ export const protectOptionTable = {
   certificateOf: undefined,
 } satisfies OptionTable<ProtectOptions>
 
-/**
- * The number of verified tokens in the cache: enough for the callers of a few minutes. Each entry takes about a
- * kilobyte.
- */
+/** Enough for the callers of a few minutes. Each entry takes about a kilobyte. */
 const maxCachedTokens = 1000
 
-/**
- * The longest time in milliseconds for which a verified token is cached: the usual lifetime of a short-lived access
- * token. The cache never returns an expired token.
- */
+/** The usual lifetime of a short-lived access token. An expired one never comes from the cache. */
 // limit: verified tokens | ms | the age of a verification | the token is verified again
 const cacheMs = 300_000
 
 /**
- * The accepted difference in milliseconds between the clocks of this server and an issuer. Other resource servers accept
- * 30 to 60 seconds, and virtual machines that were suspended need them.
+ * How far the clocks of this server and an issuer may differ. Other resource servers accept 30 to 60 seconds, and
+ * virtual machines that were suspended need them.
  */
 const clockToleranceMs = 30_000
 
-/** Returns whether proofs are accepted or required. Returns undefined if tokens with a proof are not accepted. */
+/** Undefined if tokens with a proof are not accepted. */
 export function dpopModeOf({ dpop }: ProtectOptions): 'accepted' | 'required' | undefined {
   if (typeof dpop !== 'object') return dpop
   return dpop.required === true ? 'required' : 'accepted'
 }
 
-/** Creates the settings and caches of {@link protect} from its options. */
 export function createAuthenticationState(
   options: ProtectOptions,
   { resource, scopes }: { readonly resource: string; readonly scopes: Scopes },

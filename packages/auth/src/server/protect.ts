@@ -18,18 +18,18 @@ import {
   type ProtectOptions,
 } from './protect-options.ts'
 
-/** The value of the option `auth` of `serveHttp`, `nodeHandler` and `httpHandler`. */
+/** Pass it to `serveHttp`, `nodeHandler` or `httpHandler` as `auth`. */
 export interface Protection {
-  /** Returns the principal of a request, or the HTTP response that rejects the request with a challenge. */
+  /** Who sends a request, or the HTTP response that rejects it with a challenge. */
   readonly authenticate: (
     request: HttpRequestHead,
     context?: AuthenticationContext,
   ) => AuthenticationResult | Promise<AuthenticationResult>
-  /** The metadata of the resource, by URL path. */
+  /** Metadata of the resource, by URL path. */
   readonly documents: Readonly<Record<string, MetadataDocument>>
   /**
-   * Converts an error of {@link requireScopes} or {@link needScopes} into a 403 response with a challenge. Returns
-   * undefined for any other error.
+   * Turns an error of {@link requireScopes} or {@link needScopes} into a 403 response with a challenge. Undefined for
+   * any other error.
    */
   readonly toHttpError: (error: WireError) => HttpErrorResponse | undefined
   /**
@@ -40,9 +40,8 @@ export interface Protection {
 }
 
 /**
- * Protects a server with OAuth access tokens (basic/authorization). Every request needs a valid token. A request
- * without one is rejected with a challenge that names the metadata of the resource. No principal, error or log contains
- * a token.
+ * Protects a server with OAuth access tokens (basic/authorization). A request without a valid one is rejected with a
+ * challenge that names the resource's metadata. No principal, error or log contains a token.
  *
  * @example
  * const auth = protect({ resource: 'https://mcp.example.com/mcp', issuers: ['https://auth.example.com'], scopes: ['items:read'] })
@@ -54,7 +53,7 @@ export function protect(options: ProtectOptions): Protection {
   return createProtection(options)
 }
 
-/** Creates the result of {@link protect}. Tests pass other internal values. */
+/** Tests pass other internal values. */
 export function createProtection(options: ProtectOptions, internals?: ProtectInternals): Protection {
   resolveOptions(options, protectOptionTable, 'protect')
   if (!Array.isArray(options.issuers))
@@ -81,8 +80,7 @@ export function createProtection(options: ProtectOptions, internals?: ProtectInt
   }
 }
 
-// The challenge also lists the scopes that every request needs. Otherwise a client that requests only the listed scopes
-// would lose them.
+// With the scopes that every request needs, too: a client that requests only the listed ones would lose them.
 function toScopeChallenge({ data }: WireError, state: AuthenticationState): HttpErrorResponse | undefined {
   if (!isJsonObject(data) || data['reason'] !== 'insufficient_scope' || !Array.isArray(data['scopes'])) return undefined
   const neededScopes = data['scopes'].filter((scope) => typeof scope === 'string')

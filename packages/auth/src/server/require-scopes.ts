@@ -3,22 +3,18 @@ import { type Call, type Principal, type ServerExtension, transportKey } from '@
 import { errorCodes, errorResponse, isJsonObject, type JsonObject, McpError, findMethodRow, methods } from '@x/schema'
 import { parseScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 
-/** Returns the scopes that a request needs. `params` come from the client and have not been checked. */
+/** Says which scopes a request needs. `params` come from the client and have not been checked. */
 export type ScopesOf = (params: JsonObject, principal: Principal | undefined) => Scopes
 
 /**
- * The scopes that requests need, by method. The value for a method is an array for all its requests, an object with an
- * array for each name or URI, or a function of the request. In an object, `'*'` applies to every name that is not
- * listed.
+ * Scopes that requests need, by method: an array for all requests of the method, an object with an array for each name
+ * or URI, or a function of the request. In an object, `'*'` applies to every name that is not listed.
  */
 export type ScopeRules = Readonly<Record<string, Scopes | Readonly<Record<string, Scopes>> | ScopesOf>>
 
 /** Options of {@link requireScopes}. */
 export interface RequireScopesOptions {
-  /**
-   * The scopes that each scope includes. Needed only if a function of your own creates the principal instead of
-   * `protect`.
-   */
+  /** What each scope includes. Needed only if a function of your own makes the principal instead of `protect`. */
   readonly impliedScopes?: ImpliedScopes | undefined
   /**
    * `'trusted'` accepts calls over stdio without a principal, because they come from the host that started this
@@ -28,10 +24,10 @@ export interface RequireScopesOptions {
 }
 
 /**
- * Creates a server extension that requires scopes for single operations. A call that lacks a scope gets an error with
- * all needed scopes, before any handler runs. The `auth` of {@link protect} converts this error into a 403 response,
- * and clients ask their user for more scopes. The scopes of a task are checked when the task is created. With this
- * extension, HTTP hosts serve other machines only if the option `auth` is set.
+ * Requires scopes for single operations. A call that lacks one gets an error with all that it needs, before any handler
+ * runs; the `auth` of {@link protect} turns that into a 403 response, and clients ask their user for more scopes. A
+ * task's scopes are checked when it is created. With this extension, HTTP hosts serve other machines only if the option
+ * `auth` is set.
  *
  * @example
  * createServer({ ...definition, extensions: [requireScopes({ 'tools/call': { update_item: ['items:write'] } })] })
@@ -61,7 +57,7 @@ export function requireScopes(
 
 /**
  * Requires scopes inside a handler, for scopes that depend on data. Call it before the handler has any effect or sends
- * a notification. Once the HTTP response is a stream, the client gets the error without a challenge.
+ * a notification. Once the HTTP response is a stream, the error comes without a challenge.
  *
  * @throws McpError with all the given scopes, if the caller lacks one of them or has no principal.
  */
@@ -120,8 +116,8 @@ function compileNameRule(method: string, rule: ScopeRules[string]): ScopesOf {
   }
 }
 
-// A rule for a misspelled method would protect nothing. So an unknown method is rejected if its prefix is a prefix of
-// the protocol's methods.
+// A rule for a misspelled method would protect nothing, so an unknown one is rejected if its prefix is a prefix of the
+// protocol's methods.
 function checkMethodName(method: string): void {
   const methodPrefix = method.slice(0, method.indexOf('/') + 1)
   const knownMethods = Object.keys(methods)

@@ -30,16 +30,16 @@ export type TokenErrorCode =
   | 'wrong_certificate'
   | 'issuer_unavailable'
 
-/** Reports that a token was rejected or could not be checked. Neither the message nor the cause contains the token. */
+/** A token was rejected or could not be checked. Neither the message nor the cause contains it. */
 export class TokenError extends Error {
   override readonly name = 'TokenError'
   readonly code: TokenErrorCode
   /**
-   * The milliseconds after which another attempt makes sense. Set with the code `issuer_unavailable` if the keys of the
-   * issuer cannot be used, and undefined if its introspection failed.
+   * Milliseconds after which another attempt makes sense. Set with the code `issuer_unavailable` if the issuer's keys
+   * cannot be used, and undefined if its introspection failed.
    */
   readonly retryAfterMs: number | undefined
-  /** The issuer that cannot be reached. Set with the code `issuer_unavailable`. */
+  /** Issuer that cannot be reached. Set with the code `issuer_unavailable`. */
   readonly issuer: string | undefined
 
   constructor(
@@ -57,8 +57,8 @@ export class TokenError extends Error {
 const outageReportIntervalMs = 60_000
 
 /**
- * Returns a listener that passes errors on to `onError`. During an outage of an issuer every request has an error. So
- * the listener passes on one such error per minute for each unreachable issuer. It passes on all other errors.
+ * During an outage of an issuer every request has an error, so one of them per minute is passed on for each unreachable
+ * issuer. All other errors are passed on.
  */
 export function limitOutageReports<Context>(
   onError: (error: unknown, context: Context | undefined) => void,
@@ -76,7 +76,7 @@ export function limitOutageReports<Context>(
   }
 }
 
-/** Returns true if a value is a {@link TokenError}. The class may come from another copy of this package. */
+/** True for a {@link TokenError}, also one of another copy of this package. */
 export function isTokenError(error: unknown): error is TokenError {
   return error instanceof Error && error.name === 'TokenError' && 'code' in error && typeof error.code === 'string'
 }

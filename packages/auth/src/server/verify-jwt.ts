@@ -5,7 +5,7 @@ import type { AuthenticationContext } from './credentials.ts'
 import type { FindKeys } from './issuer-keys.ts'
 import { TokenError, type TokenErrorCode } from './token-error.ts'
 
-/** The requirements that a JWT of one issuer must meet. */
+/** What a JWT of one issuer must meet. */
 export interface JwtRequirements {
   readonly issuer: string
   readonly audience: readonly string[]
@@ -16,10 +16,7 @@ export interface JwtRequirements {
   readonly now: () => number
 }
 
-/**
- * The accepted signature algorithms. All are asymmetric, so that an attacker cannot sign with the public key as a
- * shared secret.
- */
+/** All asymmetric, so that an attacker cannot sign with the public key as a shared secret. */
 // biome-ignore format: one family a line
 export const asymmetricAlgorithms: readonly string[] = [
   'RS256', 'RS384', 'RS512',
@@ -28,12 +25,13 @@ export const asymmetricAlgorithms: readonly string[] = [
   'EdDSA', 'Ed25519',
 ]
 
-// The types of RFC 9068, section 2.1, and `JWT`, which many servers write. Tokens of other types, such as logout tokens
-// or proofs, are not access tokens.
+// RFC 9068, section 2.1, and `JWT`, which many servers write. Tokens of other types, such as logout tokens or proofs,
+// are no access tokens.
 const accessTokenTypes: ReadonlySet<unknown> = new Set([undefined, 'at+jwt', 'application/at+jwt', 'jwt'])
 
 /**
- * Verifies an access token (RFC 9068, section 4, and basic/authorization/index, token handling). Returns its claims.
+ * Verifies an access token, and resolves with its claims (RFC 9068, section 4, and basic/authorization/index, token
+ * handling).
  *
  * Rejects with a {@link TokenError}.
  */
@@ -74,7 +72,7 @@ async function verifyWithKeys(
     currentDate: new Date(requirements.now()),
   }
   let failure: unknown
-  // There is more than one key only if the header of the token has no key id.
+  // More than one only if the token's header has no key id.
   for (const key of keys) {
     try {
       const { payload } = await jwtVerify(token, key, options)
@@ -98,7 +96,7 @@ const tokenErrorCodes: Readonly<Record<string, TokenErrorCode>> = {
   ERR_JOSE_ALG_NOT_ALLOWED: 'unsupported_algorithm',
 }
 
-// The errors of the library `jose` contain claims, which are personal data, except for the audience.
+// Errors of the library `jose` contain claims, which are personal data, except for the audience.
 function toTokenError(error: unknown, { audience }: JwtRequirements): TokenError {
   if (!(error instanceof errors.JOSEError))
     return new TokenError('malformed', 'The token cannot be verified', { cause: error })

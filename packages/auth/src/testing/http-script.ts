@@ -1,18 +1,17 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The contents of one received request. */
 export interface ReceivedRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** The fields of the form in the body. */
+  /** Fields of the form in the body. */
   readonly form: URLSearchParams
 }
 
-/** A response. A body that is not a string is sent as JSON. */
+/** A body that is not a string is sent as JSON. */
 export interface Reply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string | string[]>>
@@ -21,14 +20,14 @@ export interface Reply {
 
 export type Route = (received: ReceivedRequest) => Reply | Promise<Reply>
 
-/** A server with one response for each path. A test may change the routes while the server runs. */
+/** One response for each path. A test may change the routes while the server runs. */
 export interface ScriptedServer extends AsyncDisposable {
   readonly origin: string
   readonly routes: Map<string, Route>
   readonly received: readonly ReceivedRequest[]
-  /** Returns the number of requests for a path. */
+  /** Requests for a path so far. */
   count(path: string): number
-  /** Returns the contents of all received requests as one text. Tests check that it contains no secret. */
+  /** All received requests as one text, for tests that look for a secret in it. */
   describeRequests(): string
 }
 

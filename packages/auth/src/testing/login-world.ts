@@ -10,25 +10,24 @@ import {
   type ScriptedResource,
 } from './scripted-as.ts'
 
-/** The address of the gateway, at which nothing listens. */
+/** Nothing listens there. */
 export const gatewayUrl = 'http://127.0.0.1:9/mcp'
 export const pagesUrl = 'http://127.0.0.1:9/login'
 
-/** A browser of one person, with its cookies. */
+/** The browser of one person, with its cookies. */
 export interface TestBrowser {
   readonly cookies: Map<string, string>
-  /** The name under which its person is logged in at the issuer of the gateway. */
+  /** Name under which the person is logged in at the issuer of the gateway. */
   person: string
 }
 
-/** A page that a browser has arrived at. */
 export interface ArrivedPage {
   readonly status: number
   readonly text: string
   readonly headers: Headers
-  /** The addresses of authorization servers that the browser visited, in order. */
+  /** Addresses of authorization servers that the browser visited, in order. */
   readonly visited: readonly URL[]
-  /** The addresses of the gateway that the browser visited, in order. */
+  /** Addresses of the gateway that the browser visited, in order. */
   readonly answers: readonly URL[]
 }
 
@@ -41,14 +40,13 @@ export interface LoginWorld extends AsyncDisposable {
   readonly createInstance: (options?: Partial<UserLoginOptions>) => LoginInstance
   readonly userOf: (subject: string) => Principal
   readonly advanceTime: (ms: number) => void
-  /** Opens an address of the gateway. The instances serve its pages in turns. */
+  /** The instances serve the gateway's pages in turns. */
   readonly open: (instances: readonly LoginInstance[], url: string | URL, browser: TestBrowser) => Promise<ArrivedPage>
 }
 
-/** One instance of the gateway. */
 export interface LoginInstance extends UserLogin {
   readonly find: (principal: Principal | undefined) => Promise<HttpAuthorizer | { readonly loginUrl: string }>
-  /** Returns the page of the login that a user needs. */
+  /** The page of the login that a user needs. */
   readonly linkOf: (principal: Principal) => Promise<string>
 }
 
@@ -106,7 +104,6 @@ export async function createLoginWorld(store: StateStore = memoryStore()): Promi
   }
 }
 
-/** Follows the redirects of the pages and of the authorization servers. */
 async function follow(instances: readonly LoginInstance[], from: URL, browser: TestBrowser): Promise<ArrivedPage> {
   const [visited, answers]: [URL[], URL[]] = [[], []]
   let url = from

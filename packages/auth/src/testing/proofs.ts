@@ -2,17 +2,16 @@ import { createHash } from 'node:crypto'
 import { calculateJwkThumbprint, EmbeddedJWK, type JWK, jwtVerify } from 'jose'
 import type { ReceivedRequest } from './http-script.ts'
 
-/** The thumbprint of the proven key, or the error code of RFC 9449. */
+/** Thumbprint of the proven key, or an error code of RFC 9449. */
 export type CheckedProof = { readonly thumbprint: string } | { readonly error: string }
 
-/** Checks the proof in a request (RFC 9449, section 4.3). */
+/** RFC 9449, section 4.3. */
 export async function checkProof(
   { headers, method }: ReceivedRequest,
   check: {
     readonly url: string
     readonly accessToken?: string | undefined
     readonly nonce?: string | undefined
-    /** The ids of the proofs that were used before. */
     readonly usedProofIds: Set<string>
   },
 ): Promise<CheckedProof> {

@@ -10,24 +10,22 @@ import type { ProtectInternals } from '../server/protect-options.ts'
 /** The endpoint that tests protect. */
 export const resource = 'https://mcp.example.com/mcp'
 
-/** A server that accepts the tokens of a scripted authorization server. The test controls its clock. */
+/** Accepts the tokens of a scripted authorization server. The test controls its clock. */
 export interface ProtectedServer extends AsyncDisposable {
   readonly issuer: ScriptedAuthServer
   readonly auth: Protection
   readonly handler: FetchHandler
-  /** The principals of the calls that reached the exchange. */
+  /** Of the calls that reached the exchange. */
   readonly principals: (Principal | undefined)[]
-  /** Errors that the server logged. */
   readonly errors: unknown[]
-  /** Sends a call with a token, or with the headers in `options`. */
+  /** With a token, or with the headers in `options`. */
   send(token?: string, options?: SendOptions): Promise<Response>
-  /** Advances the clock. */
   advanceTime(ms: number): void
-  /** Returns the codes of all logged errors. */
+  /** Codes of all logged errors. */
   listErrorCodes(): unknown[]
 }
 
-/** The changes that a test makes to a call. */
+/** What a test changes about a call. */
 export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly url?: string
@@ -35,12 +33,10 @@ export interface SendOptions {
   readonly params?: JsonObject
 }
 
-/** The options of {@link createProtectedServer} that differ from the defaults. */
 export interface ScriptedOptions
   extends Partial<Omit<ProtectOptions, 'issuers'>>,
     Pick<ProtectInternals, 'cacheMs' | 'fetch'> {
   readonly issuers?: (issuer: string) => ProtectOptions['issuers']
-  /** Middleware around the exchange. */
   readonly middleware?: (next: Exchange) => Exchange
   readonly ledger?: Ledger
 }

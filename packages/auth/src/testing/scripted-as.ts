@@ -11,36 +11,33 @@ import {
   createScriptedServer,
 } from './http-script.ts'
 
-/** An authorization server that approves every login, except for the deviations that a test sets. */
+/** Approves every login, except for the deviations that a test sets. */
 export interface ScriptedAuthorizationServer extends ScriptedServer {
   readonly issuer: string
-  /** The metadata, which a test may change. */
+  /** A test may change it. */
   readonly metadata: Record<string, unknown>
-  /** The lifetime of access tokens in seconds. If it is `undefined`, responses contain no lifetime. */
+  /** Lifetime of access tokens in seconds; `undefined` leaves it out of responses. */
   expiresIn: number | undefined
-  /**
-   * The functions that answer other grant types, by type. Each returns the granted scope and resource, or an error
-   * response.
-   */
+  /** Answer other grant types, by type: with the granted scope and resource, or an error response. */
   readonly otherGrants: Map<
     string,
     (form: URLSearchParams, received: ReceivedRequest) => CustomGrant | Promise<CustomGrant>
   >
-  /** The nonce that proofs must contain. Undefined if they need no nonce. */
+  /** Nonce that proofs must contain. Undefined if they need none. */
   nonce: string | undefined
-  /** True if requests with a proof get bearer tokens nevertheless. */
+  /** Requests with a proof get bearer tokens nevertheless. */
   ignoresProofs: boolean
-  /** Returns the thumbprint of the key to which an access token is bound. */
+  /** Thumbprint of the key to which an access token is bound. */
   thumbprintOf(token: string | undefined): string | undefined
-  /** Returns true if this server issued the access token for the resource, with all these scopes. */
+  /** Did this server issue the access token for the resource, with all these scopes? */
   accepts(token: string | undefined, resource: string, scopes?: readonly string[]): boolean
-  /** Makes all issued access tokens invalid. */
+  /** Invalidates all issued access tokens. */
   expireTokens(): void
-  /** Makes all issued refresh tokens invalid. */
+  /** Invalidates all issued refresh tokens. */
   expireLogins(): void
 }
 
-/** The result of a grant that a test defines. */
+/** What a grant of a test's own returns. */
 export type CustomGrant = { readonly scope: string; readonly resource: string } | Reply
 
 interface TokenFamily {
@@ -58,7 +55,6 @@ interface AuthorizationCode extends TokenFamily {
 
 const createErrorReply = (code: string, status = 400): Reply => ({ status, body: { error: code } })
 
-/** The credentials that an authorization server has issued. */
 interface IssuedGrants {
   readonly codes: Map<string, AuthorizationCode>
   readonly accessTokens: Map<string, TokenFamily>
@@ -68,12 +64,12 @@ interface IssuedGrants {
 
 const fieldOf = (params: URLSearchParams, name: string): string => params.get(name) ?? ''
 
-/** Creates a credential with a recognizable name. Tests search for it in everything that the code writes. */
+/** The name is recognizable: tests search for it in everything that the code writes. */
 const createCredential = (kind: string): string => `canary-${kind}-${randomUUID()}`
 
 /**
- * Starts a scripted authorization server. It supports PKCE, registration, pushed requests, revocation and rotating
- * refresh tokens. If a refresh token is used twice, it ends the login.
+ * Supports PKCE, registration, pushed requests, revocation and rotating refresh tokens. Using a refresh token twice
+ * ends the login.
  */
 export async function createScriptedAuthorizationServer(port = 0): Promise<ScriptedAuthorizationServer> {
   const server = await createScriptedServer(port)
@@ -204,7 +200,7 @@ function exchangeCode(as: ScriptedAuthorizationServer, grants: IssuedGrants, { f
 function refreshTokens(as: ScriptedAuthorizationServer, grants: IssuedGrants, { form, proof }: TokenForm): Reply {
   const found = grants.refresh.get(fieldOf(form, 'refresh_token'))
   if (found === undefined || found.family.isRevoked) return createErrorReply('invalid_grant')
-  // RFC 9449, section 5: the refresh token of a public client is bound to the key too.
+  // RFC 9449, section 5: a public client's refresh token is bound to the key too.
   if (found.family.thumbprint !== proof.thumbprint) return createErrorReply('invalid_grant')
   // A refresh token that is used twice may be stolen, so the whole login ends.
   if (found.isUsed) {
@@ -234,19 +230,19 @@ function issueTokens(
 /** A protected MCP endpoint with the path `/mcp`. */
 export interface ScriptedResource extends ScriptedServer {
   readonly url: string
-  /** The metadata, which a test may change. */
+  /** A test may change it. */
   readonly metadata: Record<string, unknown>
-  /** The scopes that a call needs, by the name of its tool. */
+  /** Scopes that a call needs, by the name of its tool. */
   readonly requiredScopes: Map<string, readonly string[]>
-  /** The authorization servers whose tokens this endpoint accepts. */
+  /** Authorization servers whose tokens this endpoint accepts. */
   acceptedServers: readonly ScriptedAuthorizationServer[]
-  /** The nonce that proofs must contain. */
+  /** Nonce that proofs must contain. */
   nonce: string | undefined
   /** Answers the authorized requests. */
   exchange: Exchange
 }
 
-/** Starts an endpoint that answers requests with a token of `as`, and sends a challenge for all other requests. */
+/** Requests with a token of `as` are answered, all others challenged. */
 export async function createScriptedResource(as: ScriptedAuthorizationServer): Promise<ScriptedResource> {
   const server = await createScriptedServer()
   const url = `${server.origin}/mcp`
@@ -302,7 +298,7 @@ export async function createScriptedResource(as: ScriptedAuthorizationServer): P
 /** A person who approves each login at once. No browser is opened. */
 export interface MemoryBrowser extends Redirect {
   readonly visited: readonly URL[]
-  /** Changes the redirect URL before the listener receives it. */
+  /** Changes the redirect before the listener gets it. */
   transformAnswer: (answer: URL) => URL | Promise<URL>
 }
 

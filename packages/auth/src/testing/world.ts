@@ -39,16 +39,16 @@ export async function createTestEnvironment(): Promise<TestEnvironment> {
   }
 }
 
-/** The part of a response which shows that a call was served. */
+/** The part of a response that shows that a call was served. */
 export const completeResponse = { result: { resultType: 'complete' } }
 
-/** Calls a tool over a new connection. */
+/** Over a new connection. */
 export async function callWithAuth(url: string, auth: HttpAuthorizer, name?: string): Promise<unknown> {
   await using connection = connectHttp(url, { auth })
   return await callTool(connection, name)
 }
 
-/** Returns the error of a failed call. If an authorization error caused it, returns the authorization error. */
+/** Of a failed call: the authorization error that caused it, if one did. */
 export function rejectionOf(running: Promise<unknown>): Promise<unknown> {
   return running.then(
     () => undefined,
@@ -56,7 +56,7 @@ export function rejectionOf(running: Promise<unknown>): Promise<unknown> {
   )
 }
 
-/** Creates proofs with a new key, independent of any login. */
+/** With a new key, independent of any login. */
 export function createTestDpop(now = Date.now): Dpop {
   return dpop().createDpop({ store: memoryAuthStore(), isStored: true, now })
 }
