@@ -11,10 +11,10 @@ export type { CallOutcome, OutgoingCall, SendCall } from './rounds/wrapped-calls
 export {
   type CallErrorContext,
   ClientError,
-  type ClientErrorCode,
   isClientError,
   isResourceNotFound,
 } from './request/client-error.ts'
+export type { ClientErrorCode } from './request/client-error-codes.ts'
 export type {
   ClientApis,
   ClientExtension,

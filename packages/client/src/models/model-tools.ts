@@ -1,6 +1,6 @@
 import { checkArgument, parseJsonObject } from '@x/core'
 import { type CallToolResult, errorCodes, isJsonObject, type JsonObject, type Tool } from '@x/schema'
-import { type ClientError, isClientError } from '../request/client-error.ts'
+import { type ClientError, isAnswered, isClientError } from '../request/client-error.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import { isPermanent, retryAfterMsOf } from '../request/permanent-failure.ts'
 import type { CallToolFunction } from '../tools/call-tool.ts'
@@ -149,8 +149,9 @@ function isLostQuestion({ rpc }: ClientError): boolean {
 }
 
 /** True if the tool may have run with an unknown result. A server that answers with an error knows. */
-function isUncertain({ mayHaveRun, code, rpc }: ClientError): boolean {
-  return mayHaveRun && (code !== 'rpc' || (isJsonObject(rpc?.data) && rpc.data['begun'] === true))
+function isUncertain(error: ClientError): boolean {
+  const { mayHaveRun, rpc } = error
+  return mayHaveRun && (!isAnswered(error) || (isJsonObject(rpc?.data) && rpc.data['begun'] === true))
 }
 
 function isForModels({ _meta }: Tool): boolean {

@@ -6,36 +6,8 @@ import {
   type WireError,
   type Failure,
 } from '@x/schema'
+import { type ClientErrorCode, findErrorRow } from './client-error-codes.ts'
 import { mayHaveRun } from './may-have-run.ts'
-
-/** Why a call failed, as {@link ClientError} has it. Only `rpc` and `unsupported_version` come from the peer. */
-export type ClientErrorCode =
-  /** The server answered with an error, or the connection held back what an older server does not have: see `rpc`. */
-  | 'rpc'
-  /** None of the server's protocol revisions is one that this client speaks. */
-  | 'unsupported_version'
-  /** No response arrived. Its `cause` is the transport's error. */
-  | 'transport'
-  /** No response arrived in time, and the call was cancelled. */
-  | 'timeout'
-  /** A result that does not conform to the specification. The message contains the path. */
-  | 'invalid_result'
-  /** A question of a kind that this client has not declared, or for which it has no handler. */
-  | 'input_required'
-  /** An answer does not match its question, so it was not sent. The message contains the key and the path. */
-  | 'invalid_answer'
-  /** What was to be resumed is not a pending call, so nothing was sent. */
-  | 'invalid_pending'
-  /** More questions than one call may have. */
-  | 'too_many_rounds'
-  /** An argument cannot be encoded in the HTTP header that the tool requires for it, so nothing was sent. */
-  | 'invalid_arguments'
-  /** Structured content that does not match the tool's output schema. */
-  | 'invalid_output'
-  /** An output schema that cannot be used, so nothing was sent. */
-  | 'schema_refused'
-  /** A list without an end: one cursor twice, or too many pages or characters. */
-  | 'endless_list'
 
 /** Which call an error belongs to. */
 export interface CallErrorContext {
@@ -117,6 +89,16 @@ export function unknownTypeResultOf(error: unknown): JsonObject | undefined {
 /** True for a {@link ClientError}, also one of another copy of this package. */
 export function isClientError(error: unknown): error is ClientError {
   return error instanceof Error && error.name === 'ClientError' && 'method' in error && 'code' in error
+}
+
+/** True if no response arrived, so that the transport's error has the reason. */
+export function isUnanswered(error: unknown): error is ClientError {
+  return isClientError(error) && findErrorRow(error.code).reason === 'cause'
+}
+
+/** True if the server answered, so that the failure is about the call alone. */
+export function isAnswered({ code }: ClientError): boolean {
+  return findErrorRow(code).reason === 'rpc'
 }
 
 /**

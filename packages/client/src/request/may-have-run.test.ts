@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { errorCodes, type JsonObject } from '@x/schema'
-import { ClientError, type ClientErrorCode } from './client-error.ts'
+import type { ClientErrorCode } from './client-error-codes.ts'
+import { ClientError } from './client-error.ts'
 
 const call = { method: 'tools/call', target: 'pay' }
 const rpcOf = (code: number, data?: JsonObject): object => ({ rpc: { code, message: 'no', data } })

@@ -1,12 +1,6 @@
 import { errorCodes, findMethodRow, isJsonObject, type WireError } from '@x/schema'
 import { notSentReason } from '@x/exchange/internal'
-
-const unsentCodes: ReadonlySet<string> = new Set([
-  'unsupported_version',
-  'invalid_arguments',
-  'invalid_pending',
-  'schema_refused',
-])
+import { findErrorRow } from './client-error-codes.ts'
 
 /**
  * Errors by which a server refuses a request whose params it has not read. A missing capability is not among them: a
@@ -36,7 +30,7 @@ export function mayHaveRun(
   { method, rpc, cause }: { readonly method: string; readonly rpc?: WireError | undefined; readonly cause?: unknown },
 ): boolean {
   const row = findMethodRow(method)
-  if (unsentCodes.has(code) || (row !== undefined && row.hasEffects === undefined)) return false
+  if (findErrorRow(code).isUnsent === true || (row !== undefined && row.hasEffects === undefined)) return false
   if (rpc !== undefined) return mayServerHaveRun(rpc)
   return !(cause instanceof Error && 'mayHaveRun' in cause && cause.mayHaveRun === false)
 }

@@ -1,5 +1,6 @@
 import { errorCodes, isJsonObject, type WireError } from '@x/schema'
-import type { ClientError } from './client-error.ts'
+import { findErrorRow } from './client-error-codes.ts'
+import { type ClientError, isUnanswered } from './client-error.ts'
 
 const permanentCodes: ReadonlySet<number> = new Set([
   errorCodes.invalidRequest,
@@ -24,10 +25,11 @@ const permanentCauseCodes: ReadonlySet<unknown> = new Set(['certificate', 'spawn
  * gateway that was closed before the call. False for all other codes, even if the same call will fail again, as with
  * `invalid_arguments`.
  */
-export function isPermanent({ code, rpc, cause }: ClientError): boolean {
-  if (code === 'unsupported_version' || code === 'input_required') return true
+export function isPermanent(error: ClientError): boolean {
+  const { code, rpc, cause } = error
+  if (findErrorRow(code).isPermanent === true) return true
   if (rpc !== undefined) return isPermanentRpc(rpc)
-  if (code !== 'transport' || !(cause instanceof Error)) return false
+  if (!isUnanswered(error) || !(cause instanceof Error)) return false
   if ('status' in cause && permanentStatuses.has(cause.status)) return true
   return 'code' in cause && (permanentCauseCodes.has(cause.code) || isClosedBefore(cause))
 }

@@ -3,7 +3,7 @@ import { errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
 import { quotaReason } from '@x/exchange/internal'
 import { isUnbegunReason } from './may-have-run.ts'
 import { retryAfterMsOf } from './permanent-failure.ts'
-import { isClientError, withCallerStack } from './client-error.ts'
+import { isUnanswered, withCallerStack } from './client-error.ts'
 
 export interface Resend {
   /** The `data.reason` of the server's error, or the code of the transport's. */
@@ -173,7 +173,7 @@ const passingCodes: ReadonlySet<unknown> = new Set(['connect', 'refused', 'close
 
 /** A transport error that may not occur on another connection. All transports use the same codes. */
 function findTransportFailure(error: unknown): ResendableFailure | undefined {
-  if (!isClientError(error) || error.code !== 'transport' || !(error.cause instanceof Error)) return undefined
+  if (!isUnanswered(error) || !(error.cause instanceof Error)) return undefined
   const code: unknown = Reflect.get(error.cause, 'code')
   const isUnbegun = Reflect.get(error.cause, 'mayHaveRun') === false
   const lost = { isUnbegun, canShorten: true, isRefused: code === 'refused', isQuota: false }

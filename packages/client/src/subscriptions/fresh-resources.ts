@@ -1,5 +1,5 @@
 import { onCancel } from '@x/core'
-import { isClientError } from '../request/client-error.ts'
+import { isAnswered, isClientError } from '../request/client-error.ts'
 import { subscriptionEndedError, type RefreshContext, debounceWork, type DebouncedWork } from './refresh-context.ts'
 import { findContainingUri, type SubscribedUris, createSubscribedUris } from '../caching/changes.ts'
 import type { Subscription } from './subscription.ts'
@@ -104,7 +104,7 @@ function createDebouncedReader({ sendOnce, clock, jitterMs, signal, onError }: R
         await sendOnce({ method: 'resources/read', params: { uri } }, { signal })
       } catch (error) {
         // An error response is about this resource alone. After any other failure, the rest are not read either.
-        if (!isClientError(error) || error.code !== 'rpc') pendingUris.clear()
+        if (!isClientError(error) || !isAnswered(error)) pendingUris.clear()
         onError(error)
       }
     }

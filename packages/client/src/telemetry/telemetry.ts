@@ -22,7 +22,7 @@ import {
   withTraceContext,
 } from '@x/exchange/internal'
 import type { ClientExtension, ClientExtensionHost, ClientExtensionInstance } from '../extensions/client-extension.ts'
-import { isClientError } from '../request/client-error.ts'
+import { isClientError, isUnanswered } from '../request/client-error.ts'
 import type { SendCall } from '../rounds/wrapped-calls.ts'
 import { type CallTarget, callTargetOf, nameAttributesOf, serverAttributesOf } from './call-target.ts'
 
@@ -168,10 +168,8 @@ function callOutcomeOf(response: RpcResponse): Outcome {
 
 /** For a request or call without a response: the code of a time limit or transport. */
 function errorTypeOf(error: unknown, isCancelled: boolean): string {
-  if (isClientError(error)) {
-    if (error.code !== 'transport') return error.rpc === undefined ? error.code : String(error.rpc.code)
-    return errorTypeOf(error.cause, false)
-  }
+  if (isUnanswered(error)) return errorTypeOf(error.cause, false)
+  if (isClientError(error)) return error.rpc === undefined ? error.code : String(error.rpc.code)
   if (isCancelled) return 'cancelled'
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : '_OTHER'

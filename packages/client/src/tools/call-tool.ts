@@ -11,7 +11,7 @@ import {
   type Tool,
 } from '@x/schema'
 import { createOutputCheckLookup, type OutputCheck } from './check-output.ts'
-import { type CallErrorContext, ClientError, isClientError } from '../request/client-error.ts'
+import { type CallErrorContext, ClientError, isClientError, isUnanswered } from '../request/client-error.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import type { CoreClientSettings } from '../request/options.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
@@ -160,8 +160,7 @@ function createOutputCheck(
 }
 
 function hasAnswer(error: unknown): boolean {
-  if (!isClientError(error) || error.code !== 'transport') return true
-  return error.cause instanceof Error && Reflect.get(error.cause, 'status') !== undefined
+  return !isUnanswered(error) || (error.cause instanceof Error && Reflect.get(error.cause, 'status') !== undefined)
 }
 
 // What also applies when a list is read for the call. Progress and logs of the list are not for the caller.

@@ -1,9 +1,9 @@
 import { sleep } from '@x/core'
-import { type CallOptions, isClientError, isPermanent } from '@x/client'
+import type { CallOptions } from '@x/client'
 import type { InputRequest, InputRequests, InputResponses } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import type { OpenTask } from './open-task.ts'
-import { computeFailurePauseMs } from './settings.ts'
+import { computeFailurePauseMs, isTemporary } from './settings.ts'
 import { updateTask } from './task-requests.ts'
 
 /** Passes a task's requests for input to the client's handlers while the task is watched. */
@@ -128,7 +128,7 @@ async function sendAnswers(
     } catch (error) {
       options.signal.throwIfAborted()
       const isTimedOut = clock.monotonicNow() - startedAt >= failureTimeoutMs
-      if (!isClientError(error) || isPermanent(error) || error.code === 'invalid_result' || isTimedOut) throw error
+      if (!isTemporary(error) || isTimedOut) throw error
     }
     await sleep(computeFailurePauseMs(failures, random), { clock, signal: options.signal })
   }

@@ -7,6 +7,7 @@ import {
   type ResolvedOptions,
   resolveOptions,
 } from '@x/core'
+import { type ClientError, isClientError, isPermanent } from '@x/client'
 import type { TaskHandle } from './task-handle.ts'
 
 /** How often a task is polled, in milliseconds. */
@@ -122,6 +123,11 @@ export function computePollPauseMs(
   const { defaultMs, minMs, maxMs } = polling
   const boundedMs = Math.min(Math.max(requestedMs ?? defaultMs, minMs), maxMs)
   return Math.min(boundedMs * (1 + random() / 10), maxMs)
+}
+
+/** True for a failure of a request about a task after which the next may succeed. */
+export function isTemporary(error: unknown): error is ClientError {
+  return isClientError(error) && !isPermanent(error) && error.code !== 'invalid_result'
 }
 
 const firstFailurePauseMs = 1000

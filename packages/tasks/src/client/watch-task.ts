@@ -1,15 +1,8 @@
 import { sleep } from '@x/core'
-import {
-  type CallOptions,
-  type ClientExtensionHost,
-  isClientError,
-  isPermanent,
-  type Progress,
-  retryAfterMsOf,
-} from '@x/client'
+import { type CallOptions, type ClientExtensionHost, type Progress, retryAfterMsOf } from '@x/client'
 import { isJsonObject, projectMetaKeys } from '@x/schema'
 import type { DetailedTask, Task } from '../schema/task.ts'
-import { computeFailurePauseMs, computePollPauseMs, type TasksClientSettings } from './settings.ts'
+import { computeFailurePauseMs, computePollPauseMs, isTemporary, type TasksClientSettings } from './settings.ts'
 import { getTask, type TaskReference } from './task-requests.ts'
 import { TaskError } from './task-error.ts'
 import { openNotifications, type TaskNotifications } from './task-notifications.ts'
@@ -157,7 +150,7 @@ function createRetryingReader(task: WatchedTask, options: WatchTaskOptions): Ret
       return state
     } catch (error) {
       signal.throwIfAborted()
-      if (!isClientError(error) || isPermanent(error) || error.code === 'invalid_result') throw error
+      if (!isTemporary(error)) throw error
       if (failures === 0) failingSince = clock.monotonicNow()
       if (clock.monotonicNow() - failingSince >= failureTimeoutMs) throw unreachableError(task, error)
       pauseMs = Math.max(computeFailurePauseMs(failures, random), Math.min(retryAfterMsOf(error), polling.maxMs))
