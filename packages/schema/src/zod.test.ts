@@ -5,12 +5,14 @@ import { arbitraryOf } from './testing/arbitrary.ts'
 import { mutationsOf } from './testing/mutate.ts'
 import {
   definitions,
+  type Of,
   publishedDefinitions,
   createSchemaPredicate,
   validatorName,
   validatorOf,
   validators,
 } from './testing/published.ts'
+import type { PublishedTypes } from './testing/published-types.generated.ts'
 import { renderPublishedTypes } from './testing/published-types.ts'
 
 const names = Object.keys(publishedDefinitions)
@@ -21,7 +23,20 @@ test('every published definition has a validator, and every validator a definiti
   expect([...validators.keys()].toSorted()).toEqual(names.map(validatorName).toSorted())
 })
 
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+type Flat<T> = { [K in keyof T]: T[K] }
+type DifferingType = {
+  [Name in keyof PublishedTypes]: Same<Flat<Of<Name>>, Flat<PublishedTypes[Name]>> extends true ? never : Name
+}[keyof PublishedTypes]
+
+/** The types that differ from their published definition on purpose. Without its row, no other may differ. */
+const knownDifferences: Readonly<Record<DifferingType, string>> = {
+  resultType: 'the values that the specification gives it are named beside any other string',
+  rpcResult: 'a result of a server of an earlier revision has no resultType',
+}
+
 test('every type has exactly the keys and values of its published definition', async () => {
+  expect([...validators.keys()]).toEqual(expect.arrayContaining(Object.keys(knownDifferences)))
   await expect(renderPublishedTypes()).toMatchFileSnapshot('./testing/published-types.generated.ts')
 })
 

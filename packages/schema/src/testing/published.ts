@@ -23,7 +23,10 @@ const shapes = {
 }
 
 /** The shapes of all published types: those that are exported, and those that only tests compare. */
-export type PublishedShapes = typeof shapes
+type PublishedShapes = typeof shapes
+
+/** The type that a shape describes. */
+export type Of<Name extends keyof PublishedShapes> = PublishedShapes[Name] extends Shape<infer T> ? T : never
 
 /** The validator of every published type, by the name of the type in lower camel case. */
 export const validators: ReadonlyMap<string, z.ZodMiniType> = new Map(
