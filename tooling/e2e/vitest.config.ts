@@ -1,6 +1,5 @@
 import base from '@tooling/vitest'
-import { withAloneTests } from '@tooling/vitest/alone'
 import { mergeConfig } from 'vitest/config'
 
 // Most tests wait for processes, proxies and package managers, so two concurrent files use two processors.
-export default withAloneTests(mergeConfig(base, { test: { maxWorkers: 2, maxConcurrency: 4 } }))
+export default mergeConfig(base, { test: { maxWorkers: 2, maxConcurrency: 4 } })

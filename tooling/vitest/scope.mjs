@@ -1,6 +1,6 @@
 const ofCi = /\.ci\.test\.ts$/
 const ofNight = /\.night(?:\.alone)?\.test\.ts$/
-const chaos = /-chaos\.alone\.test\.ts$/
+const chaos = /-chaos\.test\.ts$/
 
 /**
  * The test files that a run leaves out, by what the run is for (`MCP_TEST_SCOPE`). A newcomer waits for neither chaos
@@ -10,7 +10,7 @@ const chaos = /-chaos\.alone\.test\.ts$/
  */
 export const leftOut = {
   newcomer: {
-    patterns: ['**/*.ci.test.ts', '**/*.night.test.ts', '**/*.night.alone.test.ts', '**/*-chaos.alone.test.ts'],
+    patterns: ['**/*.ci.test.ts', '**/*.night.test.ts', '**/*.night.alone.test.ts', '**/*-chaos.test.ts'],
     matches: (file) => ofCi.test(file) || ofNight.test(file) || chaos.test(file),
   },
   change: {

@@ -78,12 +78,12 @@ test('the time of a package is from its start to the end of its last file', () =
 })
 
 test.each([
-  ['newcomer', ['b.ci.test.ts', 'd.night.test.ts', 'deep/c-chaos.alone.test.ts', 'e.night.alone.test.ts']],
+  ['newcomer', ['b.ci.test.ts', 'd.night.test.ts', 'deep/c-chaos.test.ts', 'e.night.alone.test.ts']],
   ['change', ['d.night.test.ts', 'e.night.alone.test.ts']],
   ['night', []],
   ['package', []],
 ])('a run for a %s leaves out %j', (scope, files) => {
-  const names = ['a', 'b.ci', 'deep/c-chaos.alone', 'd.night', 'e.night.alone', 'f.alone']
+  const names = ['a', 'b.ci', 'deep/c-chaos', 'd.night', 'e.night.alone', 'f.alone']
   const directory = tree({
     ...Object.fromEntries(names.map((name) => [`src/${name}.test.ts`, ''])),
     'lib/g.ci.test.ts': '',

@@ -112,7 +112,7 @@ export type Load = (isHit: () => boolean) => Promise<void>
  * The faults of a run. Each makes the load take longer, because what was lost is tried again after a pause: without an end
  * of the faults, a slow machine would meet ever more of them.
  */
-const maxFaults = sizeOf({ change: 12, night: Number.POSITIVE_INFINITY })
+const maxFaults = sizeOf({ change: 6, night: Number.POSITIVE_INFINITY })
 
 /** Injects faults one after the other until the load ends, which is after the first two. Resolves to their names. */
 export async function repeatFaults(

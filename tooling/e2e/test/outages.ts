@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@x/client'
 import { sessionsClient } from '@x/sessions/client'
 import { connectHttp } from '@x/transport-http/client'
+import { expect } from 'vitest'
 import { textOf } from './asking.ts'
 
 /** The load of a run: clients, each with calls that ask twice and a session with changes. */
@@ -27,14 +28,24 @@ export interface ClientOutcome {
   readonly repetitions: number
 }
 
-/** Opens the clients of a run before the first fault. The returned function runs them. */
-export async function openOutageClients(
-  load: OutageLoad,
-  count: number,
-): Promise<{ run: () => Promise<readonly ClientOutcome[]> } & AsyncDisposable> {
+/** The open clients of a run. */
+export interface OutageClients extends AsyncDisposable {
+  run(): Promise<readonly ClientOutcome[]>
+  /** Resolves when a call and a change of each client, begun from now on or before, have ended. */
+  served(): Promise<void>
+}
+
+/** Opens the clients of a run before the first fault. */
+export async function openOutageClients(load: OutageLoad, count: number): Promise<OutageClients> {
   const clients = await Promise.all(Array.from({ length: count }, (_, index) => openClient(load, `caller-${index}`)))
   return {
     run: () => Promise.all(clients.map(({ run }) => run())),
+    served: async () => {
+      const earlier = clients.map(({ ended }) => ended())
+      const areServed = (): boolean =>
+        clients.every(({ ended }, at) => ended().every((number, kind) => number > (earlier[at]?.[kind] ?? 0)))
+      await expect.poll(areServed).toBe(true)
+    },
     async [Symbol.asyncDispose]() {
       for (const { close } of clients) await close()
     },
@@ -69,6 +80,7 @@ async function openClient(load: OutageLoad, caller: string) {
       changes.push(await textOrFailure(() => session.callTool('count')))
   }
   return {
+    ended: () => [calls.length, changes.length],
     run: async (): Promise<ClientOutcome> => {
       await Promise.all([makeCalls(), makeChanges()])
       return { calls, changes, repetitions }
@@ -84,21 +96,20 @@ export function answerTo(message: string): string {
 
 const outageMs = 1500
 
-/** A repeated outage: functions that begin and end it, their number, and the pause between them in milliseconds. */
+/** A repeated outage: functions that begin and end it, and their number. */
 export interface RepeatedOutage {
   readonly count: number
-  readonly pauseMs: number
   readonly begin: () => Promise<void>
   readonly end: () => Promise<void>
 }
 
-/** Begins and ends an outage of 1.5 s repeatedly. */
-export async function repeatOutage({ count, pauseMs, begin, end }: RepeatedOutage): Promise<void> {
+/** Begins and ends an outage of 1.5 s repeatedly. Before, between and after the outages all clients are served. */
+export async function repeatOutage({ count, begin, end }: RepeatedOutage, { served }: OutageClients): Promise<void> {
   for (let outage = 0; outage < count; outage += 1) {
-    await setTimeout(pauseMs)
+    await served()
     await begin()
     await setTimeout(outageMs)
     await end()
   }
-  await setTimeout(pauseMs)
+  await served()
 }

@@ -1,4 +1,0 @@
-import base from '@tooling/vitest'
-import { onlyAloneTests } from '@tooling/vitest/alone'
-
-export default onlyAloneTests(base)
