@@ -5,13 +5,16 @@ import { parse } from 'acorn'
  * @typedef {import('acorn').AnyNode} Node
  */
 
-/** Types of nodes that may have side effects. A spread may call a getter. */
+/** Types of nodes for which bundlers keep an unused value. A spread, a member or an operator may call a function. */
 const effectful = new Set([
   'CallExpression',
   'NewExpression',
   'TaggedTemplateExpression',
+  'TemplateLiteral',
   'ImportExpression',
   'SpreadElement',
+  'MemberExpression',
+  'BinaryExpression',
 ])
 const awaited = new Set(['AwaitExpression'])
 
@@ -42,8 +45,11 @@ export function markPure(source) {
  */
 function pureInitializers({ declarations }, source) {
   return declarations.flatMap(({ id, init }) => {
-    if (!init || !contains(init, effectful) || contains(init, awaited)) return []
-    if (source.slice(id.end, init.start).includes('@__PURE__')) return []
+    if (!init || contains(init, awaited)) return []
+    // An annotated call has no effect of its own. Its arguments may have one.
+    const isAnnotated = source.slice(id.end, init.start).includes('@__PURE__')
+    const evaluated = isAnnotated && 'arguments' in init ? init.arguments : [init]
+    if (!evaluated.some((part) => contains(part, effectful))) return []
     const { start, end } = init
     return [{ start, end, text: `/* @__PURE__ */ (() => (${source.slice(start, end)}))()` }]
   })
@@ -107,6 +113,8 @@ function bareImport({ specifiers, source, start, end }) {
  */
 function contains(node, types) {
   if (node.type === 'ArrowFunctionExpression' || node.type === 'FunctionExpression') return false
+  // A field of an instance is evaluated with each of them. Wrapped without need, the class would lose its name.
+  if (node.type === 'PropertyDefinition' && !node.static && !node.computed) return false
   return (
     types.has(node.type) ||
     Object.values(node)

@@ -111,6 +111,13 @@ describe('a bundled package', () => {
 describe('markPure', () => {
   test.each([
     ['a call', `const a = f(1)`, `const a = /* @__PURE__ */ (() => (f(1)))()`],
+    ['a product', `const a = 2 * 1024`, `const a = /* @__PURE__ */ (() => (2 * 1024))()`],
+    ['a member', `const a = b.c`, `const a = /* @__PURE__ */ (() => (b.c))()`],
+    [
+      'an annotated call with arguments that may have effects',
+      'const a = /* @__PURE__ */ new Map([[b, `${c}`]])',
+      'const a = /* @__PURE__ */ /* @__PURE__ */ (() => (new Map([[b, `${c}`]])))()',
+    ],
     ['a value with a spread', `const a = { ...b }`, `const a = /* @__PURE__ */ (() => ({ ...b }))()`],
     [
       'each of several variables',
@@ -133,6 +140,7 @@ describe('markPure', () => {
     ['an annotated call', `const a = /* @__PURE__ */ new Map()`],
     ['an awaited value', `const a = await f()`],
     ['a statement with a side effect', `f()`],
+    ['a class whose instances call', `const a = class { b = f() }`],
     ['a call inside a function', `function a() {\n  const b = f()\n}`],
     ['an import of another package without a name', `import "other"`],
     ['a relative import with a name', `import { a } from "./chunk.js"`],

@@ -64,9 +64,10 @@ const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-const structuralCharacterTable = new Uint8Array(0x80)
-for (const codeUnit of [quote, comma, openBracket, closeBracket, openBrace, closeBrace])
-  structuralCharacterTable[codeUnit] = 1
+const structuralCharacters = [quote, comma, openBracket, closeBracket, openBrace, closeBrace]
+const structuralCharacterTable = Uint8Array.from({ length: 0x80 }, (_, codeUnit) =>
+  Number(structuralCharacters.includes(codeUnit)),
+)
 
 /** Scans the token that begins with a structural character. Returns the position of its last character. */
 function readStructuralCharacter(scan: ScanState, codeUnit: number, index: number): number {

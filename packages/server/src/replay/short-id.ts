@@ -46,8 +46,10 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const hexDigits = '0123456789abcdef'
 const dashCode = 45
 
-const valueByCode = new Uint8Array(128)
-for (let value = 0; value < alphabet.length; value++) valueByCode[alphabet.charCodeAt(value)] = value
+// 0 for a character outside of the alphabet.
+const valueByCode = Uint8Array.from({ length: 128 }, (_, code) =>
+  Math.max(0, alphabet.indexOf(String.fromCharCode(code))),
+)
 
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 

@@ -22,14 +22,14 @@ export function allowUnawaited<T extends Promise<unknown>>(promise: T): T {
 
 // `setTimeout` is read when the module loads, so that the fake timers of a test do not delay a handler.
 // oxlint-disable-next-line no-restricted-properties -- waits for one turn of the event loop
-const { setTimeout } = globalThis
+const platformSetTimeout = globalThis.setTimeout
 const setImmediateFunction: unknown = Reflect.get(globalThis, 'setImmediate')
 
 /** Waits for one turn of the event loop, so that other waiting work comes first, such as another request. */
 export function runAfterTick(callback: () => void): void {
   // Browsers have only `setTimeout`, which waits for a millisecond or more even if the delay is 0.
   if (typeof setImmediateFunction === 'function') setImmediateFunction(callback)
-  else setTimeout(callback, 0)
+  else platformSetTimeout(callback, 0)
 }
 
 export function waitForImmediate(): Promise<void> {

@@ -376,7 +376,7 @@ export function createPlatformLoadMonitor(
     now,
     wallClock,
     // In workerd, timers would measure the time until the next request. The timer must not keep the process alive.
-    setTimer: isWorkerd() ? undefined : (callback, ms) => unref(setTimeout(callback, ms)),
+    setTimer: isWorkerd() ? undefined : (callback, ms) => unref(platformSetTimeout(callback, ms)),
     measureLoad: typeof shedding === 'object' ? shedding.load : undefined,
     onFailure,
     onOverload,
@@ -386,4 +386,4 @@ export function createPlatformLoadMonitor(
 
 // Read when the module loads, so that fake timers of a test do not stop the measurement.
 // oxlint-disable-next-line no-restricted-properties -- measures how late the real event loop runs a timer
-const { setTimeout } = globalThis
+const platformSetTimeout = globalThis.setTimeout
