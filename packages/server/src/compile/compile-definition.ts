@@ -19,7 +19,7 @@ import {
   type ListField,
   type Listing,
 } from './catalog.ts'
-import { compileCacheHints, type CompileContext } from './compile-entry.ts'
+import { compileCacheHints, type CompileContext, createCompileContext } from './compile-entry.ts'
 import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate } from './compile-resource.ts'
 import { findHostProblems } from '../json-schema/host-limits.ts'
@@ -38,7 +38,7 @@ const defaultListCacheHints = { ttlMs: 300_000, scope: 'public' } as const
  */
 export function compileDefinition(definition: ServerDefinition, warn: CompileContext['warn']): Catalog {
   checkEntries(definition)
-  const compileContext: CompileContext = { warn, compileSchema: definition.compileSchema }
+  const compileContext = createCompileContext(definition, warn)
   const resultMeta = resultMetaOf(definition)
   const buildListing = createListingFactory(definition, resultMeta)
   const tools = (definition.tools ?? []).map((tool) => compileTool(tool, compileContext))

@@ -14,19 +14,16 @@ import { withSentence } from './compile-tool.ts'
 import type { Prompt } from '../definitions/prompt.ts'
 import { compileInput } from '../json-schema/compile-schema.ts'
 import type { AnySchema } from '../json-schema/compile-schema.ts'
-import { isZodSchema, type ZodSchema } from '../json-schema/zod-issues.ts'
+import { isZodSchema, type ZodSchema } from '../json-schema/zod-schema.ts'
 
 /** Throws {@link DefinitionError}. */
-export function compilePrompt(
-  { name, definition }: Prompt,
-  { compileSchema: compile }: CompileContext,
-): CompiledPrompt {
+export function compilePrompt({ name, definition }: Prompt, { schemaRules: rules }: CompileContext): CompiledPrompt {
   const errorSubject = `prompt ${JSON.stringify(name)}`
   if (typeof name !== 'string' || name === '' || name.length > 128) {
     throw new DefinitionError('name', errorSubject, { reason: 'its name must have 1 to 128 characters' })
   }
   const inputSubject = `${errorSubject}, input`
-  const schemaOptions = { errorSubject: inputSubject, side: 'input', compile } as const
+  const schemaOptions = { errorSubject: inputSubject, side: 'input', rules } as const
   const compiledInput = compileInput(definition.input, schemaOptions)
   const { jsonSchema, alternatives } = requireObjectInput(compiledInput.jsonSchema, inputSubject)
   const promptArguments = readPromptArguments(jsonSchema, definition.input, inputSubject)

@@ -9,7 +9,7 @@ import { compileInput, compileSchema } from '../json-schema/compile-schema.ts'
 import type { Tool } from '../definitions/tool.ts'
 
 /** Throws {@link DefinitionError}. */
-export function compileTool({ name, definition }: Tool, { compileSchema: compile }: CompileContext): CompiledTool {
+export function compileTool({ name, definition }: Tool, { schemaRules: rules }: CompileContext): CompiledTool {
   const errorSubject = `tool ${JSON.stringify(name)}`
   checkToolName(name, errorSubject)
   if (typeof definition.description !== 'string' || definition.description === '') {
@@ -20,13 +20,13 @@ export function compileTool({ name, definition }: Tool, { compileSchema: compile
   const schemaOptions = {
     errorSubject: `${errorSubject}, input`,
     side: 'input',
-    compile,
+    rules,
     maxElements,
   } as const
   const compiledInput = compileInput(definition.input, schemaOptions)
   const compiledOutput =
     definition.output &&
-    compileSchema(definition.output, { errorSubject: `${errorSubject}, output`, side: 'output', compile })
+    compileSchema(definition.output, { errorSubject: `${errorSubject}, output`, side: 'output', rules })
   const { jsonSchema: inputSchema, alternatives } = requireObjectInput(
     compiledInput.jsonSchema,
     `${errorSubject}, input`,

@@ -20,8 +20,8 @@ export const maxLabelLength = 256
 export const maxFieldTextLength = 4096
 
 /** `reason` says what is wrong and what is allowed. */
-export function fieldError(field: Field, reason: string): DefinitionError {
-  return new DefinitionError('schema', field.errorSubject, { reason: `${field.location}: ${reason}` })
+export function fieldError(field: Field, reason: string, cause?: unknown): DefinitionError {
+  return new DefinitionError('schema', field.errorSubject, { reason: `${field.location}: ${reason}`, cause })
 }
 
 const unsupportedKeywordAdvice =

@@ -8,6 +8,10 @@ import { type FormContentOf, type Form, form, formOf } from './form.ts'
 
 const contact = z.object({ name: z.string(), age: z.coerce.number().min(18).optional() })
 
+const oneField = (x: JsonObject): JsonObject => {
+  return { type: 'object', properties: { x }, required: ['x'], additionalProperties: false }
+}
+
 describe('an answer', () => {
   test('is given to the handler as the schema leaves it', async () => {
     const when = form(
@@ -30,6 +34,17 @@ describe('an answer', () => {
     ['is not there', z.object({}), undefined, '', /object/],
     ['has more than a strict object', z.strictObject({}), { x: 1 }, '', /x/],
     ['breaks JSON Schema', { type: 'object', properties: { x: { enum: ['a'] } } }, { x: 'b' }, '/x', /./],
+    ['leaves out what JSON Schema requires', oneField({ type: 'boolean' }), {}, '/x', /required/],
+    ['breaks a format', oneField({ type: 'string', format: 'date' }), { x: '2026-02-30' }, '/x', /a date/],
+    ['breaks a pattern', oneField({ type: 'string', format: 'email', pattern: '@b$' }), { x: 'a@c' }, '/x', /@b\$/],
+    [
+      'has more than a closed object',
+      { type: 'object', properties: {}, additionalProperties: false },
+      { '/': 1 },
+      '/~1',
+      /no such/,
+    ],
+    ['is no object', oneField({ type: 'boolean' }), [true], '', /an object/],
     ['is an integer past the safe ones', z.object({ x: z.int() }), { x: 2 ** 60 }, '/x', /int/],
   ])('is refused with its path when it %s', async (_, schema, content, path, message) => {
     const checked = await form(schema).check(content)

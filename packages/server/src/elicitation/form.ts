@@ -2,9 +2,10 @@ import { checkArgument } from '@x/core'
 import type { RequestedSchema } from '@x/schema'
 import { type CompiledSchema, type AnySchema, compileSchema, type SchemaOutput } from '../json-schema/compile-schema.ts'
 import type { CheckedValue } from '../json-schema/rejected-value.ts'
-import { isZodSchema, type ZodSchema } from '../json-schema/zod-issues.ts'
+import { isZodSchema, type ZodSchema } from '../json-schema/zod-schema.ts'
 import { structureKeyOf } from '../json-schema/zod-key.ts'
 import type { Awaitable } from '../request/awaitable.ts'
+import { formRules } from './form-validator.ts'
 import { requestedSchemaOf } from './requested-schema.ts'
 import type { StandardTypedV1 } from '@standard-schema/spec'
 import { DefinitionError } from '@x/exchange'
@@ -50,7 +51,7 @@ type CompiledForm = Pick<Form<unknown>, 'requestedSchema'> & Pick<CompiledSchema
 
 function compileForm(schema: AnySchema, errorSubject: string): CompiledForm {
   const { jsonSchema, check, createCheckFor } = compileFormSchema(schema, (partSchema) =>
-    compileSchema(partSchema, { errorSubject, side: 'input' }),
+    compileSchema(partSchema, { errorSubject, side: 'input', rules: formRules }),
   )
   return { requestedSchema: requestedSchemaOf(jsonSchema, errorSubject), check, createCheckFor }
 }

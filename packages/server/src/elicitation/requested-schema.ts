@@ -31,19 +31,29 @@ const maxProperties = 100
  * Throws `DefinitionError` (`schema`) with the given subject, the property and what is allowed.
  */
 export function requestedSchemaOf(jsonSchema: JsonObject, errorSubject: string): RequestedSchema {
-  const definitions = definitionsOf(jsonSchema)
-  const { $schema: _schema, $defs: _defs, definitions: _definitions, ...bare } = jsonSchema
-  const root = resolveField({ schema: bare, location: 'the schema', errorSubject, definitions })
-  checkRoot(root)
-  const properties = Object.entries(fieldPropertiesOf(root)).map(([name, schema]) => {
-    return [name, compileProperty(root, name, schema)] as const
-  })
+  const { root, fields } = resolveFields(jsonSchema, errorSubject)
+  const properties = [...fields].map(([name, field]) => [name, compilePrimitive(field)] as const)
   return freezeDefinedMembers<RequestedSchema>({
     type: 'object',
     // `fromEntries` defines its keys, so that a property with the name `__proto__` stays a property.
     properties: Object.freeze(Object.fromEntries(properties)),
-    required: requiredNamesOf(root, new Set(properties.map(([name]) => name))),
+    required: requiredNamesOf(root, new Set(fields.keys())),
   })
+}
+
+/** The object of a form, and its properties by their names, with references resolved. */
+interface FormFields {
+  readonly root: Field
+  readonly fields: ReadonlyMap<string, Field>
+}
+
+export function resolveFields(jsonSchema: JsonObject, errorSubject: string): FormFields {
+  const definitions = definitionsOf(jsonSchema)
+  const { $schema: _schema, $defs: _defs, definitions: _definitions, ...bare } = jsonSchema
+  const root = resolveField({ schema: bare, location: 'the schema', errorSubject, definitions })
+  checkRoot(root)
+  const entries = Object.entries(fieldPropertiesOf(root))
+  return { root, fields: new Map(entries.map(([name, schema]) => [name, resolveProperty(root, name, schema)])) }
 }
 
 function checkRoot(root: Field): void {
@@ -78,12 +88,12 @@ function requiredNamesOf(root: Field, propertyNames: ReadonlySet<string>): reado
   return knownNames.length === 0 ? undefined : Object.freeze(knownNames.map(String))
 }
 
-function compileProperty(root: Field, name: string, schema: JsonValue = null): PrimitiveSchemaDefinition {
+function resolveProperty(root: Field, name: string, schema: JsonValue = null): Field {
   const field = { ...root, location: `property ${quoteText(name)}` }
   requireTextLength(field, name, { textName: 'its name', maxTextLength: maxLabelLength })
   if (name === '') throw fieldError(field, 'it needs a name')
   if (!isJsonObject(schema)) throw fieldError(field, `its schema is ${quoteText(schema)}; ${propertyAdvice}`)
-  return compilePrimitive(resolveField({ ...field, schema }))
+  return resolveField({ ...field, schema })
 }
 
 const propertyAdvice = 'a property is a string, a number, an integer, a boolean, or a choice of one or several strings'

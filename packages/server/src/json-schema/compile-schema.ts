@@ -1,19 +1,13 @@
 import type { StandardSchemaV1, StandardTypedV1 } from '@standard-schema/spec'
 import { DefinitionError } from '@x/exchange'
-import {
-  findSchemaProblem,
-  type JsonObject,
-  type JsonSchemaCompiler,
-  type JsonValue,
-  type SchemaIssue,
-  isJsonObject,
-} from '@x/schema'
+import { type JsonObject, type JsonValue, type SchemaIssue, isJsonObject } from '@x/schema'
+import { resolveReference } from '@x/schema/internal'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { describeType, freezeJsonObject } from '../request/json-copy.ts'
-import { compileValidator } from './compile-validator.ts'
 import { type CheckedValue, createRejectedValue, maxShownIssues, type RejectedValue } from './rejected-value.ts'
-import { createZodIssueFinder, isZodSchema, type ZodIssueFinder, type ZodSchema } from './zod-issues.ts'
+import type { ZodIssueFinder } from './zod-issues.ts'
 import { createInterpretedValidator } from './zod-key.ts'
+import { isZodSchema, type ZodSchema } from './zod-schema.ts'
 
 /**
  * A schema of arguments or results: JSON Schema, or a schema of a library that implements Standard Schema and Standard
@@ -85,14 +79,26 @@ export interface CompiledSchema {
   readonly createCheckFor?: ((schema: ZodSchema) => CompiledSchema['check']) | undefined
 }
 
-/** The definition that a schema belongs to, and the compiler to use. */
+/** Returns what is wrong with a value, and an empty list for a valid one. */
+export type ValueValidator = (value: unknown) => Awaitable<readonly SchemaIssue[]>
+
+/** What is done with JSON Schema. A form needs a small part of it, and carries no more. */
+export interface JsonSchemaRules {
+  /** Returns why a JSON Schema must not be used, if it must not. */
+  readonly findProblem: (jsonSchema: JsonObject) => string | undefined
+  /** Makes the validator of a valid JSON Schema. Throws {@link DefinitionError}. */
+  readonly createValidator: (jsonSchema: JsonObject, errorSubject: string) => ValueValidator
+  /** True if a validator stops after its first issues. */
+  readonly stopsEarly: boolean
+}
+
+/** The definition that a schema belongs to, and what is done with it. */
 export interface SchemaCompilationSettings {
   /** Subject of errors, such as `tool "greet", input`. */
   readonly errorSubject: string
   /** The side of the schema to use. If a schema transforms, clients write its input and read its output. */
   readonly side: 'input' | 'output'
-  /** Compiles JSON Schema. Default: `compileTrustedJsonSchema`, which the first value loads. */
-  readonly compile?: JsonSchemaCompiler | undefined
+  readonly rules: JsonSchemaRules
   /** How many array items and object members a value may have. Default: 10,000. The output side has no limit. */
   readonly maxElements?: number | undefined
 }
@@ -108,9 +114,8 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
   if (standardProps === undefined) {
     rejectSchemaMap(schema, schemaOptions)
     const jsonSchema = requireValidSchema(freezeJsonObject(schema, schemaOptions.errorSubject), schemaOptions)
-    // The default validator stops after ten issues; how many others find is unknown.
     const addBounds = createBoundedCheckFactory(jsonSchema, schemaOptions)
-    const finder = { ...emptyFinder, isComplete: schemaOptions.compile === undefined }
+    const finder = { ...emptyFinder, isComplete: schemaOptions.rules.stopsEarly }
     return { jsonSchema, check: addBounds(compileCheck(jsonSchema, schemaOptions), () => finder) }
   }
   if (typeof standardProps.validate !== 'function') {
@@ -122,29 +127,33 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
   const jsonSchema = requireValidSchema(toJsonSchema(standardProps, schemaOptions), schemaOptions)
   const addBounds = createBoundedCheckFactory(jsonSchema, schemaOptions)
   const isZod = isZodSchema(schema)
-  const createFinder = () => (isZod ? createZodIssueFinder(schema) : undefined)
   return {
     jsonSchema,
-    check: addBounds(createStandardCheck(standardProps.validate), createFinder),
+    check: addBounds(createStandardCheck(standardProps.validate), () => (isZod ? loadZodFinder(schema) : emptyFinder)),
     createCheckFor: isZod
       ? (equalSchema) =>
-          addBounds(createStandardCheck(createInterpretedValidator(equalSchema)), () =>
-            createZodIssueFinder(equalSchema),
-          )
+          addBounds(createStandardCheck(createInterpretedValidator(equalSchema)), () => loadZodFinder(equalSchema))
       : undefined,
   }
+}
+
+/** The first value that could have many faults loads it. Most servers never get one. */
+async function loadZodFinder(schema: ZodSchema): Promise<ZodIssueFinder> {
+  const { createZodIssueFinder } = await import('./zod-issues.ts')
+  return createZodIssueFinder(schema) ?? emptyFinder
 }
 
 /** Recommended by the specification for a tool without parameters (server/tools, tool). */
 const noArgumentsSchema = Object.freeze({ type: 'object', additionalProperties: false })
 
-const compileNoArguments: JsonSchemaCompiler = () => (value) =>
+const findAnyArguments: ValueValidator = (value) =>
   Object.keys(Object(value)).map((name) => ({ path: jsonPointerOf([name]), message: 'Nothing is allowed here.' }))
 
 /** Compiles the arguments' schema. Without one, a definition has no arguments. */
 export function compileInput(schema: AnySchema | undefined, schemaOptions: SchemaCompilationSettings): CompiledSchema {
   if (schema !== undefined) return compileSchema(schema, schemaOptions)
-  return compileSchema(noArgumentsSchema, { ...schemaOptions, compile: compileNoArguments })
+  const rules = { ...schemaOptions.rules, createValidator: () => findAnyArguments, stopsEarly: false }
+  return compileSchema(noArgumentsSchema, { ...schemaOptions, rules })
 }
 
 /** Throws for an object whose members are schemas. Other MCP libraries accept it, but it is no valid JSON Schema. */
@@ -156,7 +165,7 @@ function rejectSchemaMap(schema: AnySchema, schemaOptions: SchemaCompilationSett
   }
 }
 
-type IssueFinderFactory = () => ZodIssueFinder | undefined
+type IssueFinderFactory = () => Awaitable<ZodIssueFinder>
 
 /** Bounds a check. Only values from a peer are bounded; what handlers return is their author's responsibility. */
 function createBoundedCheckFactory(
@@ -228,13 +237,13 @@ function conversionAdvice(message: string, side: SchemaCompilationSettings['side
 }
 
 function requireValidSchema(jsonSchema: JsonObject, schemaOptions: SchemaCompilationSettings): JsonObject {
-  const reason = findSchemaProblem(jsonSchema)
+  const reason = schemaOptions.rules.findProblem(jsonSchema)
   if (reason !== undefined) throw unusableSchemaError(schemaOptions, reason)
   return jsonSchema
 }
 
 function compileCheck(jsonSchema: JsonObject, schemaOptions: SchemaCompilationSettings): CompiledSchema['check'] {
-  const validate = compileValidator(jsonSchema, schemaOptions)
+  const validate = schemaOptions.rules.createValidator(jsonSchema, schemaOptions.errorSubject)
   return (value) =>
     mapAwaitable(validate(value), (issues) =>
       issues.length === 0 ? { value } : createRejectedValue(issues, (issue) => issue),
@@ -252,7 +261,7 @@ function schemaIssueOf(issue: StandardSchemaV1.Issue): SchemaIssue {
   return { path: jsonPointerOf(issue.path ?? []), message: issue.message + describeUnionBranches(issue) }
 }
 
-function jsonPointerOf(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
+export function jsonPointerOf(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
   const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))
   return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
@@ -308,18 +317,21 @@ function createBoundedCheck(
   createFinder: IssueFinderFactory,
   { maxElements, maxMissingMembers }: Pick<ElementCounter, 'maxElements' | 'maxMissingMembers'>,
 ): Check {
-  let finder: ZodIssueFinder | undefined
+  let knownFinder: ZodIssueFinder | undefined
+  const checkWithFinder = (value: unknown, finder: ZodIssueFinder, issueCount: number): Awaitable<CheckedValue> => {
+    knownFinder = finder
+    const issues = finder.find(value, maxShownIssues)
+    if (issues.length > 0) return toRejectedValue(issues)
+    if (!finder.isComplete && issueCount > maxPossibleIssues)
+      return rejectElements(`more than ${maxPossibleIssues} possible faults; send fewer elements`)
+    return check(value)
+  }
   return (value) => {
     const counter: ElementCounter = { elementCount: 0, issueCount: 0, maxElements, maxMissingMembers }
     countElements(value, counter)
     if (counter.elementCount > maxElements) return rejectElements(`more than ${maxElements} elements; send fewer`)
     if (counter.issueCount <= maxIssuesWithoutFinder) return check(value)
-    finder ??= createFinder() ?? emptyFinder
-    const issues = finder.find(value, maxShownIssues)
-    if (issues.length > 0) return toRejectedValue(issues)
-    if (!finder.isComplete && counter.issueCount > maxPossibleIssues)
-      return rejectElements(`more than ${maxPossibleIssues} possible faults; send fewer elements`)
-    return check(value)
+    return mapAwaitable(knownFinder ?? createFinder(), (finder) => checkWithFinder(value, finder, counter.issueCount))
   }
 }
 
@@ -383,22 +395,13 @@ function countRequiredMembers(schema: JsonObject, root: JsonObject, requiredCoun
   if (knownCount !== undefined) return knownCount
   // Set to 0 first, so that a schema that refers to itself does not recurse forever.
   requiredCounts.set(schema, 0)
-  const { required, anyOf, oneOf, allOf, $ref } = schema
+  const { required, anyOf, oneOf, allOf } = schema
   let requiredCount = Array.isArray(required) ? required.length : 0
-  for (const branches of [anyOf, oneOf, allOf, typeof $ref === 'string' ? [resolveLocalReference($ref, root)] : []]) {
+  for (const branches of [anyOf, oneOf, allOf, [resolveReference(schema, root) ?? null]]) {
     for (const branch of Array.isArray(branches) ? branches : []) {
       if (isJsonObject(branch)) requiredCount += countRequiredMembers(branch, root, requiredCounts)
     }
   }
   requiredCounts.set(schema, requiredCount)
   return requiredCount
-}
-
-function resolveLocalReference(reference: string, root: JsonObject): JsonValue | undefined {
-  let resolvedValue: JsonValue | undefined = root
-  for (const segment of reference.split('/').slice(1)) {
-    const key = segment.replaceAll('~1', '/').replaceAll('~0', '~')
-    resolvedValue = isJsonObject(resolvedValue) && Object.hasOwn(resolvedValue, key) ? resolvedValue[key] : undefined
-  }
-  return resolvedValue
 }

@@ -1,16 +1,25 @@
 import { requireSync } from '@x/core'
 import { DefinitionError } from '@x/exchange'
-import type { JsonObject, JsonSchemaCompiler, SchemaIssue } from '@x/schema'
-import type { Awaitable } from '../request/awaitable.ts'
+import { findSchemaProblem, type JsonObject, type JsonSchemaCompiler, type SchemaIssue } from '@x/schema'
+import type { JsonSchemaRules, ValueValidator } from './compile-schema.ts'
 
-type ValueValidator = (value: unknown) => Awaitable<readonly SchemaIssue[]>
+/** The rules for the schemas of definitions, which may be any JSON Schema. `compile` replaces the default validator. */
+export function createSchemaRules(compile: JsonSchemaCompiler | undefined): JsonSchemaRules {
+  return {
+    findProblem: findSchemaProblem,
+    createValidator: (jsonSchema, errorSubject) =>
+      compile === undefined
+        ? createDefaultValidator(jsonSchema)
+        : compileValidator(jsonSchema, { compile, errorSubject }),
+    // The default validator stops after ten issues; how many others find is unknown.
+    stopsEarly: compile === undefined,
+  }
+}
 
-/** Throws {@link DefinitionError} for a schema that the compiler rejects. */
-export function compileValidator(
+function compileValidator(
   jsonSchema: JsonObject,
-  { compile, errorSubject }: { readonly errorSubject: string; readonly compile?: JsonSchemaCompiler | undefined },
+  { compile, errorSubject }: { readonly errorSubject: string; readonly compile: JsonSchemaCompiler },
 ): ValueValidator {
-  if (compile === undefined) return createDefaultValidator(jsonSchema)
   try {
     return requireSync('compileSchema', compile(jsonSchema))
   } catch (cause) {

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { isZodSchema, type ZodCheck, type ZodSchema } from './zod-issues.ts'
+import { isZodSchema, type ZodCheck, type ZodSchema } from './zod-schema.ts'
 
 /** Zod types whose JSON Schema depends only on their definition and metadata, and not on code of the author. */
 const comparableTypes: ReadonlySet<string> = new Set(
