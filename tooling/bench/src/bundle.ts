@@ -1,9 +1,9 @@
-import { bundles, measureBundle, measureStart } from './bundles.ts'
+import { bundles, measureBundle, measureFolders, measureStart } from './bundles.ts'
 import { print } from './ratios.ts'
 
 /**
- * Prints the size of the bundle of the smallest server and client, minified and gzipped, with the share of each
- * package.
+ * Prints the size of the bundle of the smallest server and client, minified and gzipped, with the share of each folder
+ * of the source.
  *
  * Method: esbuild bundles the published files for a platform that is not Node, and zlib compresses the bundle at its
  * highest level. A test enforces the ceilings. The code that a program loads at its start is measured with code
@@ -11,10 +11,10 @@ import { print } from './ratios.ts'
  */
 export async function run(): Promise<void> {
   for (const { name, source, ceiling, startCeiling } of bundles) {
-    const { minified, gzipped, packages } = await measureBundle(source)
+    const { minified, gzipped } = await measureBundle(source)
     print(`${name.padEnd(32)} ${kb(gzipped)} KB gzipped of at most ${kb(ceiling)}, ${kb(minified)} KB minified`)
     print(`  loaded at its start ${kb((await measureStart(source)).gzipped)} KB gzipped of at most ${kb(startCeiling)}`)
-    for (const [owner, bytes] of [...packages].toSorted(([, a], [, b]) => b - a))
+    for (const [owner, bytes] of [...(await measureFolders(source))].toSorted(([, a], [, b]) => b - a))
       print(`  ${owner.padEnd(44)} ${kb(bytes)} KB minified`)
   }
 }
