@@ -37,6 +37,7 @@ describe('an option that does not exist is rejected by name', () => {
     ['with a misspelt name', { alowedHosts: [] }, 'did you mean `allowedHosts`?'],
     ['in another letter case', { allowedhosts: [] }, 'did you mean `allowedHosts`?'],
     ['without its unit', { ttl: 1 }, 'did you mean `ttlMs`?'],
+    ['with two letters swapped', { atuh: 'a' }, 'did you mean `auth`?'],
     ['in the singular', { allowedHost: 'a' }, 'did you mean `allowedHosts`?'],
     [
       'unlike any option',

@@ -1,4 +1,5 @@
 import { checkedNumber, type NumberBounds } from './checked-number.ts'
+import { findClosestName } from './closest-name.ts'
 
 /** What is known of one option, beside its type. */
 export interface OptionRules extends NumberBounds {
@@ -131,34 +132,4 @@ function adviceFor(name: string, knownNames: readonly string[]): string {
   return suggestedName === undefined
     ? `write one of ${knownNames.toSorted().join(', ')}`
     : `did you mean \`${suggestedName}\`?`
-}
-
-function findClosestName(name: string, knownNames: readonly string[]): string | undefined {
-  const lowerCaseName = name.toLowerCase()
-  let closestName: string | undefined
-  // Names of which more than a third of the letters differ are not misspellings of each other.
-  let leastDistance = Math.max(1, Math.floor(name.length / 3)) + 1
-  for (const knownName of knownNames) {
-    // A name may be written without its unit, the last two letters.
-    const spellings = [knownName, knownName.replace(/Ms$/, '')]
-    const distance = Math.min(...spellings.map((spelling) => editDistance(lowerCaseName, spelling.toLowerCase())))
-    if (distance >= leastDistance) continue
-    leastDistance = distance
-    closestName = knownName
-  }
-  return closestName
-}
-
-/** Returns the number of letters to insert, delete or replace to turn one text into the other (Levenshtein). */
-function editDistance(from: string, to: string): number {
-  let previousRow = Array.from({ length: to.length + 1 }, (_, column) => column)
-  for (const [row, letter] of [...from].entries()) {
-    const currentRow = [row + 1]
-    for (const [column, otherLetter] of [...to].entries()) {
-      const replaced = (previousRow[column] ?? 0) + (letter === otherLetter ? 0 : 1)
-      currentRow.push(Math.min(replaced, (previousRow[column + 1] ?? 0) + 1, (currentRow[column] ?? 0) + 1))
-    }
-    previousRow = currentRow
-  }
-  return previousRow[to.length] ?? 0
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { ElicitAnswer, InputContext, InputHandlers } from '@x/client'
-import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '@x/core'
+import { findClosestName, isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '@x/core'
 import type { ElicitRequestFormParams } from '@x/schema'
 import { CliError } from '../cli-error.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
@@ -28,20 +28,26 @@ export function answerHandlers(answers: JsonObject, others: InputHandlers): Inpu
       const answer = find(context)
       if (answer !== undefined) return answerForm(answer, question, context)
       const names = Object.keys(question.requestedSchema.properties)
-      return others.elicit?.(question, context) ?? failUnanswered(context, question.message, names)
+      return others.elicit?.(question, context) ?? failUnanswered(answers, question.message, { context, names })
     },
     openUrl: (question, context) => {
       const action = explicitActionOf(find(context))
       if (action !== undefined) return { action }
-      return others.openUrl?.(question, context) ?? failUnanswered(context, question.message, [])
+      return others.openUrl?.(question, context) ?? failUnanswered(answers, question.message, { context, names: [] })
     },
   }
 }
 
-function failUnanswered({ key, target = '' }: InputContext, message: string, names: readonly string[]): never {
+function failUnanswered(
+  answers: JsonObject,
+  message: string,
+  { context: { key, target = '' }, names }: { readonly context: InputContext; readonly names: readonly string[] },
+): never {
   const example = names.length === 0 ? { action: 'accept' } : Object.fromEntries(names.map((name) => [name, '…']))
-  const asks = `${target} asks "${key}": ${toDisplayLine(message)}`
   const missing = JSON.stringify({ [key]: example })
+  const misspelt = Object.keys(answers).find((name) => findClosestName(name, [key]) !== undefined)
+  const hint = misspelt === undefined ? '' : `\n--answers has "${misspelt}": did you mean "${key}"?`
+  const asks = `${target} asks "${key}": ${toDisplayLine(message)}${hint}`
   throw new CliError('failure', `Add to --answers: ${missing}; ${asks}`)
 }
 
@@ -58,8 +64,15 @@ function explicitActionOf(answer: JsonValue | undefined): ElicitAnswer['action']
 function answerForm(answer: JsonValue, question: ElicitRequestFormParams, { key }: InputContext): ElicitAnswer {
   const fields = Object.keys(question.requestedSchema.properties)
   const action = fields.includes('action') ? undefined : explicitActionOf(answer)
-  if (action !== undefined && isJsonObject(answer)) return { action, content: contentOf(answer['content'] ?? {}, key) }
-  if (isJsonObject(answer)) return { action: 'accept', content: contentOf(answer, key) }
+  if (action !== undefined && isJsonObject(answer)) {
+    const { content = {} } = answer
+    if (isJsonObject(content)) checkFields(content, fields, key)
+    return { action, content: contentOf(content, key) }
+  }
+  if (isJsonObject(answer)) {
+    checkFields(answer, fields, key)
+    return { action: 'accept', content: contentOf(answer, key) }
+  }
   const [only, ...others] = fields
   if (only === undefined || others.length > 0)
     throw new CliError(
@@ -67,6 +80,16 @@ function answerForm(answer: JsonValue, question: ElicitRequestFormParams, { key 
       `The answer to "${key}" in --answers is not an object; its fields are ${fields.join(', ')}`,
     )
   return { action: 'accept', content: contentOf({ [only]: answer }, key) }
+}
+
+/** A misspelt field that may be absent would be left out unnoticed. */
+function checkFields(answer: JsonObject, fields: readonly string[], key: string): void {
+  const unknown = Object.keys(answer).find((name) => !fields.includes(name))
+  if (unknown === undefined) return
+  const meant = findClosestName(unknown, [...fields, 'action', 'content'])
+  const hint = meant === undefined ? '' : `: did you mean "${meant}"?`
+  const message = `"${unknown}" is no field of "${key}" in --answers${hint}; its fields are ${fields.join(', ')}`
+  throw new CliError('usage', message)
 }
 
 function contentOf(value: JsonValue, key: string): NonNullable<ElicitAnswer['content']> {

@@ -101,7 +101,19 @@ describe('--answers', () => {
     ['the value of the only field', { name: 'Ada' }, 0, 'Hello, Ada!'],
     ['a whole answer', { name: { action: 'accept', content: { name: 'Ada' } } }, 0, 'Hello, Ada!'],
     ['a refusal', { name: { action: 'decline' } }, 5, 'declined'],
-    ['another key', { names: 'Ada' }, 1, 'Add to --answers: {"name":{"name":"…"}}; greet asks "name": Who are you?'],
+    [
+      'another key',
+      { names: 'Ada' },
+      1,
+      'Add to --answers: {"name":{"name":"…"}}; greet asks "name": Who are you?\n  --answers has "names": did you mean "name"?',
+    ],
+    [
+      'a misspelt field',
+      { name: { nmae: 'Ada' } },
+      2,
+      '"nmae" is no field of "name" in --answers: did you mean "name"?',
+    ],
+    ['a misspelt action', { name: { acton: 'decline' } }, 2, 'did you mean "action"?; its fields are name'],
     ['a nested field', { name: { name: {} } }, 2, 'name of "name" in --answers is not a text'],
     ['no JSON', '{name:1}', 2, 'is not a JSON object, such as'],
   ] as const)('with %s', async (_, value, expectedCode, text) => {

@@ -1,4 +1,4 @@
-import { isThisMachine, parseDuration, quoteText } from '@x/core'
+import { findClosestName, findMisspeltMembers, isJsonObject, isThisMachine, parseDuration, quoteText } from '@x/core'
 import * as z from 'zod'
 import { findUpstreamNameProblem } from '../names/names.ts'
 import { findAddressProblem } from '../hop/address.ts'
@@ -6,13 +6,17 @@ import { secretReference } from './secret-reader.ts'
 
 const text = z.string().min(1)
 
-/** An object with these members alone. An unknown one is a problem that lists the known ones. */
+/** An object with these members alone. An unknown one is a problem that names the closest one, and lists all. */
 function members<Shape extends z.ZodRawShape>(shape: Shape) {
-  const known = Object.keys(shape).join(', ')
+  const known = Object.keys(shape)
+  const describe = (key: string): string => {
+    const meant = findClosestName(key, known)
+    return meant === undefined ? quoteText(key) : `${quoteText(key)} (did you mean ${quoteText(meant)}?)`
+  }
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? `Unrecognized key${issue.keys.length > 1 ? 's' : ''}: ${issue.keys.map(quoteText).join(', ')}; the members are ${known}`
+        ? `Unrecognized key${issue.keys.length > 1 ? 's' : ''}: ${issue.keys.map(describe).join(', ')}; the members are ${known.join(', ')}`
         : undefined,
   })
 }
@@ -105,12 +109,17 @@ export type OpenApiUpstream = z.infer<typeof openApiUpstream>
 export type UrlUpstream = z.infer<typeof urlUpstream>
 export type CommandUpstream = z.infer<typeof commandUpstream>
 
+function describeWrongKind(value: unknown): string {
+  const [misspelt] = isJsonObject(value) ? findMisspeltMembers(value, ['url', 'command']) : []
+  return misspelt ?? 'must have url or command, and not both; with openapi it has url'
+}
+
 /** An upstream's schema depends on which member it has, because the problems of a union do not name a member. */
 const upstream = z.unknown().transform((value, context): UrlUpstream | CommandUpstream | OpenApiUpstream => {
   const isObject = typeof value === 'object' && value !== null
   const hasUrl = isObject && 'url' in value
   if (hasUrl === (isObject && 'command' in value)) {
-    context.addIssue('must have url or command, and not both; with openapi it has url')
+    context.addIssue(describeWrongKind(value))
     return z.NEVER
   }
   const ofUrl = isObject && 'openapi' in value ? openApiUpstream : urlUpstream

@@ -125,7 +125,7 @@ describe('a file is rejected with all problems at once', () => {
     ['that is not JSON', '{', ['it is no JSON object']],
     ['that is a list', [], ['it is no JSON object']],
     ['without members', {}, ['name: is missing, of the type string', 'state: ', 'upstreams: ']],
-    ['with an unknown member', { ...minimal, upstream: {} }, ['Unrecognized key: "upstream"; the members are name, ']],
+    ['with an unknown member', { ...minimal, upstream: {} }, ['"upstream" (did you mean "upstreams"?); the members']],
     ['named by a method', { ...minimal, state: { keys: { env: 'toString' } } }, ['the variable toString is']],
     ['without upstreams', { ...minimal, upstreams: {} }, ['upstreams: must have an upstream']],
     [

@@ -96,6 +96,20 @@ test('servers of a file are one list of tools, with the headers of the file, pin
   expect(await pins.storeOf('my-greeter').get('greet.all')).toMatch(/^[0-9a-f]{64}$/)
 })
 
+/** Members that hosts and their users write beside ours. */
+const hostMembers =
+  'alwaysAllow alwaysLoad author authProviderType autoApprove category chatMenu comment customUserVars description dev ' +
+  'discoveryTimeoutMs disabledTools enabledFor enabledTools env_http_headers envVars excludeTools extension ' +
+  'filterMapping gallery headersHelper httpHeaders icon iconPath id includeTools initTimeout keepAlive logoUrl metadata ' +
+  'name note note oauthScopes registry requiresOAuth sandbox scopes serverInstructions source sseUrl startup tags ' +
+  'targetAudience timeout title tools transport transportType trust version watchPaths _args //url #headers'
+
+test('members of other hosts are ignored, whatever they are called', async () => {
+  const more = Object.fromEntries(hostMembers.split(' ').map((member) => [member, 'x']))
+  const mcpServers = { a: { ...commandOf(), ...more }, b: { url: 'https://x', type: 'http', ...more } }
+  expect(Object.keys(await read({ mcpServers }))).toEqual(['a', 'b'])
+})
+
 test('names become names of upstreams, and no two are the same', async () => {
   const names = ['My_Notes', 'my notes', '3d', 'éé', 'x'.repeat(40), `${'x'.repeat(40)}y`]
   const mcpServers = Object.fromEntries(names.map((name) => [name, commandOf()]))
@@ -127,6 +141,27 @@ test.each<[string, object | string, string]>([
     'a.type: HTTP+SSE of 2024-11-05',
   ],
   ['with both', { mcpServers: { a: { command: 'x', url: 'https://x' } } }, 'a: must have url or command, and not both'],
+  [
+    'with misspelt headers',
+    { mcpServers: { a: { url: 'https://x', header: {} } } },
+    'mcp.json cannot be used:\n- a: "header" is unknown: did you mean "headers"?',
+  ],
+  [
+    'with a misspelt command',
+    { mcpServers: { a: { comand: 'x', agrs: [] } } },
+    '- a: "comand" is unknown: did you mean "command"?\n- a: "agrs" is unknown: did you mean "args"?',
+  ],
+  ['with a command under another name', { mcpServers: { a: { cmd: 'x' } } }, 'did you mean "command"?'],
+  [
+    'with a misspelt account',
+    { mcpServers: { a: { url: 'https://x', oauth: { cliendId: 'x' } } } },
+    'a.oauth: "cliendId" is unknown: did you mean "clientId"?',
+  ],
+  [
+    'with a secret that a screen would show',
+    { inputs: [{ id: 'k', pasword: true }], servers: {} },
+    'inputs.0: "pasword" is unknown: did you mean "password"?',
+  ],
   ['with arguments in one text', { mcpServers: { a: { command: 'x', args: '-y' } } }, 'a.args: '],
   ['with a variable that is not set', { mcpServers: { a: { command: '${NONE}' } } }, 'a.command: the variable NONE'],
   ['with an unknown placeholder', { mcpServers: { a: { command: '${file:x}' } } }, 'a.command: ${file:x} is not known'],

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@x/core'
+import { findMisspeltMembers, isJsonObject, type JsonObject } from '@x/core'
 import * as z from 'zod'
 import { findUpstreamNameProblem } from '../names/names.ts'
 import { describeIssues } from './file-schema.ts'
@@ -73,6 +73,9 @@ export function parseServers(file: JsonObject): ParsedServers {
   })
   const inputs = z.array(input).safeParse(file['inputs'] ?? [])
   if (!inputs.success) problems.push(...describeIssues(inputs.error).map((problem) => `inputs.${problem}`))
+  const given = Array.isArray(file['inputs']) ? file['inputs'] : []
+  for (const [index, each] of given.entries())
+    problems.push(...describeMisspelt(`inputs.${index}`, each, ['type', ...Object.keys(input.shape)]))
   return { servers, inputs: (inputs.data ?? []).map(toInput), problems }
 }
 
@@ -88,8 +91,10 @@ function parseServer(
   problems: string[],
 ): CommandServer | UrlServer | undefined {
   const hasUrl = ['url', 'httpUrl', 'serverUrl'].some((member) => entry[member] !== undefined)
+  const misspelt = findMisspelt(key, entry, hasUrl)
+  problems.push(...misspelt)
   if (hasUrl === (entry['command'] !== undefined)) {
-    problems.push(`${key}: must have url or command, and not both`)
+    if (misspelt.length === 0) problems.push(`${key}: must have url or command, and not both`)
     return undefined
   }
   const type = entry['type']
@@ -101,6 +106,24 @@ function parseServer(
   const { data, error } = (hasUrl ? urlServer : commandServer).safeParse(entry)
   if (error !== undefined) problems.push(...describeIssues(error).map((problem) => `${key}.${problem}`))
   return data
+}
+
+const hostMembers = ['type', 'disabled', 'enabled']
+const urlMembers = ['url', 'httpUrl', 'serverUrl', 'headers', 'oauth', 'auth']
+
+/** A misspelt member would be ignored as if it were another host's, and a server would start without its headers. */
+function findMisspelt(key: string, entry: Readonly<Record<string, unknown>>, hasUrl: boolean): readonly string[] {
+  const ofCommand = Object.keys(commandServer.shape)
+  const ofKind = hasUrl ? urlMembers : entry['command'] === undefined ? [...urlMembers, ...ofCommand] : ofCommand
+  return [
+    ...describeMisspelt(key, entry, [...hostMembers, ...ofKind]),
+    ...describeMisspelt(`${key}.oauth`, entry['oauth'], ['clientId', 'clientSecret']),
+    ...describeMisspelt(`${key}.auth`, entry['auth'], ['CLIENT_ID', 'CLIENT_SECRET']),
+  ]
+}
+
+function describeMisspelt(place: string, value: unknown, known: readonly string[]): readonly string[] {
+  return isJsonObject(value) ? findMisspeltMembers(value, known).map((problem) => `${place}: ${problem}`) : []
 }
 
 function toUpstreamName(key: string, taken: Set<string>): string {

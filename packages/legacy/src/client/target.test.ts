@@ -11,6 +11,7 @@ describe('a target', () => {
     ['a URL', new URL('http://a.test/mcp'), { transport: 'http' }],
     ['an entry with headers', { type: 'http', url: 'https://a.test', headers: { a: 'b' } }, { headers: { a: 'b' } }],
     ['an entry with a command', { command: 'npx', args: ['-y', 'x'] }, { transport: 'stdio' }],
+    ['an entry with members of hosts', Object.assign({ command: 'npx' }, { disabled: true, comment: 'x' }), {}],
     ['an entry with a command and its type', { type: 'stdio', command: 'npx' }, { entry: { command: 'npx' } }],
   ])('may be %s', (_, target, parsed) => {
     expect(parseTarget(target)).toMatchObject(parsed)
@@ -24,6 +25,8 @@ describe('a target', () => {
     ['HTTP+SSE', { type: 'sse', url: 'https://a.test/sse' }, 'HTTP+SSE of 2024-11-05 is not supported'],
     ['a URL of another type', { type: 'stdio', url: 'https://a.test' }, 'has the type "http", not "stdio"'],
     ['a command of another type', { type: 'http', command: 'npx' }, 'has the type "stdio", not "http"'],
+    ['a misspelt member', { url: 'https://a.test', header: {} }, '"header" is unknown: did you mean "headers"?'],
+    ['a misspelt command', { comand: 'npx' }, '"comand" is unknown: did you mean "command"?'],
     ['an empty command', { command: '' }, 'command is the name or the path of a program'],
   ])('is not %s', (_, target, message) => {
     expect(() => connectOnNode(target as ServerTarget)).toThrow(message)

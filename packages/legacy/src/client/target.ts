@@ -1,3 +1,5 @@
+import { findMisspeltMembers } from '@x/core'
+
 /** A server at a URL, as a host's configuration has it. */
 export interface AddressEntry {
   /** Transport, if the configuration names it: `http` or `streamable-http`. */
@@ -26,7 +28,7 @@ export interface CommandEntry {
 
 /**
  * A server, as its URL or as its entry in a host's configuration. Other members of an entry are for the host, and are
- * ignored here.
+ * ignored here, but for one that is a misspelling of these.
  */
 export type ServerTarget = string | URL | AddressEntry | CommandEntry
 
@@ -36,6 +38,8 @@ export type ParsedTarget =
   | { readonly transport: 'stdio'; readonly entry: CommandEntry }
 
 const advice = 'a server is a URL, { url, headers } or { command, args, env, cwd }'
+const addressMembers = ['type', 'url', 'headers']
+const commandMembers = ['type', 'command', 'args', 'env', 'cwd']
 const httpTypes: readonly unknown[] = [undefined, 'http', 'streamable-http', 'streamableHttp']
 const stdioTypes: readonly unknown[] = [undefined, 'stdio']
 
@@ -44,9 +48,20 @@ export function parseTarget(target: ServerTarget): ParsedTarget {
   if (typeof target === 'string' || target instanceof URL) return parseAddress({ url: target })
   const hasUrl = 'url' in target && target.url !== undefined
   const hasCommand = 'command' in target && target.command !== undefined
+  rejectMisspelt(target, { hasUrl, hasCommand })
   if (hasUrl === hasCommand)
     throw new TypeError(`Got ${hasUrl ? 'both url and command' : 'neither url nor command'}: ${advice}`)
   return hasUrl ? parseAddress(target) : parseCommand(target as CommandEntry)
+}
+
+/** Ignored as a host's member, a misspelt one would send requests without their headers. */
+function rejectMisspelt(
+  entry: object,
+  { hasUrl, hasCommand }: { readonly hasUrl: boolean; readonly hasCommand: boolean },
+): void {
+  const known = [...(hasCommand ? [] : addressMembers), ...(hasUrl ? [] : commandMembers)]
+  const [misspelt] = findMisspeltMembers(entry, known)
+  if (misspelt !== undefined) throw new TypeError(`${misspelt} ${advice}`)
 }
 
 function parseAddress({ type, url, headers = {} }: AddressEntry): ParsedTarget {
