@@ -39,7 +39,9 @@ export interface ProtectOptions {
   readonly dpop?: 'accepted' | 'required' | DpopOptions | undefined
   /**
    * Gives a client's certificate in DER format, for tokens that are bound to one (RFC 8705). Without this function such
-   * tokens are rejected. For the TLS server of Node: `({ source }) => source.socket.getPeerCertificate().raw`.
+   * tokens are rejected. For the TLS server of Node: `({ source }) => source.socket.getPeerCertificate().raw`. Behind a
+   * proxy that terminates TLS, read a header that the proxy sets, and let it remove that header from incoming requests:
+   * otherwise a client can claim any certificate.
    */
   readonly certificateOf?: CertificateOf | undefined
 }
