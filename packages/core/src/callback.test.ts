@@ -44,7 +44,7 @@ test.each(failingFunctions)(
     await bus.listen({ onChange: others, onGap: () => {} })
     await bus.publish({ topic: 'tools' })
     expect(others).toHaveBeenCalledOnce()
-    await vi.waitFor(() => expect(log.mock.calls).toEqual([[expect.objectContaining({ err: failure })]]))
+    await expect.poll(() => log.mock.calls).toEqual([[expect.objectContaining({ err: failure })]])
   },
 )
 

@@ -134,7 +134,7 @@ describe('the bus over PostgreSQL', () => {
     const narrow = server.pool({ max: 1 })
     const bus = postgresBus(narrow, { channel: 'narrow', timeoutMs: 300 })
     // The limit also holds for the first connection, which a busy machine may miss.
-    const stop = await vi.waitFor(() => listenInTest(bus, { onChange: () => {}, onGap: () => {} }), 10_000)
+    const stop = await vi.waitFor(() => listenInTest(bus, { onChange: () => {}, onGap: () => {} }), 60_000)
     await expect(bus.publish({ topic: 'tools' })).rejects.toThrow(/a connection of the pool free besides the one/)
     stop()
     await narrow.end()

@@ -148,7 +148,7 @@ describeNeeding('redis', 'sessions with Redis', (program) => {
   test('a call fails while Redis is gone, and the session is there when it is back', async () => {
     const { clients: callers } = fleetOf(clients.map((client) => redisStore(client, { timeoutMs: 500 })))
     // The limit that the outage needs also holds before it, where a busy machine may miss it.
-    const session = await vi.waitFor(() => callers[0]?.sessions.create(), 10_000)
+    const session = await vi.waitFor(() => callers[0]?.sessions.create(), 60_000)
     await server.kill()
     await expect(session?.callTool('note', { text: 'a' })).rejects.toMatchObject({ rpc: { code: -32603 } })
     expect(session?.ended).toBe(false)

@@ -222,7 +222,7 @@ describeNeeding('redis', 'the store in Redis', (program) => {
     const store = redisStore(client, { timeoutMs: 500 })
     const codec = storedState({ store })
     // The limit that the outage needs also holds before it, where a busy machine may miss it.
-    const token = await vi.waitFor(() => codec.seal('kept', { purpose: 'test' }), 10_000)
+    const token = await vi.waitFor(() => codec.seal('kept', { purpose: 'test' }), 60_000)
     await server.kill()
     await expect(codec.open(token, { purpose: 'test' })).rejects.toMatchObject({ code: 'unavailable' })
     await expect(store.add('while-down', '1', minute)).rejects.toMatchObject({ code: 'unavailable' })

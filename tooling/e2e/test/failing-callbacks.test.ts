@@ -136,8 +136,5 @@ test.each(failing)('if a callback of connectStdio %s, one line is logged for it 
   const callbacks = { onNotification: fail, onRequest: fail, onExit: fail, stderr: fail }
   await using connection = connectStdio({ command: process.execPath, args: ['-e', noisyServer], log, ...callbacks })
   await expect(createClient(connection, { ...info, maxResendMs: 0 }).listTools()).rejects.toThrow('ended')
-  await vi.waitFor(() => {
-    const causes = log.mock.calls.map(([{ err }]) => err.cause).filter((cause) => cause === failure)
-    expect(causes).toHaveLength(4)
-  })
+  await expect.poll(() => log.mock.calls.filter(([{ err }]) => err.cause === failure)).toHaveLength(4)
 })

@@ -25,8 +25,6 @@ const calls: readonly (readonly [server: string, call: string, answer: RegExp])[
   ['company', 'company__inner__greet', /hello/],
 ]
 
-const wait = { timeout: 20_000 }
-
 test('the host of the guide outlives each of seven servers that is killed by a call, and leaves nothing open when a signal ends it', async () => {
   const callFileOf = (server: string): string => join(folder, `${server}.call`)
   const issuedFor = await findFreePort()
@@ -69,7 +67,7 @@ test('the host of the guide outlives each of seven servers that is killed by a c
   for (const [server, call, answer] of calls.toReversed()) {
     // A server that the call before has killed starts again.
     const { url } = { url: undefined, ...mcpServers[server as keyof typeof mcpServers] }
-    if (url !== undefined) await expect.poll(() => fetch(url).then(() => 'answers', String), wait).toBe('answers')
+    if (url !== undefined) await expect.poll(() => fetch(url).then(() => 'answers', String)).toBe('answers')
     await writeFile(callFileOf(server), 'SIGKILL')
     await host.prompt()
     host.say(`CALL ${call}`)

@@ -88,7 +88,7 @@ function startProgram(folder: string, args: readonly string[], settings: NodeJS.
     stream?.setEncoding('utf8').on('data', (text: string) => void (shown += text))
   const ended = once(child, 'exit')
   const waitFor = async (pattern: RegExp): Promise<string> => {
-    await expect.poll(() => shown, { timeout: 20_000 }).toMatch(pattern)
+    await expect.poll(() => shown).toMatch(pattern)
     const [found = '', group] = pattern.exec(shown) ?? []
     shown = shown.slice(shown.indexOf(found) + found.length)
     return group ?? found

@@ -6,7 +6,7 @@ import { manualClock } from '@tooling/vitest/manual-clock'
 import { createClient } from '@x/client'
 import { connectAny } from '@x/legacy/client'
 import { connectHttp } from '@x/transport-http/client'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { createTestEnvironment } from '../testing/world.ts'
 import { fileStore } from '../node/file-store.ts'
 import { authErrorOf } from './auth-error.ts'
@@ -74,14 +74,14 @@ test('A call that waits for the login of another process says so, and opens no p
   await visited.opened
   const caller = new AbortController()
   const gone = second.login(w.resource.url, { signal: caller.signal }).catch(() => 'gone')
-  await vi.waitFor(() => expect(second.pendingLogin(w.resource.url)).toBeDefined())
+  await expect.poll(() => second.pendingLogin(w.resource.url)).toBeDefined()
   const { issuer } = w.authorizationServer
   const message = `Waiting for another login at "${issuer}", which may be open in the browser of another process`
   expect(second.pendingLogin(w.resource.url)).toMatchObject({ code: 'login_pending', issuer, message, url: undefined })
   caller.abort()
   mayReturn.open()
   expect([await failed, await gone]).toEqual(['Error: The person closed the page', 'gone'])
-  await vi.waitFor(() => expect(second.pendingLogin(w.resource.url)).toBeUndefined())
+  await expect.poll(() => second.pendingLogin(w.resource.url)).toBeUndefined()
   expect(w.browser.visited).toHaveLength(1)
   await rm(folder, { recursive: true, force: true })
 })

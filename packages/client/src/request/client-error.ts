@@ -61,12 +61,19 @@ export class ClientError extends Error {
 /** Exists in some engines only; the types for browsers omit it. */
 const captureStackTrace: unknown = Reflect.get(Error, 'captureStackTrace')
 
+/** Frames of this package and of Node's timers, which come before those of the caller. */
+const innerFrameCount = 20
+
 /**
  * Replaces an error's stack by the current one, which shows the async callers. The error was created in a callback of a
  * transport or timer, where the stack does not have them.
  */
 export function withCallerStack(error: unknown): unknown {
-  if (error instanceof ClientError && typeof captureStackTrace === 'function') captureStackTrace(error, withCallerStack)
+  if (!(error instanceof ClientError) || typeof captureStackTrace !== 'function') return error
+  const { stackTraceLimit } = Error
+  if (stackTraceLimit > 0) Reflect.set(Error, 'stackTraceLimit', stackTraceLimit + innerFrameCount)
+  captureStackTrace(error, withCallerStack)
+  Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
   return error
 }
 

@@ -24,7 +24,7 @@ export interface WireUnderTest {
   readonly maxBytes: number
 }
 
-const pollOptions = { interval: 20, timeout: 10_000 }
+const pollOptions = { interval: 20, timeout: 60_000 }
 
 /** Tests the requirements for every bus over a network, and those for every bus. */
 export function testWireContract(openWire: () => WireUnderTest): void {

@@ -15,7 +15,6 @@ import type { ConnectAnyOptions } from '../options.ts'
 
 const host = { name: 'host', version: '1.2.3' }
 /** The first call imports the transport, which takes long on a busy machine. */
-const patience = { timeout: 10_000 }
 const form = { message: 'Name?', requestedSchema: { type: 'object', properties: {} } }
 const capabilities = { tools: { listChanged: true }, prompts: {}, resources: { listChanged: true, subscribe: true } }
 
@@ -61,7 +60,7 @@ describe('a request of the server on the stream outside calls', () => {
     const warnings: unknown[] = []
     const { server, client, streams, calls } = connect({ log: ({ code }) => warnings.push(code) })
     const result = client.callTool('greet')
-    await expect.poll(() => calls.length, patience).toBe(1)
+    await expect.poll(() => calls.length).toBe(1)
     streams[0]?.send(request(1, 'elicitation/create', form))
     expect(await server.nextAnswer()).toMatchObject({ id: 1, result: { action: 'accept' } })
     endCall(server, calls)
@@ -92,7 +91,7 @@ describe('a request of the server on the stream outside calls', () => {
     }
     const { server, client, streams, calls } = connect({}, { roots })
     const result = client.callTool('greet')
-    await expect.poll(() => calls.length, patience).toBe(1)
+    await expect.poll(() => calls.length).toBe(1)
     streams[0]?.send(request(1, 'roots/list'))
     expect(await server.nextAnswer()).toMatchObject({ id: 1, result: { roots: [{ uri: 'file:///work' }] } })
   })
@@ -107,7 +106,7 @@ describe('a request of the server on the stream outside calls', () => {
     }
     const { server, client, streams, calls } = connect({}, { elicit })
     const result = client.callTool('greet')
-    await expect.poll(() => calls.length, patience).toBe(1)
+    await expect.poll(() => calls.length).toBe(1)
     streams[0]?.send(request(1, 'elicitation/create', form))
     expect(await server.nextAnswer()).toMatchObject({ id: 1, error: { code: -32603 } })
     accept()
@@ -186,7 +185,7 @@ test('notifications on the stream of a call reach subscriptions too', async () =
   const events = changes[Symbol.asyncIterator]()
   await events.next()
   const result = client.callTool('greet')
-  await expect.poll(() => calls.length, patience).toBe(1)
+  await expect.poll(() => calls.length).toBe(1)
   calls[0]?.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
   expect(await events.next()).toMatchObject({ value: { type: 'toolsListChanged' } })
   const one = server.arrived.find(({ message }) => message['method'] === 'tools/call')
@@ -217,10 +216,10 @@ test('a notification of an extension outside calls goes to the call that runs, a
     expect(await server.nextAnswer()).toMatchObject({ id: step })
   }
   const result = client.callTool('greet')
-  await expect.poll(() => [calls.length, streams.length], patience).toEqual([1, 1])
+  await expect.poll(() => [calls.length, streams.length]).toEqual([1, 1])
   await notify(1)
   const otherResult = other.callTool('greet')
-  await expect.poll(() => calls.length, patience).toBe(2)
+  await expect.poll(() => calls.length).toBe(2)
   await notify(2)
   endCall(server, calls)
   await result

@@ -106,7 +106,7 @@ test('the wait for a database that does not answer has the given time limit', as
   const [patient, engine] = [postgresEngine(server.url), postgresEngine(server.url, { timeoutMs: 300 })]
   const task = await createClaimedTask(patient)
   // The limit also holds for the first connection, which a busy machine may miss.
-  await vi.waitFor(() => engine.get('a', sampleOwner), 10_000)
+  await vi.waitFor(() => engine.get('a', sampleOwner), 60_000)
   const pool = server.pool()
   const busy = await pool.connect()
   await busy.query('BEGIN')
