@@ -1,5 +1,5 @@
 /**
- * The interfaces between the packages, for programs that write an extension, a transport or an engine.
+ * How the packages fit together: for programs that write an extension, a transport or an engine.
  *
  * @module @x/exchange
  */

@@ -1,5 +1,5 @@
 /**
- * The search that replaces a long list of tools. It needs the package minisearch.
+ * Puts a search in place of a long list of tools. Needs the package minisearch.
  *
  * @module @x/exchange/tool-search
  */

@@ -15,34 +15,28 @@ import type {
   ServerExtension,
 } from '../server/server-extension.ts'
 
-/**
- * The started extensions of one server, and the exchange made of its core, the middleware of extensions and the
- * middleware of `use`.
- */
+/** A server's started extensions, and its exchange: the core, the middleware of extensions, and that of `use`. */
 export interface Composition {
   readonly exchange: Exchange
   /** Methods that extensions serve. */
   readonly methods: ReadonlyMap<string, ExtensionMethod>
   readonly adapters: ProtocolAdapters
-  /** The resources of extensions with the names of the extensions, in their order. */
+  /** Resources of extensions with the names of the extensions, in their order. */
   readonly resources: readonly { readonly name: string; readonly resources: ExtensionResources }[]
-  /** The members that extensions add to the server. */
+  /** Members that extensions add to the server. */
   readonly apis: Readonly<Record<string, object>>
-  /**
-   * The reason why the server must be reachable from this machine only, given by the first extension that requires
-   * this.
-   */
+  /** Why only this machine may reach the server, as the first extension says that requires this. */
   readonly localOnly: string | undefined
   /** What the first extension says that cannot seal values for other instances. */
   readonly singleProcess: string | undefined
   readonly needsPrincipal: boolean
-  /** The extensions that observe the events of the server. */
+  /** Extensions that observe the server's events. */
   readonly observers: readonly Observer[]
-  /** The readiness of the extensions and of the server's other parts. */
+  /** Of the extensions and of the server's other parts. */
   readonly readiness: {
-    /** Resolves with true if every required part can be reached, and with false otherwise. Never rejects. */
+    /** True if every required part can be reached. Never rejects. */
     ready(): Promise<boolean>
-    /** The names of the parts that could not be reached at the last check. */
+    /** Parts that could not be reached at the last check. */
     unavailableNames(): readonly string[]
   }
   receive(notification: RpcNotification, call: Call): void
@@ -57,10 +51,8 @@ interface StartedExtension {
 
 const defaultGraceMs = 5000
 
-/** The fields of each log record about an extension. */
 const extensionContext = { method: 'extension' }
 
-/** Names of members of a server, which no extension may use. */
 const reservedMemberNames = new Set(
   (
     'exchange info load ledger log emit adapters localOnly singleProcess needsPrincipal ready receive drain close ' +
@@ -69,9 +61,9 @@ const reservedMemberNames = new Set(
 )
 
 /**
- * Starts the extensions of a server and composes its exchange. The order from outside to inside: `use`, extensions that
- * need a principal, all other extensions in their order, and the core. Throws {@link DefinitionError} for a list that
- * cannot be composed.
+ * Starts a server's extensions and composes its exchange, from outside to inside: `use`, extensions that need a
+ * principal, all others in their order, and the core. Throws {@link DefinitionError} for a list that cannot be
+ * composed.
  */
 export function composeServer({
   coreExchange,
@@ -83,7 +75,7 @@ export function composeServer({
   readonly coreExchange: Exchange
   readonly use: readonly Middleware[]
   readonly extensions: readonly ServerExtension[]
-  /** The readiness checks of the server, in addition to those of the extensions. */
+  /** Readiness checks of the server, beside those of the extensions. */
   readonly readinessChecks: readonly ReadinessCheck[]
   readonly host: Omit<ExtensionHost, 'innerExchange' | 'exchange'>
 }): Composition {
@@ -134,8 +126,8 @@ export function composeServer({
 }
 
 /**
- * Places the search over the tools of a server: outside of `use`, and around the core. Further in, it would call tools
- * past the rules outside of it, such as those of `requireScopes`.
+ * Outside of `use`, and around the core. Further in, it would call tools past the rules outside of it, such as those of
+ * `requireScopes`.
  */
 export function placeToolSearch(
   layers: ToolSearchLayers | undefined,
@@ -151,7 +143,7 @@ function createLifecycleMethods(startedExtensions: readonly StartedExtension[], 
     try {
       await instance.close?.({ graceMs })
     } catch (error) {
-      // The error is only logged, so that the other extensions are closed too.
+      // Only logged, so that the other extensions are closed too.
       log(errorRecord(error, extensionContext))
     }
   }
@@ -264,8 +256,7 @@ function checkExtensions(extensions: readonly ServerExtension[]): void {
 }
 
 function checkExtension(extension: ServerExtension): void {
-  // A list may come from untyped code. A usual mistake there is to pass the factory of an extension instead of its
-  // result.
+  // A common mistake without types: the factory of an extension in place of its result.
   const candidate: unknown = extension
   const isExtension =
     typeof candidate === 'object' && candidate !== null && 'extends' in candidate && candidate.extends === 'server'
@@ -285,7 +276,7 @@ function checkExtension(extension: ServerExtension): void {
   }
 }
 
-/** Throws for an extension identifier without a prefix (basic/versioning, extension negotiation). */
+/** An identifier needs a prefix (basic/versioning, extension negotiation). */
 function checkExtensionIdentifier(identifier: string): void {
   if (!identifier.includes('/')) {
     const reason = 'its identifier must have a prefix, as in "com.example/name"'

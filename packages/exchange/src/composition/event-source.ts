@@ -4,19 +4,19 @@ import type { ServerEvent } from '../server/server-event.ts'
 /** Receives the events of a server. */
 export type Observer = (event: ServerEvent) => void
 
-/** The source of a server's events, and its log. */
+/** Where a server's events come from, with its log. */
 export interface EventSource {
-  /** Passes an event to all observers. Undefined without an observer, so that `emit?.({ … })` then creates no event. */
+  /** Passes an event to all observers. Undefined without one, so that `emit?.({ … })` then creates no event. */
   readonly emit: Observer | undefined
   /** Writes a record, and emits errors and warnings as events. */
   readonly log: Log
-  /** Sets the observers. It is called once, after the extensions have started. */
+  /** Sets the observers, once, after the extensions have started. */
   observe(observers: readonly Observer[]): void
 }
 
-/** Creates an event source without observers. `writeRecord` must not throw. */
+/** Has no observers at first. `writeRecord` must not throw. */
 export function createEventSource(writeRecord: Log): EventSource {
-  // The record causes no event, because the same observer could fail again.
+  // Causes no event, because the same observer could fail again.
   const reportObserver = (error: unknown): void => writeRecord(errorRecord(error, { method: 'extension' }))
   const emitToAll = (observers: readonly Observer[], event: ServerEvent): void => {
     for (const observer of observers) callListener(observer, event, reportObserver)

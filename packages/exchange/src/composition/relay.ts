@@ -17,7 +17,7 @@ import { extensionMethods } from '../telemetry/conventions.ts'
 import { DefinitionError } from '../errors/definition-error.ts'
 import type { ExtensionMethod, OfferedTarget, ServerExtension } from '../server/server-extension.ts'
 
-/** Creates the innermost exchange: it serves the methods of extensions, and relays every other request. */
+/** The innermost exchange: serves the methods of extensions, and relays every other request. */
 export function createRelay(
   exchange: Exchange,
   extensions: readonly ServerExtension[],
@@ -36,22 +36,20 @@ export function createRelay(
 }
 
 /**
- * Gives a response the id of its request. The exchange may pass on an error that says nothing about the id, because its
- * server has not read the request. A client over stdio would wait forever for the response to its id. It keeps the id
- * alone, because a stream may stay open for hours.
+ * An exchange may pass on an error without an id, because its server has not read the request; a client over stdio
+ * would wait forever for the response to its id. Keeps the id alone, because a stream may stay open for hours.
  */
 function withId(id: RpcRequest['id']): (response: RpcResponse) => RpcResponse {
   return (response) => (response.id === id ? response : { ...response, id })
 }
 
-/** Implements {@link ExtensionHost.offers}. The names of tools and prompts are those of another server, so unknown. */
+/** Implements {@link ExtensionHost.offers}. Tools and prompts are another server's, so their names are unknown. */
 export function findOfferedMethod(method: string, methods: Composition['methods']): OfferedTarget | undefined {
   return methods.has(method) || findMethodRow(method) || extensionMethods.has(method)
     ? { method, name: undefined }
     : undefined
 }
 
-/** Throws for an extension whose resources would be missing from the lists of the exchange. */
 function rejectResources(extensions: readonly ServerExtension[]): void {
   const extension = extensions.find(({ servesResources }) => servesResources === true)
   if (extension === undefined) return
@@ -95,8 +93,8 @@ function declarationsOf(extensions: readonly ServerExtension[]): Declarations {
 }
 
 /**
- * Replaces the revisions in a result of `server/discover` by that of this server, because the exchange may belong to a
- * server that speaks other revisions too. Adds the capabilities of the extensions.
+ * The exchange may belong to a server of other revisions too, so a result of `server/discover` gets the revision of
+ * this one, and the capabilities of the extensions.
  */
 function announce(response: RpcResponse, declared: Declarations): RpcResponse {
   if ('error' in response || response.result['supportedVersions'] === undefined) return response

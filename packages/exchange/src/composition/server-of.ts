@@ -9,37 +9,37 @@ import { type CloseOptions, createAttachHost, type Server, type Undrain } from '
 import type { ExtensionHost, HostStateCodec, ServerExtension } from '../server/server-extension.ts'
 import type { ToolSearchLayers } from '../server/tool-search.ts'
 
-/** Options of {@link serverOf}: the members of a server that an exchange does not have. */
+/** What {@link serverOf} must know of a server beside its exchange. */
 export interface ServerOfOptions
   extends Partial<Pick<Server, 'receive' | 'needsPrincipal' | 'ledger' | 'singleProcess'>> {
   readonly info: Implementation
   /**
-   * The reason why only this machine may connect to the server, or undefined. The member is required, so that a program
-   * that wraps a server cannot forget the reason.
+   * Why only this machine may connect to the server, or undefined. Required, so that a program that wraps a server
+   * cannot forget the reason.
    */
   readonly localOnly: string | undefined
-  /** Middleware around every call, outside the middleware of extensions. */
+  /** Goes around every call, outside the middleware of extensions. */
   readonly use?: readonly Middleware[] | undefined
-  /** The extensions of the server, such as `legacy()` for clients of older revisions. */
+  /** Extensions of the server, such as `legacy()` for clients of older revisions. */
   readonly extensions?: readonly ServerExtension[] | undefined
   /** A search over the tools of the exchange, around everything else. */
   readonly toolSearch?: ToolSearchLayers | undefined
-  /** The codec for the values that extensions seal. Every instance needs the same keys. */
+  /** Seals values of extensions. Every instance needs the same keys. */
   readonly state?: HostStateCodec | undefined
-  /** The log. Default: a log that writes lines to the standard error. */
+  /** Default: a log that writes lines to the standard error. */
   readonly log?: Log | undefined
-  /** The clock and the randomness of the extensions. Default: those of the platform. */
+  /** Clock and randomness of the extensions. Default: the platform's. */
   readonly runtime?: Partial<Runtime> | undefined
-  /** Returns false while calls cannot be served. Default: the server is always ready. */
+  /** False while calls cannot be served. Default: always ready. */
   ready?(): boolean | Promise<boolean>
   /** Closes what the exchange uses, after the extensions. */
   close?(options: CloseOptions): Promise<void>
 }
 
 /**
- * Creates a server from an exchange, for tests, proxies and gateways. The server announces only revision 2026-07-28. It
- * announces the capabilities of its extensions in addition to those of the exchange. `notifyListChanged` and
- * `notifyResourceUpdated` of it do nothing, and `load.running` counts only the work of extensions.
+ * Makes a server of an exchange, for tests, proxies and gateways. It announces revision 2026-07-28 alone, and the
+ * capabilities of its extensions beside those of the exchange. Its `notifyListChanged` and `notifyResourceUpdated` do
+ * nothing, and `load.running` counts only the work of extensions.
  *
  * @example
  * await serveHttp(serverOf(connectHttp(url).exchange, { info, localOnly: undefined }))
@@ -104,7 +104,7 @@ export function serverOf(exchange: Exchange, serverOptions: ServerOfOptions): Se
     attachHost: createAttachHost(close),
     [Symbol.asyncDispose]: () => close(),
   }
-  // The members of extensions are on the server, as those of `createServer` are.
+  // On the server itself, as those of `createServer` are.
   return Object.defineProperties(members, Object.getOwnPropertyDescriptors(composition.apis))
 }
 
@@ -129,7 +129,6 @@ function joinUndrain(first: Undrain, second: Undrain): Undrain {
   }
 }
 
-/** Counts what has begun and has not ended. */
 function createWorkCounter() {
   let count = 0
   return {

@@ -1,4 +1,4 @@
-/** The kinds of problems that a definition can have. */
+/** What can be wrong with a definition. */
 export type DefinitionErrorCode =
   /** A name, URI or identifier is not of the form that the protocol allows. */
   | 'name'
@@ -17,12 +17,12 @@ export type DefinitionErrorCode =
   | 'completion'
   /** Caching hints are invalid, or would let a shared cache show one caller's result to another caller. */
   | 'cache'
-  /** The value of a field is missing or not allowed. */
+  /** A field's value is missing or not allowed. */
   | 'value'
 
 /**
- * The error for a definition that a server cannot use. `createServer` and `update` throw it before any request uses the
- * definition. The message names the definition and says how to correct it.
+ * A server cannot use a definition. `createServer` and `update` throw it before any request uses the definition. The
+ * message names the definition and says how to correct it.
  */
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError'
@@ -37,7 +37,7 @@ export class DefinitionError extends Error {
   }
 }
 
-/** Returns true if a value is a {@link DefinitionError}, from this copy of the package or another. */
+/** True for a {@link DefinitionError}, also one of another copy of this package. */
 export function isDefinitionError(error: unknown): error is DefinitionError {
   return error instanceof Error && error.name === 'DefinitionError' && 'code' in error && 'subject' in error
 }

@@ -1,15 +1,12 @@
 import { errorCodes, McpError } from '@x/schema'
 import type { JsonObject } from '@x/core'
 
-/**
- * The `data.reason` of the error for a caller whose quota is full. The HTTP transport answers it with the status 429
- * (RFC 6585, section 4).
- */
+/** `data.reason` of the error for a caller whose quota is full. Over HTTP its status is 429 (RFC 6585, section 4). */
 export const quotaReason = 'quota'
 
 /**
- * Creates the error for a caller whose quota is full. Its message and its `data` name the limit and the time after which
- * the caller may try again.
+ * For a caller whose quota is full. Message and `data` name the limit and the time after which the caller may try
+ * again.
  */
 export function quotaError({
   limit,
@@ -17,12 +14,12 @@ export function quotaError({
   retryAfterMs,
   advice,
 }: {
-  /** The `LedgerKind` that the quota limits, such as `streams`. */
+  /** `LedgerKind` that the quota limits, such as `streams`. */
   readonly limit: string
   readonly max: number
   /** Milliseconds until another attempt may succeed. Undefined if waiting does not help. */
   readonly retryAfterMs: number | undefined
-  /** An action of the caller that makes room in the quota, such as `end a subscription`. */
+  /** What the caller can do to make room in the quota, such as `end a subscription`. */
   readonly advice?: string | undefined
 }): McpError {
   const retryAdvice = retryAfterMs === undefined ? undefined : `try again in ${retryAfterMs} ms`

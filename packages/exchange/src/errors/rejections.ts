@@ -2,16 +2,10 @@ import { formatRetryAfter, isJsonObject, type JsonObject, type LimitError } from
 import { errorCodes, McpError } from '@x/schema'
 import { quotaError } from './quota.ts'
 
-/**
- * The `data.reason` of the error for a reached limit that all callers share. The HTTP transport answers it with the
- * status 503.
- */
+/** `data.reason` of the error for a limit that all callers share. Over HTTP its status is 503. */
 export const overloadedReason = 'overloaded'
 
-/**
- * Returns the error for a reached limit of the ledger, which is either the limit of one caller or the total of all
- * callers.
- */
+/** For a reached limit of the ledger: that of one caller, or the total of all. */
 export function limitErrorToMcp({ kind, max, scope, retryAfterMs, advice }: LimitError): McpError {
   if (scope === 'caller') return quotaError({ limit: kind, max, retryAfterMs, advice })
   const message = `The server has reached its limit of ${kind} for all callers: try again in ${retryAfterMs} ms`
@@ -19,7 +13,7 @@ export function limitErrorToMcp({ kind, max, scope, retryAfterMs, advice }: Limi
   return new McpError(errorCodes.internal, message, { data })
 }
 
-/** A reached limit as an HTTP response: 429 for a limit of one caller, 503 for a limit of all callers. */
+/** A reached limit as an HTTP response: 429 for one caller's, 503 for that of all callers. */
 export interface LimitResponse {
   readonly status: 429 | 503
   readonly message: string
@@ -28,7 +22,7 @@ export interface LimitResponse {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Returns the HTTP response for a request that reaches a limit of the ledger before a call exists. */
+/** For a limit of the ledger that a request reaches before a call exists. */
 export function limitErrorToHttp(error: LimitError): LimitResponse {
   const { code, message, data } = limitErrorToMcp(error)
   return {
@@ -40,40 +34,36 @@ export function limitErrorToHttp(error: LimitError): LimitResponse {
   }
 }
 
-/**
- * The `data.reason` of the error for an unreachable part of the server, such as a store. The HTTP transport answers it
- * with the status 503.
- */
+/** `data.reason` of the error for an unreachable part of the server, such as a store. Over HTTP its status is 503. */
 const unavailableReason = 'unavailable'
 
 /**
- * The `data.reason` of an error response that a connection makes itself, for a request that it did not send because the
+ * `data.reason` of an error response that a connection makes itself, for a request that it did not send because the
  * server has no such method.
  */
 export const notSentReason = 'not_sent'
 
 /**
- * Returns the error for a running call that a stopping server ends. The `data` has the reason `stopping`, `retryAfterMs`
- * 0, because another instance may serve the call at once, and `begun`: true, because its handler may have had effects.
+ * For a running call that a stopping server ends. Its `data` has the reason `stopping`, `retryAfterMs` 0, because
+ * another instance may serve the call at once, and `begun`: true, because its handler may have had effects.
  */
 export function stoppingError(): McpError {
   const data = { reason: 'stopping', retryAfterMs: 0, begun: true }
   return new McpError(errorCodes.internal, 'The server is stopping and ended this call', { data })
 }
 
-/** Returns the one error for every `requestState` that is not accepted, so that it says nothing of the reason. */
+/** One error for every `requestState` that is not accepted, so that it reveals no reason. */
 export function invalidStateError(): McpError {
   return new McpError(errorCodes.invalidParams, 'Invalid or expired requestState', { data: { reason: 'requestState' } })
 }
 
-/** The default of `retryAfterMs`. Most stores and issuers can be reached again within two seconds. */
+/** Most stores and issuers can be reached again within two seconds. */
 const unavailableRetryMs = 1000
 
 /**
- * Returns the error for a request that cannot be served now, because a store, bus, issuer or engine is unreachable. The
- * message does not name the unreachable part. The `data` contains `retryAfterMs`, by default 1,000, and `begun`: true if
- * the handler of the call had begun. If it had not, the client may safely send the call again. Only the operator sees
- * `cause`.
+ * For a request that cannot be served now, because a store, bus, issuer or engine is unreachable. The message does not
+ * name it; only the operator sees `cause`. The `data` has `retryAfterMs`, by default 1,000, and `begun`: true if the
+ * call's handler had begun. If it had not, the client may safely send the call again.
  */
 export function unavailableError({
   begun,

@@ -13,7 +13,7 @@ import type { SearchedServer } from '../server/tool-search.ts'
 import { callName, isReadOnlyByName, readDispatch, readQuery, searchName, searchTools } from './search-tools.ts'
 import { ToolIndex } from './tool-index.ts'
 
-/** The options of a search, as its requests need them. */
+/** What requests need of a search's options. */
 export interface SearchSettings {
   readonly above: number
   readonly results: number
@@ -22,12 +22,10 @@ export interface SearchSettings {
   readonly isDirect: ((request: RpcRequest) => boolean) | undefined
 }
 
-/** Characters of the definitions in one result. The first is always there: without it, its tool cannot be called. */
+/** Of the definitions in one result. The first is always there: without it, its tool cannot be called. */
 // limit: search of tools | count | characters of the definitions in a result | the next ones are named
 const maxResultCharacters = 20_000
-/** Names in a result beside the definitions. */
 const maxNames = 10
-/** The number of pages that are read of one list. */
 const maxPages = 100
 
 /** Set for a call that came through a tool of the search, until it reaches the server. True if it may only read. */
@@ -40,8 +38,8 @@ interface Received {
 }
 
 /**
- * Creates the middleware around everything else. Further in, a call through the search is a direct call of the found
- * tool, and a search is a list: what authorizes, limits, filters or records these does so here too.
+ * Goes around everything else. Further in, a call through the search is a direct call of the found tool, and a search
+ * is a list: what authorizes, limits, filters or records these does so here too.
  */
 export function createOutermost(server: SearchedServer, settings: SearchSettings): Middleware {
   const index = new ToolIndex()
@@ -57,7 +55,7 @@ export function createOutermost(server: SearchedServer, settings: SearchSettings
 
 async function listTools({ next, request, call }: Received, settings: SearchSettings): Promise<RpcResponse> {
   const { above, always, isDirect } = settings
-  // A cursor is of a list that the caller received page by page, so it goes on.
+  // A cursor belongs to a list that the caller receives page by page.
   if (isDirect?.(request) === true || request.params?.['cursor'] !== undefined)
     return scope(await next(request, call), settings)
   const list = await readList({ next, request, call })
@@ -75,7 +73,6 @@ function scope(response: RpcResponse, { isDirect }: SearchSettings): RpcResponse
   return { ...response, result: { ...response.result, cacheScope: 'private' } }
 }
 
-/** Reads all pages of a list. Returns the error of a page that cannot be read. */
 async function readList({ next, request, call }: Received) {
   const first = await next(request, call)
   if ('error' in first) return { response: first }
@@ -114,13 +111,11 @@ function isForModels(tool: JsonObject): boolean {
   return !isJsonArray(visibility) || visibility.includes('model')
 }
 
-/** Returns what a tool says about its page (extensions/apps). */
 function uiOf({ _meta }: JsonObject): JsonObject | undefined {
   const ui = isJsonObject(_meta) ? _meta['ui'] : undefined
   return isJsonObject(ui) ? ui : undefined
 }
 
-/** Returns the definitions of the first tools, as far as they fit, and the names of the next ones. */
 function describe(found: readonly JsonObject[], results: number): JsonObject {
   const tools: JsonObject[] = []
   const more: string[] = []
@@ -149,7 +144,7 @@ function dispatch({ next, request, call }: Received, server: SearchedServer, isR
   return next(direct, withContext(named, headerParamsKey, encodeParams(server, direct.params)))
 }
 
-/** Gives a call over HTTP the name in the headers of a direct call. The host has sent that of the tool of the search. */
+/** Over HTTP, the host has sent the name of the search's tool; the call gets that of a direct call. */
 function withName(call: Call, name: string): Call {
   const headers = call.context.get(callHeadersKey)
   if (headers === undefined) return call
@@ -168,12 +163,12 @@ function encodeParams(server: SearchedServer, call: { readonly name: string; rea
   try {
     return params && encodeHeaderArguments(params, call.arguments)
   } catch {
-    // A value that no header can have.
+    // No header can have this value.
     return undefined
   }
 }
 
-/** Creates the middleware around the server itself. It checks calls that came through the search, after all rules. */
+/** Goes around the server itself, and checks calls that came through the search, after all rules. */
 export function createInnermost(server: SearchedServer): Middleware {
   return (next) => async (request, call) => {
     const isReadOnly = call.context.get(dispatchKey)

@@ -1,9 +1,8 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 
-/** Characters of a query. Models write one sentence. */
+/** Models write one sentence. */
 // limit: search of tools | count | characters of a query | a result that says so
 const maxQueryLength = 500
-/** The longest name that a tool can have. */
 const maxNameLength = 1000
 
 export const searchName = 'search_tools'
@@ -16,7 +15,7 @@ const inputSchema = {
   required: ['name'],
 }
 
-/** The tools that replace a long list, in the form of `tools/list`. */
+/** Stand in for a long list, in the form of `tools/list`. */
 export const searchTools: readonly (JsonObject & { readonly name: string })[] = [
   {
     name: searchName,
@@ -43,7 +42,7 @@ export const searchTools: readonly (JsonObject & { readonly name: string })[] = 
   },
 ]
 
-/** The tools that call others, by name: true if they call only those that change nothing. */
+/** Tools that call others: true for one that calls only those that change nothing. */
 export const isReadOnlyByName: ReadonlyMap<unknown, boolean> = new Map([
   [readOnlyName, true],
   [callName, false],
@@ -53,7 +52,7 @@ interface Problem {
   readonly problem: string
 }
 
-/** Returns the query, or what is wrong with the arguments of a search. */
+/** The query, or what is wrong with the arguments of a search. */
 export function readQuery(args: unknown): { readonly query: string } | Problem {
   const { query, ...others } = isJsonObject(args) ? args : {}
   if (typeof query !== 'string' || query.trim() === '' || query.length > maxQueryLength)
@@ -61,7 +60,7 @@ export function readQuery(args: unknown): { readonly query: string } | Problem {
   return findUnknownMember(others, 'query') ?? { query }
 }
 
-/** Returns the tool to call and its arguments, or what is wrong with those of the call. */
+/** Which tool to call with which arguments, or what is wrong with those of the call. */
 export function readDispatch(args: unknown): { readonly name: string; readonly args?: JsonObject } | Problem {
   const { name, arguments: toolArguments, ...others } = isJsonObject(args) ? args : {}
   // A header cannot repeat a name with half a surrogate pair.

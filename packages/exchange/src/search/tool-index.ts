@@ -2,24 +2,23 @@ import { isJsonObject, type JsonObject } from '@x/core'
 import MiniSearch from 'minisearch'
 import { readTerms, type Terms } from './words.ts'
 
-/** The weights of the fields of a tool. Long descriptions repeat what all tools of an API say. */
+/** Long descriptions repeat what all tools of an API say. */
 const weights: Readonly<Record<string, number>> = { name: 3, title: 3, summary: 2, description: 0.6, parameters: 0.3 }
 
 /** What a word of the same group counts, where the word itself counts 1. */
 const synonymWeight = 0.9
 
-/** The part of the score that does not depend on the words in the name. */
+/** Share of the score that does not depend on the words in the name. */
 const namelessShare = 0.7
 
-/** Characters of a description that are searched. */
 // limit: search of tools | count | characters of a description that are searched | the rest is not found
 const maxIndexedCharacters = 500
 
-/** The number of definitions in the index, unless one list has more. Others are forgotten together, and read again. */
+/** More only if one list has more. Others are forgotten together, and read again. */
 // limit: search of tools | count | definitions in the index | the index is built again
 const maxDefinitions = 20_000
 
-/** Definitions that are read in one turn of the event loop: about 5 ms. */
+/** Read in one turn of the event loop: about 5 ms. */
 const chunkSize = 50
 
 interface IndexedTool {
@@ -34,7 +33,7 @@ interface IndexedTool {
 export class ToolIndex {
   #indexed = createIndexed()
 
-  /** Returns the tools that share words with a query, the best first. */
+  /** Tools that share words with the query, the best first. */
   async search(query: string, tools: readonly JsonObject[]): Promise<readonly JsonObject[]> {
     const { index, toolsById } = await this.#read(tools)
     const words = readTerms(query)
@@ -53,7 +52,6 @@ export class ToolIndex {
       .map(({ tool }) => tool)
   }
 
-  /** Reads the tools that are new. Returns all of them by their ids in the index. */
   async #read(tools: readonly JsonObject[]) {
     if (this.#indexed.idsByText.size > Math.max(maxDefinitions, 2 * tools.length)) this.#indexed = createIndexed()
     const indexed = this.#indexed
@@ -61,7 +59,7 @@ export class ToolIndex {
     const readId = (tool: JsonObject): number => {
       const fields = fieldsOf(tool)
       const text = JSON.stringify(fields)
-      // A gateway makes other objects for each list.
+      // By its text, because a gateway makes new objects for each list.
       const id = indexed.idsByText.get(text) ?? indexed.idsByText.size
       if (id === indexed.idsByText.size) added.push({ id, ...fields })
       indexed.idsByText.set(text, id)
@@ -100,8 +98,8 @@ function fieldsOf({ name, title, description, inputSchema }: JsonObject): Readon
 type Match = Readonly<Record<string, readonly string[]>>
 
 /**
- * Returns the function that scores a match. Each word of the query counts by how rare it is among the tools of the
- * caller, in its best field. The sum is multiplied by the squared share of the words that matched, and by that in the name.
+ * Scores a match. Each word of the query counts by how rare it is among the tools of the caller, in its best field. The
+ * sum is multiplied by the squared share of the words that matched, and by that in the name.
  */
 function createRank(
   words: readonly Terms[],

@@ -6,20 +6,20 @@ import { searchTools } from './search-tools.ts'
 
 /** The options of {@link toolSearch}. */
 export interface ToolSearchOptions {
-  /** The number of tools above which a list is replaced. A shorter one stays as it is. Default: 60. */
+  /** A list of more tools than this is replaced. A shorter one stays as it is. Default: 60. */
   readonly above?: number | undefined
-  /** The number of tools that a search describes. It names ten more. Default: 5. */
+  /** How many tools a search describes. It names ten more. Default: 5. */
   readonly results?: number | undefined
-  /** The names of tools that stay listed. Tools with a page stay listed too, because a host shows their page. */
+  /** Names of tools that stay listed. Tools with a page stay listed too, because a host shows their page. */
   readonly always?: readonly string[] | undefined
   /**
-   * The names of clients that receive the whole list, because they search it themselves. A name that ends with `*` is the
+   * Names of clients that receive the whole list, because they search it themselves. A name that ends with `*` is the
    * beginning of one. Default: `claude-code` and `qwen-cli-mcp-client-*`. The list is then private to its caller.
    */
   readonly directFor?: readonly string[] | undefined
 }
 
-/** The clients that search the tools of a server themselves, by the names in their requests (docs/hosts.md). */
+/** Clients that search a server's tools themselves, by the names in their requests (docs/hosts.md). */
 export const searchingClients: readonly string[] = ['claude-code', 'qwen-cli-mcp-client-*']
 
 const noNames: readonly string[] = []
@@ -34,9 +34,9 @@ const toolSearchOptions = {
 } satisfies OptionTable<ToolSearchOptions>
 
 /**
- * Creates a search that replaces a long list of tools, for the option `toolSearch` of a server or gateway. A model then
- * reads three tools: `search_tools`, and two that call what it finds. A call through them is for every rule, middleware
- * and log a call of the found tool.
+ * Puts a search in place of a long list of tools: pass it to a server or gateway as `toolSearch`. A model then reads
+ * three tools: `search_tools`, and two that call what it finds. For every rule, middleware and log, a call through them
+ * is a call of the found tool.
  *
  * @example
  * createServer({ name: 'api', version: '1.0.0', tools, toolSearch: toolSearch({ always: ['whoami'] }) })
@@ -61,7 +61,7 @@ function checkNames(options: Readonly<Record<string, unknown>>): void {
       throw new TypeError(`toolSearch: ${option} must be an array of names`)
 }
 
-/** Returns the function that is true for a request of one of the clients. The name of a client is not verified. */
+/** A client's name is not verified. */
 function createNameMatch(names: readonly string[]): (request: RpcRequest) => boolean {
   return ({ params }) => {
     const meta = params?.['_meta']

@@ -34,7 +34,6 @@ const synonyms = `
   limit quota left remaining, status state health presence, website site app application, region location datacenter,
   package library module dependency npm`
 
-/** Words of a question that say nothing about the tool that answers it. */
 const stopWords = new Set(
   `a about after again already also am an and any anybody anyone anything are as at be been before but by can could did do
   does done each else every everyone everything for from had has have here how i if in into is it its just like may me might
@@ -46,11 +45,10 @@ const stopWords = new Set(
 
 const groups = synonyms.split(',').map((group) => group.trim().split(/\s+/))
 
-/** The pairs of words in the groups, which count as one word. */
 const pairs = groups.flat().flatMap((word) => (word.includes('_') ? [word.replace('_', ' ')] : []))
 const pairPattern = new RegExp(`\\b(?:${pairs.join('|')})`, 'g')
 
-/** The groups of each word. Marks keep them and the words apart, also from the members that every object has. */
+/** Marks keep groups and words apart, also from the members that every object has. */
 const groupsByWord = readGroups()
 
 function readGroups(): ReadonlyMap<string, readonly string[]> {
@@ -61,10 +59,10 @@ function readGroups(): ReadonlyMap<string, readonly string[]> {
   return found
 }
 
-/** One word of a text: its own term, and then those of the groups that it is in. */
+/** One word of a text: its own term, and those of the groups that it is in. */
 export type Terms = readonly string[]
 
-/** Returns the words of a text that say something. */
+/** Words of a text that say something. */
 export function readTerms(text: string): readonly Terms[] {
   const words =
     text
@@ -75,7 +73,7 @@ export function readTerms(text: string): readonly Terms[] {
   return joined.split(' ').flatMap((word) => knownTerms.get(word) ?? readWord(word))
 }
 
-/** The terms of words that were read before. Texts of tools use the same words again and again. */
+/** Texts of tools use the same words again and again. */
 const knownTerms = new Map<string, readonly Terms[]>()
 const maxKnownTerms = 10_000
 

@@ -1,6 +1,6 @@
 import { callListener, createLog, errorRecord } from '@x/core'
 
-/** What a {@link ConnectionState} says. */
+/** In which state a connection is. */
 export type ConnectionStatus =
   /** No server has answered yet. Nothing is sent before the first request. */
   | 'connecting'
@@ -13,24 +13,24 @@ export type ConnectionStatus =
   /** The connection was closed here, or its process is not started again. No request succeeds any more. */
   | 'closed'
 
-/** The state of a connection, the same over every transport and for servers of every revision. */
+/** The same over every transport and for servers of every revision. */
 export interface ConnectionState {
   readonly status: ConnectionStatus
-  /** The page at which the user logs in, if one is open or has to be opened. */
+  /** Where the user logs in, if a page is open or has to be opened. */
   readonly loginUrl: string | undefined
-  /** The error for which the connection is not open. Undefined for an open one, and before the first failure. */
+  /** Why the connection is not open. Undefined for an open one, and before the first failure. */
   readonly reason: Error | undefined
 }
 
 /** A state that a program can read and watch. */
 export interface ObservableState {
-  /** The state at this moment. */
+  /** Current state. */
   readonly state: ConnectionState
-  /** Calls a function after each change of the state. Returns a function that removes it. */
+  /** Calls `listener` after each change of the state. The returned function removes it. */
   onStateChange(listener: (state: ConnectionState) => void): () => void
 }
 
-/** The owner of a {@link ConnectionState}: transports report to it what happened to their requests. */
+/** Owns a {@link ConnectionState}: transports report to it what happened to their requests. */
 export class ConnectionStateSource implements ObservableState {
   readonly #listeners = new Set<(state: ConnectionState) => void>()
   #state: ConnectionState = { status: 'connecting', loginUrl: undefined, reason: undefined }
@@ -46,42 +46,42 @@ export class ConnectionStateSource implements ObservableState {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Records an answer of the server. */
+  /** The server has answered. */
   open(): void {
-    // Called for every response, so that it must cost nothing while the state stays.
+    // Called for every response, so it must cost nothing while the state stays.
     if (this.#state.status !== 'open') this.set({ status: 'open', loginUrl: undefined, reason: undefined })
   }
 
-  /** Records that the server cannot be reached. */
+  /** The server cannot be reached. */
   lose(reason: Error): void {
     this.set({ status: this.#wasOpen ? 'restarting' : 'connecting', loginUrl: undefined, reason })
   }
 
-  /** Records a login that requests wait for, or fail without. A URL in the member `url` of the error is its page. */
+  /** Requests wait for a login, or fail without one. A URL in the member `url` of the error is its page. */
   needLogin(reason: Error & { readonly url?: unknown }): void {
     const loginUrl = reason.url instanceof URL ? reason.url.href : undefined
     this.set({ status: 'login_needed', loginUrl, reason })
   }
 
-  /** Records that requests wait for no login any more. */
+  /** Requests wait for no login any more. */
   endLogin(): void {
     if (this.#state.status !== 'login_needed') return
     this.set({ status: this.#wasOpen ? 'open' : 'connecting', loginUrl: undefined, reason: undefined })
   }
 
-  /** Records that no request can succeed. */
+  /** No request can succeed. */
   fail(reason: Error): void {
     this.set({ status: 'closed', loginUrl: undefined, reason })
   }
 
-  /** Records the end. Nothing changes the state afterwards. */
+  /** The end: nothing changes the state afterwards. */
   close(reason: Error): void {
     this.fail(reason)
     this.#isClosed = true
     this.#listeners.clear()
   }
 
-  /** Takes the state of another connection. A state like the current one is no change. */
+  /** Takes the state of another connection. One like the current one is no change. */
   set(state: ConnectionState): void {
     const { status, loginUrl, reason } = this.#state
     const isSame = state.status === status && state.loginUrl === loginUrl && state.reason?.message === reason?.message

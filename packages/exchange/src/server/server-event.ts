@@ -1,45 +1,45 @@
 import type { JsonObject, LogContext, LogRecord } from '@x/core'
 import type { Call } from '../call/exchange.ts'
 
-/** The end of one run of a handler. */
+/** How one run of a handler ended. */
 export type RunEndKind = 'finished' | 'failed' | 'asked' | 'handed_off' | 'became_task' | 'cancelled'
 
-/** A call of the server, and the method and the tool, prompt or resource that it is for. */
+/** A call of the server, with its method and the tool, prompt or resource that it is for. */
 export interface CallSubject {
-  /** The call as the handler received it. Its context has the values that middleware added. */
+  /** As the handler received it. Its context has the values that middleware added. */
   readonly call: Call
   readonly method: string
-  /** The name of the tool or prompt, or the URI of the resource. */
+  /** Name of the tool or prompt, or URI of the resource. */
   readonly name: string
 }
 
 /**
- * The events of a server, by type. No event contains arguments, answers, results, states or tokens. An error may
- * contain any text that its author put into it.
+ * Events of a server, by type. None contains arguments, answers, results, states or tokens. An error may contain any
+ * text that its author put into it.
  */
 export interface ServerEvents {
   /** A call continues with the journal that an earlier run left in `requestState` or in a task. */
   resume: CallSubject & {
-    /** The number of rounds in which the client was asked. */
+    /** Rounds in which the client was asked. */
     readonly round: number
     readonly handOffCount: number
-    /** The beginning of the call, in milliseconds since 1970. */
+    /** When the call began, in milliseconds since 1970. */
     readonly startedAt: number
-    /** The parts that the extensions of the earlier run recorded, by the name of the part. */
+    /** What the extensions of the earlier run recorded, by name. */
     readonly recordedParts: Readonly<Record<string, JsonObject>>
   }
   /** A run of a handler has ended. A call that asks its client has a run for each round. */
   run: CallSubject & {
     readonly end: RunEndKind
     readonly round: number
-    /** The number of steps whose work this run has done. */
+    /** Steps whose work this run has done. */
     readonly stepCount: number
-    /** The number of questions that this run leaves to its client. */
+    /** Questions that this run leaves to its client. */
     readonly questionCount: number
     readonly handOffCount: number
     readonly startedAt: number
     readonly durationMs: number
-    /** The error of a run that failed. */
+    /** Error of a run that failed. */
     readonly error: unknown
   }
   /** The work of a step has ended. A step whose result is in the journal causes no event. */
@@ -47,28 +47,28 @@ export interface ServerEvents {
   /** A run asks its client. */
   question: CallSubject & {
     readonly key: string
-    /** The method of the input request, such as `elicitation/create`. */
+    /** Method of the input request, such as `elicitation/create`. */
     readonly kind: string
-    /** The number of times that the question was asked before. */
+    /** How often the question was asked before. */
     readonly repeatCount: number
   }
   /** The handler has read the answer to a question for the first time. */
   answer: CallSubject & {
     readonly key: string
     readonly kind: string
-    /** The answer of the user. `accept` for answers of other kinds than elicitation. */
+    /** What the user answered. `accept` for answers of other kinds than elicitation. */
     readonly action: 'accept' | 'decline' | 'cancel' | 'invalid'
   }
   /** A call leaves this instance with its state, and its client sends it to another one. */
   hand_off: CallSubject & {
     readonly reason: 'load' | 'policy' | 'stopping'
-    /** The number of hand-offs of the call, including this one. */
+    /** Hand-offs of the call so far, including this one. */
     readonly handOffCount: number
-    /** The load at the time of the decision. */
+    /** The load when that was decided. */
     readonly load: {
       readonly running: number
       readonly eventLoopDelayMs: number
-      /** The used share of the heap limit, from 0 to 1. Undefined if the heap is not measured. */
+      /** Used share of the heap limit, from 0 to 1. Undefined if the heap is not measured. */
       readonly heapShare: number | undefined
     }
   }
@@ -85,9 +85,9 @@ export interface ServerEvents {
   /** A transport rejected a request. The server did not receive it. */
   request_refused: {
     readonly transport: 'http' | 'stdio'
-    /** The HTTP status. Undefined for other transports, and for a connection that was closed without an answer. */
+    /** HTTP status. Undefined for other transports, and for a connection that was closed without an answer. */
     readonly status: number | undefined
-    /** The check that rejected the request. */
+    /** Which check rejected the request. */
     readonly reason: 'host' | 'origin' | 'media_type' | 'headers' | 'size' | 'syntax' | 'authentication' | 'connection'
   }
   /** A stream of changes was acknowledged. */
@@ -96,25 +96,25 @@ export interface ServerEvents {
   stream_closed: {
     readonly call: Call
     readonly durationMs: number
-    /** `expired` means that the token of the caller has expired. */
+    /** `expired` means that the caller's token has expired. */
     readonly reason: 'client' | 'server' | 'expired' | 'slow_reader' | 'error'
   }
   /**
-   * A call has become a task. `taskDigest` is a digest of its id, which itself would let a reader use the task. It is
-   * undefined on platforms without synchronous digests.
+   * A call has become a task. `taskDigest` is a digest of its id, because a reader could use the task with the id
+   * itself. Undefined on platforms without synchronous digests.
    */
   task_created: { readonly taskDigest: string | undefined; readonly tool: string; readonly call: Call }
   /** A worker of this instance has claimed a task. */
   attempt_started: {
     readonly taskDigest: string | undefined
     readonly tool: string
-    /** The number of this attempt, from 1. */
+    /** Which attempt this is, from 1. */
     readonly attempt: number
-    /** The number of leases that expired since a step was last recorded. */
+    /** Leases that expired since a step was last recorded. */
     readonly failures: number
     /** Milliseconds for which the task was ready, or since its last lease expired. */
     readonly waitedMs: number
-    /** The number of recorded entries of the journal. */
+    /** Recorded entries of the journal. */
     readonly entryCount: number
   }
   /** An attempt of this instance has ended. */
@@ -137,7 +137,7 @@ export interface ServerEvents {
   warning: { readonly warning: LogRecord }
 }
 
-/** One event of a server. `type` determines the other members. */
+/** `type` determines the other members. */
 export type ServerEvent = {
   [Type in keyof ServerEvents]: { readonly type: Type } & ServerEvents[Type]
 }[keyof ServerEvents]

@@ -5,18 +5,18 @@ import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 import type { ConnectionState } from './connection-state.ts'
 import type { ServerEvent } from './server-event.ts'
 
-/** A kind of list whose changes clients can subscribe to. `resources` includes resource templates. */
+/** A list whose changes clients can subscribe to. `resources` includes resource templates. */
 export type ListKind = 'tools' | 'prompts' | 'resources'
 
-/** The load of a server. Its host (a transport, a gateway or a test) reads it. */
+/** How busy a server is. Its host (a transport, a gateway or a test) reads it. */
 export interface ServerLoad {
-  /** True if load balancers should send calls to this instance, because it is neither draining nor overloaded. */
+  /** True if load balancers should send calls to this instance: it is neither draining nor overloaded. */
   readonly ready: boolean
   /** True after {@link Server.drain} has announced a stop. */
   readonly draining: boolean
-  /** The number of handlers that run now. */
+  /** Handlers that run now. */
   readonly running: number
-  /** The names of extensions and stores that could not be reached when {@link Server.ready} was last called. */
+  /** Extensions and stores that could not be reached when {@link Server.ready} was last called. */
   readonly unavailable: readonly string[]
 }
 
@@ -26,12 +26,12 @@ export type Undrain = () => void
 /** Options of {@link Server.drain}. */
 export interface DrainOptions {
   /**
-   * True to keep running calls on this instance, because load balancers may still choose it and would send a handed-off
-   * call back to it. A second `drain` without this option hands the calls off. Default: false.
+   * Keeps running calls on this instance, because load balancers may still choose it and would send a handed-off call
+   * back to it. A second `drain` without this option hands the calls off. Default: false.
    */
   readonly keepCalls?: boolean | undefined
   /**
-   * Milliseconds that the host gives running calls. The value only times hand-offs: `drain` itself aborts nothing.
+   * Milliseconds that the host gives running calls. This only times hand-offs: `drain` itself aborts nothing.
    * `serverOf` ignores it. Default: 5,000.
    */
   readonly graceMs?: number | undefined
@@ -39,83 +39,82 @@ export interface DrainOptions {
 
 /** Options of {@link Server.close}. */
 export interface CloseOptions {
-  /** The time in milliseconds in which running work can finish. Default: 5,000. */
+  /** Milliseconds in which running work can finish. Default: 5,000. */
   readonly graceMs?: number | undefined
 }
 
 /**
- * A server, as its host (a transport, a gateway or a test) uses it. `createServer` of `@x/server` creates one, and
- * `serverOf` creates one from an exchange.
+ * A server, as its host (a transport, a gateway or a test) uses it. `createServer` of `@x/server` makes one of
+ * definitions, and `serverOf` of an exchange.
  */
 export interface Server extends AsyncResource {
-  /** The function that answers requests. Any number of connections and callers may share it. */
+  /** Answers requests. Any number of connections and callers may share it. */
   readonly exchange: Exchange
-  /** The server's name and version. */
+  /** Name and version of the server. */
   readonly info: Implementation
-  /** The load at this moment. */
+  /** Load at this moment. */
   readonly load: ServerLoad
-  /** The ledger, which counts everything that the server, its transports and its extensions keep for a caller. */
+  /** Counts everything that the server, its transports and its extensions keep for a caller. */
   readonly ledger: Ledger
-  /** The log for the errors and warnings of the server, its transports and its extensions. It never throws. */
+  /** For errors and warnings of the server, its transports and its extensions. Never throws. */
   readonly log: Log
-  /** Passes an event of a transport to the extensions that observe. Undefined if none does. It never throws. */
+  /** Passes an event of a transport to the extensions that observe. Undefined if none does. Never throws. */
   readonly emit: ((event: ServerEvent) => void) | undefined
-  /** The adapters for other protocol revisions. A transport passes requests of these revisions to its adapter. */
+  /** For other protocol revisions: a transport passes their requests to its adapter. */
   readonly adapters: ProtocolAdapters
   /**
-   * The reason why only this machine may connect to the server. Transports then refuse to listen on addresses that
-   * other machines can reach. Undefined if other machines may connect.
+   * Why only this machine may connect to the server. Transports then refuse to listen on addresses that others can
+   * reach. Undefined if others may connect.
    */
   readonly localOnly: string | undefined
   /**
-   * The reason why what the server seals opens in this process alone, and not after a restart or at another instance:
-   * it has no key of its own. Transports log it when other machines can connect. Undefined if the server has a key.
+   * Why what the server seals opens in this process alone, and not after a restart or at another instance: it has no
+   * key of its own. Transports log it when other machines can connect. Undefined if the server has a key.
    */
   readonly singleProcess: string | undefined
   /** True if calls need a principal. Transports then refuse to listen beyond loopback without `auth`. */
   readonly needsPrincipal: boolean
   /**
-   * Resolves with true if the server and its dependencies can serve calls now. The HTTP endpoint `/readyz` calls it.
-   * Never rejects.
+   * True if the server, and what it depends on, can serve calls now. The HTTP endpoint `/readyz` calls it. Never
+   * rejects.
    */
   ready(): Promise<boolean>
   /** Notifies the subscribers of all instances that a list has changed. Rejects when the change bus fails. */
   notifyListChanged(kind: ListKind): Promise<void>
   /**
-   * Notifies the subscribers of a resource, on all instances, that the resource has changed. Rejects when the change
-   * bus fails.
+   * Notifies the subscribers of a resource, on all instances, that it has changed. Rejects when the change bus fails.
    */
   notifyResourceUpdated(uri: string): Promise<void>
-  /** Passes a notification of a client to the extensions that declare its method. Drops any other notification. */
+  /** Passes a client's notification to the extensions that declare its method, or drops it. */
   receive(notification: RpcNotification, call: Call): void
   /**
-   * Announces a stop. From now on `load.ready` is false. Each running call that another instance can continue is handed
-   * off at its next step or checkpoint. A call that was handed off several times before leaves later. A call with
+   * Announces a stop. From now on `load.ready` is false, and each running call that another instance can continue is
+   * handed off at its next step or checkpoint; one that was handed off several times before leaves later. A call with
    * almost ten hand-offs stays, because clients accept only a limited number of results that are not final. The
    * returned function withdraws the announcement.
    */
   drain(options?: DrainOptions): Undrain
   /**
    * Releases running tasks for other instances, ends subscriptions, and closes the extensions, including the engine of
-   * tasks. Does not close a bus, a store or a pool that the program made: use the option `close` of `createServer`.
-   * Does not wait for running calls or abort them, because the transport does that. A second call returns the same
-   * promise. Transports call `close` when they stop.
+   * tasks. A bus, a store or a pool that the program made stays open: use the option `close` of `createServer`. Running
+   * calls are neither awaited nor aborted, because the transport does that. A second call returns the same promise.
+   * Transports call `close` when they stop.
    */
   close(options?: CloseOptions): Promise<void>
   /**
-   * Registers a host, such as a listening port or a pair of streams. The returned function releases the host. The
-   * server closes when its last host is released.
+   * Registers a host, such as a listening port or a pair of streams. The returned function releases it, and the server
+   * closes with its last host.
    */
   attachHost(): (options?: CloseOptions) => Promise<void>
 }
 
-/** Throws a TypeError for a value that is no server, such as the definition of one. Programs without types pass them. */
+/** Throws a TypeError for what is no server, such as the definition of one. Programs without types pass it. */
 export function checkServer(server: unknown, where: string): void {
   if (typeof server === 'object' && server !== null && 'exchange' in server && 'adapters' in server) return
   throw new TypeError(`${where} takes a server, as in ${where}(createServer({ name, version, tools }))`)
 }
 
-/** Creates the `attachHost` of a server, which counts the hosts. The release of the last host closes the server. */
+/** Counts a server's hosts. Releasing the last one closes the server. */
 export function createAttachHost(close: (options?: CloseOptions) => Promise<void>): Server['attachHost'] {
   let hostCount = 0
   return () => {
@@ -130,27 +129,24 @@ export function createAttachHost(close: (options?: CloseOptions) => Promise<void
   }
 }
 
-// TypeScript's lib `es2022` lacks `Symbol.asyncDispose`, which `await using` needs and which Node 20 has. The
-// declaration is the same as in lib `esnext.disposable`, so that both merge.
+// TypeScript's lib `es2022` lacks `Symbol.asyncDispose`, which `await using` needs and Node 20 has. Declared as in lib
+// `esnext.disposable`, so that both merge.
 declare global {
   interface SymbolConstructor {
     readonly asyncDispose: unique symbol
   }
 }
 
-/** A resource that `await using` closes at the end of its scope. */
+/** Can be closed by `await using` at the end of its scope. */
 export interface AsyncResource {
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /** A connection to a server, over any transport. It keeps sockets or a process open until it is closed. */
 export interface Connection extends AsyncResource {
-  /** The function that sends requests. Any number of clients may share it. */
+  /** Sends requests. Any number of clients may share it. */
   readonly exchange: Exchange
-  /**
-   * The name of the server in error messages: its URL without the query, or its program. Absent if the server has
-   * neither.
-   */
+  /** Names the server in error messages: its URL without the query, or its program. Absent if it has neither. */
   readonly url?: string | undefined
   /**
    * True if requests may come from several principals, for example because `headers` of the connection is a function. A
@@ -163,17 +159,17 @@ export interface Connection extends AsyncResource {
    */
   readonly peer?: ConnectionPeer | undefined
   /**
-   * The state of the connection. The error of a call that times out while a login is open has the `reason` as its cause.
-   * Absent for a connection that does not say.
+   * State of the connection. If a call times out while a login is open, its error has the `reason` as cause. Absent for
+   * a connection that does not say.
    */
   readonly state?: ConnectionState | undefined
-  /** Calls a function after each change of `state`. Returns a function that removes it. */
+  /** Calls `listener` after each change of `state`. The returned function removes it. */
   onStateChange?(listener: (state: ConnectionState) => void): () => void
-  /** A signal that {@link close} aborts. Code that retries requests then stops. */
+  /** Aborts on {@link close}. Code that retries requests then stops. */
   readonly closed: AbortSignal
   /**
-   * Sends a notification to the server. Resolves when the notification was sent, and rejects if it cannot be sent.
-   * Absent for a connection that can only send requests.
+   * Sends a notification to the server, and rejects if it cannot be sent. Absent for a connection that can only send
+   * requests.
    */
   notify?(notification: RpcNotification, call: Call): Promise<void>
   /** Rejects the pending requests, and releases the sockets or the process. */
@@ -188,12 +184,9 @@ export type ConnectionPeer =
   | { readonly revision: '2026-07-28' }
   | { readonly revision: Exclude<(typeof protocolVersions)[number], '2026-07-28'>; readonly namesCalls: boolean }
 
-/**
- * The part of a connection that a client needs. A connection without `closed` and `close` has no resources and is never
- * closed.
- */
+/** As much of a connection as a client needs. One without `closed` and `close` has no resources and is never closed. */
 export type ConnectionView = Pick<Connection, 'exchange' | 'url' | 'canMixPrincipals' | 'state'> &
   Partial<Pick<Connection, 'closed' | 'close' | 'peer'>>
 
-/** The target of a client's requests: a connection, a server in this process, or any exchange. */
+/** Where a client sends its requests: a connection, a server in this process, or any exchange. */
 export type ClientTarget = ConnectionView | Server | Exchange

@@ -1,11 +1,11 @@
 import type { HeaderParam, Implementation, JsonObject, RpcRequest } from '@x/schema'
 import type { Call, Middleware } from '../call/exchange.ts'
 
-/** What a search over tools needs to know of its server. */
+/** What a search over tools must know of its server. */
 export interface SearchedServer {
   readonly info: Implementation
   /**
-   * Returns a tool as `tools/list` shows it to a caller. Undefined for a tool that the caller may not use. Rejects with an
+   * A tool as `tools/list` shows it to a caller. Undefined for one that the caller may not use. Rejects with an
    * `McpError` for the caller if the tool cannot be looked up now.
    */
   readonly findTool: (
@@ -13,26 +13,27 @@ export interface SearchedServer {
     request: RpcRequest,
     call: Call,
   ) => JsonObject | undefined | Promise<JsonObject | undefined>
-  /**
-   * Returns the arguments of a tool that headers repeat. Absent for a gateway: its connections to upstreams know them.
-   */
+  /** Arguments of a tool that headers repeat. Absent for a gateway: its connections to upstreams know them. */
   readonly headerParamsOf?: ((name: string) => readonly HeaderParam[] | undefined) | undefined
 }
 
-/** Replaces a long list of tools by a search. Made by `toolSearch` of `@x/server/tool-search` or `@x/gateway/tool-search`. */
+/**
+ * Puts a search in place of a long list of tools. Made by `toolSearch` of `@x/server/tool-search` or
+ * `@x/gateway/tool-search`.
+ */
 export interface ToolSearch {
-  /** The names of its own tools, which no tool of the server can have. */
+  /** Names of its own tools, which no tool of the server can have. */
   readonly names: readonly string[]
-  /** The names of the tools that stay listed. */
+  /** Names of the tools that stay listed. */
   readonly always: readonly string[]
-  /** Creates the search of one server. */
+  /** Makes the search of one server. */
   start(server: SearchedServer): ToolSearchLayers
 }
 
-/** The two places of a search in a server. */
+/** A search has two places in a server. */
 export interface ToolSearchLayers {
-  /** The middleware around everything else. */
+  /** Goes around everything else. */
   readonly outermost: Middleware
-  /** The middleware around the server itself. */
+  /** Goes around the server itself. */
   readonly innermost: Middleware
 }

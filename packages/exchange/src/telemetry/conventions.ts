@@ -1,9 +1,9 @@
 import { errorCodes, isJsonObject, legacyResourceNotFound, type RpcRequest } from '@x/schema'
 
 /**
- * The names of OpenTelemetry that spans and metrics have. They follow the folder `model/mcp` of
- * `open-telemetry/semantic-conventions-genai` at 14567fad, with semantic conventions 1.41.0 of OpenTelemetry. Names that
- * begin with `dev.x.` are our own, because the conventions have none for them.
+ * Names for spans and metrics. They follow the folder `model/mcp` of `open-telemetry/semantic-conventions-genai` at
+ * 14567fad, with semantic conventions 1.41.0 of OpenTelemetry. Those that begin with `dev.x.` are our own, because the
+ * conventions have none for them.
  */
 export const conventions = {
   /** Names of attributes of spans and metrics. */
@@ -58,15 +58,15 @@ export const conventions = {
     taskCount: 'dev.x.tasks.count',
     oldestTaskAge: 'dev.x.tasks.oldest.age',
   },
-  /** The method of a request that the server does not serve. */
+  /** For a method that the server does not serve. */
   otherMethod: '_OTHER',
-  /** The bounds of the buckets of a duration, in seconds. */
+  /** Buckets of a duration, in seconds. */
   durationBounds: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300],
 } as const
 
 /**
- * The methods of the published extensions. A client and a proxy do not know what a server serves, so they name these and
- * those of the protocol, and no method that a caller could have invented.
+ * Methods of the published extensions. A client and a proxy do not know what a server serves, so they name these and
+ * those of the protocol, and none that a caller could have invented.
  */
 export const extensionMethods: ReadonlySet<string> = new Set([
   'tasks/get',
@@ -86,12 +86,12 @@ const callerErrorCodes: ReadonlySet<number> = new Set([
   legacyResourceNotFound,
 ])
 
-/** Returns true for the code of a mistake of the caller, which is no error of the server. */
+/** The caller made the mistake, so it is no error of the server. */
 export function isCallerError(code: number): boolean {
   return callerErrorCodes.has(code)
 }
 
-/** The identity of a span, as OpenTelemetry has it. */
+/** A span as OpenTelemetry identifies it. */
 export interface SpanIdentity {
   readonly traceId: string
   readonly spanId: string
@@ -99,12 +99,15 @@ export interface SpanIdentity {
   readonly traceState?: { serialize(): string } | undefined
 }
 
-/** Returns the `traceparent` of a span (W3C Trace Context, version 00). */
+/** W3C Trace Context, version 00. */
 export function formatTraceparent({ traceId, spanId, traceFlags }: SpanIdentity): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
 }
 
-/** Puts a span into the `_meta` of a request, in place of the one that may be there (basic/index, OpenTelemetry trace context). */
+/**
+ * Puts a span into the `_meta` of a request, in place of one that may be there (basic/index, OpenTelemetry trace
+ * context).
+ */
 export function withTraceContext(request: RpcRequest, span: SpanIdentity): RpcRequest {
   const { params = {} } = request
   const { tracestate: _, ...meta } = isJsonObject(params['_meta']) ? params['_meta'] : {}
@@ -113,7 +116,7 @@ export function withTraceContext(request: RpcRequest, span: SpanIdentity): RpcRe
   return { ...request, params: { ...params, _meta: { ...meta, ...traceContext } } }
 }
 
-/** Returns the attributes of the outcome of a request or call. */
+/** Attributes of the outcome of a request or call. */
 export function outcomeAttributesOf(outcome: {
   readonly statusCode?: string | undefined
   readonly errorType?: string | undefined

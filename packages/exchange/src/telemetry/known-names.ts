@@ -1,26 +1,26 @@
 import { findMethodRow, isJsonObject, type JsonObject } from '@x/schema'
 
-/** The tool or prompt that a request names. */
+/** Which tool or prompt a request names. */
 export interface NamedTarget {
   readonly name: string | undefined
   readonly isTool: boolean
 }
 
-/** The largest number of names that are remembered. A server could accept any number of names. */
+/** A server could accept any number of names. */
 const maxKnownNames = 500
 
 /**
- * The names of tools and prompts that a server has listed or served. A name of a call may come from a model, which can
- * invent any number of names. So it becomes part of a name or attribute only after the server has listed it, or has
+ * Names of tools and prompts that a server has listed or served. A name in a call may come from a model, which can
+ * invent any number of them, so it becomes part of a name or attribute only after the server has listed it, or has
  * answered it with a result.
  */
 export interface KnownNames {
   has(target: NamedTarget): boolean
-  /** Adds the names that the result of a request proves: those of a list, or that of a call without an error. */
+  /** Adds the names that a result proves: those of a list, or that of a call without an error. */
   learn(method: string, target: NamedTarget, result: JsonObject): void
 }
 
-/** Creates an empty {@link KnownNames}. */
+/** No name is known at first. */
 export function createKnownNames(): KnownNames {
   const names = new Set<string>()
   const add = (isTool: boolean, name: unknown): void => {
@@ -38,7 +38,7 @@ export function createKnownNames(): KnownNames {
   }
 }
 
-/** Returns the tool or prompt that the params of a request name. */
+/** Reads the tool or prompt from the params of a request. */
 export function namedTargetOf(method: string, params: JsonObject | undefined): NamedTarget {
   const row = findMethodRow(method)
   const name = row?.targetParam === 'name' ? params?.['name'] : undefined

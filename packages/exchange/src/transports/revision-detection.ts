@@ -12,9 +12,8 @@ import {
 const maxShownLength = 100
 
 /**
- * Returns the error for a client that begins with the handshake of an earlier revision, and undefined for any other
- * request. The user of such a client may see only the message of the error (basic/versioning, compatibility).
- * `supportedVersions` are the revisions that the server supports.
+ * For a client that begins with the handshake of an earlier revision; undefined for any other request. Its user may see
+ * only the error's message (basic/versioning, compatibility). `supportedVersions` are those of the server.
  */
 export function findRevisionError(
   { method, params }: RpcRequest,
@@ -40,7 +39,7 @@ const modernErrorCodes: ReadonlySet<number> = new Set([
   errorCodes.missingRequiredClientCapability,
 ])
 
-/** A `server/discover` request without client info and capabilities. */
+/** `server/discover` without client info and capabilities. */
 export const discoverProbe: RpcRequest = {
   jsonrpc: '2.0',
   id: 0,
@@ -49,9 +48,8 @@ export const discoverProbe: RpcRequest = {
 }
 
 /**
- * Returns true if a response to `server/discover` comes from a server that has this method, which is a server of this
- * or a later revision. Servers of earlier revisions answer with various error codes (basic/versioning, backward
- * compatibility).
+ * True if the response comes from a server that has this method, and so is of this or a later revision. Servers of
+ * earlier revisions answer with various error codes (basic/versioning, backward compatibility).
  */
 export function supportsDiscover(response: RpcResponse): boolean {
   if ('result' in response) return Array.isArray(response.result['supportedVersions'])
@@ -60,10 +58,7 @@ export function supportsDiscover(response: RpcResponse): boolean {
   return modernErrorCodes.has(code) || (isJsonObject(data) && typeof data['retryAfterMs'] === 'number')
 }
 
-/**
- * The `initialize` request of the last revision before this one. A server of any earlier revision answers it with its
- * own revision.
- */
+/** `initialize` of the last revision before this one. A server of any earlier revision answers it with its own. */
 export const olderInitializeRequest: RpcRequest = {
   jsonrpc: '2.0',
   id: 0,
@@ -75,13 +70,13 @@ export const olderInitializeRequest: RpcRequest = {
   },
 }
 
-/** Returns the earlier revision in a response to {@link olderInitializeRequest}, or undefined for other responses. */
+/** Reads the earlier revision from a response to {@link olderInitializeRequest}. Undefined for other responses. */
 export function olderRevisionIn(response: RpcResponse): string | undefined {
   const namedRevision = 'result' in response ? response.result['protocolVersion'] : undefined
   return olderVersions.find((version) => version === namedRevision)
 }
 
-/** Returns the message for the user of a client whose server supports only earlier revisions. */
+/** For the user of a client whose server supports only earlier revisions. */
 export function olderServerMessage(revision: string | undefined): string {
   const revisionText = revision ?? 'one of an earlier revision'
   return `this client speaks only MCP ${protocolVersion}; the server answered as ${revisionText}`
