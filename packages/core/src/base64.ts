@@ -1,7 +1,7 @@
-/** The number of bytes that one call of `String.fromCharCode` converts. More arguments could overflow the stack. */
+/** More arguments of `String.fromCharCode` could overflow the stack. */
 const chunkBytes = 0x2000
 
-/** Returns bytes in Base64 with padding, as the protocol's `blob` members require (RFC 4648, section 4). */
+/** Base64 with padding, as the protocol's `blob` members require (RFC 4648, section 4). */
 export function encodeBase64(bytes: Uint8Array): string {
   let binaryString = ''
   for (let start = 0; start < bytes.length; start += chunkBytes) {
@@ -10,12 +10,12 @@ export function encodeBase64(bytes: Uint8Array): string {
   return btoa(binaryString)
 }
 
-/** Returns bytes in URL-safe Base64 without padding (RFC 4648, section 5). */
+/** URL-safe Base64 without padding (RFC 4648, section 5). */
 export function encodeBase64url(bytes: Uint8Array): string {
   return encodeBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** Returns the bytes of a text in Base64, or undefined if the text is not Base64. */
+/** Undefined if the text is not Base64. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   let binaryString: string
   try {

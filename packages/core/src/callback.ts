@@ -1,7 +1,7 @@
 /**
- * Calls a function of an author whose result nothing waits for, such as a log or an observer. What it throws, or what
- * its promise rejects with, goes to `report`, which must not throw. An async function fits every type that returns
- * `void`, and its rejection would otherwise end the process.
+ * Calls a function of an author whose result nothing waits for, such as a log or an observer. An async function fits
+ * every type that returns `void`, and its rejection would end the process; so what it throws or rejects with goes to
+ * `report`, which must not throw.
  */
 export function callListener<T>(listener: (value: T) => unknown, value: T, report: (error: unknown) => void): void {
   try {
@@ -13,8 +13,8 @@ export function callListener<T>(listener: (value: T) => unknown, value: T, repor
 }
 
 /**
- * Returns the result of a function that must answer at once. A promise is truthy and has none of the expected members,
- * so taking one for an answer would, for example, show a hidden tool to every caller.
+ * Calls for an answer at once. A promise is truthy and has none of the expected members, so taking one for an answer
+ * would, for example, show a hidden tool to every caller.
  *
  * @throws TypeError for a promise. What the promise rejects with is dropped.
  */
@@ -24,7 +24,7 @@ export function requireSync<T>(name: string, result: T): T {
   throw new TypeError(`${name} returned a promise: it must return its result at once`)
 }
 
-/** Returns the part of a store that belongs to one owner: the store itself if it has no parts. */
+/** The part of a store that belongs to one owner, or the store itself if it has no parts. */
 export function storeOfOwner<Store>(
   store: Store & { readonly forOwner?: ((owner: string) => Store) | undefined },
   owner: string,
@@ -32,7 +32,7 @@ export function storeOfOwner<Store>(
   return requireSync('forOwner', store.forOwner?.(owner)) ?? store
 }
 
-/** Returns true for a promise, also of another realm or library. This is never true for JSON, which has no functions. */
+/** Also of another realm or library. Never true for JSON, which has no functions. */
 export function isPromiseLike<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false
   return 'then' in value && typeof value.then === 'function'

@@ -1,22 +1,22 @@
-/** A signal, or an object that has one, such as a call. */
+/** A signal, or what has one, such as a call. */
 export type Cancellable = AbortSignal | { readonly signal: AbortSignal }
 
 /**
- * The cancellation of a call, from which its signal is made. The signal is created when it is read first, because few
- * handlers read it and its creation takes longer than the rest of most calls.
+ * Cancels a call. Its signal is made when it is read first, because few handlers read it and making one takes longer
+ * than the rest of most calls.
  */
 export class Cancellation {
   #isCancelled = false
   #reason: unknown
   #controller: AbortController | undefined
-  /** The callbacks in the order of their addition. Undefined while there are none, which is the usual case. */
+  /** In the order of their addition. Undefined while there are none, which is usual. */
   #listeners: ((reason: unknown) => void)[] | undefined
 
   get isCancelled(): boolean {
     return this.#isCancelled
   }
 
-  /** The reason of the cancellation. Undefined before it. */
+  /** Undefined before the cancellation. */
   get reason(): unknown {
     return this.#reason
   }
@@ -29,7 +29,7 @@ export class Cancellation {
     return this.#controller.signal
   }
 
-  /** Cancels, and aborts the signal if it was read. Later calls do nothing, so that the first reason is kept. */
+  /** Cancels, and aborts the signal if it was read. Later calls do nothing, so the first reason stays. */
   cancel(reason: unknown): void {
     if (this.#isCancelled) return
     this.#isCancelled = true
@@ -40,16 +40,15 @@ export class Cancellation {
     if (listeners !== undefined) for (const listener of listeners) listener(reason)
   }
 
-  /** Adds a callback, which receives the reason. {@link onCancel} does the same for any object. */
+  /** Calls the listener with the reason. {@link onCancel} does the same for any object. */
   add(listener: (reason: unknown) => void): void {
-    // An array literal with one item allocates room for one item. A push onto an empty array allocates room for
-    // seventeen.
+    // An array literal with one item allocates room for one. A push onto an empty array allocates room for seventeen.
     if (this.#isCancelled) listener(this.#reason)
     else if (this.#listeners === undefined) this.#listeners = [listener]
     else this.#listeners.push(listener)
   }
 
-  /** Removes a callback. */
+  /** Undoes {@link Cancellation.add}. */
   remove(listener: (reason: unknown) => void): void {
     const index = this.#listeners?.indexOf(listener) ?? -1
     if (index !== -1) this.#listeners?.splice(index, 1)
@@ -67,8 +66,8 @@ interface SignalHolder {
 }
 
 /**
- * Gives an object the signal of another object, such as a {@link Cancellation} or a call. The signal is still created
- * only when it is read. A copy of the object gets only the signal, because the copy may be given another one.
+ * Gives an object the signal of another, such as a {@link Cancellation} or a call, which is still made only when it is
+ * read. A copy of the object gets the signal alone, because the copy may be given another one.
  */
 export function withSignalOf<T extends object>(
   target: T,
@@ -80,8 +79,8 @@ export function withSignalOf<T extends object>(
   return target
 }
 
-// All objects share one getter. A getter in an object literal would be a new function in each object, and V8 would
-// create a hidden class for each. A shared getter needs `this`.
+// One getter for all objects. In an object literal it would be a new function each time, for which V8 would create a
+// hidden class each. Sharing it needs `this`.
 const signalProperty: PropertyDescriptor & ThisType<SignalHolder> = {
   enumerable: true,
   get() {
@@ -93,14 +92,14 @@ function defineSignal<T extends object>(target: T): asserts target is T & Signal
   Object.defineProperty(target, 'signal', signalProperty)
 }
 
-/** Returns true if an object was cancelled, like `signal.aborted`, without creating a signal. */
+/** Like `signal.aborted`, without making a signal. */
 export function isCancelled(target: Cancellable): boolean {
   return cancellationOf(target)?.isCancelled ?? signalOf(target).aborted
 }
 
 /**
- * Adds a callback that runs with the reason when the object is cancelled, or at once if it was cancelled before. {@link
- * offCancel} removes the callback.
+ * Calls the listener with the reason when the object is cancelled, or at once if it was before. {@link offCancel}
+ * removes it.
  */
 export function onCancel(target: Cancellable, listener: (reason: unknown) => void): void {
   const cancellation = cancellationOf(target)
@@ -108,14 +107,13 @@ export function onCancel(target: Cancellable, listener: (reason: unknown) => voi
   else cancellation.add(listener)
 }
 
-/** Removes a callback that {@link onCancel} added. */
+/** Undoes {@link onCancel}. */
 export function offCancel(target: Cancellable, listener: (reason: unknown) => void): void {
   const cancellation = cancellationOf(target)
   if (cancellation === undefined) listenersBySignal.get(signalOf(target))?.delete(listener)
   else cancellation.remove(listener)
 }
 
-/** Returns the cancellation behind an object, or undefined if there is only a signal. */
 function cancellationOf(target: Cancellable & Partial<SignalHolder>): Cancellation | undefined {
   const source = target[sourceKey] ?? target
   return source instanceof Cancellation ? source : undefined
@@ -128,8 +126,8 @@ function signalOf(target: Cancellable): AbortSignal {
 const listenersBySignal = new WeakMap<AbortSignal, Set<(reason: unknown) => void>>()
 
 /**
- * Adds a callback to a signal. All callbacks of a signal share one event listener. Hundreds of event listeners would
- * make Node warn of a leak, and are slow to add and remove.
+ * All callbacks of a signal share one event listener: hundreds of them would make Node warn of a leak, and are slow to
+ * add and remove.
  */
 function addToSignal(signal: AbortSignal, listener: (reason: unknown) => void): void {
   if (signal.aborted) return listener(signal.reason)

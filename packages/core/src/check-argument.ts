@@ -1,7 +1,7 @@
 import { describeGiven } from './resolve-options.ts'
 
 /**
- * Throws a TypeError for an argument that is no object, or that lacks a member that the function needs. Programs without
+ * Throws a TypeError for an argument that is no object, or lacks a member that the function needs. Programs without
  * types pass nothing, a URL, or a misspelt member.
  *
  * @example

@@ -1,12 +1,11 @@
-/** The numbers that an option may have. */
+/** Which numbers an option may have. */
 export interface NumberBounds {
   /** Default: 1. */
   readonly min?: number
   /** Default: no maximum. */
   readonly max?: number
   /**
-   * If true, only whole numbers up to 2^53 - 1 are valid. If false, any number is valid, also an infinite one. Default:
-   * true.
+   * Accepts only whole numbers up to 2^53 - 1. With false, any number is valid, also an infinite one. Default: true.
    */
   readonly isWhole?: boolean
 }
@@ -14,8 +13,7 @@ export interface NumberBounds {
 const defaults = { min: 1, max: Number.POSITIVE_INFINITY, isWhole: true } satisfies NumberBounds
 
 /**
- * Returns the value of a numeric option. Throws a RangeError for a value outside of the bounds. All packages use this
- * function.
+ * Checks a numeric option, in all packages. Throws a RangeError for a value outside of the bounds.
  *
  * @example
  * checkedNumber('timeoutMs', options.timeoutMs, { max: maxTimerMs }) // RangeError for 0

@@ -1,16 +1,16 @@
 const unitMs: Readonly<Record<DurationUnit, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** The unit of a written time span. */
+/** Unit of a written time span. */
 export type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd'
 
-/** Parses a time span such as `90s` into milliseconds. Returns undefined for another text, or a unit that is not listed. */
+/** Reads a time span such as `90s`, in milliseconds. Undefined for another text, or a unit that is not listed. */
 export function parseDuration(text: string, units: readonly DurationUnit[]): number | undefined {
   const [, digits, unit] = /^(\d{1,9})([a-z]{1,2})$/.exec(text) ?? []
   const known = units.find((name) => name === unit)
   return known === undefined ? undefined : Number(digits) * unitMs[known]
 }
 
-/** Returns a time span in its largest unit, such as `5m`, for a number of milliseconds. */
+/** Writes milliseconds in their largest unit, such as `5m`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.round(Math.abs(ms) / 1000)
   const sign = ms < 0 ? '-' : ''
@@ -19,7 +19,7 @@ export function formatDuration(ms: number): string {
   return seconds < 172_800 ? `${sign}${Math.round(seconds / 3600)}h` : `${sign}${Math.round(seconds / 86_400)}d`
 }
 
-/** Returns the value of a `Retry-After` header: whole seconds, at least one (RFC 9110, section 10.2.3). */
+/** Writes a `Retry-After` header: whole seconds, at least one (RFC 9110, section 10.2.3). */
 export function formatRetryAfter(ms: number): string {
   return String(Math.max(1, Math.ceil(ms / 1000)))
 }

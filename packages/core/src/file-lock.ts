@@ -8,19 +8,19 @@ import { parseJsonObject } from './json.ts'
 const touchIntervalMs = 5000
 const pollIntervalMs = 50
 
-/** The process that has a lock, as its file names it. */
+/** Which process has a lock, as its file names it. */
 export interface LockOwner {
   readonly id: string
   readonly pid: number
   readonly host: string
   /**
-   * The start time of the process, which distinguishes it from a later process with the same pid. Empty if the system
-   * does not report it.
+   * When the process started, which distinguishes it from a later one with the same pid. Empty if the system does not
+   * report it.
    */
   readonly startedAt: string
 }
 
-/** The milliseconds without a touch after which a lock is free. The owner touches it every 5 seconds. */
+/** After so many milliseconds without a touch, a lock is free. Its owner touches it every 5 seconds. */
 export interface LockLimits {
   /** For an owner on another machine, and for a file that names none. */
   readonly elsewhereMs: number
@@ -33,8 +33,8 @@ const removalLimits: LockLimits = { elsewhereMs: 30_000, runningMs: 30_000 }
 
 /**
  * Locks a file for this process, and resolves with the function that unlocks it. The lock of a process of this machine
- * that has ended is free at once, also if another process has its pid now. While another owner has the lock, calls
- * `onTaken`, which rejects or resolves later, and tries again. The owner is undefined while the file is being written.
+ * that has ended is free at once, even if another process has its pid now. While there is another owner, calls
+ * `onTaken`, which rejects, or resolves later to try again. The owner is undefined while the file is being written.
  */
 export async function lockFile(
   path: string,
@@ -55,17 +55,17 @@ export async function lockFile(
   touchTimer.unref()
   return async () => {
     clearInterval(touchTimer)
-    // If this process was suspended for too long, another process may have taken the lock over.
+    // If this process was suspended for too long, another one may have taken the lock over.
     if ((await readLock(path))?.owner?.id === id) await rm(path, { force: true })
   }
 }
 
-/** Waits for some milliseconds before another look at a lock. */
+/** Waits some milliseconds before another look at a lock. */
 export async function pauseForLock(): Promise<void> {
   await sleep(pollIntervalMs * (0.5 + Math.random()))
 }
 
-// It is synchronous, so that no other code of this process sees the file before its content.
+// Synchronous, so that no other code of this process sees the file before its content.
 function createLockFile(path: string, id: string): boolean {
   const owner: LockOwner = { id, pid: process.pid, host: hostname(), startedAt: readProcessStat(process.pid).startedAt }
   try {
@@ -78,8 +78,8 @@ function createLockFile(path: string, id: string): boolean {
 }
 
 /**
- * Removes a lock whose owner has ended. Only one process at a time does this, so that no process removes a lock that
- * another process has just created. Resolves with false if another process is doing it.
+ * For a lock whose owner has ended. Only one process at a time does this, so that none removes a lock that another has
+ * just created. False if another process is doing it.
  */
 async function removeAbandonedLock(path: string, limits: LockLimits): Promise<boolean> {
   const removalPath = `${path}.stale`
@@ -100,13 +100,12 @@ async function removeIfAbandoned(path: string, limits: LockLimits): Promise<void
   if (lock !== undefined && isAbandoned(lock, limits)) await rm(path, { force: true })
 }
 
-/** A lock file. Its owner is undefined while the file is being written. */
 interface LockFile {
   readonly owner: LockOwner | undefined
   readonly touchedMs: number
 }
 
-/** Reads a lock. Undefined if it was released meanwhile. */
+/** Undefined if the lock was released meanwhile. */
 async function readLock(path: string): Promise<LockFile | undefined> {
   try {
     const { mtimeMs: touchedMs } = await stat(path)
@@ -151,8 +150,8 @@ function isPidInUse(pid: number): boolean {
 }
 
 /**
- * Reads the state of a process, and its start time in the ticks that Linux counts from the machine's start: the first and
- * the 20th field after the name in parentheses (proc_pid_stat(5)). Empty if the system does not report them.
+ * State of a process, and its start time in the ticks that Linux counts from the machine's start: the first and the
+ * 20th field after the name in parentheses (proc_pid_stat(5)). Empty if the system does not report them.
  */
 function readProcessStat(pid: number): { readonly state: string; readonly startedAt: string } {
   try {

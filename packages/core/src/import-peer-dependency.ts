@@ -1,7 +1,7 @@
 /**
- * Loads an optional package. If the package is missing, rejects with an error that says what needs it, contains the
- * command to install it, and has the code of Node for a missing module. The error has neither frames nor a cause: its
- * message says everything, and no frame is in the code of the author.
+ * Loads an optional package. If it is missing, rejects with an error that says what needs it, has the command to
+ * install it, and the code of Node for a missing module. That error has neither frames nor a cause: its message says
+ * everything, and no frame is in the author's code.
  */
 export async function importPeerDependency<T>(
   packageSpec: string,
@@ -20,12 +20,12 @@ export async function importPeerDependency<T>(
 
 const missingModuleCode = 'ERR_MODULE_NOT_FOUND'
 
-/** Returns true for an error that only an installation of a package can mend, and not a later call. */
+/** True for an error that only installing a package can mend, and no later call. */
 export function isMissingModuleError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === missingModuleCode
 }
 
-/** Returns true if this package is missing. Returns false if only one of its dependencies is missing. */
+/** False if only a dependency of the package is missing. */
 function isMissingModule(error: unknown, name: string): boolean {
   return isMissingModuleError(error) && error.message.includes(`'${name}'`)
 }

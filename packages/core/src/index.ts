@@ -1,6 +1,6 @@
 /**
- * The parts that all packages of this implementation use: JSON values, time, waiting, cancellation, the log, and the
- * bus that carries changes between instances.
+ * What all packages of this implementation use: JSON values, time, waiting, cancellation, the log, and the bus that
+ * carries changes between instances.
  *
  * @module @x/core
  */

@@ -9,17 +9,17 @@ export interface JsonObject {
   readonly [key: string]: JsonValue | undefined
 }
 
-/** Returns true if a value is a JSON object, and not an array or `null`. */
+/** An object, and not an array or `null`. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Returns true if a JSON value is an array. Unlike `Array.isArray`, it narrows the type to a readonly array. */
+/** Unlike `Array.isArray`, it narrows the type to a readonly array. */
 export function isJsonArray(value: JsonValue | undefined): value is JsonArray {
   return Array.isArray(value)
 }
 
-/** Parses a text as JSON. Returns undefined for a text that is not JSON. */
+/** Undefined for a text that is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     const value: JsonValue = JSON.parse(text)
@@ -29,18 +29,18 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** Parses a text as a JSON object. Returns undefined for any other text. */
+/** Undefined for a text that is not a JSON object. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   const value = parseJson(text)
   return isJsonObject(value) ? value : undefined
 }
 
-/** Escapes the characters of a JSON text that are not visible ASCII, so that each of its characters is one byte. */
+/** Escapes what is not visible ASCII in a JSON text, so that each character is one byte. */
 export function escapeNonAscii(json: string): string {
   return json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Returns true for an object that is no instance of a class, also from another realm. */
+/** True for an object that is no instance of a class, also from another realm. */
 export function isPlainObject(value: object): boolean {
   // `getPrototypeOf` is typed as any.
   const prototype: object | null = Object.getPrototypeOf(value)
@@ -48,45 +48,42 @@ export function isPlainObject(value: object): boolean {
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'hasOwnProperty')
 }
 
-/** The rules by which {@link findJsonProblem} and {@link copyJson} accept a value. */
+/** What {@link findJsonProblem} and {@link copyJson} accept. */
 export interface JsonRules {
-  /**
-   * The maximum number of arrays and objects inside each other. It bounds the stack, and ends the walk through a cycle.
-   */
+  /** How deep arrays and objects may be nested. It bounds the stack, and ends the walk through a cycle. */
   readonly maxDepth: number
-  /** Returns true if an object that is not an array is accepted. Default: accepts every object. */
+  /** Which objects are accepted, arrays aside. Default: all. */
   readonly acceptsObject?: (object: object) => boolean
-  /** True accepts every value that is neither an array nor an object, so that only the depth is checked. */
+  /** Accepts everything that is neither an array nor an object, so that only the depth is checked. */
   readonly acceptsLeaves?: boolean
 }
 
 /** The first value that JSON cannot represent, or that breaks the rules. */
 export interface JsonProblem {
-  /** The keys and indexes of the path to the value. */
+  /** Keys and indexes of the path to the value. */
   readonly path: readonly string[]
   readonly reason: 'too_deep' | 'not_json'
   readonly value: unknown
 }
 
-/** Returns the first problem in a value, depth first, or undefined when JSON can represent the whole value. */
+/** Finds the first problem in a value, depth first. Undefined when JSON can represent all of it. */
 export function findJsonProblem(value: unknown, rules: JsonRules): JsonProblem | undefined {
   return isJsonLeaf(value) ? undefined : findProblem(value, completeRules(rules), 0)
 }
 
-/** Returns rules with all members present, because the engine reads objects of one shape faster. */
+/** All members are present, because the engine reads objects of one shape faster. */
 function completeRules({ maxDepth, acceptsObject, acceptsLeaves }: JsonRules): WalkRules {
   return { maxDepth, acceptsObject, acceptsLeaves }
 }
 
 type WalkRules = { readonly [Rule in keyof JsonRules]: JsonRules[Rule] | undefined }
 
-/** The maximum depth that the message parser accepts. */
 const maxMessageDepth = 256
 
 /**
- * Returns true if JSON can represent a value: it has no cycle and is no deeper than a message may be. Undefined members
- * of objects are accepted, because serialization omits them. This function is separate from {@link findJsonProblem} to
- * keep the bundle of a client small.
+ * True if JSON can represent a value: it has no cycle and is no deeper than a message may be. Undefined members of
+ * objects are accepted, because serialization omits them. Separate from {@link findJsonProblem}, to keep the bundle of
+ * a client small.
  */
 export function isJson(value: unknown, depth = 0): value is JsonValue {
   if (typeof value !== 'object' || value === null) return isJsonLeaf(value)
@@ -102,7 +99,7 @@ function areItemsJson(items: readonly unknown[], depth: number): boolean {
 function areMembersJson(object: object, depth: number): boolean {
   // The cast is safe: every member of an object can be read as unknown.
   const members = object as Readonly<Record<string, unknown>>
-  // `for…in` is twice as fast as a list of the members. Plain objects inherit no enumerable members.
+  // `for…in` is twice as fast as a list of the members. Plain objects inherit no enumerable ones.
   for (const key in members) {
     const member = members[key]
     if (member !== undefined && !isJson(member, depth)) return false
@@ -110,7 +107,7 @@ function areMembersJson(object: object, depth: number): boolean {
   return true
 }
 
-/** A problem whose path is still being built: each level of the walk adds its key in front when it returns. */
+/** The path is still being built: each level of the walk adds its key in front when it returns. */
 interface FoundProblem extends JsonProblem {
   readonly path: string[]
 }
@@ -147,7 +144,7 @@ function findItemProblem(items: readonly unknown[], rules: WalkRules, depth: num
 function findMemberProblem(object: object, rules: WalkRules, depth: number): FoundProblem | undefined {
   // The cast is safe: every member of an object can be read as unknown.
   const members = object as Readonly<Record<string, unknown>>
-  // `for…in` is twice as fast as a list of the members. It also visits inherited members, which JSON omits.
+  // `for…in` is twice as fast as a list of the members. It also visits inherited ones, which JSON omits.
   for (const key in members) {
     const member = members[key]
     if (member === undefined) continue
@@ -162,20 +159,20 @@ function prependKey(problem: FoundProblem, key: string): FoundProblem {
   return problem
 }
 
-/** The rules by which {@link copyJson} checks and copies a value. */
+/** How {@link copyJson} checks and copies. */
 export interface JsonCopyRules extends JsonRules {
-  /** True freezes every array and object of the copy. */
+  /** Freezes every array and object of the copy. */
   readonly isFrozen?: boolean
 }
 
-/** Returns a copy of a value without its undefined members, or the first problem if JSON cannot represent the value. */
+/** Copies a value without its undefined members. Returns the first problem if JSON cannot represent it. */
 export function copyJson(
   value: unknown,
   rules: JsonCopyRules,
 ): { readonly value: JsonValue } | { readonly problem: JsonProblem } {
   const problem = findJsonProblem(value, rules)
   if (problem !== undefined) return { problem }
-  // The cast is safe: no problem was found in the value.
+  // The cast is safe: no problem was found.
   const copy = cloneJson(value as JsonValue)
   return { value: rules.isFrozen === true ? freezeCopy(copy) : copy }
 }
@@ -186,7 +183,7 @@ function freezeCopy<Copy extends JsonValue | undefined>(copy: Copy): Copy {
   return Object.freeze(copy)
 }
 
-/** Returns a copy of a JSON value without its undefined members. This is several times as fast as `structuredClone`. */
+/** Copies a JSON value without its undefined members, several times as fast as `structuredClone`. */
 export function cloneJson(value: JsonObject): JsonObject
 export function cloneJson(value: JsonValue): JsonValue
 export function cloneJson(value: JsonValue | undefined): JsonValue | undefined
@@ -207,20 +204,20 @@ function cloneMembers(object: JsonObject): JsonObject {
   return copy
 }
 
-/** Sets a member of an object, whatever its key is. */
+/** Sets a member, whatever its key is. */
 export function setOwnMember(object: Record<string, JsonValue>, key: string, value: JsonValue): void {
-  // An assignment would call the setter of `__proto__`, and would fail for every name of a frozen `Object.prototype`.
+  // An assignment would call the setter of `__proto__`, and fail for every name of a frozen `Object.prototype`.
   if (key in Object.prototype) Object.defineProperty(object, key, { ...ownMemberDescriptor, value })
   else object[key] = value
 }
 
 const ownMemberDescriptor: PropertyDescriptor = { enumerable: true, writable: true, configurable: true }
 
-/** Returns a copy whose objects have their members in the order of their names, so that equal values are equal texts. */
+/** Sorts the members of objects by name, in a copy, so that equal values are equal texts. */
 export function sortMembers(value: JsonValue | undefined): JsonValue | undefined {
   if (isJsonArray(value)) return value.map((item) => sortMembers(item) ?? null)
   if (!isJsonObject(value)) return value
   const names = Object.keys(value).toSorted()
-  // `fromEntries` defines the members, so that a member named `__proto__` is one as well.
+  // `fromEntries` defines the members, so that one named `__proto__` is one as well.
   return Object.fromEntries(names.map((name) => [name, sortMembers(value[name])]))
 }

@@ -1,23 +1,23 @@
 import { checkedNumber } from './checked-number.ts'
-/** The bounds of one kind of resource that a {@link Ledger} counts. */
+/** How much of one kind a {@link Ledger} allows. */
 export interface LedgerBound {
-  /** The amount that one caller may have at once. */
+  /** What one caller may have at once. */
   readonly perCaller: number
-  /** The amount that all callers together may have at once. */
+  /** What all callers together may have at once. */
   readonly total: number
-  /** A remedy other than waiting, which the message of the error suggests. */
+  /** Suggested by the error's message, if waiting is not the only remedy. */
   readonly advice?: string | undefined
 }
 
-/** Milliseconds after which a caller that reached a bound may try again. Most counted things end within seconds. */
+/** Most counted things end within seconds. */
 const retryAfterMs = 1000
 
 const mebibyte = 1024 * 1024
 const unbounded = Number.POSITIVE_INFINITY
 
 /**
- * The bounds of everything that a process keeps for a peer after it has read one message. `total` is the amount that
- * fits a heap of 256 MB. `perCaller` is less, so that one caller leaves room for others.
+ * Bounds of everything that a process keeps for a peer after it has read one message. `total` is what fits a heap of
+ * 256 MB. `perCaller` is less, so that one caller leaves room for others.
  */
 export const ledgerBounds = {
   /** Connections of a proxy to servers of older revisions. Each serves one host. Over stdio, each is a process. */
@@ -71,10 +71,10 @@ export const ledgerBounds = {
   proofs: { perCaller: 10_000, total: 100_000 },
 } as const satisfies Record<string, LedgerBound>
 
-/** The kinds that a {@link Ledger} counts. */
+/** What a {@link Ledger} counts. */
 export type LedgerKind = keyof typeof ledgerBounds
 
-/** The bounds for one caller that an author may set. The defaults are in {@link ledgerBounds}. */
+/** Bounds for one caller that an author may set. The defaults are in {@link ledgerBounds}. */
 export interface LedgerLimits {
   /** Calls that run at once, 1,000 by default. */
   readonly calls?: number | undefined
@@ -90,7 +90,7 @@ export interface LedgerLimits {
   readonly bytes?: number | undefined
 }
 
-/** The kind of each option of {@link LedgerLimits}. */
+/** Which kind each option of {@link LedgerLimits} limits. */
 export const ledgerLimitTable = {
   calls: 'calls',
   waitingCalls: 'waiting_calls',
@@ -100,12 +100,12 @@ export const ledgerLimitTable = {
   bytes: 'bytes',
 } as const satisfies Record<keyof LedgerLimits, LedgerKind>
 
-/** The error for a request that would exceed a bound. */
+/** A request would exceed a bound. */
 export class LimitError extends Error {
   override readonly name = 'LimitError'
   readonly kind: LedgerKind
   readonly max: number
-  /** `caller` if one caller reached its own bound, `all` if all callers together reached the total. */
+  /** `caller` if one caller reached its own bound, `all` if all together reached the total. */
   readonly scope: 'caller' | 'all'
   readonly retryAfterMs = retryAfterMs
   readonly advice: string | undefined
@@ -122,38 +122,34 @@ export class LimitError extends Error {
   }
 }
 
-/** Returns true if a value is a {@link LimitError}, from this copy of the package or another. */
+/** True for a {@link LimitError}, also one of another copy of this package. */
 export function isLimitError(error: unknown): error is LimitError {
   return error instanceof Error && error.name === 'LimitError' && 'kind' in error && 'scope' in error
 }
 
 /**
- * Counts everything that a process keeps for its callers, by kind and by caller. A server has one ledger. All its
- * transports and extensions count in it, so that one bound of each kind holds for a caller across all of them.
+ * Counts everything that a process keeps for its callers, by kind and by caller. A server has one; all its transports
+ * and extensions count in it, so that a bound holds for a caller across all of them.
  */
 export interface Ledger {
   /**
-   * Adds an amount of a kind to the count of a caller, 1 by default. Returns a function that subtracts it again. Only
-   * the first call of that function has an effect. Throws {@link LimitError} when the amount would exceed the bound of
-   * the caller or the total. Keys come from `callerKeyOf` of `@x/exchange`.
+   * Adds to a caller's count of a kind, 1 by default. The returned function subtracts it again, once. Throws
+   * {@link LimitError} when the bound of the caller or the total would be exceeded. Keys come from `callerKeyOf` of
+   * `@x/exchange`.
    */
   take(kind: LedgerKind, callerKey: string, amount?: number): () => void
-  /** Throws the error that {@link take} would throw, and counts nothing. */
+  /** Throws what {@link take} would throw, and counts nothing. */
   check(kind: LedgerKind, callerKey: string, amount?: number): void
-  /** Returns the amount that a caller has of a kind. */
+  /** What a caller has of a kind. */
   usedBy(kind: LedgerKind, callerKey: string): number
-  /** Returns the amount that all callers have of a kind. */
+  /** What all callers have of a kind. */
   usedInAll(kind: LedgerKind): number
-  /**
-   * Returns the key of the caller that has most of a kind. When something has to be dropped, the state of this caller
-   * is dropped.
-   */
+  /** Key of the caller that has most of a kind: when something has to be dropped, it is this caller's. */
   greediestCaller(kind: LedgerKind): string | undefined
-  /** Returns the bounds of a kind. */
+  /** Bounds of a kind. */
   boundOf(kind: LedgerKind): LedgerBound
 }
 
-/** The counts of one kind. */
 interface KindCount {
   readonly bound: LedgerBound
   readonly usedByCaller: Map<string, number>
@@ -161,7 +157,7 @@ interface KindCount {
 }
 
 /**
- * Makes a ledger whose counts are zero. Throws a `RangeError` for a limit that is not a number from 1.
+ * All counts are zero at first. Throws a `RangeError` for a limit that is not a number from 1.
  *
  * @example
  * const ledger = createLedger({ calls: 50 })
@@ -175,7 +171,7 @@ export function createLedger(
 
   function check(kind: LedgerKind, callerKey: string, amount = 1): void {
     const { bound, usedByCaller, usedInAll } = counts[kind]
-    // The caller's own bound is checked first, because the caller can do something about it.
+    // Its own bound comes first, because the caller can do something about it.
     if ((usedByCaller.get(callerKey) ?? 0) + amount > bound.perCaller)
       throw new LimitError(kind, { ...bound, scope: 'caller', max: bound.perCaller })
     if (usedInAll + amount > bound.total) throw new LimitError(kind, { ...bound, scope: 'all', max: bound.total })
@@ -211,18 +207,18 @@ function createCounts(
   }
   const entries = Object.entries<LedgerBound>({ ...ledgerBounds, ...bounds }).map(([kind, bound]) => {
     const perCaller = limitByKind.get(kind) ?? bound.perCaller
-    // A limit for one caller above the default also raises the total, by the same factor.
+    // A limit for one caller above the default raises the total too, by the same factor.
     const total = bound.total * Math.max(1, perCaller / bound.perCaller)
     return [kind, { bound: { ...bound, perCaller, total }, usedByCaller: new Map(), usedInAll: 0 }]
   })
-  // The cast is safe, because the entries have the keys of the table.
+  // The cast is safe: the entries have the keys of the table.
   return Object.fromEntries(entries) as Record<LedgerKind, KindCount>
 }
 
 function adjustCount(count: KindCount, callerKey: string, amount: number): void {
   const used = (count.usedByCaller.get(callerKey) ?? 0) + amount
   count.usedInAll += amount
-  // A caller whose count is zero is deleted, so that the map does not grow with the number of callers.
+  // Deleted at zero, so that the map does not grow with the number of callers.
   if (used > 0) count.usedByCaller.set(callerKey, used)
   else count.usedByCaller.delete(callerKey)
 }

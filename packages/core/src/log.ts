@@ -1,50 +1,50 @@
 import { callListener } from './callback.ts'
 import { quoteText } from './quote-text.ts'
 
-/** The severity of a {@link LogRecord}. Each is the name of a method of `console`, pino and winston. */
+/** How severe a {@link LogRecord} is. Each level is the name of a method of `console`, pino and winston. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** One event for the operator of a server. Every part of a server writes its errors and warnings as such records. */
+/** One event for the operator of a server. All its parts report errors and warnings as such records. */
 export interface LogRecord {
   readonly level: LogLevel
-  /** The message, a sentence for people. It may quote text that a peer sent. */
+  /** A sentence for people. It may quote text that a peer sent. */
   readonly message: string
-  /** The kind of a warning, from a fixed list of the package that writes the warning. */
+  /** Which kind of warning, from a fixed list of the package that writes it. */
   readonly code?: string | undefined
-  /** The method of the request, or the part of the server, such as `ready`. */
+  /** Method of the request, or a part of the server, such as `ready`. */
   readonly method?: string | undefined
-  /** The name or URI of the tool, prompt, resource or template. */
+  /** Name or URI of the tool, prompt, resource or template. */
   readonly name?: string | undefined
-  /** The key of the question or step that a warning is about. */
+  /** Key of the question or step that a warning is about. */
   readonly key?: string | undefined
-  /** The JSON-RPC id of the request. */
+  /** JSON-RPC id of the request. */
   readonly requestId?: string | number | undefined
-  /** A digest of the task's id, for a call that runs as a task. The id itself would let a reader use the task. */
+  /** Digest of the task's id, for a call that runs as a task. A reader could use the task with the id itself. */
   readonly taskId?: string | undefined
-  /** The subject of the caller's principal. */
+  /** Subject of the caller's principal. */
   readonly principal?: string | undefined
-  /** The trace id of the request's `traceparent` (W3C Trace Context), 32 hexadecimal digits. */
+  /** Trace id of the request's `traceparent` (W3C Trace Context), 32 hexadecimal digits. */
   readonly traceId?: string | undefined
-  /** The value that was thrown, usually an `Error`. The value, its stack and its causes may contain secrets. */
+  /** What was thrown, usually an `Error`. It, its stack and its causes may contain secrets. */
   readonly err?: unknown
 }
 
 /** Receives log records. */
 export type Log = (record: LogRecord) => void
 
-/** The fields of a record that identify the request or the part of the server. */
+/** The fields that identify the request or the part of the server. */
 export type LogContext = Omit<LogRecord, 'level' | 'message' | 'code' | 'err'>
 
-/** Makes the log record of an error that was thrown. */
+/** For an error that was thrown. */
 export function errorRecord(err: unknown, context: LogContext = {}): LogRecord {
   return { ...context, level: 'error', message: describeThrown(err), err }
 }
 
 /**
- * Returns a log that never throws: errors of the given log, and rejections of an async one, are dropped, because a
- * request must not fail for its logging. Throws a TypeError for a log that is no function, such as a logger object.
- * Without a given log, each record from `info` on is written as a line to the standard error. The standard output may
- * be in use by a transport. The line begins with the name of the package.
+ * Makes a log that never throws: a request must not fail for its logging, so what the given log throws or rejects with
+ * is dropped. Throws a TypeError for a log that is no function, such as a logger object. Without a given log, each
+ * record from `info` on becomes a line on the standard error, because a transport may use the standard output. The line
+ * begins with the name of the package.
  */
 export function createLog(log: Log | undefined, packageName: string): Log {
   if (log !== undefined && typeof log !== 'function')
@@ -64,8 +64,8 @@ function writeConsoleLine(packageName: string, record: LogRecord): void {
 let isStderrGuarded = false
 
 /**
- * Makes errors of the standard error harmless for the rest of the process: its reader may go away, and the next line
- * would end the process. Called by whatever writes there. Does nothing where there is no such stream.
+ * The reader of the standard error may go away, and the next line would end the process; this makes such errors
+ * harmless. Called by all that write there. Does nothing where there is no such stream.
  */
 export function keepProcessWithoutStderr(): void {
   if (isStderrGuarded) return
@@ -76,10 +76,7 @@ export function keepProcessWithoutStderr(): void {
 const maxLineLength = 2000
 const maxCauses = 3
 
-/**
- * Formats a record as one line without control characters, because text of a peer must neither begin a new line nor
- * control a terminal.
- */
+/** One line without control characters, because text of a peer must neither begin a new line nor control a terminal. */
 function formatLogLine(packageName: string, record: LogRecord): string {
   const context = describeContext(record)
   const text = describeRecord(record)
@@ -108,7 +105,7 @@ function describeRecord({ message, err }: LogRecord): string {
 function describeThrown(error: unknown): string {
   if (error === undefined || error === null) return `${String(error)} was thrown`
   if (error instanceof Error) {
-    // The message of some errors is what a peer may read, and `detail` is what the operator needs.
+    // Some errors have a message for the peer, and `detail` for the operator.
     const detail = 'detail' in error && typeof error.detail === 'string' ? ` (${error.detail})` : ''
     return `${error.message === '' ? error.name : `${error.name}: ${error.message}`}${detail}`
   }
@@ -119,7 +116,7 @@ function describeThrown(error: unknown): string {
   return `${typeof error} ${String(error)}`
 }
 
-/** Returns the first line of the stack in the author's own code, if the engine formats stacks as V8 does. */
+/** First line of the stack in the author's own code, if the engine formats stacks as V8 does. */
 function frameOf({ message, stack = '' }: Error): string {
   // A message may have frames of another process.
   const frames = stack

@@ -1,12 +1,12 @@
 import type { JsonValue } from './json.ts'
 
-/** The values that JSON can represent and that contain no other values. */
+/** What JSON can represent and contains no other values. */
 export type JsonLeaf = string | number | boolean | null
 
 /**
- * Rejects types whose values JSON cannot write as they are. Intersect it with a parameter's own type, as in `value: T &
- * MustBeJson<T>`. Unlike `T extends JsonValue`, it accepts interfaces, although they have no index signature. The
- * compiler's error names the member: `it.list[].at: Date (write toISOString())`.
+ * Rejects types whose values JSON cannot write as they are. Intersect it with a parameter's own type, as in
+ * `value: T & MustBeJson<T>`. Unlike `T extends JsonValue`, it accepts interfaces, although they have no index
+ * signature. The compiler's error names the member: `it.list[].at: Date (write toISOString())`.
  */
 export type MustBeJson<T> = [T] extends [JsonValue | void]
   ? unknown
@@ -15,8 +15,8 @@ export type MustBeJson<T> = [T] extends [JsonValue | void]
     : { readonly 'is not JSON': NotJson<T> }
 
 /**
- * The members of a type that JSON cannot write, each with its path and advice. `never` if JSON can write all members.
- * Members more than six levels deep are checked only at run time.
+ * Members of a type that JSON cannot write, each with its path and advice; `never` if there are none. Members more than
+ * six levels deep are checked only at run time.
  */
 export type NotJson<T, Path extends string = 'it', Depth extends readonly 0[] = []> = Depth['length'] extends 6
   ? never
@@ -64,7 +64,7 @@ export type NotJsonItem<Item, Path extends string, Depth extends readonly 0[]> =
           : never)
   | NotJson<Item, `${Path}[]`, [...Depth, 0]>
 
-/** The path of an object's member. */
+/** Path of an object's member. */
 export type MemberPath<Path extends string, Key> = string extends Key
   ? `${Path}[key]`
   : Key extends string | number

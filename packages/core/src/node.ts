@@ -1,5 +1,5 @@
 /**
- * Parts that need Node: locks between processes.
+ * What needs Node: locks between processes.
  *
  * @module @x/core/node
  */

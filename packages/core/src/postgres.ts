@@ -14,34 +14,34 @@ export { BusError, type BusErrorCode, isBusError } from './bus/change-bus.ts'
 export type { NetworkBus, NetworkBusOptions } from './bus/network-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 
-/** A query of `pg` with a time limit in milliseconds. */
+/** A query of `pg`, with a time limit in milliseconds. */
 export interface PostgresQuery {
   text: string
   values?: unknown[]
   query_timeout?: number
 }
 
-/** The part of a PostgreSQL pool that the bus uses. A `Pool` of `pg` has this type. */
+/** As much of a PostgreSQL pool as the bus uses. A `Pool` of `pg` has this type. */
 export interface PostgresPool {
   query(query: PostgresQuery): Promise<unknown>
   connect(): Promise<PostgresConnection>
   /**
-   * Adds a listener that receives each connection that the pool opens, before any caller gets the connection. If the
-   * pool lacks this function, the application has to handle errors of connections that no caller has yet.
+   * Calls a listener with each connection that the pool opens, before any caller gets it. If the pool lacks this
+   * function, the application has to handle errors of connections that no caller has yet.
    */
   on?(event: 'connect', listener: (connection: PostgresConnection) => void): unknown
 }
 
-/** The part of a pool's connection that the bus uses. */
+/** As much of a pool's connection as the bus uses. */
 export interface PostgresConnection {
   query(query: PostgresQuery): Promise<unknown>
   on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown
   on(event: 'notification', listener: (notification: PostgresNotification) => void): unknown
-  /** Returns the connection to the pool, or closes it if `shouldDestroy` is true. */
+  /** Gives the connection back to the pool, or closes it if `shouldDestroy` is true. */
   release(shouldDestroy: boolean): void
 }
 
-/** A notification on a channel. */
+/** What arrives on a channel. */
 export interface PostgresNotification {
   readonly channel: string
   readonly payload?: string | undefined
@@ -50,31 +50,30 @@ export interface PostgresNotification {
 /** The options of {@link postgresBus}. */
 export interface PostgresBusOptions extends NetworkBusOptions {
   /**
-   * The channel of this service: common to all its instances, and used by no other service of the database. Default:
+   * Channel of this service: common to all its instances, and used by no other service of the database. Default:
    * `mcp_changes`.
    */
   readonly channel?: string | undefined
   /**
-   * The pool for the listening connection. Default: the pool that publishes. The listening connection needs a
-   * PostgreSQL session of its own. So give another pool if the first one connects through a proxy that shares sessions,
-   * such as PgBouncer with transaction pooling.
+   * Pool for the listening connection, which needs a PostgreSQL session of its own. Default: the pool that publishes.
+   * Give another one if that connects through a proxy that shares sessions, such as PgBouncer with transaction pooling.
    */
   readonly listenPool?: PostgresPool | undefined
 }
 
-/** The size limit of a payload: PostgreSQL accepts less than 8000 bytes. */
+/** PostgreSQL accepts less than 8000 bytes. */
 const maxBytes = 7_999
 
 /**
- * Makes a bus over LISTEN and NOTIFY of PostgreSQL. Takes a URL, or the application's own pool, which is not closed. The
- * bus keeps one connection of a pool while it has listeners. A URL needs the package `pg`.
+ * Carries changes by LISTEN and NOTIFY of PostgreSQL. Takes a URL, or your own pool, which is not closed. While it has
+ * listeners, the bus keeps one connection of a pool. A URL needs the package `pg`.
  *
  * Publishing rejects with {@link BusError} `unavailable` when PostgreSQL cannot be reached in time or more than
  * 16,777,216 characters wait, and with `too_large` for data that exceeds a payload of 7999 bytes. If the topic alone
- * exceeds the payload, all listeners are notified of a gap instead. When the listening connection is lost, a new one is
- * opened after a pause that grows with each failure. Then all listeners are notified of a gap. Give a pool of your own
- * an `error` listener: without one, `pg` ends the process when an idle connection breaks. The pool's `max` has to be at
- * least 2, and `pool.end()` waits until the bus has no listeners.
+ * exceeds it, all listeners are notified of a gap instead. A lost listening connection is opened again after a pause
+ * that grows with each failure; then all listeners are notified of a gap. Give a pool of your own an `error` listener:
+ * without one, `pg` ends the process when an idle connection breaks. The pool's `max` must be at least 2, and
+ * `pool.end()` waits until the bus has no listeners.
  *
  * @throws TypeError for an invalid channel, and RangeError for an invalid time.
  */
@@ -115,8 +114,8 @@ export function postgresBus(database: string | PostgresPool, options: PostgresBu
 }
 
 /**
- * Returns the given pool, or a pool for a URL. `close` closes only the pool of a URL. That pool is created with the
- * first query, and only a query in flight keeps the process running.
+ * A URL becomes a pool, which `close` closes; a given pool stays. The pool of a URL is created with the first query,
+ * and only a query in flight keeps the process running.
  */
 export function openPostgres<Pool>(database: string | Pool): {
   readonly pool: Pool | PostgresPool
@@ -126,7 +125,7 @@ export function openPostgres<Pool>(database: string | Pool): {
   const create = async () => {
     const { default: pg } = await importPeerDependency('pg@8', () => import('pg'), 'A URL')
     const pool = new pg.Pool({ connectionString: database, allowExitOnIdle: true })
-    // Without this listener, an idle connection that breaks would end the process. A query that fails has its own error.
+    // Without it, an idle connection that breaks would end the process. A query that fails has its own error.
     pool.on('error', () => {})
     handleConnectionErrors(pool)
     return pool
@@ -146,8 +145,7 @@ function connectPostgres(
   const { channel, timeoutMs } = listenOptions
   return async ({ handleMessage, handleLoss }, signal) => {
     const connection = await pool.connect()
-    // The connection is closed instead of returned to the pool, because it still listens to the channel and has
-    // listeners attached.
+    // Closed and not given back to the pool, because it still listens to the channel and has listeners attached.
     const releaseConnection = (): void => connection.release(true)
     // A pool cannot stop an attempt to connect, so a connection may arrive after the abort.
     if (signal.aborted) {
@@ -155,14 +153,14 @@ function connectPostgres(
       throw signal.reason
     }
     signal.addEventListener('abort', releaseConnection)
-    // Without this listener the first error of the connection would end the process.
+    // Without it, the first error of the connection would end the process.
     connection.on('error', handleLoss)
     connection.on('end', () => handleLoss(new Error('The connection has ended')))
     connection.on('notification', (notification) => {
-      // The application may have used the connection before, so that it may also listen to other channels.
+      // The application may have used the connection before, for other channels.
       if (notification.channel === channel) handleMessage(notification.payload ?? '')
     })
-    // LISTEN takes no parameters. So the channel name was checked against a grammar and is quoted here.
+    // LISTEN takes no parameters, so the channel name was checked against a grammar and is quoted here.
     await connection.query({ text: `LISTEN "${channel}"`, query_timeout: timeoutMs })
     return { ping: () => connection.query({ text: 'SELECT 1', query_timeout: timeoutMs }) }
   }
@@ -174,16 +172,12 @@ function requirePostgresChannel(channel: string): string {
   throw new TypeError(`channel is ${JSON.stringify(channel)}: ${rule}`)
 }
 
-/**
- * The pools that already have the listener of {@link handleConnectionErrors}. Several buses and engines may share a
- * pool.
- */
+/** Several buses and engines may share a pool. */
 const watchedPools = new WeakSet<object>()
 
 /**
- * Adds an error listener to each connection as soon as the pool opens it. A database that is shutting down may accept a
- * connection and end it in the same packet. That error is emitted before the caller has the connection, and an
- * unhandled error ends the process.
+ * A database that is shutting down may accept a connection and end it in the same packet. That error is emitted before
+ * the caller has the connection, and unhandled it would end the process.
  */
 function handleConnectionErrors(pool: PostgresPool): void {
   if (watchedPools.has(pool)) return
@@ -191,12 +185,12 @@ function handleConnectionErrors(pool: PostgresPool): void {
   pool.on?.('connect', ignoreConnectionErrors)
 }
 
-/** The connections that already have the listener of {@link ignoreConnectionErrors}. A pool returns them repeatedly. */
+/** A pool returns the same connections repeatedly. */
 const watchedConnections = new WeakSet<object>()
 
 /**
- * Adds an error listener to a connection, once. Without a listener an error ends the process. The error itself is not
- * needed, because the next query on the connection rejects.
+ * Adds an error listener to a connection, once: without one an error ends the process. The error itself is not needed,
+ * because the next query on the connection rejects.
  */
 export function ignoreConnectionErrors(connection: PostgresConnection): void {
   if (watchedConnections.has(connection)) return

@@ -1,8 +1,8 @@
 const maxLength = 128
 
 /**
- * Returns a value from a peer for a message or a log: as JSON in one line, shortened to 128 characters. Characters that
- * control a terminal, or that hide or reverse others, are escaped.
+ * Quotes a value from a peer in a message or a log: as JSON in one line, cut to 128 characters. Characters that control
+ * a terminal, or that hide or reverse others, are escaped.
  */
 export function quoteText(value: unknown): string {
   const json =
@@ -14,13 +14,13 @@ function shorten(text: string): string {
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
 }
 
-/** Returns a character as the escapes that JSON has for it. */
+/** Escapes a character as JSON does. */
 export function escapeCharacter(character: string): string {
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
 }
 
-/** Returns a number with its noun, such as `1 tool` or `2 tools`. */
+/** A number with its noun, such as `1 tool` or `2 tools`. */
 export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -1,16 +1,12 @@
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** The number of random bytes that a pool creates at once. */
 const poolBytes = 3072
 
-/**
- * The largest number of bytes that is taken from the pool. More bytes may be a secret key, and are created separately.
- */
+/** More bytes may be a secret key, and are drawn separately. */
 const maxPooledBytes = 22
 
 /**
- * Creates a source of random bytes that creates bytes for many requests at once. To create a few bytes takes almost as
- * long as a whole call.
+ * Draws random bytes for many requests at once: drawing a few takes almost as long as a whole call.
  *
  * Each byte is used once, because a repeated nonce would reveal both plaintexts and allow forgeries. A used pool is
  * replaced and never overwritten, so that bytes already returned do not change.
@@ -31,10 +27,10 @@ export function createRandomPool(draw: (byteCount: number) => Uint8Array): (byte
 
 const drawBytes = /* @__PURE__ */ createRandomPool((byteCount) => crypto.getRandomValues(new Uint8Array(byteCount)))
 
-/** Returns a random id of 132 bits: 22 characters that need no escape in a URL or a header. */
+/** 132 random bits: 22 characters that need no escape in a URL or a header. */
 export function randomId(): string {
   let id = ''
-  // Each character uses six bits of a byte, 132 bits in all.
+  // Six bits of a byte for each character.
   for (const byte of drawBytes(22)) id += alphabet.charAt(byte & 63)
   return id
 }

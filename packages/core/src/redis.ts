@@ -13,14 +13,14 @@ export type { NetworkBus, NetworkBusOptions } from './bus/network-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 export { encodeChange } from './bus/change-text.ts'
 
-/** The part of a Redis client that the bus uses. Connected clients of `@redis/client` and `redis` have this type. */
+/** As much of a Redis client as the bus uses. Connected clients of `@redis/client` and `redis` have this type. */
 export interface RedisClient {
   sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>
-  /** Returns a new client with the same options, not yet connected. */
+  /** A new client with the same options, not yet connected. */
   duplicate(): RedisSubscriber
 }
 
-/** The part of the listening client that the bus uses. */
+/** As much of the listening client as the bus uses. */
 export interface RedisSubscriber {
   on(event: 'error', listener: (error: unknown) => void): unknown
   connect(): Promise<unknown>
@@ -31,21 +31,21 @@ export interface RedisSubscriber {
 
 /** The options of {@link redisBus}. */
 export interface RedisBusOptions extends NetworkBusOptions {
-  /** The channel of this service: common to all its instances, and used by no other service. Default: `mcp:changes`. */
+  /** Channel of this service: common to all its instances, and used by no other service. Default: `mcp:changes`. */
   readonly channel?: string | undefined
 }
 
-/** The size limit of a message. Redis allows more, but a change is a name and little data. */
+/** Redis allows more, but a change is a name and little data. */
 const maxBytes = 65_536
 
 /**
- * Makes a bus over Redis or Valkey. Takes a URL, or the application's own connected client, which is not closed. While
- * the bus has listeners, it listens on one duplicate of the client. A URL needs the package `@redis/client`.
+ * Carries changes over Redis or Valkey. Takes a URL, or your own connected client, which is not closed. While it has
+ * listeners, the bus listens on one duplicate of the client. A URL needs the package `@redis/client`.
  *
  * Publishing rejects with {@link BusError} `unavailable` when Redis cannot be reached in time, and with `too_large` for
- * data that exceeds a message of 64 KiB. If the topic alone exceeds this size, all listeners are notified of a gap
- * instead. When the listening connection is lost, it is opened again after a pause that grows with each failure. Then
- * all listeners are notified of a gap. The client's `reconnectStrategy` does not apply to the listening connection.
+ * data that exceeds a message of 64 KiB. If the topic alone exceeds that, all listeners are notified of a gap instead.
+ * A lost listening connection is opened again after a pause that grows with each failure; then all listeners are
+ * notified of a gap. The client's `reconnectStrategy` does not apply to it.
  *
  * @throws TypeError for an invalid channel, and RangeError for an invalid time.
  */
@@ -67,8 +67,8 @@ export function redisBus(redis: string | RedisClient, options: RedisBusOptions =
 }
 
 /**
- * Returns the given client, or a client for a URL. `close` closes only the client of a URL. That client connects with
- * its first command, and only a command in flight keeps the process running.
+ * A URL becomes a client, which `close` closes; a given client stays. The client of a URL connects with its first
+ * command, and only a command in flight keeps the process running.
  */
 export function openRedis<Client>(redis: string | Client): {
   readonly client: Client | RedisAtUrl
@@ -79,9 +79,9 @@ export function openRedis<Client>(redis: string | Client): {
   return { client, close: async () => client.close() }
 }
 
-/** A client of Redis that this process creates for a URL. */
+/** A client that this process creates for a URL. */
 export interface RedisAtUrl extends Pick<RedisClient, 'sendCommand'> {
-  /** Creates another client of the URL, not yet connected. */
+  /** Another client of the URL, not yet connected. */
   duplicate(): Promise<RedisSubscriber>
   close(): void
 }
@@ -92,7 +92,7 @@ function redisAtUrl(url: string): RedisAtUrl {
     const { createClient } = await importPeerDependency('@redis/client@6', () => import('@redis/client'), 'A URL')
     if (isClosed) throw new Error('The client of this URL was closed')
     const client = createClient({ url })
-    // Without this listener, a connection that breaks would end the process. A command that fails has its own error.
+    // Without it, a connection that breaks would end the process. A command that fails has its own error.
     client.on('error', () => {})
     client.unref()
     return client
@@ -124,9 +124,8 @@ function connectRedis(client: Pick<RedisClient | RedisAtUrl, 'duplicate'>, chann
   return async ({ handleMessage, handleLoss }, signal) => {
     const subscriber = await client.duplicate()
     signal.throwIfAborted()
-    // Without this listener the first error of the client would end the process. Here each error ends the connection,
-    // and the session opens another. Every reconnection goes through the session, which notifies the listeners of a
-    // gap.
+    // Without it, the first error of the client would end the process. Each error ends the connection, and the session
+    // opens another: every reconnection goes through it, because it notifies the listeners of a gap.
     subscriber.on('error', handleLoss)
     signal.addEventListener('abort', () => subscriber.destroy())
     await subscriber.connect()

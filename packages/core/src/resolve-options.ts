@@ -3,19 +3,18 @@ import { findClosestName } from './closest-name.ts'
 
 /** What is known of one option, beside its type. */
 export interface OptionRules extends NumberBounds {
-  /** The value of an absent option. If it is a number, given values are checked with the bounds. */
+  /** Value of an absent option. If it is a number, given values are checked with the bounds. */
   readonly default?: unknown
-  /** True if null is a value of a numeric option. Default: false. */
+  /** A numeric option may be null. Default: false. */
   readonly isNullable?: boolean
-  /** The table of the options in an option that is an object. With `false` instead of the object, it is not used. */
+  /** Table of the options in an option that is an object. With `false` instead of the object, it is not used. */
   readonly group?: object
 }
 
 /**
- * The options of a function, in one row each: the default, `undefined` for none, or {@link OptionRules}. It stands below
- * the interface of the options, which has their meanings. Write `satisfies OptionTable<Options>`, so that an option
- * without a row does not compile. A comment `// limit: unit | what | beyond`
- * above a row makes it a row of `docs/limits.md`.
+ * A function's options, in one row each: the default, `undefined` for none, or {@link OptionRules}. It stands below the
+ * interface of the options, which has their meanings. Write `satisfies OptionTable<Options>`, so that an option without
+ * a row does not compile. A comment `// limit: unit | what | beyond` above a row makes it a row of `docs/limits.md`.
  *
  * @example
  * const poolOptions = { log: undefined, size: 16, timeoutMs: { default: 5000, max: maxTimerMs } } satisfies OptionTable<PoolOptions>
@@ -27,7 +26,7 @@ export type OptionTable<Options> = {
     | (OptionRules & { readonly default?: Options[Name] })
 }
 
-/** Options as {@link resolveOptions} returns them: an option that has a default is never undefined. */
+/** As {@link resolveOptions} returns them: an option that has a default is never undefined. */
 export type ResolvedOptions<Options, Table> = {
   readonly [Name in keyof Options & keyof Table]: Table[Name] extends {
     readonly default: object
@@ -39,10 +38,10 @@ export type ResolvedOptions<Options, Table> = {
       : Options[Name]
 }
 
-/** A value of an option that stands for itself. */
+/** Value of an option that is no group. */
 export type OptionPrimitive = string | number | boolean
 
-/** The present names of options, by a name that the option had earlier or has in another library. */
+/** By a name that the option had earlier, or has in another library. */
 const presentNames = new Map([
   ['principal', 'auth'],
   ['authenticate', 'auth'],
@@ -60,10 +59,10 @@ const presentNames = new Map([
 ])
 
 /**
- * Returns options with defaults for absent ones. Throws a TypeError for options that are no object, and for an option
- * that does not exist. The message suggests the option that was probably meant. The compiler finds such mistakes only in
- * TypeScript. In JavaScript an ignored option may leave a server open to every caller. Throws a RangeError for a number
- * outside of its bounds.
+ * Fills in defaults. Throws a TypeError for options that are no object, and for an option that does not exist; its
+ * message suggests the one that was probably meant. The compiler finds such mistakes only in TypeScript, and in
+ * JavaScript an ignored option may leave a server open to every caller. Throws a RangeError for a number outside of its
+ * bounds.
  *
  * @example
  * resolveOptions(options, handlerOptions, 'serveHttp') // serveHttp has no option `principal`: did you mean `auth`?
@@ -100,8 +99,8 @@ function rulesOf(row: unknown): OptionRules {
 }
 
 /**
- * Returns a message about options that are no object, or about the first option that does not exist, also in a group.
- * Returns undefined when there is no problem.
+ * Says that options are no object, or which is the first that does not exist, also in a group. Undefined when there is
+ * no problem.
  */
 export function findOptionsProblem(options: unknown, table: object, where: string): string | undefined {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
@@ -117,7 +116,7 @@ export function findOptionsProblem(options: unknown, table: object, where: strin
   return undefined
 }
 
-/** Describes a value without its content, which may be a key. */
+/** Leaves out the content, which may be a key. */
 export function describeGiven(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'

@@ -1,13 +1,13 @@
 import { type Cancellable, offCancel, onCancel } from './cancellation.ts'
 import { type Clock, unref } from './runtime.ts'
 
-/** The longest time that the timers of the platforms accept, in milliseconds: 31 bits. */
+/** The timers of the platforms accept no more: 31 bits of milliseconds. */
 export const maxTimerMs = 2_147_483_647
 
-/** Runs a function once after a delay in milliseconds. Returns a function that cancels the timer. */
+/** Runs a function once, after a delay in milliseconds. The returned function cancels the timer. */
 export type Schedule = (run: () => void, ms: number) => () => void
 
-/** Sets a timer that does not keep the process alive, if the platform supports that. Returns the timer. */
+/** Sets a timer that does not keep the process alive, if the platform can. */
 export function startBackgroundTimer(clock: Clock, callback: () => void, ms: number): unknown {
   const timer = clock.setTimeout(callback, ms)
   unref(timer)
@@ -17,15 +17,15 @@ export function startBackgroundTimer(clock: Clock, callback: () => void, ms: num
 /** Options of {@link sleep}. */
 export interface SleepOptions {
   readonly clock: Clock
-  /** Ends the sleep when it aborts. The sleep then rejects with the reason of the signal. */
+  /** Ends the sleep when it aborts, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** Receives a function that ends the sleep early. The sleep then resolves. */
+  /** Gets a function that ends the sleep early, which then resolves. */
   readonly registerWake?: ((wake: () => void) => void) | undefined
-  /** True if the process may exit while only this sleep is pending. */
+  /** Lets the process exit while only this sleep is pending. */
   readonly isBackground?: boolean | undefined
 }
 
-/** Waits for a time in milliseconds. Rejects with the reason of the signal if the signal aborts first. */
+/** Waits for a time in milliseconds. Rejects with the reason of the signal if that aborts first. */
 export async function sleep(ms: number, { clock, signal, registerWake, isBackground }: SleepOptions): Promise<void> {
   signal?.throwIfAborted()
   let timer: unknown
@@ -51,8 +51,8 @@ export interface BackoffBounds {
 }
 
 /**
- * Returns the pause before another attempt, in milliseconds. It doubles after each failure in a row, up to a bound. A
- * random part of up to half is subtracted, so that callers that failed together do not retry together.
+ * Pause before another attempt, in milliseconds: doubles after each failure in a row, up to a bound, less a random part
+ * of up to half, so that callers that failed together do not retry together.
  *
  * @param failureCount The number of failures in a row before the last one, from 0.
  */
@@ -66,19 +66,19 @@ export function computeBackoffMs(
 
 /** A time limit of an operation. */
 export interface TimeLimit {
-  /** The limit in milliseconds. Undefined, or a number beyond {@link maxTimerMs}, means no limit. */
+  /** In milliseconds. Undefined, or a number beyond {@link maxTimerMs}, means no limit. */
   readonly timeoutMs: number | undefined
   readonly clock: Clock
-  /** Creates the error for an operation that exceeds the limit. */
+  /** Makes the error of an operation that exceeds the limit. */
   readonly createTimeoutError: () => Error
 }
 
-/** The limits of an operation: a time limit, and the signal of the caller. */
+/** A time limit, and the signal of the caller. */
 export interface TimeoutOptions extends TimeLimit {
   readonly signal?: AbortSignal | undefined
 }
 
-/** A signal for an operation that aborts when the signal of its caller does, and at a time limit. */
+/** A signal for an operation. It aborts when the caller's does, and at a time limit. */
 export interface AbortScope {
   /** Aborts with the caller's reason, the timeout error, or the argument of `stop`. */
   readonly signal: AbortSignal
@@ -87,10 +87,7 @@ export interface AbortScope {
   close(): void
 }
 
-/**
- * Opens an {@link AbortScope} that follows a caller's signal, optionally with a time limit. The code that opens the
- * scope has to close it.
- */
+/** Follows a caller's signal, optionally with a time limit. The code that opens it must close it. */
 export function openAbortScope(signal: AbortSignal | undefined, timeLimit?: TimeLimit): AbortScope {
   const controller = new AbortController()
   const stop = (reason: unknown): void => controller.abort(reason)
@@ -106,7 +103,6 @@ export function openAbortScope(signal: AbortSignal | undefined, timeLimit?: Time
   }
 }
 
-/** Starts a timer that aborts the controller when the time is over. Returns a function that stops the timer. */
 function startTimer(
   { timeoutMs, clock, createTimeoutError }: TimeLimit,
   controller: AbortController,
@@ -123,7 +119,7 @@ function startTimer(
 export function raceWithCancellation<T>(promise: Promise<T>, target: Cancellable): Promise<T> {
   return new Promise((resolve, reject) => {
     onCancel(target, reject)
-    // A rejection of the promise after the cancellation is handled here.
+    // After the cancellation, a rejection of the promise is handled here.
     promise.then(resolve, reject).finally(() => offCancel(target, reject))
   })
 }
@@ -144,7 +140,7 @@ export async function withTimeout<T>(
   }
 }
 
-/** Waits at most a time in milliseconds for a promise. Resolves to true if the promise settled in time. */
+/** Waits at most so many milliseconds for a promise. True if it settled in time. */
 export function settlesWithin(promise: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(() => resolve(false), ms)

@@ -6,9 +6,9 @@ const halfPrefix = String.raw`\ud`
 const escapePattern = /\\(?:ud[89a-f][0-9a-f]{2}|[^])/g
 
 /**
- * Serializes a value as JSON that every reader accepts: in place of half a surrogate pair, as text has that was cut in
- * the middle of a character, it has U+FFFD. Readers in Python and Rust refuse a whole message for one half (RFC 8259,
- * section 8.2). Calls `onReplaced` if there was one. Returns `undefined` where `JSON.stringify` does.
+ * Writes JSON that every reader accepts. Text that was cut in the middle of a character has half a surrogate pair, for
+ * which readers in Python and Rust refuse the whole message (RFC 8259, section 8.2); U+FFFD takes its place, and
+ * `onReplaced` is called. Returns `undefined` where `JSON.stringify` does.
  *
  * @throws TypeError for a value that `JSON.stringify` refuses, such as an object with a cycle.
  */
@@ -17,7 +17,7 @@ export function stringifyWellFormed(value: unknown, onReplaced?: () => void): st
 export function stringifyWellFormed(value: unknown, onReplaced?: () => void): string | undefined {
   // The declared type lacks the result for functions and undefined.
   const text: string | undefined = JSON.stringify(value)
-  // JSON.stringify writes a half as an escape, and a pair as it is. So this search is all that most texts cost.
+  // JSON.stringify writes a half as an escape, and a pair as it is, so this search is all that most texts cost.
   if (text === undefined || !text.includes(halfPrefix)) return text
   const wellFormedText = text.replaceAll(escapePattern, (escape) => (escape.startsWith(halfPrefix) ? '\uFFFD' : escape))
   if (wellFormedText === text) return text

@@ -1,7 +1,7 @@
-/** The limit of characters that wait to be sent. */
+/** May wait to be sent. */
 export const maxWaitingCharacters = 16 * 1024 * 1024
 
-/** The limit of characters in one batch. A single text that is longer makes a batch of its own. */
+/** A single text that is longer makes a batch of its own. */
 export const maxBatchCharacters = 256 * 1024
 
 interface WaitingText {
@@ -10,7 +10,6 @@ interface WaitingText {
   readonly reject: (error: unknown) => void
 }
 
-/** Sends texts in the order of their arrival. */
 export interface BatchSender {
   /**
    * Resolves when the text has been sent, and rejects when sending failed. A text that still waits when the signal
@@ -20,8 +19,8 @@ export interface BatchSender {
 }
 
 /**
- * Sends texts one batch after the other. Texts that arrive while a batch is being sent make the next batch. So a burst
- * of changes keeps its order, and uses only one connection of a pool.
+ * Sends one batch after the other, in the order of arrival. What arrives while one is being sent makes the next, so a
+ * burst of changes keeps its order and uses only one connection of a pool.
  *
  * `send` throws the error of `createOverflowError` when more than {@link maxWaitingCharacters} characters wait.
  */

@@ -2,31 +2,25 @@ import { BusError } from './change-bus.ts'
 import { type ConnectionOptions, keepConnectionOpen } from './connection.ts'
 import { sleep } from '../waiting.ts'
 
-/** The shortest pause before a connection is opened again, in milliseconds. */
 export const minReconnectDelayMs = 250
 
-/** The longest pause before a connection is opened again, in milliseconds. */
 export const maxReconnectDelayMs = 30_000
 
-/** The lifetime after which the loss of a connection does not count as a failure, in milliseconds. */
+/** A connection that has lived so long may be lost without counting as a failure. */
 export const healthyAfterMs = maxReconnectDelayMs
 
-/**
- * Returns the pause before the next attempt to connect, in milliseconds. It grows with the number of consecutive
- * failures, and has jitter.
- */
+/** Grows with the number of failures in a row, and has jitter. */
 export function computeReconnectDelayMs(failureCount: number, random: () => number): number {
   const currentMaxDelayMs = Math.min(maxReconnectDelayMs, minReconnectDelayMs * 2 ** (failureCount + 1))
   return minReconnectDelayMs + random() * (currentMaxDelayMs - minReconnectDelayMs)
 }
 
-/** The options of a {@link BusSession}. */
 export interface BusSessionOptions extends ConnectionOptions {
-  /** Called when the connection is open again after a loss. Messages sent in between are lost. */
+  /** The connection is open again after a loss. Messages sent in between are lost. */
   readonly onGap: () => void
-  /** Receives the error of a lost connection, and of each failed attempt to open it again. */
+  /** Gets the error of a lost connection, and of each failed attempt to open it again. */
   readonly onError: (error: unknown) => void
-  /** Returns a random number from 0 to 1, for the jitter. */
+  /** From 0 to 1, for the jitter. */
   readonly random: () => number
 }
 
@@ -38,7 +32,7 @@ export interface BusSession {
   close(): void
 }
 
-/** Makes a {@link BusSession} whose connection is not open yet. */
+/** The connection is not open yet. */
 export function createBusSession(options: BusSessionOptions): BusSession {
   let session: BusSession | undefined
   const startNewSession = (): BusSession => {
@@ -87,8 +81,7 @@ function startSession(options: BusSessionOptions, onEnd: () => void): BusSession
   }
   const onLost = (error: unknown): void => {
     isOpen = false
-    // The session ends before its waiters are rejected, so that a caller that listens after a rejection gets a new
-    // session.
+    // Ended before its waiters are rejected, so that a caller that listens after a rejection gets a new session.
     if (openedAt === undefined) onEnd()
     else onError(error)
     finishWaiters(({ reject }) => reject(error))
@@ -98,10 +91,10 @@ function startSession(options: BusSessionOptions, onEnd: () => void): BusSession
     for (let failureCount = 0; ; failureCount++) {
       const previousOpenedAt = openedAt
       await keepConnectionOpen(options, { signal: endController.signal, onOpen, onLost })
-      // The connection never opened and its waiters were rejected, so the session has ended.
+      // It never opened and its waiters were rejected, so the session has ended.
       if (openedAt === undefined) return
-      // A connection that breaks as soon as it is open counts as a failure, because each reconnection makes every
-      // listener read everything again.
+      // Breaking as soon as it is open counts as a failure, because each reconnection makes every listener read
+      // everything again.
       if (openedAt !== previousOpenedAt && clock.monotonicNow() - openedAt >= healthyAfterMs) failureCount = 0
       if (waiters.length === 0 && !endController.signal.aborted)
         await sleep(computeReconnectDelayMs(failureCount, random), { clock, registerWake: (wake) => (endSleep = wake) })

@@ -1,15 +1,15 @@
 import { isMissingModuleError } from '../import-peer-dependency.ts'
 import type { JsonObject } from '../json.ts'
 
-/** A notice that something has changed, so that receivers have to read their copies of it again. */
+/** Something has changed, and receivers must read their copies of it again. */
 export interface Change {
-  /** The changed topic, such as `tools`, or `resource:file:///a.txt`. Two changes of one topic count as one. */
+  /** What has changed, such as `tools`, or `resource:file:///a.txt`. Two changes of one topic count as one. */
   readonly topic: string
-  /** Additional data for the listeners. It must be small, and every instance can read it. Absent for most topics. */
+  /** More for the listeners. It must be small, and every instance can read it. Absent for most topics. */
   readonly data?: JsonObject | undefined
 }
 
-/** A listener of a bus. */
+/** Listens to a bus. */
 export interface ChangeListener {
   /** Receives each change that any instance publishes. */
   readonly onChange: (change: Change) => void
@@ -20,8 +20,8 @@ export interface ChangeListener {
 }
 
 /**
- * Carries a change from the instance that publishes it to every instance that listens. Delivery is prompt, and at most
- * once. When changes may have been lost, the bus calls `onGap`.
+ * Carries a change from the instance that publishes it to every instance that listens: promptly, and at most once. When
+ * changes may have been lost, `onGap` is called.
  */
 export interface ChangeBus {
   /**
@@ -30,8 +30,8 @@ export interface ChangeBus {
    */
   publish(change: Change): Promise<void>
   /**
-   * Adds a listener. Resolves when every change that is published from then on will reach it, with a function that
-   * removes it. Rejects when the bus cannot be reached.
+   * Adds a listener. Resolves, with a function that removes it, once every later change will reach it. Rejects when the
+   * bus cannot be reached.
    */
   listen(listener: ChangeListener): Promise<() => void>
   /**
@@ -41,16 +41,16 @@ export interface ChangeBus {
   ping?(): Promise<void>
 }
 
-/** The codes of a {@link BusError}. */
+/** Codes of a {@link BusError}. */
 export type BusErrorCode =
   /** The database or message broker cannot be reached, or took too long. */
   | 'unavailable'
-  /** The `data` of a change is larger than the bus can carry, or nested deeper than 32 levels. */
+  /** A change's `data` is larger than the bus can carry, or nested deeper than 32 levels. */
   | 'too_large'
   /** A message on the channel has a form that no bus of this kind sends. */
   | 'unreadable'
 
-/** A failed operation of a change bus, or an unreadable message on it. The text is for the log, not for a peer. */
+/** A change bus failed, or got an unreadable message. The text is for the log, not for a peer. */
 export class BusError extends Error {
   override readonly name = 'BusError'
   readonly code: BusErrorCode
@@ -61,14 +61,14 @@ export class BusError extends Error {
   }
 }
 
-/** Returns true if a value is a {@link BusError}, from this copy of the package or another. */
+/** True for a {@link BusError}, also one of another copy of this package. */
 export function isBusError(error: unknown): error is BusError {
   return error instanceof Error && error.name === 'BusError' && 'code' in error
 }
 
 /**
- * Wraps an error of the database or message broker in a {@link BusError}. Its message contains the name of the database
- * or broker, and the reason. A missing package is returned as it is, because no later attempt will succeed.
+ * Wraps an error of the database or message broker, and names that and the reason. A missing package is returned as it
+ * is, because no later attempt will succeed.
  */
 export function busUnavailableError(name: string, cause: unknown): Error {
   if (isBusError(cause) || isMissingModuleError(cause)) return cause

@@ -2,17 +2,15 @@ import { escapeNonAscii, findJsonProblem, isJsonObject, type JsonObject } from '
 import { type Change, BusError } from './change-bus.ts'
 import { quoteText } from '../quote-text.ts'
 
-/** A message on the channel: either a change, or the notice that changes may have been lost. */
+/** A change, or the notice that changes may have been lost. */
 export type BusMessage = Change | { readonly gap: true }
 
-/** The nesting depth that `data` of a change may have. */
 export const maxDataDepth = 32
 
 /**
- * Encodes a change as a text of at most `maxBytes`, in ASCII. So each character is one byte, and every database can
- * store it.
+ * Encodes a change as at most `maxBytes` of ASCII, so that each character is one byte and every database can store it.
  *
- * A topic that is too long becomes a gap. Then every subscriber reads everything again, which costs more but loses no
+ * A topic that is too long becomes a gap: every subscriber then reads everything again, which costs more but loses no
  * change.
  *
  * @throws BusError with `too_large` when the topic alone would fit but `data` does not, or when `data` is nested
@@ -30,12 +28,12 @@ export function encodeChange({ topic, data }: Change, maxBytes: number): string 
 }
 
 /**
- * Decodes a text that came over the channel.
+ * Decodes what came over the channel.
  *
  * @throws BusError with `unreadable` when the text is not a message, or is longer than `maxBytes`.
  */
 export function decodeMessage(text: string, maxBytes: number): BusMessage {
-  // The length is checked before parsing, because every program with access to the channel may write anything.
+  // Checked before parsing, because every program with access to the channel may write anything.
   if (text.length > maxBytes) throw unreadableMessageError(`is longer than ${maxBytes} characters`)
   const value = parseChange(text)
   if (!isJsonObject(value)) throw unreadableMessageError('is not a JSON object')

@@ -2,49 +2,46 @@ import type { Clock } from '../runtime.ts'
 import { sleep, withTimeout } from '../waiting.ts'
 import { BusError, busUnavailableError } from './change-bus.ts'
 
-/** The callbacks for the events of an open connection. */
 export interface ConnectionHandlers {
   readonly handleMessage: (text: string) => void
-  /** Called when the connection is lost or cannot be trusted any more. */
+  /** The connection is lost, or cannot be trusted any more. */
   readonly handleLoss: (error: unknown) => void
 }
 
-/** A connection that listens to a channel. */
+/** Listens to a channel. */
 export interface Connection {
   /** Makes a round trip to the database or message broker. Rejects when that fails. */
   ping(): Promise<unknown>
 }
 
 /**
- * Opens a connection. Resolves when everything that is sent from then on will be received. When the signal aborts, the
- * connection closes, even while it is being opened.
+ * Resolves when everything that is sent from then on will be received. When the signal aborts, the connection closes,
+ * even while it is being opened.
  */
 export type ConnectFunction = (handlers: ConnectionHandlers, signal: AbortSignal) => Promise<Connection>
 
-/** The options of a watched connection. */
 export interface ConnectionOptions {
-  /** The name of the database or message broker in logs. */
+  /** The database or message broker, in logs. */
   readonly name: string
   readonly connect: ConnectFunction
   readonly onMessage: (text: string) => void
-  /** The time limit for opening the connection and for each ping, in milliseconds. */
+  /** For opening the connection, and for each ping. */
   readonly timeoutMs: number
   /** Milliseconds between two pings. */
   readonly keepAliveMs: number
   readonly clock: Clock
 }
 
-/** The callbacks and the signal of the owner of one connection. */
 export interface ConnectionOwner {
-  /** Aborts when the connection is no longer wanted. */
+  /** The connection is no longer wanted. */
   readonly signal: AbortSignal
   readonly onOpen: () => void
-  /** Called when the connection could not be opened, or was lost. Not called once the signal has aborted. */
+  /** The connection could not be opened, or was lost. Not called once the signal has aborted. */
   readonly onLost: (error: unknown) => void
 }
 
 /**
- * Opens one connection and keeps it until it fails, is lost or is no longer wanted. Resolves when it is closed, and
+ * Opens one connection, and keeps it until it fails, is lost or is no longer wanted. Resolves when it is closed, and
  * never rejects.
  */
 export async function keepConnectionOpen(
@@ -59,8 +56,7 @@ export async function keepConnectionOpen(
   })
   const failConnection = (error: unknown): void => {
     if (attemptController.signal.aborted) return
-    // The signal aborts here, and not after a promise settles. Until then the driver would begin to reconnect by
-    // itself.
+    // Aborted here and not after a promise settles: until then the driver would begin to reconnect by itself.
     attemptController.abort()
     if (!signal.aborted) onLost(busUnavailableError(name, error))
     resolveEnd()
@@ -86,8 +82,8 @@ export async function keepConnectionOpen(
 }
 
 /**
- * Pings until a ping fails or the signal aborts, and rejects then. Pings detect a peer that disappeared without closing
- * the connection, which the socket does not report in time.
+ * Pings find a peer that disappeared without closing the connection, which the socket does not report in time. Rejects
+ * when one fails or the signal aborts.
  */
 async function pingUntilAborted(
   options: ConnectionOptions,
@@ -102,19 +98,17 @@ async function pingUntilAborted(
   }
 }
 
-/** The parameters of {@link withBusTimeout}. */
 export interface BusTimeoutOptions {
-  /** The name of the database or message broker in logs. */
+  /** The database or message broker, in logs. */
   readonly name: string
   readonly limitMs: number
   readonly clock: Clock
-  /** The advice at the end of the message when the limit is exceeded. */
+  /** What to do about it, at the end of the message when the limit is exceeded. */
   readonly advice: string
 }
 
 /**
- * Runs work of a driver within a time limit, because some drivers wait forever while they are not connected. At the
- * limit the signal that the work received aborts.
+ * Some drivers wait forever while they are not connected. At the limit, the signal that the work received aborts.
  *
  * @throws BusError with `unavailable` for every error of the driver.
  */

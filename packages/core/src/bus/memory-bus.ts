@@ -4,17 +4,13 @@ import type { Change, ChangeBus, ChangeListener } from './change-bus.ts'
 
 /** The options of {@link memoryBus}. */
 export interface MemoryBusOptions {
-  /**
-   * Receives errors that a listener throws, after which the other listeners are still called. Default: writes a line to
-   * stderr.
-   */
+  /** Gets what a listener throws; the other listeners are still called. Default: writes a line to stderr. */
   readonly log?: Log | undefined
 }
 
 /**
- * A bus within this process. A change reaches every listener of this bus object before `publish` returns. A change that
- * a listener publishes is delivered after all earlier changes. The bus never loses a change, and `publish` never
- * rejects.
+ * Stays within this process. A change reaches every listener of this object before `publish` returns; one that a
+ * listener publishes comes after all earlier ones. No change is lost, and `publish` never rejects.
  */
 export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
   const listeners = createListenerRegistry(createErrorReporter(options.log))
@@ -28,15 +24,10 @@ export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
   }
 }
 
-/** The listeners of one bus in this process. */
 interface ListenerRegistry {
-  /** The number of listeners. */
   readonly count: number
-  /** Adds a listener. The returned function removes the listener, which then receives nothing more. */
   add(listener: ChangeListener): () => void
-  /** Passes a change to each listener. */
   notifyChange(change: Change): void
-  /** Notifies each listener that changes may have been lost. */
   notifyGap(): void
 }
 
@@ -45,13 +36,10 @@ interface ListenerEntry {
   isStopped: boolean
 }
 
-/**
- * Makes a {@link ListenerRegistry}. When a listener throws, the error goes to `onError` and the other listeners are
- * still called.
- */
+/** When a listener throws, the error goes to `onError` and the other listeners are still called. */
 export function createListenerRegistry(onError: (error: unknown) => void): ListenerRegistry {
-  // Each addition makes an entry of its own, because the same listener may be added twice and removed once. A list is
-  // replaced and never altered, so that each notification goes to the listeners that were registered when it began.
+  // Each addition has an entry of its own, because the same listener may be added twice and removed once. The list is
+  // replaced and never altered, so that a notification goes to those who listened when it began.
   let entries: readonly ListenerEntry[] = []
   const pendingNotifications: ((listener: ChangeListener) => void)[] = []
   let isNotifying = false
@@ -64,7 +52,7 @@ export function createListenerRegistry(onError: (error: unknown) => void): Liste
 
   const notifyListeners = (notify: (listener: ChangeListener) => void): void => {
     pendingNotifications.push(notify)
-    // A listener may publish while the loop below calls it. Its change waits for the loop, because a nested loop would
+    // A listener that publishes is called by the loop below. Its change waits for that loop, because a nested one would
     // deepen the stack.
     if (isNotifying) return
     isNotifying = true
@@ -97,7 +85,7 @@ export function createListenerRegistry(onError: (error: unknown) => void): Liste
   }
 }
 
-/** Returns a function that writes each error of a bus to the log, under the name `change bus`. */
+/** Writes each error of a bus to the log, under the name `change bus`. */
 export function createErrorReporter(log: Log | undefined): (error: unknown) => void {
   const write = createLog(log, '@x/core')
   return (error) => write(errorRecord(error, { name: 'change bus' }))

@@ -8,56 +8,52 @@ import { type ConnectFunction, withBusTimeout } from './connection.ts'
 import { createBusSession } from './bus-session.ts'
 import { createListenerRegistry, createErrorReporter } from './memory-bus.ts'
 
-/** A bus over a network. It owns the client that it made of a URL. */
+/** A bus over a network. A client that it made of a URL is its own. */
 export interface NetworkBus extends ChangeBus {
   /** Closes the client, once no listener is left. Does nothing for a client or a pool of the application. */
   close(): Promise<void>
 }
 
-/** The options that every bus over a network has. */
+/** Options that every bus over a network has. */
 export interface NetworkBusOptions {
   /**
-   * Receives background errors: a lost connection, an unreadable message, an error that a listener threw. Default:
-   * writes to stderr.
+   * Gets background errors: a lost connection, an unreadable message, an error that a listener threw. Default: writes
+   * to stderr.
    */
   readonly log?: Log | undefined
-  /**
-   * The time limit of publishing, of a ping, and of opening the listening connection, in milliseconds. Default: 5000.
-   */
+  /** Time limit of publishing, of a ping, and of opening the listening connection, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number | undefined
   /**
-   * Milliseconds between two pings of the listening connection. Default: 10000. A Redis client with a `socketTimeout`
-   * closes silent connections, so this value must be less than the `socketTimeout`.
+   * Milliseconds between two pings of the listening connection. Default: 10000. It must be less than the
+   * `socketTimeout` of a Redis client, which closes silent connections.
    */
   readonly keepAliveMs?: number | undefined
 }
 
-/** The functions of a database or message broker that a bus requires. */
+/** What a bus needs of a database or message broker. */
 export interface BusConnector {
-  /** The name of the database or message broker in logs. */
+  /** The database or message broker, in logs. */
   readonly name: string
-  /** The size limit of a message in bytes. */
   readonly maxMessageBytes: number
   readonly connect: ConnectFunction
   /** Sends a message to every connection that listens to the channel. The signal aborts when the time limit is over. */
   readonly send: (text: string, signal: AbortSignal) => Promise<unknown>
   /** Makes a round trip over a connection that sends messages. The signal aborts when the time limit is over. */
   readonly ping: (signal: AbortSignal) => Promise<unknown>
-  /** The advice at the end of the error message when sending exceeds its time limit. */
+  /** What to do about it, at the end of the message when sending exceeds its time limit. */
   readonly advice: string
 }
 
-/** The default time limit of a driver, in milliseconds. */
+/** For all drivers. */
 export const defaultTimeoutMs = 5_000
 
 const defaultKeepAliveMs = 10_000
 
-/** Timers of the platform take at most 31 bits, and fire at once for longer durations. */
+/** A timer of the platform takes at most 31 bits, and fires at once for longer. */
 const durationBounds = { max: maxTimerMs, isWhole: false }
 
 /**
- * Makes a bus over a network. All listeners share one listening connection, which is opened with the first listener and
- * closed with the last one.
+ * All listeners share one connection, which is opened with the first listener and closed with the last one.
  *
  * @throws RangeError for an invalid time.
  */
