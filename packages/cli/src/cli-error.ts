@@ -1,4 +1,4 @@
-/** The exit code of a command: 0 success, 1 a finding or a failure, 2 wrong usage, 5 a tool that returned an error. */
+/** 0 is success, 1 a finding or a failure, 2 wrong usage, 5 a tool that returned an error. */
 export type ExitCode = 0 | 1 | 2 | 5
 
 /** A failure that the user can act on. It is printed as one message, without a stack trace. */
@@ -12,7 +12,7 @@ export class CliError extends Error {
   }
 }
 
-/** Waits for a server to listen. Its error becomes a failure that the user can act on, such as for a port in use. */
+/** What keeps a server from listening, such as a port in use, is a failure that the user can act on. */
 export async function waitForListening<T>(listening: Promise<T>): Promise<T> {
   try {
     return await listening
@@ -22,14 +22,13 @@ export async function waitForListening<T>(listening: Promise<T>): Promise<T> {
   }
 }
 
-/** Returns the exit code for an error that a command threw. */
 export function exitCodeOf(error: unknown): ExitCode {
   return error instanceof CliError && error.code === 'usage' ? 2 : 1
 }
 
 /**
- * Returns the text of an error for the user. An error with a code has a cause outside of this program, so its message is
- * enough. Any other error is a fault of this program, and its stack is part of the text.
+ * What the user reads. An error with a code has a cause outside of this program, so its message is enough; any other is
+ * a fault of this program, and shows its stack.
  */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
@@ -37,7 +36,7 @@ export function describeError(error: unknown): string {
   return reasonsOf(error)
 }
 
-/** Returns the message of an error. An `AggregateError` of Node, such as of a failed connection, has none of its own. */
+/** An `AggregateError` of Node, such as of a failed connection, has no message of its own. */
 function reasonsOf(error: Error): string {
   if (error.message !== '') return error.message
   const reasons = error instanceof AggregateError ? error.errors : []

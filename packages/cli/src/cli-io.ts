@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { keepProcessWithoutStderr } from '@x/core'
 
-/** The streams and the environment of the process, as a command uses them. */
+/** Streams and environment of the process, as a command uses them. */
 export interface CliIo {
   readonly input: Readable & { readonly isTTY?: boolean | undefined }
   readonly output: Writable & { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined }
@@ -11,7 +11,6 @@ export interface CliIo {
   readonly signal: AbortSignal
 }
 
-/** Returns the streams and the environment of this process. */
 export function openProcessIo(): CliIo {
   const controller = new AbortController()
   process.once('SIGINT', () => controller.abort(new Error('Stopped by Ctrl-C')))
@@ -26,8 +25,8 @@ export function openProcessIo(): CliIo {
 }
 
 /**
- * Returns true if the output may have colours: it is a terminal, and neither `NO_COLOR` nor the terminal forbids them.
- * `FORCE_COLOR` allows them anywhere (no-color.org, force-color.org).
+ * The output may have colours if it is a terminal, and neither `NO_COLOR` nor the terminal forbids them. `FORCE_COLOR`
+ * allows them anywhere (no-color.org, force-color.org).
  */
 export function hasColors({ output, env }: Pick<CliIo, 'output' | 'env'>): boolean {
   if (isSet(env['NO_COLOR'])) return false
@@ -39,7 +38,7 @@ function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== ''
 }
 
-/** The width of the terminal in columns. Undefined if the output is no terminal, so that no line is shortened. */
+/** In columns. Undefined if the output is no terminal, so that no line is shortened. */
 export function widthOf({ output }: Pick<CliIo, 'output'>): number | undefined {
   return output.isTTY === true && output.columns !== undefined && output.columns > 0 ? output.columns : undefined
 }

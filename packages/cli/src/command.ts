@@ -10,30 +10,30 @@ export interface CommandContext {
   readonly printer: Printer
 }
 
-/** The host of the commands: the streams, and the place of the exit code. */
+/** Where commands write, and leave their exit code. */
 export interface CommandHost {
   readonly io: CliIo
   exitCode: ExitCode
 }
 
 /**
- * The work of a command. The code is loaded when the command runs, so that one command does not load the packages of all
- * others. `args` are the positional arguments.
+ * Loads the work of a command when it runs, so that one command does not load the packages of all others. `args` are
+ * the positional arguments.
  */
 export type LoadWork<Options> = () => Promise<
   (context: CommandContext, options: Options, args: readonly string[]) => Promise<ExitCode>
 >
 
-/** The texts of a command in its help. */
+/** What the help says about a command. */
 export interface CommandTexts {
-  /** The name, and the positional arguments as commander writes them, such as `show <id>`. */
+  /** Name and positional arguments as commander writes them, such as `show <id>`. */
   readonly usage: string
   readonly description: string
   /** A command line that works when it is copied, without `mcpx`. */
   readonly example: string
 }
 
-/** Creates a command that has `--json`, an example in its help, and lazily loaded work. */
+/** Every command has `--json`, an example in its help, and work that is loaded when it runs. */
 export function createCommand<Options>(host: CommandHost, texts: CommandTexts, loadWork: LoadWork<Options>): Command {
   const [name = '', ...parameters] = texts.usage.split(' ')
   const command = new Command(name).description(texts.description)
@@ -42,7 +42,7 @@ export function createCommand<Options>(host: CommandHost, texts: CommandTexts, l
     .option('--json', 'write JSON to the standard output')
     .addHelpText('after', `\nExample:\n  mcpx ${texts.example}`)
     .action(async () => {
-      // The cast is safe, because commander parses the options that the caller declares for this command.
+      // The cast is safe: commander parses the options that the caller declares for this command.
       const options = command.opts() as Options & { readonly json?: boolean }
       const work = await loadWork()
       host.exitCode = await work({ io: host.io, printer: createPrinter(host.io, options.json === true) }, options, [
@@ -51,20 +51,19 @@ export function createCommand<Options>(host: CommandHost, texts: CommandTexts, l
     })
 }
 
-/** Parses a whole number of at least one, for an option. */
+/** A whole number of at least one, for an option. */
 export function parseCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Write a whole number from 1.')
   return Number(text)
 }
 
-/** Parses the number of a port, for an option. */
 export function parsePort(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
     throw new InvalidArgumentError('Write a number from 0 to 65535.')
   return Number(text)
 }
 
-/** Parses a time span such as `90s`, `5m`, `2h` or `1d` into milliseconds, for an option. */
+/** A time span such as `90s`, `5m`, `2h` or `1d`, in milliseconds, for an option. */
 export function parseTimeSpan(text: string): number {
   const ms = parseDuration(text, ['s', 'm', 'h', 'd'])
   if (ms === undefined) throw new InvalidArgumentError('Write a number and s, m, h or d, such as 5m.')

@@ -1,5 +1,5 @@
 /**
- * The page of `mcpx dev` for programs that bring their own server, with panels of their own on it.
+ * Shows the page of `mcpx dev` for programs that bring their own server, with panels of their own.
  *
  * @module @x/cli/dev
  */

@@ -29,7 +29,7 @@ function createProgram(host: CommandHost): Command {
   return program
 }
 
-/** Makes a command and its subcommands write to the streams of the process, and throw instead of ending it. */
+/** Commander would write to the console, and end the process. */
 function configure(command: Command, io: CliIo): void {
   const { output, errorOutput } = io
   command.helpCommand(false)
@@ -45,7 +45,6 @@ function configure(command: Command, io: CliIo): void {
   for (const subcommand of command.commands) configure(subcommand, io)
 }
 
-/** The width of help texts where there is no terminal. */
 const defaultWidth = 100
 
 function reportError(error: unknown, args: readonly string[], { output, errorOutput, signal }: CliIo): ExitCode {

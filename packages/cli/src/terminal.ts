@@ -1,5 +1,5 @@
 /**
- * Answers to elicitations from the person at a terminal, on `@clack/prompts`.
+ * Answers elicitations at a terminal, with `@clack/prompts`.
  *
  * @module @x/cli/terminal
  */

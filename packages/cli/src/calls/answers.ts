@@ -5,11 +5,11 @@ import type { ElicitRequestFormParams } from '@x/schema'
 import { CliError } from '../cli-error.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
 
-/** The advice of a call that asks where nobody can answer. */
+/** For a call that asks where no person can answer. */
 export const answersAdvice =
   'Answer its questions with --answers FILE, a JSON object by the key of each question, such as {"name":{"name":"Ada"}}, or call it from a terminal'
 
-/** Reads the file of `--answers`: for each key, the fields of the form, or `{"action":"decline"}`. */
+/** The file of `--answers` has for each key the fields of the form, or `{"action":"decline"}`. */
 export async function readAnswers(path: string): Promise<JsonObject> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     throw new CliError('usage', cause.message, { cause })
@@ -19,7 +19,7 @@ export async function readAnswers(path: string): Promise<JsonObject> {
   throw new CliError('usage', `--answers is not a JSON object, such as {"name":{"name":"Ada"}}`)
 }
 
-/** Returns handlers that answer from the file, and pass a question without an answer there to `others`. */
+/** Answers from the file, and passes a question without an answer there to `others`. */
 export function answerHandlers(answers: JsonObject, others: InputHandlers): InputHandlers {
   const find = ({ key }: InputContext): JsonValue | undefined =>
     Object.hasOwn(answers, key) ? answers[key] : undefined

@@ -10,7 +10,6 @@ import { answerHandlers, answersAdvice, readAnswers } from './answers.ts'
 import { type TargetOptions, withClient } from './connect-target.ts'
 import { createProgressLine, type ProgressLine } from './progress-line.ts'
 
-/** The options of the command. */
 export interface CallCommandOptions extends TargetOptions {
   readonly args: string
   readonly answers?: string
@@ -48,13 +47,12 @@ export async function runCallCommand(
   })
 }
 
-/** Adds the advice to the error of a server that asks a client without the capability. */
 function withAnswersAdvice(error: unknown): unknown {
   const isAsked = isClientError(error) && error.rpc?.code === errorCodes.missingRequiredClientCapability
   return isAsked ? new CliError('failure', [error.message, answersAdvice].join('\n'), { cause: error }) : error
 }
 
-/** The person at the terminal answers questions. Without a terminal, the server is told of no such capability. */
+/** The person at the terminal answers questions. Without a terminal, the client declares no such capability. */
 async function inputHandlers(io: CliIo, progressLine: ProgressLine): Promise<InputHandlers> {
   if (io.input.isTTY !== true) return {}
   const { terminalHandlers } = await import('../terminal/terminal-handlers.ts')

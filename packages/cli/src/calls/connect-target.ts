@@ -9,7 +9,6 @@ import { createLogin, loginTimeoutMs, withoutNewLogins } from './stored-login.ts
 import { failUnreachable, sayWaiting } from './unanswered-requests.ts'
 import { parseTargetText, type ServerTarget } from './target.ts'
 
-/** The options of commands that use a server. */
 export interface TargetOptions {
   readonly token?: string
   readonly verbose?: boolean
@@ -17,7 +16,7 @@ export interface TargetOptions {
   readonly timeout?: number
 }
 
-/** Milliseconds that a program has to start: `connectAny` waits a minute, and then starts it once more. */
+/** `connectAny` gives a program a minute to start, and then starts it once more. */
 const startTimeoutMs = 150_000
 
 const clientName = 'mcpx'
@@ -29,8 +28,8 @@ interface ConnectContext {
 }
 
 /**
- * Connects to a server of any revision. A person at a terminal logs in with a browser if the server requires it. Without
- * a terminal, an earlier login is used.
+ * A person at a terminal logs in with a browser if the server requires it. Without a terminal, an earlier login is
+ * used.
  */
 function connectServer(
   target: ServerTarget,
@@ -45,8 +44,8 @@ function connectServer(
 }
 
 /**
- * Runs a function with a client of a server, and closes the connection afterwards. If the function fails, writes what a
- * server that is a command has written to its standard error.
+ * Runs a function with a client of a server, and closes the connection afterwards. If it fails, shows what a server
+ * that is a command has written to its standard error.
  */
 export async function withClient(
   text: string,
@@ -78,7 +77,6 @@ export async function withClient(
   }
 }
 
-/** Waits for a server that a command starts, and with `--wait` for one at a URL. */
 async function startServer(
   client: Client,
   target: ServerTarget,
@@ -88,12 +86,11 @@ async function startServer(
   if (!(target instanceof URL)) await client.discover({ signal: io.signal, timeoutMs: timeout ?? startTimeoutMs })
 }
 
-/** Returns the limit for a request that may wait for a person who logs in. Undefined for that of the client. */
+/** For a request that may wait for a person who logs in. Undefined for the client's own limit. */
 function patienceMs(target: ServerTarget, { token }: TargetOptions, { input }: CliIo): number | undefined {
   return target instanceof URL && token === undefined && input.isTTY === true ? loginTimeoutMs : undefined
 }
 
-/** Says how to get the token that a server requires. Without a target, no token is missing. */
 function withLoginAdvice(error: unknown, target: string | undefined): unknown {
   if (target === undefined) return error
   const message = error instanceof Error ? error.message : String(error)
@@ -103,7 +100,7 @@ function withLoginAdvice(error: unknown, target: string | undefined): unknown {
 
 const cancelTimeoutMs = 2000
 
-/** Cancels the task of a call that a person has stopped. It would go on for a day, and nobody would have its id. */
+/** Otherwise the task of a call that a person stops would run for a day, and its id would be lost. */
 async function cancelRunningTask(task: TaskHandle, { errorOutput }: CliIo): Promise<void> {
   const end = await task.cancel({ timeoutMs: cancelTimeoutMs, maxResendMs: 0 }).then(
     () => 'is cancelled',
@@ -120,7 +117,7 @@ interface WithClientOptions {
 
 const waitPauseMs = 200
 
-/** Waits until a server listens at its address. Any answer ends the wait, and so does any other failure. */
+/** Any answer ends the wait, and so does any failure but an unreachable address. */
 async function waitForServer(client: Client, target: string, { errorOutput, signal }: CliIo): Promise<void> {
   for (let tries = 0; !(await isReachable(client, signal)); tries += 1) {
     if (tries === 0) errorOutput.write(`mcpx: waiting for ${target}\n`)

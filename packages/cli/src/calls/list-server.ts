@@ -7,18 +7,16 @@ import { toDisplayLine } from '../terminal/display-text.ts'
 import { type TargetOptions, withClient } from './connect-target.ts'
 import { createLogin, readAccessToken } from './stored-login.ts'
 
-/** The options of the command. */
 export interface ListCommandOptions extends TargetOptions {
   readonly showToken?: boolean
 }
 
-/** An entry of a list, as a table shows it. */
 interface Entry {
   readonly name: string
   readonly description: string
 }
 
-/** Writes what a server offers: its tools, prompts, resources and templates of resources. */
+/** Shows what a server offers: its tools, prompts, resources and templates of resources. */
 export async function listServer(
   { io, printer }: CommandContext,
   options: ListCommandOptions,
@@ -60,7 +58,6 @@ async function writeToken(printer: Printer, target: string, signal: AbortSignal)
   return 0
 }
 
-/** Reads the lists that the capabilities of the server name. */
 async function readLists(client: Client, signal: AbortSignal) {
   const { capabilities, instructions } = await client.discover({ signal })
   const hasResources = capabilities.resources !== undefined

@@ -3,7 +3,7 @@ import type { CliIo } from '../cli-io.ts'
 import { widthOf } from '../cli-io.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
 
-/** A line of a terminal that shows the progress of a call. */
+/** Shows a call's progress in one line of a terminal. */
 export interface ProgressLine {
   show(progress: Progress): void
   /** Removes the line, before other text is written. */
@@ -12,7 +12,7 @@ export interface ProgressLine {
 
 const barWidth = 20
 
-/** Creates the line on the standard error. Without a terminal, nothing is written. */
+/** On the standard error. Without a terminal, nothing is written. */
 export function createProgressLine(io: Pick<CliIo, 'output' | 'errorOutput'>): ProgressLine {
   const width = widthOf(io)
   let isShown = false
@@ -30,7 +30,7 @@ export function createProgressLine(io: Pick<CliIo, 'output' | 'errorOutput'>): P
   }
 }
 
-/** Returns a bar for a report with a total, and otherwise the number. */
+/** A bar for a report with a total, otherwise the number. */
 export function formatProgress({ progress, total, message = '' }: Progress): string {
   if (total === undefined || total <= 0) return `${progress} ${message}`.trimEnd()
   const share = Math.min(1, Math.max(0, progress / total))

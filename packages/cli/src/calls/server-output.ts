@@ -6,7 +6,7 @@ import { toDisplayLine } from '../terminal/display-text.ts'
 /** The standard error of a server that a command has started: it has the reason of most failures. */
 export interface ServerOutput {
   onLine(line: string): void
-  /** Writes the last lines, unless all were written as they came. */
+  /** Shows the last lines, unless all were written as they came. */
   show(): void
   /** Removes the output from the message of a process that has ended, where all of it is shown. */
   shorten(error: unknown): unknown
@@ -14,7 +14,7 @@ export interface ServerOutput {
 
 const maxShownLines = 20
 
-/** Creates the output of one server. With `isVerbose`, each line is written as it comes. */
+/** With `isVerbose`, each line is written as it comes. */
 export function createServerOutput({ errorOutput }: Pick<CliIo, 'errorOutput'>, isVerbose: boolean): ServerOutput {
   const lines: string[] = []
   let lineCount = 0

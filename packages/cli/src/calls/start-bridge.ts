@@ -5,7 +5,6 @@ import type { CommandContext } from '../command.ts'
 import type { TargetOptions } from './connect-target.ts'
 import { parseTargetText } from './target.ts'
 
-/** The options of the command. */
 export interface BridgeCommandOptions extends TargetOptions {
   readonly port?: number
 }

@@ -4,17 +4,17 @@ import type { HttpAuthorizer } from '@x/transport-http/client'
 
 const clientName = 'mcpx'
 
-/** Milliseconds for a request that may wait for a login, which `oauth` ends after five minutes. */
+/** For a request that may wait for a login, which `oauth` ends after five minutes. */
 export const loginTimeoutMs = 330_000
 
-/** Returns the logins of `mcpx`. All its commands share them, in the folder `mcpx` of the user's configuration. */
+/** All commands share their logins, in the folder `mcpx` of the user's configuration. */
 export function createLogin(redirect = loopbackRedirect()): OAuth {
   return oauth({ client: { name: clientName }, redirect, store: fileStore(clientName) })
 }
 
 /**
- * Returns an authorizer that uses an earlier login, and begins none: nobody is there to answer it. Calls `onNeeded` if
- * there is no earlier login, and the server requires one.
+ * Uses an earlier login, and begins none, because no person would answer it. Calls `onNeeded` if the server requires
+ * one that is not there.
  */
 export function withoutNewLogins(auth: OAuth, onNeeded: () => void): HttpAuthorizer {
   return {
@@ -27,7 +27,7 @@ export function withoutNewLogins(auth: OAuth, onNeeded: () => void): HttpAuthori
   }
 }
 
-/** Returns the access token that an authorizer has for a server. Undefined without a login. */
+/** Undefined without a login. */
 export async function readAccessToken(
   auth: Pick<HttpAuthorizer, 'headers'>,
   url: URL,

@@ -19,8 +19,8 @@ export function parseTargetText(text: string): ServerTarget {
 const targetCommands: ReadonlySet<string> = new Set(['list', 'call', 'dev', 'doctor', 'bridge'])
 
 /**
- * Replaces the words after `--` by one target before the other arguments, for the commands that take one: the shell has
- * then separated the words, and quotes are not needed.
+ * Makes one target of the words after `--`, before the other arguments. The shell has separated them already, so they
+ * need no quotes.
  */
 export function joinTargetWords(args: readonly string[]): readonly string[] {
   const [name = '', ...others] = args

@@ -4,14 +4,13 @@ import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import { toDisplayLine } from '../terminal/display-text.ts'
 
-/** Milliseconds of silence after which a person is told what the command waits for. */
+/** After so much silence, a person sees what the command waits for. */
 const quietMs = 1500
 
-/** Milliseconds after a failure within which a command that does not try again has ended. */
 const pauseMs = 100
 
 /**
- * Writes once what the command waits for: a request that is sent again after failures, or one without an answer. While
+ * Says once what the command waits for: a request that is sent again after failures, or one without an answer. While
  * `isLoggingIn` returns true, the page of the login is shown instead.
  */
 export function sayWaiting(target: string, { errorOutput }: CliIo, isLoggingIn: () => boolean): Middleware {
@@ -30,7 +29,7 @@ export function sayWaiting(target: string, { errorOutput }: CliIo, isLoggingIn: 
     repetition = setTimeout(() => say(`${text}; trying again`), Math.max(pauseMs, leftMs)).unref()
   }
   return (next) => async (request, call) => {
-    // It is no pause any more: a tool that works now may take its time.
+    // The pause is over: a tool that works now may take its time.
     clearTimeout(repetition)
     // A tool may take its time, and shows progress.
     const isLong = request.method === 'tools/call' || request.method === 'subscriptions/listen'
@@ -50,8 +49,8 @@ export function sayWaiting(target: string, { errorOutput }: CliIo, isLoggingIn: 
 }
 
 /**
- * Fails at once if nothing listens at the address and never did: a person has made a mistake, while a program would wait
- * for a server that restarts.
+ * Fails at once if nothing listens at the address and never did: a person has made a mistake, while a program would
+ * wait for a server that restarts.
  */
 export function failUnreachable(): Middleware {
   let hasAnswered = false

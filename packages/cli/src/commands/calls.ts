@@ -4,7 +4,6 @@ import type { CallCommandOptions } from '../calls/call-tool.ts'
 import type { ListCommandOptions } from '../calls/list-server.ts'
 import { type CommandHost, createCommand, parseTimeSpan, parsePort } from '../command.ts'
 
-/** Creates the option `--token`. */
 export function tokenOption(): Option {
   return new Option('--token <token>', 'the access token to send instead of that of the login').env('MCPX_TOKEN')
 }
@@ -19,7 +18,6 @@ function withTarget(command: Command): Command {
     .option('--wait', 'wait until a server listens at the URL')
 }
 
-/** Creates the command `list`. */
 export function serverListCommand(host: CommandHost): Command {
   return withTarget(
     createCommand<ListCommandOptions>(
@@ -35,7 +33,6 @@ export function serverListCommand(host: CommandHost): Command {
   ).option('--show-token', 'write the access token of the login instead, for --token of other commands')
 }
 
-/** Creates the command `call`. */
 export function callCommand(host: CommandHost): Command {
   return withTarget(
     createCommand<CallCommandOptions>(
@@ -54,7 +51,6 @@ export function callCommand(host: CommandHost): Command {
     .option('--timeout <time>', 'the longest time for each request of the call, such as 90s', parseTimeSpan)
 }
 
-/** Creates the command `bridge`. */
 export function bridgeCommand(host: CommandHost): Command {
   return withToken(
     createCommand<BridgeCommandOptions>(

@@ -1,7 +1,6 @@
 import { Argument, type Command } from 'commander'
 import { type CommandHost, createCommand } from '../command.ts'
 
-/** Creates the command `completion`. */
 export function completionCommand(host: CommandHost): Command {
   const command: Command = createCommand(
     host,

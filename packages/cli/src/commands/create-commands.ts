@@ -11,7 +11,7 @@ import { openApiCommand } from './openapi.ts'
 import { replayCommand, stateCommand } from './state.ts'
 import { tasksCommand } from './tasks.ts'
 
-/** Creates all commands, in the order of the help. */
+/** In the order of the help. */
 export function createCommands(host: CommandHost): readonly Command[] {
   return [
     doctorCommand,

@@ -3,7 +3,6 @@ import { type CommandHost, createCommand, parsePort } from '../command.ts'
 import { tokenOption } from './calls.ts'
 import type { DevCommandOptions } from '../dev/start-dev.ts'
 
-/** Creates the command `dev`. */
 export function devCommand(host: CommandHost): Command {
   return createCommand<DevCommandOptions>(
     host,

@@ -3,7 +3,6 @@ import { type CommandHost, createCommand } from '../command.ts'
 import { tokenOption } from './calls.ts'
 import type { DoctorCommandOptions } from '../doctor/doctor.ts'
 
-/** Creates the command `doctor`. */
 export function doctorCommand(host: CommandHost): Command {
   return createCommand<DoctorCommandOptions>(
     host,

@@ -3,7 +3,6 @@ import { type CommandHost, createCommand } from '../command.ts'
 
 const configOption = ['--config <file>', 'the JSON file with the upstreams'] as const
 
-/** Creates the command `gateway`. */
 export function gatewayCommand(host: CommandHost): Command {
   const start = createCommand<{ config: string }>(
     host,

@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import { type CommandHost, createCommand } from '../command.ts'
 import type { InitOptions } from '../init/create-project.ts'
 
-/** Creates the command `init`. */
 export function initCommand(host: CommandHost): Command {
   return createCommand<InitOptions>(
     host,

@@ -3,7 +3,6 @@ import { type CommandHost, createCommand } from '../command.ts'
 
 const fileOption = ['--keys-file <file>', 'the file with the keys, one on each line; the first one seals'] as const
 
-/** Creates the command `keys`. */
 export function keysCommand(host: CommandHost): Command {
   const add = createCommand<{ keysFile?: string }>(
     host,

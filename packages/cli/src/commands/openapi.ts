@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import { type CommandHost, createCommand } from '../command.ts'
 import type { OpenApiCommandOptions } from '../openapi/list-operations.ts'
 
-/** Creates the command `openapi`. */
 export function openApiCommand(host: CommandHost): Command {
   return createCommand<OpenApiCommandOptions>(
     host,

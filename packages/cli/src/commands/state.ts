@@ -4,7 +4,6 @@ import type { ReplayOptions } from '../state/replay-call.ts'
 
 const keysOption = ['--keys-file <file>', 'the file with the keys of the server, one on each line'] as const
 
-/** Creates the command `state`. */
 export function stateCommand(host: CommandHost): Command {
   const open = createCommand<{ keysFile: string }>(
     host,
@@ -19,7 +18,6 @@ export function stateCommand(host: CommandHost): Command {
   return new Command('state').description('Shows the state that clients carry.').addCommand(open)
 }
 
-/** Creates the command `replay`. */
 export function replayCommand(host: CommandHost): Command {
   return createCommand<ReplayOptions>(
     host,

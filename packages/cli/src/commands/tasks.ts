@@ -3,7 +3,7 @@ import { CliError } from '../cli-error.ts'
 import { type CommandHost, createCommand, parseCount, parseTimeSpan } from '../command.ts'
 import type { ListOptions, StoreOptions } from '../tasks/manage-tasks.ts'
 
-/** Adds the required option `--store`. The address may have a password, so the environment can give it, too. */
+/** The address may have a password, so the environment can give it, too. */
 function withStore(command: Command): Command {
   const option = new Option(
     '--store <url>',
@@ -15,7 +15,6 @@ function withStore(command: Command): Command {
   })
 }
 
-/** Creates the command `tasks`. */
 export function tasksCommand(host: CommandHost): Command {
   return new Command('tasks')
     .description('Lists, counts, cancels and revokes the tasks of a server, in its store.')

@@ -2,13 +2,12 @@ import type { Command } from 'commander'
 import type { ExitCode } from '../cli-error.ts'
 import type { Printer } from '../output/printer.ts'
 
-/** A command, as its words in the command line, and what can follow it. */
 interface Entry {
   readonly path: string
   readonly words: readonly { readonly word: string; readonly description: string }[]
 }
 
-/** Writes the script of a shell, which completes the commands and options as they are defined. */
+/** Completes the commands and options of a shell as they are defined. */
 export function writeCompletion(printer: Printer, shell: string, program: Command): ExitCode {
   const entries = listEntries(program, [])
   const script = shell === 'fish' ? fishScript(entries) : posixScript(entries, shell === 'zsh')

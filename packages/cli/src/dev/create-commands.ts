@@ -13,13 +13,11 @@ interface CommandParts {
   readonly target: Target
   readonly calls: Calls
   readonly page: PageClient
-  /** The environment of the server, with its state keys. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly http: DoctorHttp
   readonly signal: AbortSignal
 }
 
-/** Creates the commands of the page. */
 export function createCommands({ log, target, calls, page, env, http, signal }: CommandParts): Commands {
   const doctor = new Doctor(log, target, { http, signal })
   return {

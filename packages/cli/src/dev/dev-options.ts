@@ -6,36 +6,41 @@ import type { Instance } from './wire/fetch.ts'
 export interface ServeDevOptions {
   /** A module that exports its server, the command that starts it, or the URL of a server that runs already. */
   readonly target: string
-  /** The number of processes that serve a module in turns, from 1 to 8. Default: 2. Others have one. */
+  /** How many processes serve a module in turns, from 1 to 8. Default: 2. Others have one. */
   readonly instances?: number
   /**
-   * Returns the running processes of a server at a URL, if the program starts them itself. The page sends its requests to
-   * them in turns, names them, and can kill them. Default: the URL alone.
+   * Gives the running processes of a server at a URL, if you start them yourself. The page sends its requests to them
+   * in turns, names them, and can kill them. Default: the URL alone.
    */
   readonly fleet?: () => readonly Instance[]
-  /** Parts that the program adds to the page. */
+  /** Parts that you add to the page. */
   readonly panels?: readonly Panel[]
-  /** The port. 0 selects a free one. Default: 6280, or the next free one. A given port that is in use is an error. */
+  /**
+   * Port of the page. 0 selects a free one. Default: 6280, or the next free one. A given port that is in use is an
+   * error.
+   */
   readonly port?: number
-  /** False serves no hosts at `/mcp`. */
+  /** With false, no hosts are served at `/mcp`. */
   readonly hosts?: boolean
-  /** Folders whose changes restart the server. Default: those of the files in the command, or `src`. None for a URL. */
+  /**
+   * Changes in these folders restart the server. Default: those of the files in the command, or `src`. None for a URL.
+   */
   readonly watch?: readonly string[]
-  /** The environment of the server's process. Default: that of this process. A state key is added if there is none. */
+  /** Environment of the server's process. Default: that of this process. A state key is added if there is none. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** The folder of the server's process. Default: that of this process. */
+  /** Folder of the server's process. Default: that of this process. */
   readonly cwd?: string
   /** Headers and logins for a server at a URL. */
   readonly http?: Pick<HttpConnectOptions, 'headers' | 'auth'>
-  /** The token of a second user at a URL, for the fault "other user". */
+  /** Token of a second user at a URL, for the fault "other user". */
   readonly otherToken?: string | undefined
 }
 
 /** A served page. */
 export interface DevServer {
-  /** The address of the page, with its token after the `#`. Whoever has it can command the server. */
+  /** Address of the page, with its token after the `#`. All who have it can command the server. */
   readonly pageUrl: string
-  /** The endpoint for hosts. Undefined if none are served. */
+  /** Endpoint for hosts. Undefined if none are served. */
   readonly hostUrl: string | undefined
   /** Stops the page and the server's processes. */
   close(): Promise<void>

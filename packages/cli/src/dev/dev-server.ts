@@ -8,7 +8,6 @@ import type { EventLog } from './event-log.ts'
 import type { DevServer, ServeDevOptions } from './dev-options.ts'
 import { openSession } from './session.ts'
 
-/** The options of {@link openDevServer}. */
 export interface DevServerOptions extends ServeDevOptions {
   /** The page, as a file. Default: the built page of this package. */
   readonly page?: URL
@@ -33,7 +32,7 @@ export async function openDevServer(options: DevServerOptions): Promise<OpenDevS
   })
   const { log, commands } = session
   const { panels = [] } = options
-  // It is loaded while the server starts.
+  // Loaded while the server starts.
   const hosts = options.hosts === false ? undefined : (await import('./serve-hosts.ts')).serveHosts(session)
   const hostUrl = hosts && `http://127.0.0.1:${port}/mcp`
   log.append({ type: 'setup', panels: panels.map(({ name, title }) => ({ name, title })), hosts: hostNames, hostUrl })

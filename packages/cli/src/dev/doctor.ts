@@ -29,7 +29,7 @@ export class Doctor {
     this.#signal = signal
   }
 
-  /** Starts the checks, unless they run. */
+  /** Does nothing while the checks run. */
   start(): void {
     if (this.#isRunning) return
     this.#isRunning = true
@@ -48,7 +48,6 @@ export class Doctor {
       })
   }
 
-  /** Returns the token that the calls of the page have. */
   async #readToken(url: URL): Promise<string | undefined> {
     const { headers, auth } = this.#http
     const given = typeof headers === 'function' ? undefined : headers?.['authorization']?.replace(/^Bearer /, '')

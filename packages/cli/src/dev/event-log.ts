@@ -1,11 +1,10 @@
 import type { DevEvent, StampedEvent } from './events.ts'
 
-/** The bounds of the record. */
 const eventBounds = { events: 5000, characters: 64 * 1024 * 1024 } as const
 
 /**
- * Keeps the last events of the command. Of an event that replaces an earlier one, such as a new state of the server, only
- * the latest is kept. So a page that connects late gets the whole state, and the messages that fit the bounds.
+ * Keeps the last events of the command. Of an event that replaces an earlier one, such as a new state of the server,
+ * only the latest is kept. So a page that connects late gets the whole state, and the messages that fit the bounds.
  */
 export class EventLog {
   readonly #bounds: { readonly events: number; readonly characters: number }
@@ -32,12 +31,12 @@ export class EventLog {
     for (const listener of this.#listeners) listener(stamped)
   }
 
-  /** The kept events, in the order of their numbers. */
+  /** In the order of their numbers. */
   get events(): readonly StampedEvent[] {
     return Array.from(this.#events.values(), ({ event }) => event)
   }
 
-  /** Calls a function with each new event. Returns a function that removes it. */
+  /** Calls `listener` with each new event. The returned function removes it. */
   subscribe(listener: (event: StampedEvent) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -58,7 +57,7 @@ export class EventLog {
   }
 }
 
-/** The states that a page cannot do without. There are few of them. */
+/** A page cannot do without the states, and there are few of them. */
 function isState({ type }: DevEvent): boolean {
   return type !== 'call' && type !== 'task' && type !== 'message' && type !== 'client' && type !== 'output'
 }

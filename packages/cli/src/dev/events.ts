@@ -14,48 +14,45 @@ export type ServerStatus =
   /** It runs, or is reachable, and does not answer its first request. */
   | 'silent'
 
-/** The state of the server. */
 export interface ServerState {
   readonly status: ServerStatus
-  /** The command line or the URL, as the user wrote it. */
+  /** Command line or URL, as the user wrote it. */
   readonly target: string
   /** How the server is reached. Undefined until its first output has decided. */
   readonly transport: 'http' | 'stdio' | undefined
-  /** True for a server that this command starts, so that it can also restart and kill it. */
+  /** True if this command starts the server, so that it can also restart and kill it. */
   readonly isOwn: boolean
-  /** The processes of the server, which answer in turns. */
+  /** Its processes, which answer in turns. */
   readonly pids: readonly number[]
-  /** The name and version that the server gives. */
+  /** Name and version that the server gives. */
   readonly name: string | undefined
-  /** The host whose declarations the page uses. Undefined for a client that can do everything. */
+  /** Host whose declarations the page uses. Undefined for a client that can do everything. */
   readonly profile: string | undefined
-  /** The revision that the page and the server speak. */
+  /** Revision that the page and the server speak. */
   readonly revision: string | undefined
   /** Milliseconds from the change, the kill or the start to the first answer. */
   readonly startMs: number | undefined
-  /** Why the processes of the server cannot continue each other's calls. */
+  /** Why the server's processes cannot continue each other's calls. */
   readonly notice: string | undefined
   /** Why the server is not ready: how it ended, and its last lines. */
   readonly reason: string | undefined
-  /** The folders whose changes restart the server. */
+  /** Folders whose changes restart the server. */
   readonly watched: readonly string[]
 }
 
 /** What the page can call. */
 export const callKinds = ['tool', 'prompt', 'resource', 'template', 'skill'] as const
 
-/** A kind of call. */
 export type CallKind = (typeof callKinds)[number]
 
 /** How a call ended, or that it still runs. */
 export type CallStatus = 'running' | 'done' | 'tool_error' | 'failed' | 'stopped'
 
-/** A call of the page, or of a host that uses `/mcp`. */
+/** Of the page, or of a host that uses `/mcp`. */
 export interface CallView {
   readonly id: number
   readonly source: 'page' | 'host'
   readonly method: string
-  /** The tool, prompt or resource. */
   readonly target: string
   readonly args: JsonObject
   readonly status: CallStatus
@@ -94,7 +91,7 @@ export interface TaskView {
   readonly status: string
 }
 
-/** The result of one check of `mcpx doctor`. */
+/** What one check of `mcpx doctor` found. */
 export interface DoctorFinding {
   readonly id: string
   readonly status: 'ok' | 'wrong' | 'skipped'
@@ -103,7 +100,7 @@ export interface DoctorFinding {
   readonly change?: string
 }
 
-/** What `mcpx doctor` has found. */
+/** What `mcpx doctor` found. */
 export interface DoctorView {
   readonly isRunning: boolean
   readonly findings: readonly DoctorFinding[]
@@ -113,7 +110,7 @@ export interface DoctorView {
 export interface QuestionView {
   readonly id: number
   readonly callId: number
-  /** The key that the server gave the question. */
+  /** Key that the server gave the question. */
   readonly key: string
   readonly kind: 'form' | 'url' | 'sampling'
   readonly message: string
@@ -121,7 +118,7 @@ export interface QuestionView {
   readonly again: string | undefined
   readonly schema: ElicitRequestFormParams['requestedSchema'] | undefined
   readonly url: string | undefined
-  /** The request of a model, for `sampling`. */
+  /** What a model is asked, for `sampling`. */
   readonly sampling: JsonValue | undefined
 }
 
@@ -131,17 +128,17 @@ export interface MessageView {
   readonly direction: 'sent' | 'received'
   readonly transport: 'http' | 'stdio'
   readonly pid: number | undefined
-  /** The JSON, cut after {@link maxTextLength} characters. */
+  /** JSON, cut after {@link maxTextLength} characters. */
   readonly text: string
   readonly bytes: number
-  /** The number of bytes of `requestState` in the message. */
+  /** Bytes of `requestState` in the message. */
   readonly stateBytes: number | undefined
   readonly http: HttpHead | undefined
   /** What a fault did with the message. */
   readonly note: string | undefined
 }
 
-/** The head of an HTTP request or response. Secrets are left out. */
+/** Head of an HTTP request or response, without secrets. */
 export interface HttpHead {
   readonly url: string | undefined
   readonly method: string | undefined
@@ -161,7 +158,6 @@ export interface HostView {
   readonly revision: string
 }
 
-/** One event of the command. */
 export type DevEvent =
   /** What stays the same while the command runs. */
   | {
@@ -173,18 +169,18 @@ export type DevEvent =
   | { readonly type: 'server'; readonly server: ServerState }
   | { readonly type: 'lists'; readonly lists: ServerLists }
   | { readonly type: 'task'; readonly task: TaskView }
-  /** A URL where the user logs in. Undefined when that is done. */
+  /** Where the user logs in. Undefined when that is done. */
   | { readonly type: 'login'; readonly url: string | undefined }
   | { readonly type: 'doctor'; readonly doctor: DoctorView }
   | { readonly type: 'call'; readonly call: CallView }
   | { readonly type: 'question'; readonly question: QuestionView; readonly isOpen: boolean }
   | { readonly type: 'fault'; readonly armed: ArmedFault | undefined; readonly available: readonly FaultKind[] }
   | { readonly type: 'message'; readonly message: MessageView }
-  /** A decision of the client about a call. */
+  /** What the client decided about a call. */
   | { readonly type: 'client'; readonly callId: number | undefined; readonly text: string }
   | { readonly type: 'output'; readonly pid: number | undefined; readonly text: string }
 
-/** An event with its number and its time. */
+/** With its number and its time. */
 export type StampedEvent = DevEvent & { readonly seq: number; readonly at: number }
 
 /** New data of a panel, which only one page gets. A `problem` ends the data. */
@@ -195,5 +191,5 @@ export interface PanelEvent {
   readonly problem?: string
 }
 
-/** The largest number of characters that the record keeps of one message. */
+/** Characters that the record keeps of one message. */
 export const maxTextLength = 256 * 1024

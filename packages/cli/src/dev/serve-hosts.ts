@@ -3,7 +3,6 @@ import { legacy } from '@x/legacy'
 import { nodeHandler } from '@x/transport-http/node'
 import type { DevSession } from './session.ts'
 
-/** The endpoint for hosts. */
 export interface HostEndpoint {
   readonly handler: ReturnType<typeof nodeHandler>
   close(): Promise<void>

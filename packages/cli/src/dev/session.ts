@@ -20,7 +20,6 @@ export interface DevSession {
   close(): Promise<void>
 }
 
-/** Starts a server, and watches its files. */
 export async function openSession(options: ServeDevOptions): Promise<DevSession> {
   const { otherToken } = options
   const env = addStateKey(options.env ?? process.env)

@@ -8,7 +8,6 @@ import type { DevEvent, ServerState } from './events.ts'
 import { openDevServer } from './dev-server.ts'
 import type { DevServer, ServeDevOptions } from './dev-options.ts'
 
-/** The options of the command. */
 export interface DevCommandOptions {
   readonly port?: number
   readonly watch?: readonly string[]
@@ -70,14 +69,13 @@ function printAddresses(printer: Printer, { pageUrl, hostUrl }: DevServer): void
   if (hostUrl !== undefined) printer.line(`hosts  ${hostUrl}   claude mcp add --transport http dev ${hostUrl}`)
 }
 
-/** `--as ada=TOKEN` names the second user, whose name is for the reader of the command line. */
+/** In `--as ada=TOKEN`, the name of the second user is for the reader of the command line. */
 function tokenOf(text: string): string {
   const [, token] = /^[^=]+=(.+)$/s.exec(text) ?? []
   if (token === undefined) throw new CliError('usage', 'Write --as NAME=TOKEN')
   return token
 }
 
-/** Describes a state for the terminal. Undefined for a state that soon becomes another one. */
 function describeState({ status, name, pids, startMs = 0, notice, reason, watched }: ServerState): string | undefined {
   if (status === 'ended' || status === 'silent') return `${status}: ${reason}`
   if (status !== 'ready') return undefined

@@ -25,13 +25,12 @@ export async function checkAuth(target: Target): Promise<Finding> {
   )
 }
 
-/** Returns the address in the challenge of a 401. */
 function readMetadataUrl({ headers }: Reply): URL | undefined {
   const [, address = ''] = /resource_metadata\s*=\s*"?([^",\s]+)/i.exec(headers['www-authenticate'] ?? '') ?? []
   return URL.canParse(address) ? new URL(address) : undefined
 }
 
-/** Reads a JSON document. Returns the reason as text if there is none. */
+/** A text says why there is no JSON document. */
 async function fetchDocument(target: Target, url: URL): Promise<JsonObject | string> {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return `${url.protocol} is no address of a document`
   const reply = await sendPlain(target, { method: 'GET', url })
@@ -56,7 +55,7 @@ async function checkMetadata(
   return ok(`A client finds ${issuers.length === 1 ? 'the issuer' : 'the issuers'} ${issuers.join(', ')}.`)
 }
 
-/** Returns true if a client may use the resource for the address: the same origin, and a path above it (RFC 9728). */
+/** A client may use the resource for an address of the same origin, at its path or below (RFC 9728). */
 function isSameResource(resource: string, url: URL): boolean {
   if (!URL.canParse(resource)) return false
   const { origin, pathname } = new URL(resource)
@@ -64,7 +63,6 @@ function isSameResource(resource: string, url: URL): boolean {
   return origin === url.origin && `${url.pathname}/`.startsWith(folder)
 }
 
-/** Returns the fault of an issuer's metadata. Undefined if they are right. */
 async function checkIssuer(target: Target, issuer: unknown): Promise<Finding | undefined> {
   if (typeof issuer !== 'string' || !URL.canParse(issuer))
     return wrong(`The issuer ${JSON.stringify(issuer)} is no URL.`, 'Write the issuer as its own metadata have it.')
@@ -87,7 +85,7 @@ async function checkIssuer(target: Target, issuer: unknown): Promise<Finding | u
   )
 }
 
-/** The addresses of an issuer's metadata, in the order of the specification (basic/authorization, discovery). */
+/** In the order of the specification (basic/authorization, discovery). */
 function metadataAddresses(issuer: URL): readonly URL[] {
   const path = issuer.pathname.replace(/\/$/, '')
   const paths = [`/.well-known/oauth-authorization-server${path}`, `/.well-known/openid-configuration${path}`]

@@ -40,7 +40,7 @@ export async function checkRounds(target: Target): Promise<Finding> {
     : wrong(found, 'Let each instance behind the address serve each call.')
 }
 
-/** Sends the call again without an answer, so that it asks again and does nothing else. Each has its own connection. */
+/** Without an answer, the call asks again and does nothing else. Each has its own connection. */
 function sendAgain(target: Target, params: JsonObject): Promise<readonly Reply[]> {
   const requests = Array.from({ length: connectionCount }, () => sendRpc(target, { method: 'tools/call', params }))
   return Promise.all(requests)

@@ -2,17 +2,15 @@ import { type Finding, ok, type RpcProbe, skipped, type Target, wrong } from './
 import { describeReply, type Reply, resultOf } from './http-probe.ts'
 import { probeBodyOf, sendPlain, sendRpc } from './rpc-probe.ts'
 
-/** The address of a page that no server allows. */
 const foreignOrigin = 'https://mcpx-doctor.invalid'
 
-/** A request with a fault, what it is, and the remedy where it is served. */
 interface Guard {
   readonly what: string
   readonly change: Omit<RpcProbe, 'method'>
   readonly remedy: string
 }
 
-/** Sends the served request with one change. It must be rejected, and not with an internal error. */
+/** The served request with one change must be rejected, and not with an internal error. */
 async function checkGuard(target: Target, { what, change, remedy }: Guard): Promise<Finding> {
   const { served } = target
   if (served === undefined) return skipped('No request is served.')
@@ -84,12 +82,12 @@ export async function checkDepth(target: Target): Promise<Finding> {
   )
 }
 
-/** Returns the body of the served request with one more member in its params, as JSON text. */
+/** `json` becomes one more member of the params. It may be deeper than an object could be. */
 function bodyWith({ served }: Target, json: string): string {
   return served === undefined ? '' : probeBodyOf(served).replace('"params":{', `"params":{"mcpx-doctor":${json},`)
 }
 
-/** The request headers that a page of an allowed site has to send. */
+/** A page of an allowed site has to send them. */
 const pageHeaders = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
 
 /** A page of the server's own site may send the headers of the protocol, if it may call at all. */

@@ -6,7 +6,6 @@ import { isModern } from './check-revision.ts'
 import { describeReply, errorOf, resultOf } from './http-probe.ts'
 import { sendRpc } from './rpc-probe.ts'
 
-/** The lists, by the capability that offers them. */
 const lists = [
   ['tools', 'tools/list'],
   ['prompts', 'prompts/list'],
@@ -36,7 +35,7 @@ export async function checkLists(target: Target): Promise<Finding> {
 
 const maxPages = 100
 
-/** Reads all pages of a list. The tools of all pages together must suit the hosts. */
+/** The tools of all pages together must suit the hosts. */
 async function checkList(target: Target, method: string): Promise<readonly string[]> {
   const problems: string[] = []
   const allTools: JsonValue[] = []

@@ -24,7 +24,7 @@ export function checkReach(target: Target): Finding {
   )
 }
 
-/** Returns true if the address is that of an endpoint, even if it serves no request. */
+/** True for the address of an endpoint, even if it serves no request. */
 export function isReached({ discovered, served }: Target): boolean {
   if (served !== undefined || discovered.status === 401 || discovered.status === 403) return true
   const error = errorOf(discovered)
@@ -42,7 +42,7 @@ export function checkOwnHost({ url, discovered, served }: Target): Finding {
   )
 }
 
-/** Returns true if the server rejected the Host. Its text names the header, whatever the implementation. */
+/** The text names the header, whatever the implementation. */
 function isHostRejection({ status, text }: Reply): boolean {
   return (status === 400 || status === 403 || status === 421) && /\bhost\b/i.test(text)
 }
@@ -72,7 +72,6 @@ export async function checkHeaders(target: Target): Promise<Finding> {
   return ok('A wrong and a missing Mcp-Method are rejected.')
 }
 
-/** Returns true if the server serves revision 2026-07-28. */
 export function isModern({ discovered }: Target): boolean {
   return resultOf(discovered) !== undefined
 }

@@ -25,21 +25,17 @@ export async function checkKeepAlive(target: Target): Promise<Finding> {
   }
 }
 
-/** The limits for a stream, in milliseconds. A proxy that buffers holds the first event back. */
+/** A proxy that buffers holds the first event back. */
 const acknowledgementMs = 3000
 const silenceMs = 20_000
 
-/** What a stream of changes showed. */
 interface StreamView {
   readonly reply: Reply
-  /** The time of the first piece. Undefined if there was none. */
   readonly firstPieceMs: number | undefined
   readonly isStream: boolean
-  /** The number of pieces after the first. */
   readonly laterPieceCount: number
 }
 
-/** Opens a stream of changes, and reads it until the second piece, or until it was silent for too long. */
 async function watchStream(target: Target): Promise<StreamView> {
   let pieceCount = 0
   let firstPieceMs: number | undefined

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/schema'
 import type { ProbeRequest, Reply } from './http-probe.ts'
 
-/** The ids of the checks, in the order in which they are written. */
+/** In the order in which they are written. */
 export const checkIds = [
   'reach',
   'own-host',
@@ -27,7 +27,7 @@ export const checkIds = [
 
 export type CheckId = (typeof checkIds)[number]
 
-/** The result of a check: one sentence of what was found, and for a fault one of what to change. */
+/** One sentence of what was found, and for a fault one of what to change. */
 export type Finding =
   | { readonly status: 'ok'; readonly found: string }
   | { readonly status: 'skipped'; readonly found: string }
@@ -39,13 +39,13 @@ export interface Target {
   readonly url: URL
   readonly token: string | undefined
   readonly signal: AbortSignal
-  /** Sends a probe to a server that the doctor has started. Undefined for a server at a URL. */
+  /** Reaches a server that the doctor has started. Undefined for a server at a URL. */
   readonly send?: ((probe: RpcProbe) => Promise<Reply>) | undefined
   /** The tool that asks, for the check of rounds. */
   readonly tool: { readonly name: string; readonly args: JsonObject } | undefined
   /** The reply to a `server/discover` without a fault. */
   readonly discovered: Reply
-  /** The request that the server serves: `server/discover`, or `initialize` of an older server. Undefined if none is. */
+  /** What the server serves: `server/discover`, or `initialize` of an older server. Undefined if it serves neither. */
   readonly served: RpcProbe | undefined
 }
 
@@ -53,20 +53,18 @@ export interface Target {
 export interface RpcProbe {
   readonly method: string
   readonly params?: JsonObject
-  /** Headers that replace those of an ordinary request. An undefined one is left out. */
+  /** Replace headers of an ordinary request. An undefined one is left out. */
   readonly headers?: Readonly<Record<string, string | undefined>>
-  /** The body, if it is not the JSON of the request. */
+  /** Takes the place of the JSON of the request. */
   readonly body?: string
-  /** The revision that the request claims. Default: 2026-07-28. */
+  /** Revision that the request claims. Default: 2026-07-28. */
   readonly version?: string
   readonly http?: Pick<ProbeRequest, 'agent' | 'timeoutMs' | 'onPiece'>
 }
 
-/** Creates a finding that all is well. */
 export const ok = (found: string): Finding => ({ status: 'ok', found })
 
-/** Creates a finding of a check that could not be made, or that does not apply. */
+/** The check could not be made, or does not apply. */
 export const skipped = (found: string): Finding => ({ status: 'skipped', found })
 
-/** Creates a finding of a fault. */
 export const wrong = (found: string, change: string): Finding => ({ status: 'wrong', found, change })

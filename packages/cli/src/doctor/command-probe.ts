@@ -41,7 +41,7 @@ export function startCommandServer(
   return { send, [Symbol.asyncDispose]: () => connection.close() }
 }
 
-/** The status is the one that the response would have over HTTP, so that the checks read it in the same way. */
+/** With the status that the response would have over HTTP, so that the checks read it in the same way. */
 function replyOf(response: RpcResponse): Pick<Reply, 'status' | 'text' | 'message'> {
   const text = JSON.stringify(response)
   return { status: 'error' in response ? 400 : 200, text, message: parseJsonObject(text) }

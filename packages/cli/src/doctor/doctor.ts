@@ -10,7 +10,6 @@ import { type CheckId, checkIds, type Finding } from './check.ts'
 import { startCommandServer } from './command-probe.ts'
 import { type DoctorOptions, runChecks } from './run-checks.ts'
 
-/** The options of the command. */
 export interface DoctorCommandOptions {
   readonly token?: string
   readonly tool?: string
@@ -19,7 +18,6 @@ export interface DoctorCommandOptions {
   readonly verbose?: boolean
 }
 
-/** A finding, with the id of its check. */
 type IdentifiedFinding = Finding & { readonly id: string }
 
 /** Examines a server, or a project before its publication. The exit code is 1 if there is a fault. */
@@ -52,7 +50,6 @@ export async function examineServer(
   return printTotals(printer, target, findings)
 }
 
-/** Examines the server that a command starts, and ends it. */
 async function checkCommand(
   { server, output }: { readonly server: Exclude<ServerTarget, URL>; readonly output: ServerOutput },
   options: Omit<DoctorOptions, 'url' | 'send'>,
@@ -71,7 +68,7 @@ function printTotals(printer: Printer, target: string, findings: readonly Identi
   return totals.wrong === 0 ? 0 : 1
 }
 
-/** Parses the target. An address without `http:` would otherwise be started as a program of that name. */
+/** An address without `http:` would otherwise be started as a program of that name. */
 function parseDoctorTarget(text: string): ServerTarget {
   const target = text.trim() === '' ? undefined : parseTargetText(text)
   if (target instanceof URL) return target

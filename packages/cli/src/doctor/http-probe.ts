@@ -4,18 +4,18 @@ import { parseJsonObject } from '@x/core'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { createParser } from 'eventsource-parser'
 
-/** A request that differs from an ordinary one in one place. */
+/** Differs from an ordinary request in one place. */
 export interface ProbeRequest {
   readonly method?: 'POST' | 'GET' | 'OPTIONS'
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
-  /** The connections to use. Default: a connection of its own, which is closed afterwards. */
+  /** Connections to use. Default: one of its own, which is closed afterwards. */
   readonly agent?: Agent | undefined
   /** Milliseconds until the request is given up. */
   readonly timeoutMs?: number | undefined
   readonly signal: AbortSignal
-  /** Called with the time of each piece of the body, in milliseconds since the request. Returns true to stop. */
+  /** Called with each piece of the body, and its milliseconds since the request. Returns true to stop. */
   readonly onPiece?: ((text: string, ms: number) => boolean) | undefined
 }
 
@@ -25,20 +25,19 @@ export interface Reply {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** The JSON-RPC message in the body, which may be an event stream. */
+  /** JSON-RPC message in the body, which may be an event stream. */
   readonly message: JsonObject | undefined
-  /** The reason why there was no whole answer. */
+  /** Why there was no whole answer. */
   readonly failure: string | undefined
   readonly ms: number
-  /** The local port of the connection. Two requests with the same port used one connection. */
+  /** Local port of the connection. Two requests with the same one used one connection. */
   readonly localPort: number | undefined
 }
 
-/** The largest answer that is read. A list of a server fits. */
 const maxReplyLength = 4_000_000
 const defaultTimeoutMs = 10_000
 
-/** Sends a request. It never rejects: a connection that fails is a result of the check. */
+/** Never rejects: a connection that fails is a result of the check. */
 export function sendHttpProbe(probe: ProbeRequest): Promise<Reply> {
   const { method = 'POST', url, headers, body, agent, timeoutMs = defaultTimeoutMs, signal } = probe
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
@@ -84,7 +83,7 @@ function lengthOf(body: string | undefined): Readonly<Record<string, string>> {
   return body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
 }
 
-/** Returns the JSON-RPC response of a body: the body itself, or the response among the events of a stream. */
+/** The body itself, or the response among the events of a stream. */
 function parseReply(text: string, contentType = ''): JsonObject | undefined {
   if (!contentType.startsWith('text/event-stream')) return parseJsonObject(text)
   let response: JsonObject | undefined
@@ -98,13 +97,12 @@ function parseReply(text: string, contentType = ''): JsonObject | undefined {
   return response
 }
 
-/** Returns the result of a reply. Undefined for an error, and for an answer that is no JSON-RPC. */
+/** Undefined for an error, and for an answer that is no JSON-RPC. */
 export function resultOf({ message }: Reply): JsonObject | undefined {
   const result: JsonValue | undefined = message?.['result']
   return isJsonObject(result) ? result : undefined
 }
 
-/** Returns the error of a reply. */
 export function errorOf({
   message,
 }: Reply): { readonly code: number; readonly message: string; data: JsonObject } | undefined {
@@ -118,7 +116,7 @@ export function errorOf({
   }
 }
 
-/** Describes a reply in a few words, for a finding. */
+/** In a few words, for a finding. */
 export function describeReply(reply: Reply): string {
   const { status, failure } = reply
   if (status === 0) return failure ?? 'there is no answer'

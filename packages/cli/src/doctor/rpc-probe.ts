@@ -5,17 +5,16 @@ import { type Reply, sendHttpProbe } from './http-probe.ts'
 
 type Place = Pick<Target, 'url' | 'token' | 'signal' | 'send'>
 
-/** The request that each server of revision 2026-07-28 serves. */
+/** Each server of revision 2026-07-28 serves it. */
 export const discoverProbe: RpcProbe = { method: 'server/discover' }
 
-/** The request that each server of an older revision serves. */
+/** Each server of an older revision serves it. */
 export const initializeProbe: RpcProbe = {
   method: olderInitializeRequest.method,
   body: JSON.stringify(olderInitializeRequest),
   headers: { 'mcp-protocol-version': undefined, 'mcp-method': undefined },
 }
 
-/** Sends a request, with the changes of the probe. */
 export function sendRpc(place: Place, probe: RpcProbe): Promise<Reply> {
   if (place.send !== undefined) return place.send(probe)
   const headers = headersOf(place, { ...ordinaryHeaders(probe), ...probe.headers })
@@ -23,12 +22,12 @@ export function sendRpc(place: Place, probe: RpcProbe): Promise<Reply> {
   return sendHttpProbe({ url, signal, headers, body: probeBodyOf(probe), ...probe.http })
 }
 
-/** Returns the body of a probe as JSON text. Its params are an object. */
+/** JSON text. Its params are an object. */
 export function probeBodyOf({ method, params = {}, version = protocolVersion, body }: RpcProbe): string {
   return body ?? JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: metaOf(version) } })
 }
 
-/** Sends a request with another method than POST, or to another path of the same server. */
+/** A request with another method than POST, or to another path of the same server. */
 export function sendPlain(
   { token, signal }: Place,
   request: { readonly method: 'GET' | 'OPTIONS'; readonly url: URL; readonly headers?: Record<string, string> },

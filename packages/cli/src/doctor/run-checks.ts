@@ -9,7 +9,7 @@ import { checkKeepAlive, checkStreams } from './check-streams.ts'
 import { resultOf } from './http-probe.ts'
 import { discoverProbe, initializeProbe, sendRpc } from './rpc-probe.ts'
 
-/** The address of a server, and what the checks may use. */
+/** Address of a server, and what the checks may use. */
 export interface DoctorOptions {
   readonly url: URL
   readonly send?: Target['send']
@@ -20,7 +20,7 @@ export interface DoctorOptions {
 
 type Check = (target: Target) => Finding | Promise<Finding>
 
-/** The checks that send one request after the other. Those of streams wait, and run beside them. */
+/** Each sends one request after the other. The checks of streams mostly wait, and run beside these. */
 const checks: Readonly<Record<Exclude<CheckId, 'stream' | 'heartbeat'>, Check>> = {
   reach: checkReach,
   'own-host': checkOwnHost,
@@ -42,7 +42,7 @@ const checks: Readonly<Record<Exclude<CheckId, 'stream' | 'heartbeat'>, Check>> 
   rounds: checkRounds,
 }
 
-/** The checks of what the messages contain. The others are of HTTP, or of the instances behind an address. */
+/** Checks of what the messages contain. The others are about HTTP, or about the instances behind an address. */
 const stdioChecks: ReadonlySet<CheckId> = new Set([
   'reach',
   'discover',
@@ -52,7 +52,7 @@ const stdioChecks: ReadonlySet<CheckId> = new Set([
   'unknown-tool',
 ])
 
-/** Examines a server. Calls `onFinding` with the result of each check, in the order of the list of ids. */
+/** Calls `onFinding` with the result of each check, in the order of the list of ids. */
 export async function runChecks(
   options: DoctorOptions,
   onFinding: (id: CheckId, finding: Finding) => void,

@@ -21,7 +21,6 @@ export async function acceptTool(
   return 0
 }
 
-/** Says what a file has instead of a tool: the tools of the upstream, or the upstreams. */
 function describeKnown(
   path: string,
   text: string,

@@ -7,10 +7,8 @@ import type { CommandContext } from '../command.ts'
 import { type Column, printTable } from '../output/printer.ts'
 import { readSettings } from './read-settings.ts'
 
-/** The outcome for one upstream. */
 interface UpstreamReport extends JsonObject {
   readonly upstream: string
-  /** Null for an upstream that was not asked. */
   readonly tools: number | null
   readonly problem: string | null
 }
@@ -22,8 +20,10 @@ const columns: readonly Column<UpstreamReport>[] = [
   { title: 'FOUND', text: ({ problem, tools }) => problem ?? (tools === null ? notAsked : formatCount(tools, 'tool')) },
 ]
 
-/** Connects to each upstream of a file, and lists its tools. The exit code is 1 if one of them gives no answer, or has a rule
- * that matches no tool. */
+/**
+ * Connects to each upstream of a file, and lists its tools. The exit code is 1 if one of them gives no answer, or has a
+ * rule that matches no tool.
+ */
 export async function checkGateway(
   { io, printer }: CommandContext,
   { config }: { readonly config: string },
@@ -36,15 +36,14 @@ export async function checkGateway(
   return reports.some(({ problem }) => problem !== null) ? 1 : 0
 }
 
-/** Milliseconds that an upstream has to start: `connectAny` waits a minute for a program, and then starts it once more. */
+/** `connectAny` gives a program a minute to start, and then starts it once more. */
 const startTimeoutMs = 150_000
 
 const client = { name: 'mcpx', version: '1.0.0' }
 
-/** Starts one upstream, and lists its tools. */
 async function testUpstream(upstream: string, options: GatewayOptions): Promise<UpstreamReport> {
   const { [upstream]: checked } = options.upstreams
-  // The tools of an API are planned from its document, and nothing is sent.
+  // Tools of an API are planned from its document, and nothing is sent.
   if (checked !== undefined && 'server' in checked)
     return listStarted(upstream, { ...options, upstreams: { [upstream]: checked } })
   if (checked === undefined || !('connect' in checked) || checked.credential !== undefined)
@@ -64,7 +63,7 @@ async function testUpstream(upstream: string, options: GatewayOptions): Promise<
   }
 }
 
-/** Lists the tools of one upstream through a gateway of its own, so that its rules and its credentials apply. */
+/** Through a gateway of its own, so that the upstream's rules and credentials apply. */
 async function listStarted(upstream: string, options: GatewayOptions): Promise<UpstreamReport> {
   let problem: string | null = null
   const server = gateway({

@@ -2,7 +2,7 @@ import { type GatewaySettings, isGatewayFileError, readGatewayFile } from '@x/ga
 import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 
-/** Reads the file of a gateway. Throws `CliError` with all problems for a file that cannot be used. */
+/** Throws a `CliError` with all problems of a file that cannot be used. */
 export async function readSettings(path: string, { env }: CliIo): Promise<GatewaySettings> {
   try {
     return await readGatewayFile(path, env)

@@ -5,12 +5,12 @@ import { CliError } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 
 /**
- * The variables of OpenTelemetry that say where telemetry goes. Others, such as `OTEL_SERVICE_NAME`, may be set for every
+ * These variables of OpenTelemetry say where telemetry goes. Others, such as `OTEL_SERVICE_NAME`, may be set for every
  * program of a machine.
  */
 const destinations = /^OTEL_(?:EXPORTER_OTLP_(?:TRACES_|METRICS_)?ENDPOINT|(?:TRACES|METRICS)_EXPORTER|CONFIG_FILE)$/
 
-/** Milliseconds for the last spans and metrics. A collector that does not answer must not delay the stop. */
+/** A collector that does not answer must not delay the stop. */
 const flushTimeoutMs = 2000
 
 /**
@@ -29,7 +29,7 @@ export async function startOpenTelemetrySdk(
   const logAs = (level: 'warn' | 'error') => (message: string) => write({ level, code: 'telemetry', message })
   const ignore = (): void => {}
   const logger = { error: logAs('error'), warn: logAs('warn'), info: ignore, debug: ignore, verbose: ignore }
-  // Otherwise nobody would see that a collector is unreachable.
+  // Otherwise an unreachable collector would remain unseen.
   api.diag.setLogger(logger, api.DiagLogLevel.WARN)
   const node = new sdk.NodeSDK(env['OTEL_SERVICE_NAME'] ? {} : { serviceName: name })
   node.start()

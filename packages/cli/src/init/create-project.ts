@@ -6,12 +6,11 @@ import type { CommandContext } from '../command.ts'
 import { packageRoot, readOwnManifest } from '../package-root.ts'
 import { createInstallLinks } from './install-links.ts'
 
-/** The kinds of servers that a project can be. */
 const kinds = ['http', 'stdio', 'worker'] as const
 
 type ProjectKind = (typeof kinds)[number]
 
-/** The options of the command. Exactly one kind is true. */
+/** Exactly one is true. */
 export type InitOptions = { readonly [Kind in ProjectKind]?: boolean }
 
 /** Makes the folder of a new server from the templates of its kind. Never writes into a folder that has files. */
@@ -46,7 +45,6 @@ function readKind(options: InitOptions): ProjectKind {
   throw new CliError('usage', 'Write one of --http, --stdio and --worker')
 }
 
-/** Returns a name that npm accepts, made of the name of a folder. */
 function toPackageName(folderName: string): string {
   const name = folderName
     .toLowerCase()
@@ -65,7 +63,7 @@ async function checkEmpty(path: string): Promise<void> {
   if (entries.length > 0) throw new CliError('failure', `${path} has files; name a new folder`)
 }
 
-/** The files whose name begins with a dot in a project. npm does not publish `.gitignore`. */
+/** Their name begins with a dot in a project. npm does not publish `.gitignore`. */
 const dotFiles: ReadonlySet<string> = new Set(['gitignore', 'dockerignore'])
 
 async function readTemplates(
@@ -84,7 +82,7 @@ async function readTemplates(
   )
 }
 
-/** The ranges of packages that this package does not depend on itself. */
+/** Ranges of packages that this package does not depend on itself. */
 export const foreignVersions: Readonly<Record<string, string>> = {
   '@types/node': '^20.19.43',
   typescript: '^7.0.2',
@@ -92,7 +90,6 @@ export const foreignVersions: Readonly<Record<string, string>> = {
   zod: '^4.4.0',
 }
 
-/** Returns the values of the placeholders of templates. */
 function createValues(kind: ProjectKind, name: string): ReadonlyMap<string, string> {
   const { version, dependencies } = readOwnManifest()
   const versions = { ...dependencies, ...foreignVersions, '@x/cli': `^${version}` }
@@ -106,7 +103,6 @@ function createValues(kind: ProjectKind, name: string): ReadonlyMap<string, stri
   ])
 }
 
-/** The addresses of a server that a developer has started. */
 const addresses = { http: 'http://127.0.0.1:3000/mcp', worker: 'http://localhost:8787/mcp' } as const
 
 function fillIn(text: string, values: ReadonlyMap<string, string>): string {

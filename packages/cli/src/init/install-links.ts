@@ -1,10 +1,10 @@
-/** The links with which a person adds a server to a host. */
+/** A person adds a server to a host with these links. */
 export interface InstallLinks {
   readonly vscode: string
   readonly cursor: string
 }
 
-/** Returns the links for a server at a URL, or without one for a package that `npx` starts. */
+/** For a server at a URL, or without one for a package that `npx` starts. */
 export function createInstallLinks({ name, url }: { readonly name: string; readonly url?: string }): InstallLinks {
   const command = { command: 'npx', args: ['-y', name] }
   const vscode = JSON.stringify(url === undefined ? command : { type: 'http', url })

@@ -20,7 +20,7 @@ export async function readKeysFile(path: string): Promise<readonly KeyLine[]> {
   return keys
 }
 
-/** Creates a file of keys that only its owner can read. Rejects with `EEXIST` if the file exists. */
+/** Only its owner can read the file. Rejects with `EEXIST` if it exists. */
 export async function createKeysFile(path: string, lines: readonly string[]): Promise<void> {
   await writeFile(path, `${lines.join('\n')}\n`, { mode: 0o600, flag: 'wx' }).catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === 'EEXIST' ? `${path} exists; a key is never overwritten` : cause.message

@@ -5,7 +5,7 @@ import type { CommandContext } from '../command.ts'
 import { printTable } from '../output/printer.ts'
 import { createKeysFile, readKeysFile, replaceKeysFile } from './keys-file.ts'
 
-/** Writes a new random key to the standard output, or to a new file. */
+/** On the standard output, or in a new file. */
 export async function newKey({ printer }: CommandContext, { keysFile }: { keysFile?: string }): Promise<ExitCode> {
   const key = randomBytes(32).toString('base64url')
   if (keysFile === undefined) {
@@ -20,7 +20,7 @@ export async function newKey({ printer }: CommandContext, { keysFile }: { keysFi
   return 0
 }
 
-/** Checks the keys of a file, and lists their ids in the order of the file. The keys themselves are never written. */
+/** Checks the keys of a file, and lists their ids in the order of the file. The keys themselves are never shown. */
 export async function runCheckCommand(
   { printer }: CommandContext,
   { keysFile, token }: { keysFile: string; token?: string },
@@ -51,7 +51,6 @@ export async function runCheckCommand(
   return isKnown ? 0 : 1
 }
 
-/** The steps of a rotation, in their order. */
 const rotationSteps = {
   add: {
     change: (lines: readonly string[]) => [...lines, randomBytes(32).toString('base64url')],
@@ -106,7 +105,7 @@ async function keyIdOf({ input }: KeyLine): Promise<string> {
   return tokenKeyIdOf(await sealedState({ keys: [input] }).seal(null, { purpose: 'requestState' }))
 }
 
-/** Returns the id of the key in the header of a token. The header is not verified. */
+/** Reads the header of a token without verifying it. */
 function tokenKeyIdOf(token: string): string {
   const [header = ''] = token.split('.', 1)
   try {

@@ -4,26 +4,24 @@ import type { JsonObject } from '@x/core'
 import { type CliIo, hasColors, widthOf } from '../cli-io.ts'
 import { toDisplayJson, toDisplayLine } from '../terminal/display-text.ts'
 
-/** The colours that a command uses. */
 export type Color = 'bold' | 'dim' | 'green' | 'red' | 'yellow'
 
-/** Writes the result of a command, as text or as JSON. */
+/** Shows the result of a command, as text or as JSON. */
 export interface Printer {
-  /** True if the user wants JSON. Nothing but the JSON is then written to the standard output. */
+  /** The user wants JSON. Nothing else then goes to the standard output. */
   readonly isJson: boolean
-  /** Writes a line of text to the standard output. */
+  /** A line of text on the standard output. */
   line(text?: string): void
-  /** Writes a value as one line of JSON to the standard output. */
+  /** A value as one line of JSON on the standard output. */
   json(value: JsonObject): void
-  /** Writes a line to the standard error, for a person who waits or must act. */
+  /** A line on the standard error, for a person who waits or must act. */
   note(text: string): void
-  /** Returns the text in a colour, or as it is where there are no colours. */
+  /** Plain text where there are no colours. */
   color(color: Color, text: string): string
-  /** The width of the terminal. Undefined if no line needs to be shortened. */
+  /** Undefined if no line needs to be shortened. */
   readonly width: number | undefined
 }
 
-/** Creates the printer of one command. */
 export function createPrinter(io: CliIo, isJson: boolean): Printer {
   const isColored = hasColors(io)
   return {
@@ -36,16 +34,13 @@ export function createPrinter(io: CliIo, isJson: boolean): Printer {
   }
 }
 
-/** A column of a table: its title, and the text of each row. */
+/** Title of a column, and its text in each row. */
 export interface Column<Row> {
   readonly title: string
   readonly text: (row: Row) => string
 }
 
-/**
- * Writes rows as a table. Texts of peers lose their control characters. The last column is shortened to the width of
- * the terminal.
- */
+/** Texts of peers lose their control characters. The last column is shortened to the width of the terminal. */
 export function printTable<Row>(printer: Printer, columns: readonly Column<Row>[], rows: readonly Row[]): void {
   const cells = rows.map((row) => columns.map(({ text }) => toDisplayLine(text(row))))
   const widths = columns.map(({ title }, index) =>
@@ -59,15 +54,14 @@ export function printTable<Row>(printer: Printer, columns: readonly Column<Row>[
   for (const row of cells) printer.line(formatRow(row))
 }
 
-/** Returns a line that fits into a width. */
 function shorten(line: string, width: number | undefined): string {
   return width === undefined || line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`
 }
 
-/** The least width at which breaking a text between its words helps to read it. */
+/** In narrower columns, breaking a text between its words does not help to read it. */
 const minWrapWidth = 20
 
-/** Breaks a text between its words into lines that fit into a width. A longer word has a line of its own. */
+/** Breaks a text between its words. A longer word has a line of its own. */
 export function wrapWords(text: string, width: number | undefined): readonly string[] {
   if (width === undefined || width < minWrapWidth) return [text]
   const lines: string[] = []

@@ -2,7 +2,7 @@ import type { CallToolResult, ContentBlock } from '@x/schema'
 import { toDisplayLine, toDisplayText } from '../terminal/display-text.ts'
 import type { Printer } from './printer.ts'
 
-/** Writes the content of a tool's result: texts as they are, and a line for every other part. */
+/** Texts as they are, and a line for every other part. */
 export function printToolResult(printer: Printer, { content, structuredContent, isError }: CallToolResult): void {
   if (isError === true) printer.line(printer.color('red', 'The tool returned an error:'))
   for (const block of content) printer.line(describeBlock(block))

@@ -9,7 +9,6 @@ import { connectAny } from '@x/legacy/client'
 import { CliError } from '../cli-error.ts'
 import { type Finding, ok, skipped, wrong } from '../doctor/check.ts'
 
-/** The manifests of a project. Undefined for one that the project does not have. */
 interface Manifests {
   readonly folder: string
   readonly npm: JsonObject
@@ -19,7 +18,6 @@ interface Manifests {
 
 type PublishCheck = (manifests: Manifests) => Finding | Promise<Finding>
 
-/** The checks before a publication, in their order. */
 const checks: Readonly<Record<string, PublishCheck>> = {
   registry: checkRegistry,
   bundle: checkBundle,
@@ -108,7 +106,6 @@ async function checkStart({ folder, npm }: Manifests): Promise<Finding> {
   }
 }
 
-/** Starts a packed package, and returns the name and the version that its server says. */
 async function startPackage(
   cwd: string,
   tarball: string,

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import type { Server } from '@x/exchange'
 import { CliError } from '../cli-error.ts'
 
-/** Imports a module, and returns the server that it exports as `server` or by default. */
+/** The module exports its server as `server` or by default. */
 export async function loadServer(path: string): Promise<Server> {
   const exported = await importModule(path)
   for (const name of ['server', 'default']) {
@@ -25,7 +25,7 @@ async function importModule(path: string): Promise<object> {
   }
 }
 
-/** The members of a server that its hosts call. A package of another version may have made the server. */
+/** Asks for the members that hosts call: a package of another version may have made the server. */
 function isServer(value: unknown): value is Server {
   return (
     typeof value === 'object' &&

@@ -11,7 +11,6 @@ export async function openReport(token: string, keysFile: string): Promise<State
   return inspectState(token.trim(), { keys: keys.map(({ input }) => input) })
 }
 
-/** Writes the content of a `requestState`. */
 export async function runOpenCommand(
   { printer }: CommandContext,
   { keysFile }: { readonly keysFile: string },

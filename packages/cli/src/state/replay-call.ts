@@ -11,7 +11,6 @@ import { toDisplayLine } from '../terminal/display-text.ts'
 import { loadServer } from './load-server.ts'
 import { openReport } from './open-state.ts'
 
-/** The options of `replay`. */
 export interface ReplayOptions {
   readonly keysFile: string
   readonly server: string
@@ -21,14 +20,13 @@ export interface ReplayOptions {
   readonly principal?: string
 }
 
-/** The end of a replay. */
 type ReplayEnd =
   | { readonly end: 'step'; readonly step: string }
   | { readonly end: 'questions'; readonly requests: JsonObject }
   | { readonly end: 'result'; readonly result: JsonObject }
   | { readonly end: 'error'; readonly error: JsonObject }
 
-/** Runs the handler of a call from its `requestState`, and writes where the call stops. No step is executed. */
+/** Runs the handler of a call from its `requestState`, and shows where the call stops. No step is executed. */
 export async function runReplayCommand(
   { printer, io }: CommandContext,
   options: ReplayOptions,
@@ -71,7 +69,7 @@ const requestMeta = {
 function readPrincipal(text: string): Principal {
   const { subject, ...rest } = readJsonOption('principal', text)
   if (typeof subject !== 'string') throw new CliError('usage', '--principal has no "subject"')
-  // The cast is safe for the handler: a principal of production is whatever the author made of a token.
+  // The cast is safe for the handler: a principal of production is what the author made of a token.
   return { ...rest, subject } as Principal
 }
 
@@ -83,7 +81,7 @@ async function findOnlyTool(server: Server): Promise<string> {
   throw new CliError('usage', `The server has ${tools.length} tools; name the tool of the call with --tool`)
 }
 
-/** Creates the journal store of a replay. It stops the call before the first step that is not recorded. */
+/** Stops the call before the first step that is not recorded. */
 function createReplayStore({ journal }: StateReport, responses: JsonObject) {
   let step: string | undefined
   const store: JournalStore = {
@@ -137,12 +135,11 @@ function printReplay(
       return
     default:
       printer.line('It ends with the result:')
-      // The cast is safe, because the server has checked the result of its tool.
+      // The cast is safe: the server has checked the result of its tool.
       printToolResult(printer, replayEnd.result as unknown as CallToolResult)
   }
 }
 
-/** Returns the message of a question, or its method if it has none. */
 function describeQuestion(request: unknown): string {
   if (!isJsonObject(request)) return '-'
   const { method, params } = request

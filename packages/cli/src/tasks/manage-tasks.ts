@@ -5,12 +5,10 @@ import type { CommandContext } from '../command.ts'
 import { type Column, type Printer, printTable } from '../output/printer.ts'
 import { toDisplayLine, toDisplayText } from '../terminal/display-text.ts'
 
-/** The option that every command of tasks has. */
 export interface StoreOptions {
   readonly store: string
 }
 
-/** The options of `tasks list`. */
 export interface ListOptions extends StoreOptions, Pick<TaskFilter, 'status' | 'tool' | 'owner' | 'minFailures'> {
   readonly olderThan?: number
   readonly limit: number
@@ -19,7 +17,6 @@ export interface ListOptions extends StoreOptions, Pick<TaskFilter, 'status' | '
 
 const maxPageSize = 1000
 
-/** Opens the store for one command, and closes it after the command. */
 async function withAdmin<T>(store: string, run: (admin: StoreAdmin) => Promise<T>): Promise<T> {
   if (store === 'memory:')
     throw new CliError('usage', '"memory:" is in the process of its server alone; use the store of a fleet')
@@ -43,8 +40,8 @@ function openAdmin(store: string): StoreAdmin {
 }
 
 /**
- * Returns the error of a store as an error that the operator can act on, without a stack trace. An error of another
- * class of JavaScript, such as a `TypeError`, is a fault of this program, and is returned unchanged.
+ * An error of a store becomes one that the operator can act on, without a stack trace. One of a class of JavaScript,
+ * such as a `TypeError`, is a fault of this program, and stays.
  */
 function toStoreError(error: unknown): unknown {
   if (error instanceof RangeError) return new CliError('usage', error.message, { cause: error })
@@ -71,7 +68,7 @@ const summaryColumns: readonly Column<Summary>[] = [
   { title: 'MESSAGE', text: ({ statusMessage }) => statusMessage ?? '' },
 ]
 
-/** Writes a page of tasks, the newest first. */
+/** The newest first. */
 export async function runListCommand({ printer }: CommandContext, options: ListOptions): Promise<ExitCode> {
   const { store, olderThan, limit, status, tool, owner, minFailures, cursor } = options
   if (limit > maxPageSize) throw new CliError('usage', `--limit is at most ${maxPageSize}`)
@@ -87,7 +84,7 @@ export async function runListCommand({ printer }: CommandContext, options: ListO
   return 0
 }
 
-/** Writes one task with its requests, its result or its error. */
+/** With its requests, its result or its error. */
 export async function showTask(
   { printer }: CommandContext,
   { store }: StoreOptions,
@@ -100,7 +97,6 @@ export async function showTask(
   return 0
 }
 
-/** Writes each member of a value on a line of its own. */
 function printMembers(printer: Printer, value: ReturnType<typeof toPlain>): void {
   const members = Object.entries(value)
   const width = Math.max(...members.map(([name]) => name.length))
@@ -111,7 +107,7 @@ function printMembers(printer: Printer, value: ReturnType<typeof toPlain>): void
   }
 }
 
-/** Writes the numbers of tasks that have not ended. */
+/** Of tasks that have not ended. */
 export async function runCountsCommand({ printer }: CommandContext, { store }: StoreOptions): Promise<ExitCode> {
   const counts = await withAdmin(store, (admin) => admin.counts())
   if (printer.isJson) {
@@ -148,7 +144,7 @@ const revokeTexts: Readonly<Record<RevokeOutcome, string>> = {
   revoked: 'is ready to be claimed by any worker',
 }
 
-/** Cancels a task. The exit code is 1 if nothing was cancelled. */
+/** The exit code is 1 if nothing was cancelled. */
 export async function runCancelCommand(
   context: CommandContext,
   { store }: StoreOptions,
@@ -181,7 +177,7 @@ function unknownTask(id: string): CliError {
   return new CliError('failure', `The task ${id} does not exist, or its lifetime has ended`)
 }
 
-/** Returns a record of the store as JSON. Its interfaces have no index signature, so the type is lost. */
+/** A store's record as JSON. Its interfaces have no index signature, so the type is lost. */
 function toPlain(value: object): Readonly<Record<string, never>> {
   return JSON.parse(JSON.stringify(value))
 }

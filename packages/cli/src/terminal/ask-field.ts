@@ -3,13 +3,12 @@ import type { Readable, Writable } from 'node:stream'
 import type { BooleanField, ChoiceField, MultiChoiceField, FormField, NumberField, TextField } from '@x/client/forms'
 import { toDisplayLine } from './display-text.ts'
 
-/** The result of a prompt that the user dismissed without an answer. */
+/** The user dismissed a prompt without an answer. */
 export const abandonedForm: unique symbol = Symbol('left')
 
-/** The value of a field, `undefined` for an empty field, or {@link abandonedForm}. */
 type FieldAnswer<T> = T | undefined | typeof abandonedForm
 
-/** Asks for one field, with the prompt for the type of the field. */
+/** With the prompt for the type of the field. */
 export async function askField(
   field: FormField,
   terminal: Terminal,
@@ -67,10 +66,7 @@ async function askChoice(field: ChoiceField, terminal: Terminal): Promise<FieldA
 
 const emptyChoiceIndex = -1
 
-/**
- * Asks the user to choose one of the labels. Returns the index of the label. Values are not used, because a value could
- * be equal to the marker for an empty choice.
- */
+/** Gives the index of the chosen label: a value could be equal to the marker for an empty choice. */
 async function chooseIndex(
   labels: readonly string[],
   prompt: {
@@ -113,7 +109,7 @@ function streamsOf({ input, output, signal }: Terminal): Terminal {
   return { input, output, signal }
 }
 
-/** The streams of the user's terminal. */
+/** Streams of the user's terminal. */
 export interface Terminal {
   readonly input: Readable
   readonly output: Writable

@@ -5,14 +5,13 @@ import type { ElicitAnswer } from '@x/client'
 import { askField, abandonedForm, type Terminal } from './ask-field.ts'
 import { toDisplayText } from './display-text.ts'
 
-/** The ways in which a user can dismiss a question. */
 const declineOptions = [
   { value: 'decline', label: 'Decline: I do not want to answer this' },
   { value: 'cancel', label: 'Cancel: not now' },
 ] as const
 
 /**
- * Shows a form as prompts, one for each field, and returns the answer of the user (client/elicitation, response
+ * Shows a form as prompts, one for each field, and resolves with the user's answer (client/elicitation, response
  * actions). After Esc or Ctrl-C the user chooses to return to the form, to decline or to cancel. Rejects with the
  * reason of the signal if it aborts.
  */
@@ -30,14 +29,14 @@ export async function askInTerminal(question: ElicitRequestFormParams, terminal:
 }
 
 /**
- * Shows the whole URL of a page, with the host on a separate line, and asks the user whether to open it
- * (client/elicitation, safe URL handling). Rejects with the reason of the signal if it aborts.
+ * Shows the whole URL of a page, with the host on a separate line, and asks whether to open it (client/elicitation,
+ * safe URL handling). Rejects with the reason of the signal if it aborts.
  */
 export async function confirmOpenUrl(question: ElicitRequestURLParams, terminal: Terminal): Promise<ElicitAnswer> {
   const { output, signal } = terminal
   signal.throwIfAborted()
   log.step(toDisplayText(question.message), { output })
-  // The URL contains no invisible characters, because the client rejects such URLs.
+  // No invisible characters are in it, because the client rejects such URLs.
   log.message(question.url, { output })
   const { host } = new URL(question.url)
   const options = [{ value: 'accept', label: `Open the page of ${host}` }, ...declineOptions]
@@ -45,7 +44,7 @@ export async function confirmOpenUrl(question: ElicitRequestURLParams, terminal:
   return { action: action === 'accept' || action === 'decline' ? action : 'cancel' }
 }
 
-/** Asks the user to choose one of several options. Esc and Ctrl-C choose "cancel". */
+/** Esc and Ctrl-C choose "cancel". */
 async function chooseOption(
   message: string,
   offeredOptions: readonly { readonly value: string; readonly label: string }[],

@@ -1,12 +1,11 @@
 import { type JsonObject, escapeCharacter } from '@x/core'
 
-/** The longest text of a server that is shown at once, in UTF-16 code units. */
+/** In UTF-16 code units. */
 const maxShownLength = 4_000
 
 /**
- * Returns a text of a server in a form that is safe in a terminal, at most 4,000 code units. Escape sequences, and
- * characters that reverse or hide other characters, are replaced by spaces. They could make a question look like
- * another question.
+ * Makes a text of a server safe in a terminal, and cuts it to 4,000 code units. Escape sequences, and characters that
+ * reverse or hide others, become spaces: they could make a question look like another one.
  */
 export function toDisplayText(text: string): string {
   const printableText = text.replaceAll(/[^\P{C}\n]|\p{Zl}|\p{Zp}/gu, ' ')
@@ -14,16 +13,16 @@ export function toDisplayText(text: string): string {
 }
 
 /**
- * Returns a text of a server as one line that is safe in a terminal. A line break in a name or a message could otherwise
- * begin a line that looks like one of the program.
+ * A server's text as one line that is safe in a terminal. A line break in a name or a message could begin a line that
+ * looks like one of the program.
  */
 export function toDisplayLine(text: string): string {
   return toDisplayText(text).replaceAll('\n', ' ')
 }
 
 /**
- * Returns JSON for an output. In a terminal, each character that could control it is escaped, and the text remains the
- * same JSON. A program at the end of a pipe gets the characters as they are.
+ * In a terminal, each character that could control it is escaped, and the text remains the same JSON. A program at the
+ * end of a pipe gets the characters as they are.
  */
 export function toDisplayJson(value: JsonObject, output: { readonly isTTY?: boolean | undefined }): string {
   const json = JSON.stringify(value)

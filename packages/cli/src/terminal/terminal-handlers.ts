@@ -5,15 +5,14 @@ import { askInTerminal, confirmOpenUrl } from './ask-in-terminal.ts'
 import type { Terminal } from './ask-field.ts'
 import { toDisplayLine } from './display-text.ts'
 
-/** The streams of the terminal, and a function that opens a browser. */
+/** Streams of the terminal, and how to open a browser. */
 export interface TerminalOptions {
-  /** The stream of the user's keys. Default: `process.stdin`. */
+  /** Here come the user's keys. Default: `process.stdin`. */
   readonly input?: Readable | undefined
-  /** The stream of the prompts. Default: `process.stdout`. */
+  /** Here go the prompts. Default: `process.stdout`. */
   readonly output?: Writable | undefined
   /**
-   * Opens a page after the user has agreed. Without this function, servers can only ask with forms. An error that the
-   * function throws fails the call.
+   * Opens a page after the user has agreed. Without it, servers can only ask with forms. What it throws fails the call.
    */
   readonly openPage?: ((url: string) => Awaitable<void>) | undefined
 }
@@ -22,8 +21,8 @@ const noTerminalMessage =
   'terminalHandlers: the standard input is not a terminal; start the program in one, or give another input'
 
 /**
- * Returns handlers that ask the person at a terminal, for `createClient` or one call. Questions of several calls or
- * servers are shown one after the other, each with the name of its server (client/elicitation).
+ * Asks the person at a terminal: pass the result to `createClient` or to one call. Questions of several calls or
+ * servers come one after the other, each with the name of its server (client/elicitation).
  *
  * @example
  * const client = createClient(connection, { name: 'host', version: '1.0.0', ...terminalHandlers() })
@@ -36,10 +35,7 @@ export function terminalHandlers(options: TerminalOptions = {}): Pick<InputHandl
   }
   let lastAnswer: Promise<unknown> = Promise.resolve()
 
-  /**
-   * Shows a question after the earlier questions were answered, because two simultaneous prompts would both receive
-   * every key.
-   */
+  /** One question at a time: two prompts at once would both receive every key. */
   const enqueueQuestion = (
     context: InputContext,
     showQuestion: (terminal: Terminal) => Promise<ElicitAnswer>,

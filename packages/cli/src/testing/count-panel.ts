@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import type { Panel } from '../dev/api/panel.ts'
 
-/** A panel whose data is a sum that its commands raise. */
+/** Its data is a sum that its commands raise. */
 export async function buildCountPanel(folder: string): Promise<Panel> {
   const outfile = join(folder, 'count.js')
   const source = fileURLToPath(new URL('../../web/src/testing/count-panel.tsx', import.meta.url))

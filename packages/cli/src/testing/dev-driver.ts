@@ -6,7 +6,7 @@ import { build } from 'esbuild'
 import type { CallKind, CallView, MessageView, QuestionView, StampedEvent } from '../dev/events.ts'
 import { type DevServerOptions, type OpenDevServer, openDevServer } from '../dev/dev-server.ts'
 
-/** The program of `dev-program.ts`, in a folder of its own that is watched. */
+/** `dev-program.ts`, in a folder of its own that is watched. */
 export interface BuiltDevProgram {
   readonly path: string
   readonly effectsPath: string
@@ -90,7 +90,7 @@ export class DevDriver {
     return this.waitFor((event) => event.type === 'server' && event.server.status === 'ready' && event.seq, after)
   }
 
-  /** The processes of the server. */
+  /** Of the server. */
   get pids(): readonly number[] {
     const states = this.#events.flatMap((event) => (event.type === 'server' ? [event.server] : []))
     return states.at(-1)?.pids ?? []
@@ -116,7 +116,7 @@ export class DevDriver {
     return this.waitFor((event) => event.type === 'question' && event.isOpen && event.question, after)
   }
 
-  /** The messages of a call so far. */
+  /** Of a call, so far. */
   messages(id: number): readonly MessageView[] {
     return this.#events.flatMap((event) =>
       event.type === 'message' && event.message.callId === id ? [event.message] : [],

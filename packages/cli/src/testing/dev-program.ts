@@ -10,13 +10,11 @@ import { z } from 'zod'
 /** A test replaces this text in the built program, as an author changes the source. */
 const edition = 'edition 1'
 
-/** Effects that a test counts, as lines of a file. */
 const act = (name: string): void => appendFileSync(process.env['EFFECTS'] ?? '/dev/null', `${name}\n`)
 
 const how = form(z.object({ how: z.string() }))
 const acts = { input: z.object({ id: z.number() }) }
 
-/** Shows the result of its call, and calls its tool again. */
 const weather = appTool('weather', {
   description: 'Shows the weather',
   input: z.object({ city: z.string() }),

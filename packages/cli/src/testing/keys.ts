@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { KeyInput } from '@x/state-codec'
 
-/** The path of a file with two keys. */
+/** A file with two keys. */
 export const keysPath = fileURLToPath(new URL('./two.keys', import.meta.url))
 
-/** The keys of that file, as a server takes them. */
+/** As a server takes them. */
 export function readKeys(): readonly KeyInput[] {
   const [, first = '', second = ''] = readFileSync(keysPath, 'utf8').split('\n')
   return [{ id: 'first', key: first.replace('first:', '') }, second]

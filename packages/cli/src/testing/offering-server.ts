@@ -39,7 +39,7 @@ const mixed = tool('mixed', {
   }),
 })
 
-/** Creates a server with one of everything that a command shows. */
+/** Has one of everything that a command shows. */
 export function createOfferingServer(): McpServer {
   return createServer({
     name: 'offering',

@@ -3,7 +3,7 @@ import { sealedState } from '@x/state-codec'
 import { z } from 'zod'
 import { readKeys } from './keys.ts'
 
-/** The steps that were executed. */
+/** Steps that were executed. */
 export const effects: string[] = []
 
 const resolution = form(z.object({ how: z.string() }))
@@ -24,7 +24,7 @@ const resolve = tool('resolve', {
   },
 })
 
-/** A server with one tool that asks and saves, with the keys of the tests. */
+/** One tool asks and saves. The keys are those of the tests. */
 export const server = createServer({
   name: 'resolve',
   version: '1.0.0',

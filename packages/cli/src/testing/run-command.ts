@@ -4,25 +4,24 @@ import type { ExitCode } from '../cli-error.ts'
 import type { CliIo } from '../cli-io.ts'
 import { runCli } from '../run-cli.ts'
 
-/** The result of a command line. */
 export interface CommandResult {
   readonly code: ExitCode
   readonly out: string
   readonly err: string
-  /** The standard output, parsed as JSON. */
+  /** The standard output, parsed. */
   json(): unknown
 }
 
-/** The terminal and the environment of a command. Without `columns`, the output is no terminal. */
+/** Without `columns`, the output is no terminal. */
 export interface RunOptions {
   readonly columns?: number
   readonly env?: CliIo['env']
   readonly signal?: AbortSignal
-  /** The person at the terminal, whose prompts are written to the standard error. */
+  /** Prompts are written to the standard error. */
   readonly person?: FakeTerminal
 }
 
-/** Runs a command line in this process. */
+/** In this process. */
 export async function runCommand(args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
   const { columns, env = {}, signal = new AbortController().signal, person } = options
   const output = Object.assign(collectText(), columns === undefined ? {} : { isTTY: true, columns })

@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** Runs a command of a shell, and resolves with what it wrote. */
+/** Resolves with what a command of a shell wrote. */
 export function runShell(command: string): Promise<string> {
   return new Promise((resolve) => {
     execFile('/bin/sh', ['-c', command], (_, out, err) => resolve(out + err))
   })
 }
 
-/** Runs a copied test in this run of Vitest, where `node:test` would report to nobody. Rejects as the test fails. */
+/** Runs a copied test in this run of Vitest, where `node:test` would have no reporter. Rejects as the test fails. */
 export async function runCopiedTest(text: string): Promise<void> {
   const path = fileURLToPath(new URL('../../.results/copied.ts', import.meta.url))
   const declared = 'export let run\nconst test = (_, body) => void (run = body)\n'

@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 const how = form(z.object({ how: z.string() }))
 
-/** Serves a tool that asks, for users whose token is their name. */
+/** Its tool asks. A user's token is the user's name. */
 export function serveWho(): Promise<HttpServer> {
   const server = createServer({
     name: 'who',

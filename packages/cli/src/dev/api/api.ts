@@ -7,7 +7,6 @@ import { type Page, writePage, writeSandbox } from './page.ts'
 import { type Panel, runPanel, streamPanels } from './panel.ts'
 import { ApiError, readBody } from './read-body.ts'
 
-/** What the page is served from. */
 export interface ApiOptions extends GuardSettings {
   readonly log: EventLog
   readonly commands: Commands

@@ -26,7 +26,7 @@ export interface Commands {
   examine(): void
 }
 
-/** What the page asks to be completed: an argument of a prompt, or a variable of a URI template. */
+/** Completes an argument of a prompt, or a variable of a URI template. */
 export interface PageCompletion {
   readonly kind: 'prompt' | 'template'
   readonly target: string
@@ -62,7 +62,7 @@ const runs: ReadonlyMap<string, Run> = new Map<string, Run>([
   ['doctor', ({ examine }) => examine()],
 ])
 
-/** Runs one command. Throws an {@link ApiError} for a command that does not exist, or whose body is wrong. */
+/** Throws an {@link ApiError} for a command that does not exist, or whose body is wrong. */
 export async function runCommand(commands: Commands, path: string, body: JsonObject): Promise<JsonObject> {
   const run = runs.get(path.replace('/api/', ''))
   if (run === undefined) throw new ApiError(404, `There is no command ${path}`)

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http'
 import type { EventLog } from '../event-log.ts'
 import type { StampedEvent } from '../events.ts'
 
-/** Milliseconds between two comments, by which a page notices that the command has ended. */
+/** Comments keep coming, so that a page notices when the command has ended. */
 const heartbeatMs = 10_000
 
-/** Writes the kept events and all new ones as an event stream, until the page leaves. */
+/** Sends the kept events and all new ones, until the page leaves. */
 export function streamEvents(log: EventLog, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
   const write = (event: StampedEvent): void => void response.write(`data: ${JSON.stringify(event)}\n\n`)

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** A request that was refused: its status, and what would be right. */
+/** Status of a refused request, and what would be right. */
 export interface Refusal {
   readonly status: 401 | 403
   readonly message: string
@@ -14,9 +14,8 @@ export interface GuardSettings {
 }
 
 /**
- * Returns why a request is refused, or undefined. A page of another origin, and a name that was made to point at this
- * machine (DNS rebinding), must not use the server of the developer. The token says that the request is of the page that
- * the terminal named.
+ * A page of another origin, and a name that was made to point at this machine (DNS rebinding), must not use the server
+ * of the developer. The token says that the request is of the page that the terminal named.
  */
 export function findRefusal(
   { host, origin, authorization }: Pick<IncomingHttpHeaders, 'host' | 'origin' | 'authorization'>,

@@ -4,7 +4,7 @@ import { CliError } from '../../cli-error.ts'
 const defaultPort = 6280
 const portCount = 20
 
-/** Listens on a port of this machine: the given one, or else the first free one from 6280 on. */
+/** On a port of this machine: the given one, else the first free one from 6280 on. */
 export async function listen(givenPort?: number): Promise<Server> {
   for (let port = givenPort ?? defaultPort; ; port += 1) {
     const server = createServer()

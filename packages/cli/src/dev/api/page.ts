@@ -5,7 +5,6 @@ import { sandboxPage } from '@x/apps/host'
 import { packageRoot } from '../../package-root.ts'
 import { addPanels, type Panel } from './panel.ts'
 
-/** The page as the build writes it: one file with its script and its style in it. */
 const builtPage = new URL('dist/dev/index.html', packageRoot)
 
 /** A page, and the policy that lets its own script and style run, and nothing else. */
@@ -14,14 +13,13 @@ export interface Page {
   readonly policy: string
 }
 
-/** Reads the page, with the panels in it. Undefined in a checkout whose packages were not built. */
+/** Undefined in a checkout whose packages were not built. */
 export function readPage(panels: readonly Panel[] = [], path: URL = builtPage): Page | undefined {
   if (!existsSync(path)) return undefined
   const html = addPanels(readFileSync(path, 'utf8'), panels)
   return { html, policy: policyOf(html) }
 }
 
-/** Writes the page. */
 export function writePage(page: Page | undefined, port: number, response: ServerResponse): void {
   if (page === undefined) {
     response
@@ -40,8 +38,8 @@ export function writePage(page: Page | undefined, port: number, response: Server
 }
 
 /**
- * Writes the page that shows Apps in a frame of its own. It is opened under the other name of this machine, which makes it
- * another origin. An App brings its own policy, so this one says only who may show it.
+ * Shows Apps in a frame of its own, opened under the other name of this machine, which makes it another origin. An App
+ * brings its own policy, so this one only says who may show it.
  */
 export function writeSandbox(port: number, response: ServerResponse): void {
   response.writeHead(200, {

@@ -6,8 +6,8 @@ import type { JsonObject, JsonValue } from '@x/core'
 import { ApiError } from './read-body.ts'
 
 /**
- * A part of the page that a program adds, above the calls. The program gives data, the page passes it to the script, and
- * the script sends commands back.
+ * A part of the page that your program adds, above the calls. The program gives data, the page passes it to the script,
+ * and the script sends commands back.
  *
  * @example
  * ```ts
@@ -24,33 +24,33 @@ import { ApiError } from './read-body.ts'
  * ```
  */
 export interface Panel {
-  /** The name under which the script declares itself: lower-case letters, digits and hyphens. */
+  /** Name under which the script declares itself: lower-case letters, digits and hyphens. */
   readonly name: string
-  /** The heading. */
+  /** Heading. */
   readonly title: string
   /**
-   * A file with one JavaScript module that imports nothing. It declares the panel with the function of
+   * One JavaScript module in a file, which imports nothing. It declares the panel with the function of
    * `@x/cli/web/panel.ts`, which draws it with Preact.
    */
   readonly script: URL
-  /** A file of CSS. The variables, cards and buttons of the page are already there. */
+  /** A file of CSS. The page's variables, cards and buttons are there already. */
   readonly style?: URL
   /**
-   * Returns the data of one page, until the signal aborts. A page gets each value whole. While a page reads slowly, the
-   * next value is not asked for. A page that connects again starts anew.
+   * Gives the data of one page, until the signal aborts. A page gets each value whole; while it reads slowly, the next
+   * one is not asked for. A page that connects again starts anew.
    */
   data?(signal: AbortSignal): AsyncIterable<JsonValue>
-  /** Runs a command of the script, and returns its result. The page shows the message of an error that it throws. */
+  /** Runs a command of the script, and returns its result. The page shows the message of what it throws. */
   run?(command: JsonObject): Promise<JsonObject | undefined>
 }
 
-/** Writes the scripts and styles of the panels into the page. Throws an `Error` if a file is not there. */
+/** Throws an `Error` if the file of a script or style is not there. */
 export function addPanels(html: string, panels: readonly Panel[]): string {
   const parts = panels.map(({ script, style }) => {
     const css = style === undefined ? '' : `<style>${readPart(style).replaceAll('</style', '<\\/style')}</style>`
     return `${css}<script type="module">${readPart(script).replaceAll('</script', '<\\/script')}</script>`
   })
-  // Modules run in the order of the document, so the elements of the panels are defined before the page uses them.
+  // Modules run in the order of the document, so the panels' elements are defined before the page uses them.
   const start = html.indexOf('<script')
   return html.slice(0, start) + parts.join('') + html.slice(start)
 }
@@ -60,7 +60,7 @@ function readPart(path: URL): string {
   return readFileSync(path, 'utf8')
 }
 
-/** Writes the data of all panels to an event stream, until the page leaves. */
+/** Sends the data of all panels, until the page leaves. */
 export function streamPanels(panels: readonly Panel[], response: ServerResponse): void {
   const controller = new AbortController()
   response.once('close', () => controller.abort())
@@ -83,7 +83,6 @@ function writeEvent(response: ServerResponse, name: string, content: JsonObject)
   response.write(`data: ${JSON.stringify({ type: 'panel', name, ...content })}\n\n`)
 }
 
-/** Runs a command of a panel. */
 export async function runPanel(panels: readonly Panel[], name: string, command: JsonObject): Promise<JsonObject> {
   const panel = panels.find((one) => one.name === name)
   if (panel?.run === undefined) throw new ApiError(404, `The panel ${name} has no commands`)

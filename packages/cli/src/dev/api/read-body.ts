@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { type JsonObject, parseJsonObject } from '@x/core'
 
-/** The largest body of a command. */
 const maxBodyBytes = 4 * 1024 * 1024
 
-/** A request of the page that cannot be served, with its status. */
+/** Answers a request of the page that cannot be served, with this status. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
@@ -15,7 +14,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Reads the body of a command, which is an object. */
+/** A command's body is an object. */
 export async function readBody(request: IncomingMessage): Promise<JsonObject> {
   const chunks: Buffer[] = []
   let length = 0

@@ -8,10 +8,9 @@ import type { CallKind } from '../events.ts'
 /** The client of the page. What a profile does not declare is absent. */
 export type DevClient = Client & { readonly tasks?: TasksClient; readonly skills?: SkillsClient }
 
-/** A call of the page. */
 export interface CallRequest {
   readonly kind: CallKind
-  /** The name of a tool or prompt, the URI of a resource or skill, or a URI template. */
+  /** Name of a tool or prompt, URI of a resource or skill, or URI template. */
   readonly target: string
   readonly args: JsonObject
 }

@@ -10,7 +10,6 @@ import { explainFault, type FaultyCall, findRemedy } from './explain-fault.ts'
 import { type CallRequest, callRows, type DevClient } from './call-kinds.ts'
 import { toJson } from './to-json.ts'
 
-/** A fault that a call has met. */
 interface MetFault {
   readonly kind: FaultKind
   readonly isAnswer: boolean
@@ -24,12 +23,10 @@ interface CallEntry {
   fault: MetFault | undefined
 }
 
-/** How a call has ended. */
 export type CallEnd = Pick<CallView, 'status' | 'result' | 'error'>
 
-/** Calls whose entries are kept. The oldest ended ones are forgotten. */
 const maxCalls = 200
-/** States of rounds of hosts that are kept, so that the next round joins the same call. */
+/** Kept so that the next round of a host joins the same call. */
 const maxHostStates = 1000
 
 /** The calls of the page and those of hosts. They run in the command, so that the page can be loaded again. */
@@ -37,7 +34,6 @@ export class Calls {
   readonly #log: EventLog
   readonly #wire: Wire
   readonly #entries = new Map<number, CallEntry>()
-  /** The call that a state of a host's round belongs to. */
   readonly #callByState = new Map<string, number>()
   #lastId = 0
   #tools: readonly Tool[] = []
@@ -52,7 +48,7 @@ export class Calls {
     this.#tools = tools
   }
 
-  /** Starts a call of the page, and returns its id, and its result for a page that waits for it. */
+  /** Gives the result too, for a page that waits for it. */
   start(client: DevClient, request: CallRequest): { readonly id: number; readonly ended: Promise<CallEnd> } {
     const { target, args, kind } = request
     const { method, run } = callRows[kind]
@@ -74,7 +70,7 @@ export class Calls {
     return { id, ended }
   }
 
-  /** Stops a call. Returns false if it does not run. */
+  /** False if the call does not run. */
   stop(id: number): boolean {
     const entry = this.#entries.get(id)
     if (entry?.view.status !== 'running') return false
@@ -90,7 +86,7 @@ export class Calls {
       if (view.source === 'page' && view.status === 'running') controller.abort(new Error(reason))
   }
 
-  /** Records the calls of hosts. Requests that continue a call by its state join it. */
+  /** Records the calls of hosts. A request that continues a call by its state joins it. */
   readonly hostCalls: Middleware = (next) => async (request, call) => {
     const { method, params = {} } = request
     const target = params['name'] ?? params['uri']
@@ -109,12 +105,12 @@ export class Calls {
     }
   }
 
-  /** Arms a fault for the next request, or disarms the armed one. */
+  /** For the next request. Undefined disarms the armed fault. */
   arm(fault: ArmedFault | undefined): void {
     this.#wire.arm(fault)
   }
 
-  /** Says that a fault which waits for an answer cannot meet a call of an older revision. */
+  /** A fault that waits for an answer cannot meet a call of an older revision. */
   rejectAnswerFault(revision: string | undefined): void {
     const { armed } = this.#wire
     if (armed?.at !== 'answer' || !isOlder(revision)) return
@@ -191,7 +187,7 @@ export class Calls {
     if (entry !== undefined) entry.fault = { kind, isAnswer: isOfAnswer, laterCount: 0 }
   }
 
-  /** Records what the client of the page decides. */
+  /** Records what the page's client decides. */
   observe(event: ClientEvent): void {
     const { callId } = this.#wire
     if (event.type === 'resend') {

@@ -1,21 +1,19 @@
 import type { FaultKind } from '../wire/fault.ts'
 import type { CallStatus } from '../events.ts'
 
-/** A call that met a fault. */
 export interface FaultyCall {
   readonly kind: FaultKind
-  /** True if the fault met a request that carried an answer. */
+  /** The fault met a request that carried an answer. */
   readonly isAnswer: boolean
   readonly status: CallStatus
-  /** The number of requests of this call that reached the server after the fault. */
+  /** Requests of this call that reached the server after the fault. */
   readonly laterCount: number
-  /** The annotation that lets the client repeat the tool. */
+  /** Annotation that lets the client repeat the tool. */
   readonly hint: 'readOnlyHint' | 'idempotentHint' | 'keyedEffects' | undefined
-  /** The error of the call. */
   readonly error: string | undefined
 }
 
-/** Returns what the client did about a fault, why, and the annotation or guide that changes it. */
+/** What the client did about a fault, why, and the annotation or guide that changes it. */
 export function explainFault(call: FaultyCall): string {
   switch (call.kind) {
     case 'lose':
@@ -45,7 +43,7 @@ function explainCopy({ hint }: FaultyCall): string {
     : `The tool has the annotation ${hint}, which says that this does no harm.`
 }
 
-/** Returns what to change about a call that failed at a process which knows nothing of the one before. */
+/** What to change about a call that failed at a process which knows nothing of the one before. */
 export function findRemedy(error: string | undefined): string | undefined {
   if (error?.startsWith('Invalid or expired requestState') === true)
     return "Another process asked the question, with another key. Seal the state with the key that mcpx dev gives to all processes: createServer({ state: sealedState({ keys: process.env.STATE_KEYS.split(',') }) })."

@@ -4,7 +4,7 @@ import type { DevClient } from './call-kinds.ts'
 
 const skillsIdentifier = 'io.modelcontextprotocol/skills'
 
-/** Reads the lists that the server declares. A list that fails does not keep the others back. */
+/** Reads the lists that the server declares. One that fails does not keep the others back. */
 export async function readLists(client: DevClient): Promise<ServerLists> {
   const { capabilities } = await client.discover()
   const { prompts, resources, extensions = {} } = capabilities

@@ -40,7 +40,7 @@ export class PageClient {
     return this.#client
   }
 
-  /** Reads what the server offers again. */
+  /** Asks again what the server offers. */
   async readLists(): Promise<void> {
     const lists = await readLists(this.client).catch(failedLists)
     this.#calls.setTools(lists.tools.items)

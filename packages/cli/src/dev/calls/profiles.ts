@@ -12,24 +12,23 @@ import type { Questions } from './questions.ts'
 
 /** A client that the page acts as. */
 export interface Profile {
-  /** The name of a real host. Undefined for a client that can do everything. */
+  /** Name of a real host. Undefined for a client that can do everything. */
   readonly host: string | undefined
   readonly revision: WantedRevision
 }
 
-/** The names of the hosts whose declarations are known, with their revisions. */
+/** Hosts whose declarations are known, with their revisions. */
 export const hostNames: readonly { readonly host: string; readonly revision: string }[] = hostProfiles.map(
   ({ host, revision }) => ({ host, revision }),
 )
 
-/** Returns the profile of a host. Undefined for a name that is not known. */
+/** Undefined for a name that is not known. */
 export function profileOf(name: string): Profile | undefined {
   const found = hostProfiles.find(({ host }) => host === name)
   const revision = protocolVersions.find((one) => one === found?.revision)
   return found && revision && { host: name, revision }
 }
 
-/** What a client of a profile reports to. */
 export interface ProfileClientOptions {
   readonly questions: Questions
   readonly onTask: (task: TaskHandle) => void
@@ -37,7 +36,7 @@ export interface ProfileClientOptions {
   readonly observe: (event: ClientEvent) => void
 }
 
-/** Creates a client that declares what a host declares, and answers what that host answers. */
+/** Declares what a host declares, and answers what that host answers. */
 export function createProfileClient(
   connection: Connection,
   { host }: Profile,

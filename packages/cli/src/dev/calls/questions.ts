@@ -10,15 +10,14 @@ interface OpenQuestion {
   readonly answer: (answer: ElicitAnswer) => void
 }
 
-/** Questions that are remembered, to say why one is asked again. */
+/** Remembered, to say why a question is asked again. */
 const maxLastQuestions = 1000
 
-/** The questions that wait for an answer. They live in the command, so a page that is loaded again shows them. */
+/** Questions that wait for an answer. They live in the command, so a page that is loaded again shows them. */
 export class Questions {
   readonly #log: EventLog
   readonly #getCallId: () => number | undefined
   readonly #open = new Map<number, OpenQuestion>()
-  /** The last question of a call under each key of the handler. */
   readonly #lastByKey = new Map<string, QuestionView>()
   #lastId = 0
 
@@ -27,7 +26,7 @@ export class Questions {
     this.#getCallId = getCallId
   }
 
-  /** The handlers of the client that the page uses. */
+  /** For the client that the page uses. */
   readonly handlers: Required<InputHandlers> = {
     elicit: (question: ElicitRequestFormParams, context: InputContext) =>
       this.#ask({ kind: 'form', message: question.message, schema: question.requestedSchema }, context),
@@ -49,7 +48,7 @@ export class Questions {
     roots: () => [{ uri: pathToFileURL(process.cwd()).href }],
   }
 
-  /** Answers a question. Returns false if it is not open any more. */
+  /** False if the question is not open any more. */
   answer(id: number, answer: ElicitAnswer): boolean {
     const question = this.#open.get(id)
     question?.answer(answer)
@@ -90,7 +89,9 @@ export class Questions {
 
 type Asked = Pick<QuestionView, 'kind' | 'message' | 'schema' | 'url'>
 
-/** Compares a question with the one that had its key before. A server adds what was wrong with an answer to the message. */
+/**
+ * Compares a question with the one that had its key before: a server adds what was wrong with an answer to the message.
+ */
 function reasonToAskAgain(asked: Asked, earlier: Asked | undefined): string | undefined {
   if (earlier === undefined) return undefined
   const change = (what: string): string => `its ${what} changed between two runs: read what it depends on in a step`

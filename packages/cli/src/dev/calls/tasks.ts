@@ -2,10 +2,9 @@ import type { TaskHandle } from '@x/tasks/client'
 import type { EventLog } from '../event-log.ts'
 import type { Wire } from '../wire/wire.ts'
 
-/** Tasks that are kept. The oldest are forgotten here; the server keeps them for as long as it does. */
 const maxTasks = 100
 
-/** The tasks that calls of the page became. */
+/** Tasks that calls of the page became. */
 export class Tasks {
   readonly #log: EventLog
   readonly #wire: Wire

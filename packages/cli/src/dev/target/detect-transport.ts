@@ -11,20 +11,20 @@ export type Detected =
   | { readonly transport: 'stdio' }
   | { readonly transport: undefined; readonly reason: string }
 
-/** A started process, and what its first output says. */
 export interface DetectedProcess {
   readonly process: OwnProcess
   readonly detected: Promise<Detected>
 }
 
-/** Milliseconds after which a silent process is also sent the first request of an older client. */
+/** A process that is silent for so long also gets the first request of an older client. */
 const olderProbeMs = 1000
-/** Milliseconds that a response over stdio may arrive after a URL in a log. */
+/** A response over stdio may come so long after a URL in a log. */
 const stderrMs = 500
 
 /**
- * Starts a process, and finds out how it is reached. A server over stdio answers the request in its stdin with JSON, and
- * one over HTTP prints its URL. A URL on stderr may be in the log of a server over stdio, so it is not believed at once.
+ * Starts a process, and finds out how it is reached. A server over stdio answers the request in its stdin with JSON,
+ * and one over HTTP prints its URL. A URL on stderr may be in the log of a server over stdio, so it is not believed at
+ * once.
  */
 export function startAndDetect(command: ProcessCommand, onLine: (line: OutputLine) => void): DetectedProcess {
   let decide: (detected: Detected) => void = () => {}
@@ -53,7 +53,7 @@ function isMessage(text: string): boolean {
   return parseJsonObject(text)?.['jsonrpc'] === '2.0'
 }
 
-/** Returns the endpoint that a line names on this machine. A URL without a path is that of `/mcp`. */
+/** A URL without a path gets `/mcp`. */
 function findUrl(line: string): URL | undefined {
   const [text = ''] =
     /https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\])(?::\d+)?[^\s"'`<>,;)]*/.exec(

@@ -4,11 +4,11 @@ import { CliError } from '../../cli-error.ts'
 import { parseTargetText } from '../../calls/target.ts'
 import { moduleProgram } from './module-program.ts'
 
-/** The server to develop: a program of this machine, or a server that runs elsewhere. */
+/** What is developed: a program of this machine, or a server that runs elsewhere. */
 export type DevTarget =
   | { readonly kind: 'url'; readonly url: URL; readonly text: string }
   | (Program & { readonly kind: 'command'; readonly text: string })
-  /** A module that exports its server. It is served over HTTP by several processes. */
+  /** A module that exports its server. Several processes serve it over HTTP. */
   | (Program & { readonly kind: 'module'; readonly path: string; readonly text: string })
 
 interface Program {
@@ -16,7 +16,7 @@ interface Program {
   readonly args: readonly string[]
 }
 
-/** Parses the target of the command line: a URL, the path of a module, or a command. */
+/** A URL, the path of a module, or a command. */
 export function parseDevTarget(text: string, cwd: string): DevTarget {
   const target = parseTargetText(text)
   if (target instanceof URL) return { kind: 'url', url: target, text: target.href }
@@ -32,8 +32,8 @@ export function parseDevTarget(text: string, cwd: string): DevTarget {
 }
 
 /**
- * Returns the folders whose changes restart the server: those that the user names, or those of the files in the command
- * line. Without such files it is `src`. A server that runs elsewhere has none.
+ * Changes in these folders restart the server: those that the user names, or those of the files in the command line, or
+ * else `src`. A server that runs elsewhere has none.
  */
 export function watchedFolders(target: DevTarget, named: readonly string[], cwd: string): readonly string[] {
   if (target.kind === 'url') {

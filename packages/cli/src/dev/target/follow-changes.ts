@@ -2,17 +2,17 @@ import { isJsonObject, type JsonValue } from '@x/core'
 import type { Call } from '@x/exchange'
 import { metaKeys, type RpcRequest, type RpcResponse } from '@x/schema'
 
-/** A process of the server that a stream of changes can be open at. */
+/** A stream of changes can be open at this process of the server. */
 export interface FollowedProcess {
-  /** Aborts when another process takes over. */
+  /** Another process takes over. */
   readonly replaced: AbortSignal
   exchange(request: RpcRequest, call: Call): Promise<RpcResponse>
 }
 
 /**
  * Serves a stream of changes across restarts: it is opened again at the next process, whose lists and resources may all
- * have changed. `waitForProcess` resolves with the process that is ready. A stream that ends while its process goes on is
- * ended for the host too.
+ * have changed. `waitForProcess` resolves with the process that is ready. If a stream ends while its process still
+ * runs, it ends for the host too.
  */
 export async function followChanges(
   request: RpcRequest,
@@ -37,7 +37,6 @@ export async function followChanges(
   }
 }
 
-/** Returns the notifications of all changes that a host follows. */
 function changesIn(
   filter: JsonValue | undefined,
 ): readonly (readonly [method: string, params: { readonly uri?: string }])[] {

@@ -3,19 +3,18 @@ import type { Instance } from '../wire/fetch.ts'
 import { type Detected, startAndDetect } from './detect-transport.ts'
 import type { OwnProcess, ProcessCommand } from './own-process.ts'
 
-/** What the owner of instances is told. */
 export interface InstancesListener {
   onLine(text: string, pid: number | undefined): void
-  /** Called when an instance has ended by itself, and no other one is left. */
+  /** An instance has ended by itself, and no other one is left. */
   onEnd(reason: string): void
-  /** Called when an instance was killed, or has started again. */
+  /** An instance was killed, or has started again. */
   onChange(): void
 }
 
-/** Milliseconds between a kill and the next start, as a supervisor needs them in production. */
+/** Between a kill and the next start, as a supervisor needs them in production. */
 export const afterKillMs = 300
 
-/** The processes of one edition of the server. They answer in turns. */
+/** Processes of one edition of the server. They answer in turns. */
 export class Instances {
   readonly #command: ProcessCommand
   readonly #listener: InstancesListener
@@ -30,7 +29,7 @@ export class Instances {
     this.#listener = listener
   }
 
-  /** Starts the instances. Resolves with what the first of them said, or with the one that has failed. */
+  /** Resolves with what the first instance said, or with the one that has failed. */
   async start(count: number): Promise<Detected> {
     this.#count = count
     const results = await Promise.all(Array.from({ length: count }, () => this.#startOne()))
@@ -41,12 +40,12 @@ export class Instances {
     return Array.from(this.#answering.values(), ({ pid }) => pid).filter((pid) => pid !== undefined)
   }
 
-  /** The instance that the last request of the current revision went to. */
+  /** Where the last request of the current revision went. */
   get last(): Instance | undefined {
     return this.#lastTurn ?? this.#answering.values().next().value
   }
 
-  /** Returns the next instance for a request. Without turns it is always the first one. */
+  /** For the next request. Without turns it is always the first one. */
   next(hasTurns: boolean): Instance | undefined {
     const all = [...this.#answering.values()]
     if (!hasTurns) return all[0]
@@ -54,7 +53,7 @@ export class Instances {
     return this.#lastTurn
   }
 
-  /** Stops all instances, and waits until they have ended. */
+  /** Resolves when all have ended. */
   async stop(): Promise<void> {
     this.#stopping ??= Promise.all(Array.from(this.#processes, (process) => process.stop()))
     await this.#stopping
@@ -79,7 +78,7 @@ export class Instances {
     else this.#listener.onChange()
   }
 
-  /** Ends an instance. While others serve, it is replaced; the only one is started again by the owner. */
+  /** While others serve, a killed instance is replaced; the only one is started again by the owner. */
   async #kill(process: OwnProcess): Promise<void> {
     process.kill()
     if (this.#count === 1) return
@@ -92,7 +91,7 @@ export class Instances {
   }
 }
 
-/** The processes of a program that starts its server itself. They answer in turns. */
+/** Processes of a program that starts its server itself. They answer in turns. */
 export class ProgramInstances implements Pick<Instances, 'pids' | 'last' | 'next'> {
   readonly #list: () => readonly Instance[]
   #last: Instance | undefined

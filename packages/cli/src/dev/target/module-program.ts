@@ -1,11 +1,11 @@
 import { CliError } from '../../cli-error.ts'
 
-/** The line in which a module says why it must be the only process of its server. */
+/** Begins the line in which a module says why it must be the only process of its server. */
 export const noticeStart = 'mcpx dev: '
 
 /**
- * Serves the module whose path is the first argument over HTTP. What it needs is resolved from this package, and not from
- * the module, whose project may have no transport yet.
+ * Serves the module whose path is the first argument over HTTP. What it needs is resolved from this package, and not
+ * from the module, whose project may have no transport yet.
  */
 const program = `
 import { createRequire } from 'node:module'
@@ -25,7 +25,7 @@ const { url } = await serveHttp(server, { port: 0, stopOnSignals: true })
 console.log(url)
 `
 
-/** Returns the command that serves the server of a module. Throws if this version of Node cannot run it. */
+/** Throws if this version of Node cannot run the module. */
 export function moduleProgram(path: string): { readonly command: string; readonly args: readonly string[] } {
   const needsTypes = /\.[cm]?ts$/.test(path) && Reflect.get(process.features, 'typescript') === undefined
   if (needsTypes && !/--(import|require|loader)/.test(process.env['NODE_OPTIONS'] ?? ''))

@@ -4,7 +4,6 @@ import { parseDevTarget, watchedFolders } from './dev-target.ts'
 import { Target, type TargetOptions } from './target.ts'
 import { watchFiles } from './watch-files.ts'
 
-/** What a target is opened with. */
 export interface OpenTargetOptions extends Pick<TargetOptions, 'env' | 'http'>, Partial<Pick<TargetOptions, 'fleet'>> {
   readonly target: string
   readonly watch?: readonly string[]
@@ -13,14 +12,14 @@ export interface OpenTargetOptions extends Pick<TargetOptions, 'env' | 'http'>, 
   readonly otherToken?: string | undefined
 }
 
-/** A target whose files are not watched yet. */
+/** Its files are not watched yet. */
 export interface OpenedTarget {
   readonly target: Target
   /** Watches the files. Resolves with a function that ends it. */
   watch(): Promise<() => Promise<void>>
 }
 
-/** Creates the target of the options. Throws for a target that cannot be one. */
+/** Throws for options that name no target. */
 export function openTarget(options: OpenTargetOptions, log: EventLog, wire: Wire): OpenedTarget {
   const { cwd = process.cwd(), instances = 2, otherToken, env, http, fleet } = options
   const target = parseDevTarget(options.target, cwd)

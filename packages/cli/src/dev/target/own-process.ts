@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The command of a process, and its environment. */
 export interface ProcessCommand {
   readonly command: string
   readonly args: readonly string[]
@@ -10,18 +9,16 @@ export interface ProcessCommand {
   readonly cwd: string
 }
 
-/** A line that a process has written. */
 export interface OutputLine {
   readonly stream: 'stdout' | 'stderr'
   readonly text: string
 }
 
-/** A process that this command has started, with the processes that it has started itself. */
+/** A process that this command has started, with those that it has started itself. */
 export interface OwnProcess {
   readonly pid: number | undefined
-  /** Resolves when the process has exited, with a description of its exit. Never rejects. */
+  /** Resolves with a description of the exit. Never rejects. */
   readonly exited: Promise<string>
-  /** Writes a line to its stdin. */
   write(line: string): void
   /** Asks the process to stop, and ends it after a second. Resolves when it has exited. */
   stop(): Promise<void>
@@ -29,7 +26,7 @@ export interface OwnProcess {
   kill(): void
 }
 
-/** Milliseconds that a server has to stop. A call of an older client that waits for an answer would hold it for longer. */
+/** Short, because a call of an older client that waits for an answer would hold the server for longer. */
 const stopMs = 1000
 
 /**

@@ -5,29 +5,26 @@ import type { AnyConnection } from '@x/legacy/client'
 import { findMethodRow, type RpcNotification, type RpcRequest } from '@x/schema'
 import { followChanges } from './follow-changes.ts'
 
-/** The server of a restartable connection. */
 export interface RestartableServer {
   /** Opens a connection to the process that runs now. */
   open(): AnyConnection
-  /** Resolves when the server is ready. */
   waitUntilReady(): Promise<void>
   /** Called before each request is sent. */
   onRequest(request: RpcRequest): void
 }
 
-/** A connection to one process of the server. */
 interface Slot {
   readonly connection: AnyConnection
   runningCount: number
   readonly replaced: AbortController
 }
 
-/** Milliseconds that the requests of a process that was replaced over stdio have to end. */
+/** For the requests of a process over stdio that was replaced. */
 const replacedMs = 1000
 
 /**
- * A connection that outlives the processes of its server. Requests wait while the server restarts, and then use a new
- * connection. The replaced one is closed when its requests have ended, because a client may be sending them again.
+ * Outlives the processes of its server. Requests wait while the server restarts, and then use a new connection. The
+ * replaced one is closed when its requests have ended, because a client may be sending them again.
  */
 export class RestartableConnection implements Connection {
   readonly #server: RestartableServer
@@ -52,7 +49,7 @@ export class RestartableConnection implements Connection {
     return this.#states.state
   }
 
-  /** The process of a server over stdio. */
+  /** Of a server over stdio. */
   get process(): AnyConnection['process'] {
     return this.#slot?.connection.process
   }
@@ -92,7 +89,8 @@ export class RestartableConnection implements Connection {
     if (slot === undefined) return
     slot.replaced.abort(new Error('Another process of the server takes over'))
     this.#closeIfUnused(slot)
-    // The calls of a process that is killed fail as they do when it crashes. Closing it would forbid to repeat them.
+    // The calls of a killed process fail as they do when it crashes. Closing the connection would forbid to repeat
+    // them.
     const { process } = slot.connection
     if (slot.runningCount > 0 && process !== undefined) setTimeout(() => process.kill(), replacedMs).unref()
   }

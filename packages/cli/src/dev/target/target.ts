@@ -11,24 +11,24 @@ import { afterKillMs, Instances, ProgramInstances } from './instances.ts'
 import { noticeStart } from './module-program.ts'
 import { RestartableConnection } from './restartable-connection.ts'
 
-/** The revision that a connection names. `probe` is the newest that the server speaks. */
+/** Revision that a connection names. `probe` is the newest that the server speaks. */
 export type WantedRevision = NonNullable<ConnectAnyOptions['revision']>
 
 /** What a target is made of. */
 export interface TargetOptions {
   readonly target: DevTarget
-  /** Returns the processes of a program that starts its server itself. */
+  /** Processes of a program that starts its server itself. */
   readonly fleet: (() => readonly Instance[]) | undefined
-  /** The number of processes over HTTP. */
+  /** Processes over HTTP. */
   readonly instanceCount: number
   readonly watched: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly log: EventLog
   readonly wire: Wire
-  /** The options of connections to a server at a URL, such as a login. */
+  /** For connections to a server at a URL, such as a login. */
   readonly http: Pick<NonNullable<ConnectAnyOptions['http']>, 'headers' | 'auth'>
-  /** The token of the second user. */
+  /** Of the second user. */
   readonly otherToken: string | undefined
 }
 
@@ -37,34 +37,32 @@ export type Probe = (
   signal: AbortSignal,
 ) => Promise<{ readonly name: string | undefined; readonly revision: string | undefined }>
 
-/** Milliseconds after which a server that has not answered is called silent. It may still answer. */
+/** Without an answer by then, a server is called silent. It may still answer. */
 const silentMs = 10_000
 const maxOutputLines = 40
 
 /**
- * The server that is developed. Starts it, restarts it after a change, and kills it on request. Connections to it outlive
- * its processes.
+ * The server that is developed. It is started, restarted after a change, and killed on request; connections to it
+ * outlive its processes.
  */
 export class Target {
   readonly #options: TargetOptions
   readonly #connections = new Set<RestartableConnection>()
   readonly #probing = new AsyncLocalStorage<boolean>()
-  /** The last lines that the server has written. */
   readonly #output: string[] = []
   #state: ServerState
   readonly #program: ProgramInstances | undefined
   #instances: Instances | undefined
   #url: URL | undefined
   #probe: Probe = () => Promise.reject(new Error('not started'))
-  /** The current start. It ends early when another one begins. */
   #start = new AbortController()
   #work: Promise<void> = Promise.resolve()
   #ready: PromiseWithResolvers = createResolvers()
   #primary: RestartableConnection | undefined
   #isClosed = false
-  /** Called when the server is ready, before calls that wait for it. */
+  /** The server is ready. Called before calls that wait for it. */
   onReady: () => void = () => {}
-  /** Called when the process of the server is about to end. */
+  /** The process of the server is about to end. */
   onRestart: () => void = () => {}
 
   constructor(options: TargetOptions) {
@@ -93,18 +91,18 @@ export class Target {
     return this.#state
   }
 
-  /** The URL that the server has now. Undefined for one over stdio. */
+  /** Undefined for a server over stdio. */
   get url(): URL | undefined {
     return this.#instances?.last?.url ?? this.#url
   }
 
-  /** The command of the server. Undefined for a server that runs elsewhere. */
+  /** Undefined for a server that runs elsewhere. */
   get program(): { readonly command: string; readonly args: readonly string[] } | undefined {
     const { target } = this.#options
     return target.kind === 'url' ? undefined : target
   }
 
-  /** Opens a connection that outlives the processes of the server. */
+  /** Opens a connection that outlives the server's processes. */
   connect(revision: WantedRevision): RestartableConnection {
     const connection: RestartableConnection = new RestartableConnection({
       open: () => this.#open(revision, () => connection),
@@ -168,7 +166,7 @@ export class Target {
       process.kill()
       this.#report(`mcpx dev killed the process ${process.pid ?? ''}`.trimEnd(), process.pid)
     }
-    // With several instances, the others go on serving, and the killed one is replaced.
+    // With several instances, the others keep serving, and the killed one is replaced.
     if (this.#state.isOwn && this.#options.instanceCount === 1) this.restart(afterKillMs)
   }
 
@@ -215,7 +213,6 @@ export class Target {
     }
   }
 
-  /** Replaces the process of a command that is not over stdio. Returns false if the new one has ended, or is replaced. */
   async #replaceProcess(signal: AbortSignal): Promise<boolean> {
     const { target, env, cwd, instanceCount } = this.#options
     if (target.kind === 'url' || this.#state.transport === 'stdio') return true
@@ -232,7 +229,7 @@ export class Target {
     // What hangs would keep the next start waiting.
     signal.addEventListener('abort', () => void instances.stop())
     const starting = instances.start(instanceCount)
-    // The connection to a URL needs it later. It is loaded while the process starts.
+    // Loaded while the process starts: the connection to a URL needs it later.
     void import('@x/transport-http/client')
     const result = await starting
     if (signal.aborted) return false
@@ -289,7 +286,6 @@ export class Target {
     return connection
   }
 
-  /** Records that the server has ended by itself. Calls wait for the next start. */
   #end({ aborted }: AbortSignal, reason: string): void {
     if (aborted || this.#state.status === 'ended') return
     this.#set({ status: 'ended', pids: [], reason: this.#withOutput(reason) })

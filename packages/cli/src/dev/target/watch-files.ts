@@ -1,25 +1,24 @@
 import { extname } from 'node:path'
 
-/** Milliseconds after a change that further changes have to join it. An editor writes a file in several steps. */
+/** An editor writes a file in several steps, which count as one change. */
 const settleMs = 60
 
-/** What is watched. */
 export interface WatchedFiles {
   readonly folders: readonly string[]
-  /** True if the user has named the folders: then every file in them counts, and not only code and pages. */
+  /** The user has named the folders: then every file in them counts, and not only code and pages. */
   readonly isNamed: boolean
 }
 
 /**
  * Calls a function after changes in the folders. Dependencies, hidden files and files that only editors read are no
- * changes, and in folders that nobody has named, neither are files that the server may write itself. Returns a function
- * that ends it.
+ * changes, and in folders that the user has not named, neither are files that the server may write itself. The returned
+ * function ends it.
  */
 export async function watchFiles(
   { folders, isNamed }: WatchedFiles,
   onChange: (path: string) => void,
 ): Promise<() => Promise<void>> {
-  // It is loaded here, because no other command needs it.
+  // Loaded here, because no other command needs it.
   const { watch } = await import('chokidar')
   const watcher = watch([...folders], { ignoreInitial: true, ignored: (path) => isIgnored(path, folders) })
   let timer: NodeJS.Timeout | undefined

@@ -4,26 +4,23 @@ import { isJsonObject, parseJsonObject } from '@x/core'
 /** What can go wrong between a client and a server. */
 export const faultKinds = ['lose', 'twice', 'kill', 'later', 'argument', 'state', 'user'] as const
 
-/** A kind of fault. */
 export type FaultKind = (typeof faultKinds)[number]
 
 /** A fault that waits for its request. */
 export interface ArmedFault {
   readonly kind: FaultKind
-  /** The requests that it applies to: the next of a call, or the next that carries the answer to a question. */
+  /** Which request it meets: the next of a call, or the next that carries the answer to a question. */
   readonly at: 'request' | 'answer'
-  /** Milliseconds for which `later` holds the response. */
+  /** How long `later` holds the response. */
   readonly delayMs: number
 }
 
 interface FaultRow {
-  /** True for a fault that only a request with `requestState` can have. */
   readonly isOfAnswer: boolean
-  /** True for a fault that needs a process of this command. */
   readonly needsProcess: boolean
 }
 
-/** The faults. `user` needs a second user, whose token the command line gives. */
+/** `user` needs a second user, whose token the command line gives. */
 export const faults: Readonly<Record<FaultKind, FaultRow>> = {
   lose: { isOfAnswer: false, needsProcess: false },
   twice: { isOfAnswer: false, needsProcess: false },
@@ -34,15 +31,12 @@ export const faults: Readonly<Record<FaultKind, FaultRow>> = {
   user: { isOfAnswer: false, needsProcess: false },
 }
 
-/** Returns true if a request carries the answer to a question, or continues a call in another way. */
+/** True for a request that carries the answer to a question, or continues a call in another way. */
 export function isAnswer(params: JsonValue | undefined): boolean {
   return isJsonObject(params) && typeof params['requestState'] === 'string'
 }
 
-/**
- * Returns the request as a fault changes it: another argument, or another character in the state. Any other fault leaves
- * the request as it is.
- */
+/** Changes an argument, or a character in the state. Any other fault leaves the request as it is. */
 export function alterRequest(request: JsonObject, kind: FaultKind | undefined): JsonObject {
   const { params } = request
   if (!isJsonObject(params)) return request
@@ -67,7 +61,7 @@ function contentOf(text: string): string {
   return JSON.stringify(content)
 }
 
-/** Changes the first argument to a value of the same type, so that the schema of the tool still accepts it. */
+/** The new value of the first argument has the same type, so that the schema of the tool still accepts it. */
 function alterArguments(args: JsonObject): JsonObject {
   const [first] = Object.entries(args)
   if (first === undefined) return { changed: true }
@@ -81,7 +75,7 @@ function alterValue(value: JsonValue): JsonValue {
   return typeof value === 'string' ? `${value}!` : null
 }
 
-/** Replaces the character in the middle, which no framing of a state can mean. */
+/** Changes the middle, so that the change meets the content of a state and not its framing. */
 function alterText(text: string): string {
   const middle = Math.floor(text.length / 2)
   return text.slice(0, middle) + (text[middle] === 'A' ? 'B' : 'A') + text.slice(middle + 1)

@@ -18,15 +18,13 @@ export interface Instance {
   kill(): void
 }
 
-/** The server behind a {@link createWireFetch}. */
 export interface FetchServer {
-  /** Returns the instance that answers the next request. Undefined for a server that runs elsewhere. */
+  /** Which instance answers the next request. Undefined for a server that runs elsewhere. */
   next(hasTurns: boolean): Instance | undefined
-  /** The token of the second user. */
+  /** Of the second user. */
   readonly otherToken: string | undefined
 }
 
-/** One request with what the wire knows of it. */
 interface WireRequest {
   readonly request: HttpRequest
   readonly message: JsonObject | undefined
@@ -35,7 +33,7 @@ interface WireRequest {
   readonly pid: number | undefined
 }
 
-/** Returns a `fetch` that records every message, and disturbs a request with a fault. */
+/** Records every message, and disturbs a request with a fault. */
 export function createWireFetch(wire: Wire, server: FetchServer): FetchFunction {
   return async (url, { method, headers, body, signal }) => {
     const message = body === undefined ? undefined : parseJsonObject(body)
@@ -78,7 +76,7 @@ function headersOf(fault: ArmedFault | undefined, { otherToken }: FetchServer): 
   return fault?.kind === 'user' && otherToken !== undefined ? { authorization: `Bearer ${otherToken}` } : {}
 }
 
-/** An error like that of a broken connection, so that the client does what it does in production. */
+/** Like that of a broken connection, so that the client does what it does in production. */
 function lostError(reason: string): Error {
   return Object.assign(new Error(`mcpx dev: ${reason}`), { code: 'ECONNRESET' })
 }
@@ -96,7 +94,6 @@ function toResponse(
   return new Response(hasBody ? body : null, { status: statusCode, headers })
 }
 
-/** Passes the parts of a response on. Each message in it is recorded first, and the last one meets the fault. */
 async function* passMessages(
   wire: Wire,
   wireRequest: WireRequest,
@@ -135,7 +132,7 @@ async function meetFault(wire: Wire, wireRequest: WireRequest, text: string): Pr
   if (fault?.kind === 'twice') await sendCopy(wire, wireRequest, text)
 }
 
-/** Sends a request again. Its response ends at a question, because the client does not know of the copy. */
+/** The copy's response ends at a question, because the client does not know of the copy. */
 async function sendCopy(wire: Wire, wireRequest: WireRequest, first: string): Promise<void> {
   recordRequest(wire, wireRequest, 'the same request again')
   const incoming = await sendHttp(wireRequest.request).response

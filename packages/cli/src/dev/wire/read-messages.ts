@@ -1,15 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 
-/** A part of a response: its bytes, and the message in it if there is one. */
+/** Bytes of a response, and the message in them if there is one. */
 export interface ResponsePart {
   readonly raw: Uint8Array
   readonly text: string | undefined
 }
 
-/** The largest body or event that is read for the record. A larger one fails, as it does for a client. */
+/** A larger body or event fails, as it does for a client. */
 const maxPartLength = 16 * 1024 * 1024
 
-/** Splits a response into its messages: one of JSON, or the events of a stream. The parts together are the whole body. */
+/**
+ * Splits a response into its messages: one of JSON, or the events of a stream. The parts together are the whole body.
+ */
 export async function* readMessages(incoming: IncomingMessage): AsyncGenerator<ResponsePart> {
   const isStream = /^text\/event-stream\b/i.test(incoming.headers['content-type'] ?? '')
   incoming.setEncoding('utf8')
@@ -31,7 +33,6 @@ function toBytes(text: string): Uint8Array {
   return encoder.encode(text)
 }
 
-/** Returns the data of an event. Undefined for a comment, and for an event without data. */
 function dataOf(event: string): string | undefined {
   const lines = event.split(/\r\n|\r|\n/).flatMap((line) => (line.startsWith('data:') ? [line.slice(5)] : []))
   const text = lines.map((line) => (line.startsWith(' ') ? line.slice(1) : line)).join('\n')

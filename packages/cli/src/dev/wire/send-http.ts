@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 
-/** A request of HTTP with its whole body. */
+/** With its whole body. */
 export interface HttpRequest {
   readonly url: string
   readonly method: string
@@ -10,7 +10,6 @@ export interface HttpRequest {
   readonly signal: AbortSignal
 }
 
-/** A request that was sent. */
 export interface SentRequest {
   /** Resolves when the operating system has accepted the whole request. */
   readonly written: Promise<void>
@@ -19,8 +18,8 @@ export interface SentRequest {
 }
 
 /**
- * Sends a request over a socket of its own. `fetch` would use a socket of the process before the last restart, gives up
- * after five minutes without a byte, and does not say when a request was written.
+ * Uses a socket of its own. `fetch` would use one of the process before the last restart, gives up after five minutes
+ * without a byte, and does not say when a request was written.
  */
 export function sendHttp({ url, method, headers, body, signal }: HttpRequest): SentRequest {
   const send = url.startsWith('https:') ? requestHttps : requestHttp
@@ -33,7 +32,7 @@ export function sendHttp({ url, method, headers, body, signal }: HttpRequest): S
     outgoing.once('finish', resolve)
     outgoing.once('close', resolve)
   })
-  // Whoever waits for the writing alone does not see the error of the response.
+  // A caller that waits for the writing alone does not see the error of the response.
   response.catch(() => {})
   outgoing.end(body)
   return { written, response }

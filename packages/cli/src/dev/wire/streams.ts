@@ -13,13 +13,10 @@ export interface StreamProcess {
   kill(): void
 }
 
-/** A request whose response has not arrived. */
 interface PendingRequest {
   readonly callId: number | undefined
   readonly fault: ArmedFault | undefined
-  /** The line of the request, for a fault that sends it again. */
   readonly line: string
-  /** The response that waits for that of the copy. */
   heldLine: string | undefined
 }
 
@@ -27,8 +24,8 @@ interface PendingRequest {
 const maxLineBytes = 64 * 1024 * 1024
 
 /**
- * Returns streams that record every line between a client and a process, and disturb the lines of a request with a fault.
- * Over stdio a response is only lost with its process, so a lost response ends the process.
+ * Records every line between a client and a process, and disturbs the lines of a request with a fault. Over stdio a
+ * response is only lost with its process, so a lost response ends the process.
  */
 export function wrapProcessStreams(streams: StreamPair, wire: Wire, process: StreamProcess): StreamPair {
   const link = new StreamLink(streams, wire, process)
@@ -130,7 +127,6 @@ class StreamLink {
     }
   }
 
-  /** Sends a request again under another id, and holds the first response until the copy has been answered. */
   #sendCopy(line: string, pending: PendingRequest): void {
     this.#record('received', line, pending.callId)
     this.#copyCount += 1
@@ -149,7 +145,7 @@ class StreamLink {
     if (!this.received.writableEnded && !this.received.destroyed) this.received.write(`${line}\n`)
   }
 
-  /** The call of a message that is no response: that of its progress token or stream, or the only one that runs. */
+  /** For a message that is no response: the call of its progress token or stream, or the only one that runs. */
   #callOf({ params }: JsonObject): number | undefined {
     const { progressToken, _meta } = Object(params)
     const request = this.#pending.get(progressToken ?? _meta?.[metaKeys.subscriptionId])
@@ -167,7 +163,7 @@ class StreamLink {
   }
 }
 
-/** Describes what a fault changes in a request. Undefined if the request is sent as it is. */
+/** What a fault changes in a request. Undefined if it is sent as it is. */
 export function noteOfRequest(fault: ArmedFault | undefined): string | undefined {
   switch (fault?.kind) {
     case 'argument':

@@ -5,34 +5,30 @@ import type { EventLog } from '../event-log.ts'
 import { type MessageView, maxTextLength } from '../events.ts'
 import { type ArmedFault, type FaultKind, faultKinds, faults, isAnswer } from './fault.ts'
 
-/** A request that a client has given to a connection, until its line is written. */
 interface ExpectedRequest {
   readonly callId: number
   readonly method: string
   readonly target: unknown
 }
 
-/** A message to record. */
 export interface RecordedMessage extends Pick<MessageView, 'callId' | 'direction' | 'transport' | 'pid'> {
   readonly text: string
   readonly http?: MessageView['http']
   readonly note?: string | undefined
 }
 
-/** The server of a wire, as far as faults depend on it. */
+/** As far as faults depend on it. */
 export interface FaultyServer {
-  /** True if the server is a process of this command. */
+  /** The server is a process of this command. */
   readonly hasProcess: boolean
   readonly isHttp: boolean
 }
 
-/** Called when a fault has taken effect on a request of a call. */
+/** A fault has taken effect on a request of a call. */
 export type FaultListener = (callId: number, kind: FaultKind, request: JsonObject) => void
 
-/** The methods that faults apply to. */
 const faultyMethods: ReadonlySet<unknown> = new Set(['tools/call', 'prompts/get', 'resources/read'])
 
-/** The largest number of requests that wait for their line. Beyond it, the oldest is forgotten. */
 const maxExpected = 1000
 
 /** Knows which call a message belongs to, records messages, and gives the armed fault to the request that it is for. */
@@ -60,12 +56,12 @@ export class Wire {
     return this.#armed
   }
 
-  /** Runs a function, whose requests then belong to the call. */
+  /** Requests of this function belong to the call. */
   run<T>(callId: number, run: () => T): T {
     return this.#calls.run(callId, run)
   }
 
-  /** Runs a function outside of every call, although a call has caused it. */
+  /** Requests of this function belong to no call, although one has caused them. */
   leave<T>(run: () => T): T {
     return this.#calls.exit(run)
   }
@@ -78,20 +74,20 @@ export class Wire {
     if (this.#expected.length > maxExpected) this.#expected.shift()
   }
 
-  /** Returns the call of a line. Lines are written in the order of their requests. */
+  /** Finds the call of a line. Lines are written in the order of their requests. */
   claim({ method, params }: JsonObject): number | undefined {
     const target = targetIn(params)
     const index = this.#expected.findIndex((one) => one.method === method && one.target === target)
     return index === -1 ? undefined : this.#expected.splice(index, 1)[0]?.callId
   }
 
-  /** Sets what some faults need. */
+  /** What some faults need. */
   setServer(server: FaultyServer): void {
     this.#server = server
     this.#report()
   }
 
-  /** The faults that this server can have. */
+  /** Faults that this server can have. */
   get available(): readonly FaultKind[] {
     const { hasProcess, isHttp } = this.#server
     return faultKinds.filter((kind) =>
@@ -99,13 +95,13 @@ export class Wire {
     )
   }
 
-  /** Arms a fault, or disarms the one that is armed. */
+  /** Undefined disarms the armed fault. */
   arm(fault: ArmedFault | undefined): void {
     this.#armed = fault && { ...fault, at: faults[fault.kind].isOfAnswer ? 'answer' : fault.at }
     this.#report()
   }
 
-  /** Returns the armed fault if it is for this request of a call, and disarms it. */
+  /** The armed fault, if it is for this request of a call. It is disarmed. */
   take(callId: number | undefined, request: JsonObject): ArmedFault | undefined {
     const armed = this.#armed
     if (armed === undefined || callId === undefined || !faultyMethods.has(request['method'])) return undefined
