@@ -1,5 +1,5 @@
 /**
- * The messages of the protocol, their checks and their errors.
+ * Messages of the protocol, with their checks and errors.
  *
  * @module @x/schema
  */

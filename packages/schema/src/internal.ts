@@ -1,5 +1,5 @@
 /**
- * The parts of this package that only the other packages of this repository use. They may change in any release.
+ * For the other packages of this repository. May change in any release.
  *
  * @module @x/schema/internal
  */

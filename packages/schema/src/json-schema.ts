@@ -1,5 +1,5 @@
 /**
- * Validation against JSON Schema, with bounded work.
+ * Validates against JSON Schema, with bounded work.
  *
  * @module @x/schema/json-schema
  */
@@ -22,23 +22,22 @@ import {
 export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/check-schema.ts'
 
 /**
- * Compiles a JSON Schema that may come from a peer, without `eval` and without network access. The dialect is 2020-12
- * or draft-07. The returned function returns at most ten issues, and an empty array for a valid value. Throws
+ * Compiles a JSON Schema that may come from a peer, without `eval` and without network access, in dialect 2020-12 or
+ * draft-07. The returned function gives at most ten issues, and an empty array for a valid value. Throws
  * `McpError(internal)` with the reason when the schema is rejected.
  *
- * `format`, `pattern` and `patternProperties` reject no value. A pattern that comes from a peer is never run, because
- * the time of a backtracking engine may grow exponentially with the text. `compileTrustedJsonSchema` evaluates
- * patterns.
+ * `format`, `pattern` and `patternProperties` reject no value: a peer's pattern is never run, because the time of a
+ * backtracking engine may grow exponentially with the text. `compileTrustedJsonSchema` evaluates patterns.
  *
  * One validation applies subschemas at most 300,000 times, and compares at most 20 million pairs of items for
- * `uniqueItems`. A value that needs more work gets a single issue, which says that the value is too large.
+ * `uniqueItems`. A value that needs more gets a single issue, which says that the value is too large.
  */
 export const compileJsonSchema: JsonSchemaCompiler = (schema) => compile(schema, ignorePatterns)
 
 /**
  * Compiles a JSON Schema that the author of this program wrote. Unlike {@link compileJsonSchema}, it evaluates
- * `pattern` and `patternProperties`, as JavaScript regular expressions in Unicode mode. The author has to judge their
- * cost, as with a regular expression in a zod schema.
+ * `pattern` and `patternProperties`, as JavaScript regular expressions in Unicode mode. You judge their cost, as with a
+ * regular expression in a zod schema.
  */
 export const compileTrustedJsonSchema: JsonSchemaCompiler = (schema) => compile(schema, keepPatterns)
 
@@ -64,9 +63,9 @@ function compile(schema: JsonObject, treatPatterns: PatternTreatment): ValueVali
 const maxIssues = 10
 
 /**
- * The number of steps of a second validation, which collects all issues of an invalid value. A value that needs more
- * steps gets only its first issue. A step may give one issue for each required member. Without this limit, an invalid
- * value could cost many times as much as a valid value.
+ * For a second validation, which collects all issues of an invalid value; one that needs more steps gets only its first
+ * issue. A step may give one issue for each required member, so without this limit an invalid value could cost many
+ * times as much as a valid one.
  */
 const maxStepsForIssues = 500
 
@@ -77,10 +76,9 @@ function createValidator(schema: JsonObject, treatPatterns: PatternTreatment): V
   const schemaCopy = copyForDialect(schema, dialect)
   const subschemasOrProblem = collectSubschemas(schemaCopy)
   const subschemaList = typeof subschemasOrProblem === 'string' ? [] : subschemasOrProblem
-  // The library's schema type allows any keyword. The forms of the keywords that the library reads were checked before.
+  // The library's schema type allows any keyword. Those that it reads were checked before.
   const librarySchema = schemaCopy as Schema
-  // References are resolved before patterns are removed, because a reference may name a schema inside a removed
-  // keyword.
+  // Before patterns are removed, because a reference may name a schema inside a removed keyword.
   const schemasByUri = dereference(librarySchema)
   treatPatterns(subschemaList)
   const budget: StepBudget = { remainingSteps: 0 }
@@ -88,8 +86,8 @@ function createValidator(schema: JsonObject, treatPatterns: PatternTreatment): V
   const checkPairs = createPairCheck(subschemaList)
   let isExhausted = false
   const findFirstIssue = (value: unknown): ValidationResult => {
-    // Once a value has exceeded the work limit, every later value is rejected at once. A peer could otherwise send such
-    // values again and again.
+    // Once a value has exceeded the work limit, every later one is rejected at once: a peer could send such values
+    // again and again.
     if (isExhausted) throw workLimitError
     try {
       return validate(value, librarySchema, dialect, schemasByUri, true)
@@ -98,7 +96,7 @@ function createValidator(schema: JsonObject, treatPatterns: PatternTreatment): V
       throw error
     }
   }
-  /** Returns all issues of a value, or undefined if that takes more steps than the budget has. */
+  /** Undefined if the budget has too few steps for all issues. */
   const findAllIssues = (value: unknown): OutputUnit[] | undefined => {
     try {
       return validate(value, librarySchema, dialect, schemasByUri, false).errors
@@ -117,8 +115,8 @@ function createValidator(schema: JsonObject, treatPatterns: PatternTreatment): V
 }
 
 /**
- * Validates the JSON form of a value that the library could not validate, for example because it contains `undefined`.
- * A value that exceeded the work limit gets a single issue instead.
+ * The library cannot validate some values, for example because they contain `undefined`, so their JSON form is
+ * validated. A value that exceeded the work limit gets a single issue instead.
  */
 function findSerializedIssues(findIssues: ValueValidator, value: unknown, error: unknown): readonly SchemaIssue[] {
   if (error !== workLimitError) {
@@ -131,7 +129,7 @@ function findSerializedIssues(findIssues: ValueValidator, value: unknown, error:
   return [{ path: '', message: 'It is too large to be validated against this schema.' }]
 }
 
-/** Keywords whose errors only repeat a nested error. The list of errors contains the nested error too. */
+/** Their errors only repeat a nested one, which is in the list too. */
 const wrapperKeywords: ReadonlySet<string> = new Set([
   ...'$ref properties patternProperties additionalProperties unevaluatedProperties propertyNames'.split(' '),
   ...'items prefixItems additionalItems unevaluatedItems dependentSchemas if allOf'.split(' '),

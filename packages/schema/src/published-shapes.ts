@@ -1,4 +1,4 @@
-/** The shapes of the protocol's types, each under the name of its type in lower camel case. */
+/** Shapes of the protocol's types, each under the name of its type in lower camel case. */
 
 export { clientCapabilities, serverCapabilities } from './basic/capabilities.ts'
 export {

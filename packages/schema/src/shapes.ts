@@ -1,6 +1,5 @@
 /**
- * Functions that describe a type of an extension and derive its check, and the shapes of the protocol that extensions
- * build on.
+ * For extensions: describes a type, derives its check, and has the shapes of the protocol to build on.
  *
  * @module @x/schema/shapes
  */

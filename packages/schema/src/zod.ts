@@ -11,7 +11,7 @@ export { paramsValidators, resultValidators } from './methods/methods.zod.ts'
 export { type ZodOf, zodOf } from './basic/zod-of.ts'
 
 /**
- * The shapes of the protocol types. A shape has the name of its type in lower camel case. For example,
+ * Shapes of the protocol types, each with the name of its type in lower camel case. For example,
  * `zodOf(shapes.callToolResult)` validates a `CallToolResult`.
  */
 export { shapes }

@@ -1,21 +1,21 @@
 import type { JsonObject } from '@x/core'
 import { boolean, jsonObject, map, optional, type Shape, shape } from './shape.ts'
 
-/** The settings of capabilities or extensions, by name. An empty object means support without settings. */
+/** Settings of capabilities or extensions, by name. An empty object means support without settings. */
 export type CapabilitySettings = {
   readonly [name: string]: JsonObject
 }
 
 /**
- * The capabilities of a client, which sends them with every request (basic/index, statelessness). An empty object
- * declares no optional capability. Peers may send further keys.
+ * What a client can do, sent with every request (basic/index, statelessness). An empty object declares no optional
+ * capability. Peers may send further keys.
  */
 export type ClientCapabilities = {
   /** Present if the client answers elicitation requests. An empty object means the mode `form` (client/elicitation). */
   readonly elicitation?: { readonly form?: JsonObject | undefined; readonly url?: JsonObject | undefined } | undefined
   /** Non-standard capabilities. */
   readonly experimental?: CapabilitySettings | undefined
-  /** The settings of extensions, by identifier with prefix. */
+  /** Settings of extensions, by identifier with prefix. */
   readonly extensions?: CapabilitySettings | undefined
   /** Present if the client lists roots (client/roots). Deprecated by the specification. */
   readonly roots?: JsonObject | undefined
@@ -28,7 +28,6 @@ export type ClientCapabilities = {
 
 const capabilitySettings: Shape<CapabilitySettings> = map(jsonObject)
 
-/** The shape of {@link ClientCapabilities}. */
 export const clientCapabilities = shape<ClientCapabilities>({
   elicitation: optional(
     shape<NonNullable<ClientCapabilities['elicitation']>>({ form: optional(jsonObject), url: optional(jsonObject) }),
@@ -47,13 +46,13 @@ export type ListCapability = {
   readonly listChanged?: boolean | undefined
 }
 
-/** The capabilities of a server in its `server/discover` result (server/discover). Peers may send further keys. */
+/** What a server can do, in its `server/discover` result (server/discover). Peers may send further keys. */
 export type ServerCapabilities = {
   /** Present if the server completes arguments (server/utilities/completion). */
   readonly completions?: JsonObject | undefined
   /** Non-standard capabilities. */
   readonly experimental?: CapabilitySettings | undefined
-  /** The settings of extensions, by identifier with prefix. */
+  /** Settings of extensions, by identifier with prefix. */
   readonly extensions?: CapabilitySettings | undefined
   /** Present if the server sends log messages for requests that ask for them (server/utilities/logging). */
   readonly logging?: JsonObject | undefined
@@ -69,7 +68,6 @@ export type ServerCapabilities = {
 
 const listCapability = shape<ListCapability>({ listChanged: optional(boolean) })
 
-/** The shape of {@link ServerCapabilities}. */
 export const serverCapabilities = shape<ServerCapabilities>({
   completions: optional(jsonObject),
   experimental: optional(capabilitySettings),

@@ -20,7 +20,6 @@ export type TextContent = {
 
 const annotatedMembers = { annotations: optional(annotations), _meta: optional(metaObject) }
 
-/** The shape of {@link TextContent}. */
 export const textContent: Shape<TextContent> = shape<TextContent>({
   ...annotatedMembers,
   type: literal('text'),
@@ -30,14 +29,13 @@ export const textContent: Shape<TextContent> = shape<TextContent>({
 /** A picture for or from a model (server/tools, image content). */
 export type ImageContent = {
   readonly type: 'image'
-  /** The picture's bytes in Base64. */
+  /** Bytes of the picture in Base64. */
   readonly data: string
   readonly mimeType: string
   readonly annotations?: Annotations | undefined
   readonly _meta?: MetaObject | undefined
 }
 
-/** The shape of {@link ImageContent}. */
 export const imageContent: Shape<ImageContent> = shape<ImageContent>({
   ...annotatedMembers,
   type: literal('image'),
@@ -48,14 +46,13 @@ export const imageContent: Shape<ImageContent> = shape<ImageContent>({
 /** Sound for or from a model (server/tools, audio content). */
 export type AudioContent = {
   readonly type: 'audio'
-  /** The sound's bytes in Base64. */
+  /** Bytes of the sound in Base64. */
   readonly data: string
   readonly mimeType: string
   readonly annotations?: Annotations | undefined
   readonly _meta?: MetaObject | undefined
 }
 
-/** The shape of {@link AudioContent}. */
 export const audioContent: Shape<AudioContent> = shape<AudioContent>({
   ...annotatedMembers,
   type: literal('audio'),
@@ -63,15 +60,11 @@ export const audioContent: Shape<AudioContent> = shape<AudioContent>({
   mimeType: string,
 })
 
-/**
- * A reference to a readable resource, without its contents. The resource need not be in `resources/list`
- * (server/tools).
- */
+/** Refers to a readable resource, without its contents. The resource need not be in `resources/list` (server/tools). */
 export type ResourceLink = Resource & {
   readonly type: 'resource_link'
 }
 
-/** The shape of {@link ResourceLink}. */
 export const resourceLink: Shape<ResourceLink> = shape<ResourceLink>({
   ...resourceMembers,
   type: literal('resource_link'),
@@ -85,7 +78,6 @@ export type EmbeddedResource = {
   readonly _meta?: MetaObject | undefined
 }
 
-/** The shape of {@link EmbeddedResource}. */
 export const embeddedResource: Shape<EmbeddedResource> = shape<EmbeddedResource>({
   ...annotatedMembers,
   type: literal('resource'),
@@ -95,7 +87,6 @@ export const embeddedResource: Shape<EmbeddedResource> = shape<EmbeddedResource>
 /** One part of a tool result or a prompt message (server/tools, tool result). */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
-/** The shape of {@link ContentBlock}. */
 export const contentBlock: Shape<ContentBlock> = unionByMember<ContentBlock, 'type'>('type', {
   text: textContent,
   image: imageContent,

@@ -3,10 +3,10 @@ import type { JsonValue } from '@x/core'
 import type { RequestId, RpcError, WireError } from './rpc.ts'
 
 /**
- * An error that is sent to the peer with its code, message and data.
+ * Sent to the peer with its code, message and data.
  *
- * Throw it in a handler to answer with a protocol error. `code` is one of {@link errorCodes}. For errors of its own, an
- * application uses a number outside -32768 to -32000. A handler's error with another code from -32099 to -32000 is
+ * Throw it in a handler to answer with a protocol error. `code` is one of {@link errorCodes}; for errors of its own, an
+ * application takes a number outside -32768 to -32000. A handler's error with another code from -32099 to -32000 is
  * logged, and sent as -32603 without details.
  */
 export class McpError extends Error {
@@ -21,14 +21,14 @@ export class McpError extends Error {
   }
 }
 
-/** Returns true if a value is a {@link McpError}, even if it comes from another copy of this package. */
+/** True for an {@link McpError}, also one of another copy of this package. */
 export function isMcpError(error: unknown): error is McpError {
   return error instanceof Error && error.name === 'McpError' && 'code' in error && typeof error.code === 'number'
 }
 
 /**
- * Converts an error to its wire form. A {@link McpError} keeps its code, message and data. Any other error becomes an
- * internal error without details.
+ * An {@link McpError} keeps its code, message and data on the wire. Any other error becomes an internal one without
+ * details.
  */
 export function toWire(error: unknown): WireError {
   if (!isMcpError(error)) return { code: errorCodes.internal, message: 'Internal error' }
@@ -36,7 +36,7 @@ export function toWire(error: unknown): WireError {
   return data === undefined ? { code, message } : { code, message, data }
 }
 
-/** Creates the response that reports an error. It has no id if the id of the request could not be read. */
+/** Answers with an error. It has no id if that of the request could not be read. */
 export function errorResponse(id: RequestId | undefined, error: unknown): RpcError {
   return id === undefined ? { jsonrpc: '2.0', error: toWire(error) } : { jsonrpc: '2.0', id, error: toWire(error) }
 }
@@ -67,13 +67,10 @@ export const errorCodes = {
 /** One of the codes in {@link errorCodes}. */
 export type ErrorCode = (typeof errorCodes)[keyof typeof errorCodes]
 
-/**
- * The error code for an unknown resource in responses of servers of revision 2025-11-25 and earlier. It is accepted and
- * never sent.
- */
+/** Servers of revision 2025-11-25 and earlier answer so for an unknown resource. Accepted, and never sent. */
 export const legacyResourceNotFound = -32002
 
-/** Creates the error for params that a check rejected. `key` is the member of the params that was checked. */
+/** For params that a check rejected. `key` is the member that was checked. */
 export function invalidParamsError(failure: Failure, key?: string): McpError {
   const { path, expected, got } = key === undefined ? failure : prefixFailurePath(failure, key)
   return new McpError(errorCodes.invalidParams, `params${path} must be ${expected}, got ${got}`)

@@ -1,4 +1,4 @@
-/** The `_meta` keys that the protocol reserves (basic/index, `_meta`). */
+/** Keys of `_meta` that the protocol reserves (basic/index, `_meta`). */
 export const metaKeys = {
   protocolVersion: 'io.modelcontextprotocol/protocolVersion',
   clientInfo: 'io.modelcontextprotocol/clientInfo',
@@ -16,15 +16,15 @@ const labelPattern = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?'
 const prefixPattern = new RegExp(`^${labelPattern}(?:\\.${labelPattern})*$`)
 const namePattern = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/
 
-/** The second labels of reserved prefixes, such as `io.modelcontextprotocol/` and `dev.mcp/`. */
+/** Second labels of reserved prefixes, such as `io.modelcontextprotocol/` and `dev.mcp/`. */
 const reservedLabels: ReadonlySet<string | undefined> = new Set(['modelcontextprotocol', 'mcp'])
 
 const reservedNames: ReadonlySet<string> = new Set(Object.values(metaKeys))
 
-/** The maximum length of a key in characters. The specification states no limit. */
+/** The specification states no limit. */
 const maxKeyLength = 512
 
-/** Returns true if a `_meta` key has the specified form: an optional prefix and a name (basic/index, `_meta`). */
+/** True for a key of `_meta` in the specified form: an optional prefix and a name (basic/index, `_meta`). */
 export function isMetaKey(key: string): boolean {
   if (key.length > maxKeyLength) return false
   const slashIndex = key.indexOf('/')
@@ -33,7 +33,7 @@ export function isMetaKey(key: string): boolean {
   )
 }
 
-/** Returns true if a `_meta` key is reserved for the protocol (basic/index, `_meta`). */
+/** True if the protocol reserves the key (basic/index, `_meta`). */
 export function isReservedMetaKey(key: string): boolean {
   const slashIndex = key.indexOf('/')
   if (slashIndex === -1) return reservedNames.has(key)
@@ -41,7 +41,7 @@ export function isReservedMetaKey(key: string): boolean {
 }
 
 /**
- * The `_meta` keys that this project defines. Other implementations may use them. A peer that does not know these keys
+ * Keys of `_meta` that this project defines. Other implementations may use them, and a peer that does not know them
  * ignores them (basic/index, `_meta`).
  */
 export const projectMetaKeys = {

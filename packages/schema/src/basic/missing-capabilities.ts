@@ -2,9 +2,8 @@ import type { ClientCapabilities } from './capabilities.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 
 /**
- * Returns the needed capabilities that a client did not declare, in the form of `data.requiredCapabilities`. Returns
- * `undefined` if all of them are declared. `elicitation: {}` means the form mode in both arguments (client/elicitation,
- * capabilities).
+ * Finds needed capabilities that a client did not declare, in the form of `data.requiredCapabilities`. `undefined` if
+ * all are declared. `elicitation: {}` means the form mode in both arguments (client/elicitation, capabilities).
  */
 export function findMissingCapabilities(
   capabilities: ClientCapabilities,
@@ -13,7 +12,7 @@ export function findMissingCapabilities(
   return findMissingSettings(withElicitationForm(capabilities), withElicitationForm(neededSettings))
 }
 
-/** Returns the names of capabilities with their modes, such as `elicitation.form`, for a message. */
+/** Names of capabilities with their modes, such as `elicitation.form`, for a message. */
 export function capabilityNamesOf(capabilities: JsonObject): readonly string[] {
   return Object.entries(capabilities).flatMap(([name, value]) => {
     const innerNames = isJsonObject(value) ? Object.keys(value) : []
@@ -38,11 +37,10 @@ function findMissingSettings(declaredSettings: JsonObject, neededSettings: JsonO
         : findMissingValue(declaredValue, value)
     if (missingValue !== undefined) missingEntries.push([key, missingValue])
   }
-  // `Object.fromEntries` defines own members, so that a key such as `__proto__` is a key like any other.
+  // `Object.fromEntries` defines own members, so that a key such as `__proto__` is one like any other.
   return missingEntries.length === 0 ? undefined : Object.fromEntries(missingEntries)
 }
 
-/** Returns a needed value that is not an object, or undefined if the client declared an identical value. */
 function findMissingValue(declaredValue: JsonValue | undefined, value: JsonValue): JsonValue | undefined {
   return JSON.stringify(declaredValue) === JSON.stringify(value) ? undefined : value
 }

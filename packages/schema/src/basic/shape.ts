@@ -2,14 +2,14 @@ import { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue }
 import { type Check, prefixFailurePath, typeFailure } from './failure.ts'
 
 /**
- * The depth of a check. A `deep` check also checks the content of members that may be any JSON, as zod does. It is for
- * results, because a client keeps their content, and no parser has checked the results of a server in the same process.
- * A `shallow` check skips such content, because it runs for the params of every request. The parser and the code that
- * uses the content check it instead.
+ * How deep a check looks. `deep` also checks the content of members that may be any JSON, as zod does: for results,
+ * because a client keeps their content, and no parser has checked those of a server in the same process. `shallow`
+ * skips such content, because it runs for the params of every request; the parser and the code that uses the content
+ * check it instead.
  */
 export type CheckDepth = 'deep' | 'shallow'
 
-/** The kinds of values that have no members or items. */
+/** Kinds of values that have no members or items. */
 export type LeafKind =
   | 'string'
   | 'boolean'
@@ -24,9 +24,9 @@ export type LeafKind =
   | 'jsonObject'
   | 'jsonArray'
 
-/** A description of a value. It creates the check of the value, and `zodOf` derives a zod validator from it. */
+/** Describes a value. It makes the check of the value, and `zodOf` derives a zod validator from it. */
 export type Description = {
-  /** Creates the check. The check skips the member `selectorMember`, which was checked before. */
+  /** Makes the check, which skips the member `selectorMember` because it was checked before. */
   readonly createCheck: (depth: CheckDepth, selectorMember?: string) => Check
 } & (
   | { readonly kind: LeafKind }
@@ -40,21 +40,21 @@ export type Description = {
 type Descriptions = Readonly<Record<string, Description>>
 
 /**
- * A description of the wire type `T`. It is invariant in `T`. A member that is missing, surplus, of another type, or
- * optional where `T` requires it is therefore a compile error.
+ * Describes the wire type `T`, and is invariant in it: a member that is missing, surplus, of another type, or optional
+ * where `T` requires it does not compile.
  */
 export type Shape<T> = Description & { readonly typeBrand?: (value: T) => T }
 
 /**
- * A description of a type that is assignable to `T`. A member of an object with an index signature needs it, because
- * the index signature widens the type of the member, and {@link Shape} is invariant.
+ * Describes a type that is assignable to `T`. A member of an object with an index signature needs it, because that
+ * widens the member's type, and {@link Shape} is invariant.
  */
 export type DescriptionOf<T> = Description & { readonly typeBrand?: (value: never) => T }
 
-/** The declared keys of a type that also has an index signature. */
+/** Declared keys of a type that also has an index signature. */
 export type NamedKeys<T> = keyof { readonly [K in keyof T as string extends K ? never : K]: T[K] }
 
-/** Derives the check of a wire type from its shape. */
+/** Makes the check of a wire type from its shape. */
 export function checkOf<T>(shape: Shape<T>, depth: CheckDepth = 'deep'): Check {
   return shape.createCheck(depth)
 }
@@ -64,7 +64,7 @@ function describeLeaf(kind: LeafKind, deepCheck: Check, shallowCheck = deepCheck
 }
 
 /**
- * Any string. The check ignores the `format` of the published schema, which is an annotation in dialect 2020-12. Code
+ * Any string. The `format` of the published schema is not checked, because it is an annotation in dialect 2020-12. Code
  * that opens a URI or decodes Base64 reports an invalid text.
  */
 export const string: Shape<string> = describeLeaf('string', (value) =>
@@ -111,8 +111,8 @@ const objectCheck: Check = (value) => (isJsonObject(value) ? undefined : typeFai
 const arrayCheck: Check = (value) => (Array.isArray(value) ? undefined : typeFailure('an array', value))
 
 /**
- * Any JSON value. A shallow check accepts any value. The published JSON Schema omits `null` and fractions here. The
- * specification's TypeScript, which is the source of truth, allows them (basic/index, schema).
+ * Any JSON value; a shallow check accepts any value at all. The published JSON Schema omits `null` and fractions here,
+ * which the specification's TypeScript, the source of truth, allows (basic/index, schema).
  */
 export const jsonValue: Shape<JsonValue> = describeLeaf('jsonValue', jsonCheck, () => undefined)
 
@@ -130,7 +130,7 @@ export const jsonArray: Shape<JsonArray> = describeLeaf(
   arrayCheck,
 )
 
-/** Returns the shape of a value that is one of the given strings or numbers. */
+/** One of the given strings or numbers. */
 export function literal<const W extends string | number>(...literals: readonly W[]): Shape<W> {
   const allowedLiterals = new Set<unknown>(literals)
   const check: Check = (value) =>
@@ -138,7 +138,7 @@ export function literal<const W extends string | number>(...literals: readonly W
   return { kind: 'words', literals, createCheck: () => check }
 }
 
-/** Returns the shape of a value that may be absent. */
+/** A value that may be absent. */
 export function optional<T>(of: Shape<T>): Shape<T | undefined> {
   return {
     kind: 'optional',
@@ -150,7 +150,7 @@ export function optional<T>(of: Shape<T>): Shape<T | undefined> {
   }
 }
 
-/** Returns the shape of an array of values. */
+/** An array of values. */
 export function list<T>(of: Shape<T>): Shape<readonly T[]> {
   return {
     kind: 'list',
@@ -171,13 +171,13 @@ export function list<T>(of: Shape<T>): Shape<readonly T[]> {
 
 const stringsCheck = checkOf(list(string))
 
-/** The value of a field in an elicited form. */
+/** What a field of an elicited form may have. */
 export const formValue: Shape<string | number | boolean | readonly string[]> = describeLeaf('formValue', (value) => {
   if (typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return undefined
   return Array.isArray(value) ? stringsCheck(value) : typeFailure('a string, a number, a boolean or strings', value)
 })
 
-/** Returns the shape of an array of at most `maxLength` strings. */
+/** An array of at most `maxLength` strings. */
 export function stringsUpTo(maxLength: number): Shape<readonly string[]> {
   const createCheck = (): Check => (value) => {
     const isTooLong = Array.isArray(value) && value.length > maxLength
@@ -186,17 +186,17 @@ export function stringsUpTo(maxLength: number): Shape<readonly string[]> {
   return { kind: 'list', of: string, maxLength, createCheck }
 }
 
-/** Returns the shape of an object with any keys and values of one type. */
+/** An object with any keys, and values of one type. */
 export function map<T>(of: Shape<T>): Shape<{ readonly [key: string]: T }> {
   return { kind: 'map', of, createCheck: (depth) => createMapCheck(of.createCheck(depth)) }
 }
 
-/** Returns the shape of an object with named members. The object may have other members, which are not checked. */
+/** An object with named members. Others are allowed, and not checked. */
 export function shape<T extends object>(members: NoInfer<{ readonly [K in keyof T]-?: Shape<T[K]> }>): Shape<T> {
   return describeObject(members)
 }
 
-/** Returns the shape of an object with named members. The object may have other members, which must be JSON values. */
+/** An object with named members. Others are allowed, and must be JSON values. */
 export function looseShape<T extends object>(
   members: NoInfer<{ readonly [K in NamedKeys<T>]-?: DescriptionOf<T[K]> }>,
 ): Shape<T> {
@@ -204,8 +204,8 @@ export function looseShape<T extends object>(
 }
 
 /**
- * Returns the description of an object, without a type with which the compiler compares its members. If `isOpen` is
- * true, other members must be JSON values. Otherwise they are not checked.
+ * Leaves out the type with which the compiler compares the members. With `isOpen`, other members must be JSON values;
+ * otherwise they are not checked.
  */
 export function describeObject(members: Descriptions, isOpen = false): Description {
   return {
@@ -246,7 +246,7 @@ function createMapCheck(check: Check, skippedKeys?: ReadonlySet<string>): Check 
   }
 }
 
-/** Returns the shape of a union whose variants differ in the string at `key`. */
+/** A union whose variants differ in the string at `key`. */
 export function unionByMember<T, K extends keyof T & string>(
   key: K,
   variants: { readonly [W in T[K] & string]: Shape<T extends unknown ? (W extends T[K] ? T : never) : never> },
@@ -270,8 +270,8 @@ export function unionByMember<T, K extends keyof T & string>(
 }
 
 /**
- * Returns the shape of a union of any types. `guessMemberIndex` returns the index of the type that a value resembles.
- * It affects the speed and the reported failure. It does not affect whether a value is valid.
+ * A union of any types. `guessMemberIndex` says which one a value resembles, which affects the speed and the reported
+ * failure, but not whether the value is valid.
  */
 export function union<const T extends readonly unknown[]>(
   of: { readonly [I in keyof T]: Shape<T[I]> },

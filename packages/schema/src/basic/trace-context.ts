@@ -1,14 +1,14 @@
 import type { JsonObject } from '@x/core'
 
-/** The W3C Trace Context and W3C Baggage of a `_meta` (basic/index, OpenTelemetry trace context). */
+/** W3C Trace Context and W3C Baggage of a `_meta` (basic/index, OpenTelemetry trace context). */
 export interface TraceContext {
   readonly traceparent?: string | undefined
-  /** The vendor-specific part of the trace context. Absent without a `traceparent`. */
+  /** Vendor's part of the trace context. Absent without a `traceparent`. */
   readonly tracestate?: string | undefined
   readonly baggage?: string | undefined
 }
 
-/** Parses the trace context of a `_meta`. Malformed parts are left out, as W3C requires. */
+/** Leaves malformed parts out, as W3C requires. */
 export function traceContextOf(meta: JsonObject | undefined): TraceContext {
   if (meta === undefined) return {}
   const { traceparent, tracestate, baggage } = meta
@@ -21,10 +21,7 @@ export function traceContextOf(meta: JsonObject | undefined): TraceContext {
   return validContext
 }
 
-/**
- * The form of a `traceparent`. Versions above 00 may append fields. `ff` is not a version, and ids of zeros are
- * invalid.
- */
+/** Versions above 00 may append fields. `ff` is no version, and ids of zeros are invalid. */
 const traceparentPattern =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-[\x21-\x7e]{0,256})?$/
 
@@ -59,10 +56,7 @@ function isBaggage(value: unknown): value is string {
   return members.length <= 180 && members.every((member) => member.split(';').every(isBaggageMemberPart))
 }
 
-/**
- * Returns true if a part of a baggage member is valid. The first part is `key=value`. A later part is a property, which
- * may be a key without a value.
- */
+/** The first part is `key=value`. A later one is a property, which may be a key without a value. */
 function isBaggageMemberPart(part: string, index: number): boolean {
   if (index > 0 && !part.includes('=')) return tokenPattern.test(trimBlanks(part))
   const [key, value] = splitAt(part, '=')
@@ -74,7 +68,6 @@ function splitAt(text: string, separator: string): [string, string] {
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** Removes the spaces and tabs that both formats allow around their parts. */
 function trimBlanks(text: string): string {
   let start = 0
   let end = text.length

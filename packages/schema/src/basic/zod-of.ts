@@ -5,7 +5,7 @@ import type { Description, LeafKind, Shape } from './shape.ts'
 /** A validator of `zod/mini` for a wire type. */
 export interface ZodOf<T> extends z.ZodMiniType<T> {}
 
-/** Derives the zod validator of a wire type from its shape. The same shape always gives the same validator. */
+/** Makes the zod validator of a wire type from its shape. The same shape always gives the same validator. */
 export function zodOf<T>(shape: Shape<T>): ZodOf<T> {
   // The cast is safe: the shape describes a T, and the tests compare each validator with the published schema.
   return deriveValidator(shape) as ZodOf<T>

@@ -24,13 +24,12 @@ export type StringSchema = {
   readonly default?: string | undefined
 }
 
-/** The formats of a text field. */
+/** Formats of a text field. */
 export const textFormats = ['email', 'uri', 'date', 'date-time'] as const
 
 const fieldMembers = { title: optional(string), description: optional(string) }
 const singleSelectMembers = { type: literal('string'), ...fieldMembers, default: optional(string) }
 
-/** The shape of {@link StringSchema}. */
 export const stringSchema = shape<StringSchema>({
   type: literal('string'),
   ...fieldMembers,
@@ -50,7 +49,6 @@ export type NumberSchema = {
   readonly default?: number | undefined
 }
 
-/** The shape of {@link NumberSchema}. */
 export const numberSchema = shape<NumberSchema>({
   type: literal('integer', 'number'),
   ...fieldMembers,
@@ -67,14 +65,13 @@ export type BooleanSchema = {
   readonly default?: boolean | undefined
 }
 
-/** The shape of {@link BooleanSchema}. */
 export const booleanSchema = shape<BooleanSchema>({
   type: literal('boolean'),
   ...fieldMembers,
   default: optional(boolean),
 })
 
-/** A single choice among untitled values (client/elicitation, requested schema). */
+/** Choice of one among untitled values (client/elicitation, requested schema). */
 export type UntitledSingleSelectEnumSchema = {
   readonly type: 'string'
   readonly title?: string | undefined
@@ -83,7 +80,6 @@ export type UntitledSingleSelectEnumSchema = {
   readonly default?: string | undefined
 }
 
-/** The shape of {@link UntitledSingleSelectEnumSchema}. */
 export const untitledSingleSelectEnumSchema = shape<UntitledSingleSelectEnumSchema>({
   ...singleSelectMembers,
   enum: list(string),
@@ -95,7 +91,7 @@ export type TitledOption = {
   readonly title: string
 }
 
-/** A single choice among titled values (client/elicitation, requested schema). */
+/** Choice of one among titled values (client/elicitation, requested schema). */
 export type TitledSingleSelectEnumSchema = {
   readonly type: 'string'
   readonly title?: string | undefined
@@ -106,13 +102,12 @@ export type TitledSingleSelectEnumSchema = {
 
 const titledOptions = list(shape<TitledOption>({ const: string, title: string }))
 
-/** The shape of {@link TitledSingleSelectEnumSchema}. */
 export const titledSingleSelectEnumSchema = shape<TitledSingleSelectEnumSchema>({
   ...singleSelectMembers,
   oneOf: titledOptions,
 })
 
-/** A multiple choice among untitled values (client/elicitation, requested schema). */
+/** Choice of several among untitled values (client/elicitation, requested schema). */
 export type UntitledMultiSelectEnumSchema = {
   readonly type: 'array'
   readonly title?: string | undefined
@@ -131,13 +126,12 @@ const multiSelectMembers = {
   default: optional(list(string)),
 }
 
-/** The shape of {@link UntitledMultiSelectEnumSchema}. */
 export const untitledMultiSelectEnumSchema = shape<UntitledMultiSelectEnumSchema>({
   ...multiSelectMembers,
   items: shape<UntitledMultiSelectEnumSchema['items']>({ type: literal('string'), enum: list(string) }),
 })
 
-/** A multiple choice among titled values (client/elicitation, requested schema). */
+/** Choice of several among titled values (client/elicitation, requested schema). */
 export type TitledMultiSelectEnumSchema = {
   readonly type: 'array'
   readonly title?: string | undefined
@@ -148,7 +142,6 @@ export type TitledMultiSelectEnumSchema = {
   readonly default?: readonly string[] | undefined
 }
 
-/** The shape of {@link TitledMultiSelectEnumSchema}. */
 export const titledMultiSelectEnumSchema = shape<TitledMultiSelectEnumSchema>({
   ...multiSelectMembers,
   items: shape<TitledMultiSelectEnumSchema['items']>({ anyOf: titledOptions }),
@@ -164,31 +157,28 @@ export type LegacyTitledEnumSchema = {
   readonly title?: string | undefined
   readonly description?: string | undefined
   readonly enum: readonly string[]
-  /** The titles of the values, in the order of `enum`. */
+  /** Titles of the values, in the order of `enum`. */
   readonly enumNames?: readonly string[] | undefined
   readonly default?: string | undefined
 }
 
-/** The shape of {@link LegacyTitledEnumSchema}. */
 export const legacyTitledEnumSchema = shape<LegacyTitledEnumSchema>({
   ...singleSelectMembers,
   enum: list(string),
   enumNames: optional(list(string)),
 })
 
-/** A single choice (client/elicitation, requested schema). */
+/** Choice of one (client/elicitation, requested schema). */
 export type SingleSelectEnumSchema = UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema
 
-/** The shape of {@link SingleSelectEnumSchema}. */
 export const singleSelectEnumSchema: Shape<SingleSelectEnumSchema> = union([
   untitledSingleSelectEnumSchema,
   titledSingleSelectEnumSchema,
 ])
 
-/** A multiple choice (client/elicitation, requested schema). */
+/** Choice of several (client/elicitation, requested schema). */
 export type MultiSelectEnumSchema = UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema
 
-/** The shape of {@link MultiSelectEnumSchema}. */
 export const multiSelectEnumSchema: Shape<MultiSelectEnumSchema> = union(
   [untitledMultiSelectEnumSchema, titledMultiSelectEnumSchema],
   (value) => (isJsonObject(value) && isJsonObject(value['items']) && value['items']['anyOf'] !== undefined ? 1 : 0),
@@ -197,7 +187,6 @@ export const multiSelectEnumSchema: Shape<MultiSelectEnumSchema> = union(
 /** A choice, in any of its forms (client/elicitation, requested schema). */
 export type EnumSchema = SingleSelectEnumSchema | MultiSelectEnumSchema | LegacyTitledEnumSchema
 
-/** The shape of {@link EnumSchema}. */
 export const enumSchema: Shape<EnumSchema> = union([
   singleSelectEnumSchema,
   multiSelectEnumSchema,
@@ -207,7 +196,6 @@ export const enumSchema: Shape<EnumSchema> = union([
 /** One field of a form. A form has no nested objects (client/elicitation, requested schema). */
 export type PrimitiveSchemaDefinition = StringSchema | NumberSchema | BooleanSchema | EnumSchema
 
-/** The shape of {@link PrimitiveSchemaDefinition}. */
 export const primitiveSchemaDefinition = unionByMember<PrimitiveSchemaDefinition, 'type'>('type', {
   string: union([stringSchema, singleSelectEnumSchema, legacyTitledEnumSchema]),
   number: numberSchema,

@@ -2,7 +2,7 @@ import { isJsonObject } from '@x/core'
 import { type PrimitiveSchemaDefinition, primitiveSchemaDefinition } from './elicitation-schema.ts'
 import { formValue, list, map, optional, type Shape, shape, string, union, literal } from '../basic/shape.ts'
 
-/** The form that a user fills in: a flat object (client/elicitation, requested schema). */
+/** What a user fills in: a flat object (client/elicitation, requested schema). */
 export type RequestedSchema = {
   readonly $schema?: string | undefined
   readonly type: 'object'
@@ -10,14 +10,11 @@ export type RequestedSchema = {
   readonly required?: readonly string[] | undefined
 }
 
-/**
- * The params of an elicitation through a form in the client. A server must not ask for secrets in a form
- * (client/elicitation, form mode).
- */
+/** Elicits through a form in the client. A server must not ask for secrets in one (client/elicitation, form mode). */
 export type ElicitRequestFormParams = {
   /** Absent means `form`. */
   readonly mode?: 'form' | undefined
-  /** The message that the client shows to the user. */
+  /** Shown to the user. */
   readonly message: string
   readonly requestedSchema: RequestedSchema
 }
@@ -29,63 +26,56 @@ const requestedSchema = shape<RequestedSchema>({
   required: optional(list(string)),
 })
 
-/** The shape of {@link ElicitRequestFormParams}. */
 export const elicitRequestFormParams = shape<ElicitRequestFormParams>({
   mode: optional(literal('form')),
   message: string,
   requestedSchema,
 })
 
-/**
- * The params of an elicitation through a web page. The client does not see the user's input (client/elicitation, URL
- * mode).
- */
+/** Elicits through a web page. The client does not see the user's input (client/elicitation, URL mode). */
 export type ElicitRequestURLParams = {
   readonly mode: 'url'
-  /** The reason to open the page, shown to the user. */
+  /** Why the page should be opened, shown to the user. */
   readonly message: string
   readonly url: string
 }
 
-/** The shape of {@link ElicitRequestURLParams}. */
 export const elicitRequestURLParams = shape<ElicitRequestURLParams>({
   mode: literal('url'),
   message: string,
   url: string,
 })
 
-/** The params of an elicitation (client/elicitation). */
+/** Params of an elicitation (client/elicitation). */
 export type ElicitRequestParams = ElicitRequestFormParams | ElicitRequestURLParams
 
-/** The shape of {@link ElicitRequestParams}. */
 export const elicitRequestParams: Shape<ElicitRequestParams> = union(
   [elicitRequestFormParams, elicitRequestURLParams],
   (value) => (isJsonObject(value) && value['mode'] === 'url' ? 1 : 0),
 )
 
-/** Requests input from the client's user. It is a part of an `InputRequiredResult` (client/elicitation). */
+/** Asks the client's user for input. It is a part of an `InputRequiredResult` (client/elicitation). */
 export type ElicitRequest = {
   readonly method: 'elicitation/create'
   readonly params: ElicitRequestParams
 }
 
-/** The shape of {@link ElicitRequest}. */
 export const elicitRequest = shape<ElicitRequest>({
   method: literal('elicitation/create'),
   params: elicitRequestParams,
 })
 
-/** The result of an elicitation (client/elicitation, response actions). */
+/** What became of an elicitation (client/elicitation, response actions). */
 export type ElicitResult = {
-  /** The decision of the user, who accepted, declined or dismissed the request. */
+  /** The user accepted, declined or dismissed the request. */
   readonly action: 'accept' | 'decline' | 'cancel'
-  /** The values of the form's fields. Present only for an accepted form. */
+  /** Values of the form's fields. Present only for an accepted form. */
   readonly content?: { readonly [field: string]: string | number | boolean | readonly string[] } | undefined
 }
 
 /**
- * The shape of {@link ElicitResult}. The published JSON Schema allows only integers as numbers. The specification's
- * TypeScript, which is the source of truth, also allows fractions (basic/index, schema).
+ * The published JSON Schema allows only integers as numbers. The specification's TypeScript, the source of truth, also
+ * allows fractions (basic/index, schema).
  */
 export const elicitResult = shape<ElicitResult>({
   action: literal('accept', 'cancel', 'decline'),

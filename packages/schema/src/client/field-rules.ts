@@ -10,12 +10,12 @@ import {
   untitledSingleSelectEnumSchema,
 } from './elicitation-schema.ts'
 
-/** A value that a form field may have. */
+/** What a form field may have as its value. */
 export type FieldValue = string | number | boolean | readonly string[]
 
 const formValueCheck = checkOf(formValue)
 
-/** The kinds of fields whose schemas have different keywords. */
+/** Kinds of fields whose schemas have different keywords. */
 export type FieldKind = 'string' | 'number' | 'boolean' | 'choice' | 'choices'
 
 const shapesByKind: Readonly<Record<FieldKind, Description>> = {
@@ -26,7 +26,7 @@ const shapesByKind: Readonly<Record<FieldKind, Description>> = {
   choices: untitledMultiSelectEnumSchema,
 }
 
-/** Returns the keywords that the schema of a field may have. */
+/** Keywords that the schema of a field may have. */
 export function fieldKeywordsOf(kind: FieldKind): readonly string[] {
   const fieldShape = shapesByKind[kind]
   return fieldShape.kind === 'object' ? Object.keys(fieldShape.members) : []
@@ -40,7 +40,7 @@ const typeNames = {
   integer: 'a whole number',
 }
 
-/** Returns a description of the values that a field accepts, or `undefined` if the field accepts `value`. */
+/** Describes what a field accepts, or returns `undefined` if it accepts `value`. */
 export function describeFieldMismatch(field: PrimitiveSchemaDefinition, value: unknown): string | undefined {
   const typeName = typeNames[field.type]
   if (!isFieldValue(value)) return typeName
@@ -50,7 +50,7 @@ export function describeFieldMismatch(field: PrimitiveSchemaDefinition, value: u
   return typeof value === 'number' ? describeNumberMismatch(field, value) : typeName
 }
 
-/** Returns `true` for a value of a type that some field may have. */
+/** True for a value of a type that some field may have. */
 export function isFieldValue(value: unknown): value is FieldValue {
   return formValueCheck(value) === undefined
 }
@@ -79,8 +79,8 @@ export interface Choice {
 }
 
 /**
- * Returns the choices of a field or of its items, or `undefined` if any value is valid. The types of the members are
- * checked at run time, because the server may send other types than the schema declares.
+ * Choices of a field or of its items, or `undefined` if any value is valid. Types are checked at run time, because the
+ * server may send others than the schema declares.
  */
 export function choicesOf(definition: { readonly [memberName: string]: unknown }): readonly Choice[] | undefined {
   const titles: unknown = definition['enumNames']

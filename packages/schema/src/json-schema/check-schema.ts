@@ -5,18 +5,15 @@ import { findMalformedKeyword } from './schema-keywords.ts'
 import { findReferenceProblem } from './schema-references.ts'
 import { collectSubschemas, schemaBounds, type Subschema } from './subschemas.ts'
 
-/** The supported dialects of JSON Schema, by their URIs. A schema without `$schema` has the dialect 2020-12. */
+/** Supported dialects of JSON Schema, by their URIs. */
 export const schemaDialects = {
   'https://json-schema.org/draft/2020-12/schema': '2020-12',
   'http://json-schema.org/draft-07/schema': '7',
 } as const
 
-/** A dialect of JSON Schema by its short name. */
 export type SchemaDialect = (typeof schemaDialects)[keyof typeof schemaDialects]
 
-/**
- * Returns the dialect of a schema, which is 2020-12 without `$schema`. Returns `undefined` for an unsupported dialect.
- */
+/** 2020-12 without `$schema`. Undefined for an unsupported dialect. */
 export function dialectOf(schema: JsonObject): SchemaDialect | undefined {
   const { $schema } = schema
   if ($schema === undefined) return '2020-12'
@@ -24,9 +21,9 @@ export function dialectOf(schema: JsonObject): SchemaDialect | undefined {
 }
 
 /**
- * Returns the reason to reject an untrusted JSON Schema, or `undefined` for an acceptable schema (basic/index, JSON
- * Schema usage). It rejects unknown dialects, malformed keywords, and schemas that are too large. It also rejects
- * references that leave the schema, and cycles of references that never descend into the value.
+ * Says why an untrusted JSON Schema is rejected, or `undefined` if it is acceptable (basic/index, JSON Schema usage):
+ * unknown dialects, malformed keywords, schemas that are too large, references that leave the schema, and cycles of
+ * references that never descend into the value.
  */
 export function findSchemaProblem(schema: JsonObject): string | undefined {
   if (dialectOf(schema) === undefined) return unknownDialectProblem(schema['$schema'])
@@ -70,7 +67,7 @@ function isValidPattern(pattern: string): boolean {
   }
 }
 
-/** A validation issue of a value. */
+/** What is wrong with a value. */
 export interface SchemaIssue {
   /** JSON Pointer to the invalid part, empty for the whole value. */
   readonly path: string
@@ -78,7 +75,7 @@ export interface SchemaIssue {
 }
 
 /**
- * A function that compiles a JSON Schema, such as `compileJsonSchema` of `@x/schema/json-schema`. It throws when the
- * schema itself is invalid. The compiled function returns the issues of a value, and an empty array for a valid value.
+ * Compiles a JSON Schema, as `compileJsonSchema` of `@x/schema/json-schema` does. Throws when the schema itself is
+ * invalid. The compiled function returns the issues of a value, and an empty array for a valid one.
  */
 export type JsonSchemaCompiler = (schema: JsonObject) => (value: unknown) => readonly SchemaIssue[]

@@ -3,22 +3,21 @@ import type { JsonObject } from '@x/core'
 import { collectSubschemas } from './subschemas.ts'
 
 /**
- * Returns a copy of a schema that `findSchemaProblem` has accepted. A validator that ignores dialects reads the copy in
- * the way that the schema's dialect defines.
+ * Copies a schema that `findSchemaProblem` has accepted, for a validator that ignores dialects: it reads the copy as
+ * the schema's dialect defines.
  *
- * The copy omits keywords that the dialect does not define, and `format`, which is an annotation in 2020-12 and may be
- * one in draft-07. It also omits the URIs of the schema, because a validator would resolve references by them.
- * `$dynamicRef` becomes `$ref`, because both name the same schema within one schema resource, and references in other
- * resources are rejected.
+ * Left out are keywords that the dialect does not define, and `format`, which is an annotation in 2020-12 and may be
+ * one in draft-07; also the URIs of the schema, because a validator would resolve references by them. `$dynamicRef`
+ * becomes `$ref`, because both name the same schema within one schema resource, and references in other resources are
+ * rejected.
  */
 export function copyForDialect(schema: JsonObject, dialect: SchemaDialect): JsonObject {
-  // The copy is made through JSON text, because a schema from this process may contain one object twice, or undefined
-  // members.
+  // Through JSON text, because a schema from this process may contain one object twice, or undefined members.
   const copy: JsonObject = JSON.parse(JSON.stringify(schema))
   const subschemasOrProblem = collectSubschemas(copy)
   if (typeof subschemasOrProblem === 'string') return copy
   for (const subschema of subschemasOrProblem) {
-    // The cast is safe: only this function has access to the copy until it returns.
+    // The cast is safe: only this function has the copy until it returns.
     const mutableSchema = subschema.schema as { [keyword: string]: unknown }
     if (dialect === '2020-12') replaceDynamicReferences(mutableSchema)
     for (const keyword of foreignKeywords[dialect]) delete mutableSchema[keyword]

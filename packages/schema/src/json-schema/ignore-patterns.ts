@@ -4,12 +4,11 @@ import type { Subschema } from './subschemas.ts'
 type MutableSchema = { [keyword: string]: unknown }
 
 /**
- * Removes `pattern` and `patternProperties` from the schemas of a peer. A backtracking engine could run a pattern for
- * years on a text that the peer chose. Changes the given schemas, so that the caller must pass its own copy.
+ * Removes `pattern` and `patternProperties` from a peer's schemas: on a text that the peer chose, a backtracking engine
+ * could run a pattern for years. The given schemas are changed, so pass your own copy.
  *
- * A schema without its patterns accepts more values. Where that would make an enclosing keyword reject a valid value,
- * as `not` does, the enclosing keyword is removed or relaxed too. A value that the whole schema accepts is therefore
- * never rejected.
+ * Without its patterns, a schema accepts more values. Where that would make an enclosing keyword reject a valid value,
+ * as `not` does, that keyword is removed or relaxed too, so that no value is rejected which the whole schema accepts.
  */
 export function ignorePatterns(allSubschemas: readonly Subschema[]): void {
   const relaxedSchemas = findRelaxedSchemas(allSubschemas)
@@ -20,15 +19,14 @@ export function ignorePatterns(allSubschemas: readonly Subschema[]): void {
 }
 
 /**
- * Returns the schemas that accept more values without patterns. These are the schemas with a pattern, and the schemas
- * that contain such a schema. If any schema has a pattern, they include every schema with a reference, because the
- * reference may lead to the pattern.
+ * They accept more values without patterns: schemas with a pattern, and schemas that contain such a schema. If there is
+ * a pattern anywhere, every schema with a reference is one too, because the reference may lead to it.
  */
 function findRelaxedSchemas(allSubschemas: readonly Subschema[]): ReadonlySet<unknown> {
   const relaxedSchemas = new Set<unknown>()
   if (!allSubschemas.some(({ schema }) => hasPattern(schema))) return relaxedSchemas
-  // The list has each parent before its children. In reverse order, every child has marked its parent before the parent
-  // is visited.
+  // Parents come before their children in the list. In reverse order, every child has marked its parent before the
+  // parent is visited.
   for (const { schema, parent } of allSubschemas.toReversed()) {
     if (hasPattern(schema) || schema['$ref'] !== undefined) relaxedSchemas.add(schema)
     if (parent !== undefined && relaxedSchemas.has(schema)) relaxedSchemas.add(parent.schema)

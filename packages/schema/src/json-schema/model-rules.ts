@@ -5,10 +5,10 @@ import { isJsonObject, type JsonObject } from '@x/core'
 /** The number of tools that the OpenAI API accepts in one request. */
 export const maxModelTools = 128
 
-/** Keywords that model APIs refuse at the root of a schema of arguments. */
+/** Model APIs refuse these keywords at the root of a schema of arguments. */
 export const refusedRootKeywords = ['anyOf', 'oneOf', 'allOf', 'not', 'enum', '$ref'] as const
 
-/** Returns true for a property name that every known model API accepts. */
+/** True for a property name that every known model API accepts. */
 export function isModelPropertyName(name: string): boolean {
   return /^[a-zA-Z0-9_.-]{1,64}$/.test(name)
 }
@@ -20,18 +20,18 @@ const knownFormats: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Returns true for a `format` that model APIs know. Some refuse any other. */
+/** True for a `format` that model APIs know. Some refuse any other. */
 export function isModelFormat(format: string): boolean {
   return knownFormats.has(format)
 }
 
-/** Returns the regular expressions of a schema, without those of its subschemas. */
+/** Regular expressions of a schema, without those of its subschemas. */
 export function patternsOf({ pattern, patternProperties }: JsonObject): readonly string[] {
   const patterns = Object.keys(isJsonObject(patternProperties) ? patternProperties : {})
   return typeof pattern === 'string' ? [...patterns, pattern] : patterns
 }
 
-/** Returns true for a regular expression with look-around, which model APIs do not have. */
+/** True for look-around, which the regular expressions of model APIs do not have. */
 export function hasLookAround(pattern: string): boolean {
   let isInClass = false
   for (let index = 0; index < pattern.length; index += 1) {

@@ -5,17 +5,17 @@ import { resolveReference, withoutRootReference } from './schema-references.ts'
 /** A schema of arguments as clients see it: one object, without a union or a reference at its root. */
 export interface ObjectInput {
   readonly jsonSchema: JsonObject
-  /** The sets of arguments of a union, as a sentence for the model. Undefined for a schema that is no union. */
+  /** Sets of arguments of a union, as a sentence for the model. Undefined for a schema that is no union. */
   readonly alternatives: string | undefined
 }
 
 /**
- * Writes a schema of arguments as one object. Model APIs refuse a union at the root, with every tool of the session.
- * The object has the properties of all members, and requires what all members require. It accepts more than the schema,
- * by which a server still validates.
+ * Makes one object of a schema of arguments: model APIs refuse a union at the root, with every tool of the session. The
+ * object has the properties of all members, and requires what all members require. It accepts more than the schema, by
+ * which a server still validates.
  *
- * Returns the problem of a schema, or of a member of its union, that accepts something else than objects (server/tools,
- * tool), and of a union that takes too much work.
+ * A text is the problem of a schema, or of a member of its union, that accepts something else than objects
+ * (server/tools, tool), or of a union that takes too much work.
  */
 export function toObjectInput(schema: JsonObject): ObjectInput | string {
   const root = withoutRootReference(schema)
@@ -26,8 +26,8 @@ export function toObjectInput(schema: JsonObject): ObjectInput | string {
 }
 
 /**
- * Writes an object whose root has conditions beside its properties as one object without them, as {@link toObjectInput}
- * does with a union. A host does this for a model API that refuses what its server lists.
+ * Makes one object without conditions of one whose root has some beside its properties, as {@link toObjectInput} does
+ * with a union. A host does this for a model API that refuses what its server lists.
  */
 export function flattenObjectInput(root: JsonObject, document: JsonObject = root): ObjectInput | string {
   const context: SchemaContext = { document, isObject: false, search: { work: 0, problem: undefined } }
@@ -44,19 +44,15 @@ const notAnObject =
 
 const compositionKeywords = ['anyOf', 'oneOf', 'allOf', '$ref'] as const
 
-/** One set of arguments that a schema accepts. */
 interface Alternative {
   readonly properties: ReadonlyMap<string, JsonValue>
   readonly required: ReadonlySet<string>
-  /** The schema of all other arguments. Undefined if the schema has no word about them. */
   readonly additionalProperties: JsonValue | undefined
   readonly description: string | undefined
 }
 
 interface SchemaContext {
-  /** The schema in which references are resolved. */
   readonly document: JsonObject
-  /** True if an enclosing schema accepts nothing but objects, so that members need not repeat it. */
   readonly isObject: boolean
   /** Grows with the schemas that are read and the characters that are compared, until the first problem. */
   readonly search: { work: number; problem: string | undefined }
@@ -66,14 +62,13 @@ interface SchemaContext {
 const maxWork = 2_000_000
 const workOfSchema = 500
 
-/** Counts work. Returns false once there is a problem. */
 function spend({ search }: SchemaContext, work: number): boolean {
   search.work += work
   if (search.work > maxWork) search.problem ??= 'its union has too many members'
   return search.problem === undefined
 }
 
-/** The number of alternatives beyond which they are combined, because their combinations grow without bound. */
+/** Beyond it, alternatives are combined, because their combinations grow without bound. */
 const maxAlternatives = 64
 
 function alternativesOf(schema: JsonObject, context: SchemaContext): readonly Alternative[] {
@@ -117,7 +112,7 @@ function readAlternative(schema: JsonObject): Alternative {
   }
 }
 
-/** Returns the alternatives that accept what an alternative of each list accepts. */
+/** Accepts what an alternative of each list accepts. */
 function combine(
   left: readonly Alternative[],
   right: readonly Alternative[],
@@ -140,7 +135,6 @@ function intersectionOf(left: Alternative, right: Alternative, context: SchemaCo
   }
 }
 
-/** Returns the alternative that accepts what any of the alternatives accepts. */
 function unionOf(alternatives: readonly Alternative[], context: SchemaContext): Alternative {
   const [first, ...others] = alternatives
   if (first === undefined || others.length === 0) return first ?? readAlternative({})
@@ -156,7 +150,6 @@ function unionOf(alternatives: readonly Alternative[], context: SchemaContext): 
   }
 }
 
-/** Returns the forms that an argument has in an alternative: none if the alternative does not mention it. */
 function formsOf(name: string): (alternative: Alternative) => readonly JsonValue[] {
   return ({ properties, additionalProperties }) => {
     const form = properties.get(name) ?? (isJsonObject(additionalProperties) ? additionalProperties : undefined)
@@ -186,13 +179,12 @@ function toSchemaMembers({ properties, required, additionalProperties }: Alterna
   }
 }
 
-/** Returns the members of a root that describe it or are referred to. What restricts its values is written anew. */
+/** Members of a root that describe it or are referred to. What restricts its values is written anew. */
 function annotationsOf({ $schema, $defs, definitions, title, description }: JsonObject): JsonObject {
   const members = Object.entries({ $schema, $defs, definitions, title, description })
   return Object.fromEntries(members.filter(([, value]) => value !== undefined))
 }
 
-/** The number of alternatives that a description names. */
 const maxDescribedAlternatives = 16
 
 function describeAlternatives(alternatives: readonly Alternative[]): string | undefined {

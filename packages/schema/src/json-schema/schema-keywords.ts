@@ -1,9 +1,6 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 
-/**
- * Returns the problem of the first malformed keyword of a schema, or undefined. The keywords of both dialects are
- * checked, and subschemas are not.
- */
+/** Finds the first malformed keyword of a schema. Keywords of both dialects are checked, and subschemas are not. */
 export function findMalformedKeyword(schema: JsonObject): string | undefined {
   for (const [keyword, value] of Object.entries(schema)) {
     const form = formByKeyword.get(keyword)

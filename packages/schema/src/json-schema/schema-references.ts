@@ -2,9 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue, quoteText } from '@x/cor
 import { schemaBounds, type Subschema } from './subschemas.ts'
 
 /**
- * Returns the first problem of the references in a schema, or undefined. A reference is a problem if it leaves the
- * schema or names no schema. A cycle of references that never descends into the value is a problem, because a validator
- * would follow the cycle forever.
+ * Finds the first reference that leaves the schema or names no schema, or a cycle of references that never descends
+ * into the value, which a validator would follow forever.
  */
 export function findReferenceProblem(allSubschemas: readonly Subschema[]): string | undefined {
   const document = createSchemaDocument(allSubschemas)
@@ -19,7 +18,6 @@ export function findReferenceProblem(allSubschemas: readonly Subschema[]): strin
     : undefined
 }
 
-/** Returns the references of a schema, each with its keyword. */
 function referencesOf({ $ref, $dynamicRef }: JsonObject): [string, string][] {
   const references: [string, string][] = []
   if (typeof $ref === 'string') references.push(['$ref', $ref])
@@ -43,10 +41,7 @@ function createSchemaDocument(allSubschemas: readonly Subschema[]): SchemaDocume
   return { root: allSubschemas[0]?.schema ?? {}, anchors, schemas: new Set(allSubschemas.map(({ schema }) => schema)) }
 }
 
-/**
- * Resolves a reference to a schema. Returns a text that describes the problem if this is impossible. Never fetches
- * anything.
- */
+/** A text says why a reference cannot be resolved. Nothing is ever fetched. */
 function resolveSchemaReference(
   document: SchemaDocument,
   referrer: Subschema,
@@ -80,15 +75,12 @@ function decodeFragment(reference: string): string | undefined {
   }
 }
 
-/** Keywords beside a reference that say nothing about which values are valid. */
+/** Beside a reference, they say nothing about which values are valid. */
 const annotationKeywords: ReadonlySet<string> = new Set(
   '$schema $defs definitions $comment title description default examples deprecated readOnly writeOnly'.split(' '),
 )
 
-/**
- * Returns the schema to which the `$ref` of a schema leads. Undefined without a `$ref`, and for one that leads to no
- * object within the root.
- */
+/** Follows the `$ref` of a schema. Undefined without one, and for one that leads to no object within the root. */
 export function resolveReference({ $ref }: JsonObject, root: JsonObject): JsonObject | undefined {
   const fragment = typeof $ref === 'string' && /^#(?:$|\/)/.test($ref) ? decodeFragment($ref) : undefined
   const target = fragment === undefined ? undefined : resolvePointer(root, fragment)
@@ -96,12 +88,13 @@ export function resolveReference({ $ref }: JsonObject, root: JsonObject): JsonOb
 }
 
 /**
- * Writes the schema to which a root refers in place of the reference, and keeps `$defs`. Readers that look at the `type`
- * of the root then find it. A library writes such a root for a schema with an id. Returns any other schema unchanged.
+ * Puts the schema to which a root refers in place of the reference, and keeps `$defs`, so that readers that look at the
+ * `type` of the root find it. A library writes such a root for a schema with an id. Any other schema is returned
+ * unchanged.
  */
 export function withoutRootReference(schema: JsonObject): JsonObject {
   let resolved = schema
-  // A cycle of references ends here, and findSchemaProblem reports it.
+  // Ends a cycle of references, which findSchemaProblem reports.
   for (let count = 0; count < schemaBounds.depth; count += 1) {
     const target = resolveReference(resolved, schema)
     const { $ref: _reference, type, ...siblings } = resolved
@@ -112,7 +105,7 @@ export function withoutRootReference(schema: JsonObject): JsonObject {
   return resolved
 }
 
-/** Resolves a JSON Pointer (RFC 6901). Follows only own members of objects. */
+/** RFC 6901. Follows only own members of objects. */
 function resolvePointer(root: JsonObject, pointer: string): JsonValue | undefined {
   let value: JsonValue | undefined = root
   for (const pointerToken of pointer.split('/').slice(1)) {
@@ -127,14 +120,13 @@ function memberAt(value: JsonValue | undefined, key: string): JsonValue | undefi
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
-/** Keywords whose subschemas apply to the same value as the schema that contains the keyword. */
+/** Their subschemas apply to the same value as the schema that contains them. */
 const inPlaceKeywords: ReadonlySet<string> = new Set(
   'allOf anyOf oneOf not if then else dependentSchemas dependencies'.split(' '),
 )
 
 type InPlaceSteps = ReadonlyMap<JsonObject, readonly JsonObject[]>
 
-/** Maps each schema to the further schemas that a validator applies to the same value. */
 function collectInPlaceSteps(allSubschemas: readonly Subschema[], document: SchemaDocument): InPlaceSteps {
   const inPlaceSteps = new Map<JsonObject, JsonObject[]>()
   for (const subschema of allSubschemas) {
@@ -148,10 +140,7 @@ function collectInPlaceSteps(allSubschemas: readonly Subschema[], document: Sche
   return inPlaceSteps
 }
 
-/**
- * Returns true if the steps contain a cycle. Schemas without incoming steps are removed one after another. The schemas
- * that remain contain a cycle.
- */
+/** Removes schemas without incoming steps, one after another. What remains contains a cycle. */
 function hasCycle(allSubschemas: readonly Subschema[], inPlaceSteps: InPlaceSteps): boolean {
   const incomingCounts = new Map<JsonObject, number>(allSubschemas.map(({ schema }) => [schema, 0]))
   for (const targets of inPlaceSteps.values()) {

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 
 /**
- * The size limits of a schema: the depth of nested subschemas with the schema itself, the number of subschemas, and the
- * length of a regular expression in UTF-16 code units.
+ * Depth of nested subschemas with the schema itself, number of subschemas, and length of a regular expression in UTF-16
+ * code units.
  */
 export const schemaBounds = {
   // limit: schema depth | count | levels of a schema of a server | the schema is rejected
@@ -18,21 +18,18 @@ export interface Subschema {
   readonly schema: JsonObject
   /** JSON Pointer from the root, empty for the root itself. */
   readonly pointer: string
-  /** The number of enclosing schemas, including this one. */
+  /** How many schemas enclose it, this one included. */
   readonly depth: number
-  /**
-   * The property names from the root to this schema. Undefined if the path contains any other keyword than
-   * `properties`.
-   */
+  /** Property names from the root to this schema. Undefined if the path has any other keyword than `properties`. */
   readonly propertyPath: readonly string[] | undefined
-  /** The enclosing schema, or `undefined` for the root. */
+  /** Enclosing schema, or `undefined` for the root. */
   readonly parent: Subschema | undefined
-  /** The keyword of the parent that contains this schema. Empty for the root. */
+  /** Keyword of the parent that contains this schema. Empty for the root. */
   readonly keyword: string
 }
 
 /**
- * Lists a schema and all its subschemas, the root first. Returns a text if a limit is exceeded. An object under an
+ * Lists a schema and all its subschemas, the root first. A text says that a limit is exceeded. An object under an
  * unknown keyword counts as a subschema, because some validators treat it as one.
  */
 export function collectSubschemas(schema: JsonObject): Subschema[] | string {
@@ -49,15 +46,15 @@ export function collectSubschemas(schema: JsonObject): Subschema[] | string {
   return allSubschemas
 }
 
-/** Keywords whose values are plain data. */
+/** Their values are plain data. */
 const dataKeywords: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', '$vocabulary'])
 
-/** Keywords that contain schemas by name. */
+/** They contain schemas by name. */
 const mapKeywords: ReadonlySet<string> = new Set(
   '$defs definitions properties patternProperties dependentSchemas dependencies'.split(' '),
 )
 
-/** Yields the direct subschemas lazily, so that a limit stops the search. */
+/** Lazily, so that a limit stops the search. */
 function* subschemasOf(parent: Subschema): Generator<Subschema> {
   for (const [keyword, value] of Object.entries(parent.schema)) {
     if (dataKeywords.has(keyword)) continue
@@ -68,7 +65,6 @@ function* subschemasOf(parent: Subschema): Generator<Subschema> {
   }
 }
 
-/** Yields the schemas in an array, or in an object whose members are schemas. */
 function* memberSchemasOf(subschemaFields: Omit<Subschema, 'schema'>, container: object): Generator<Subschema> {
   for (const [name, schema] of Object.entries(container)) {
     if (!isJsonObject(schema)) continue
@@ -78,14 +74,14 @@ function* memberSchemasOf(subschemaFields: Omit<Subschema, 'schema'>, container:
   }
 }
 
-/** Escapes a name as a step of a JSON Pointer (RFC 6901). */
+/** As a step of a JSON Pointer (RFC 6901). */
 function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 /**
- * Returns a copy of a schema in which `change` has replaced each subschema, the innermost first, and then the schema
- * itself. The schema must be within the limits of {@link collectSubschemas}.
+ * Replaces each subschema by what `change` makes of it, in a copy, the innermost first and the schema itself last. The
+ * schema must be within the limits of {@link collectSubschemas}.
  */
 export function mapSubschemas(schema: JsonObject, change: (subschema: JsonObject) => JsonObject): JsonObject {
   const mapped = Object.entries(schema).map(([keyword, value]) => [keyword, mapMember(keyword, value, change)])

@@ -2,8 +2,8 @@ import { createLog, escapeNonAscii, type JsonObject, type Log, stringifyWellForm
 import type { RpcMessage } from '../basic/rpc.ts'
 
 /**
- * Serializes a message as one line of JSON. The text of a result from {@link prepareResult} is cached and reused. In
- * place of half a surrogate pair it has U+FFFD, and the log has one warning of that. Default: a line on the standard
+ * Writes a message as one line of JSON. The text of a result from {@link prepareResult} is cached and reused. U+FFFD
+ * takes the place of half a surrogate pair, and the log gets one warning of that. Default: a line on the standard
  * error.
  */
 export function encodeMessage(message: RpcMessage, log?: Log): string {
@@ -31,8 +31,8 @@ function warnOfReplacement(message: RpcMessage, log: Log = defaultLog): void {
 }
 
 /**
- * Freezes a result deeply, and lets {@link encodeMessage} cache its text after the first use. Use it for results that
- * are sent often, such as pages of a list.
+ * Freezes a result deeply, so that {@link encodeMessage} caches its text after the first use. For results that are sent
+ * often, such as pages of a list.
  */
 export function prepareResult<T extends object>(result: T): T {
   freezeDeeply(result)
@@ -40,19 +40,19 @@ export function prepareResult<T extends object>(result: T): T {
   return result
 }
 
-/** The text of a message with a large result from {@link prepareResult}, in pieces. */
+/** A message with a large result from {@link prepareResult}, in pieces. */
 export interface MessagePieces {
-  /** The text before the result, in ASCII. */
+  /** Before the result, in ASCII. */
   readonly head: string
-  /** The cached text of the result in UTF-8. It must not be modified. */
+  /** Cached text of the result in UTF-8. Must not be modified. */
   readonly result: Uint8Array
-  /** The text after the result, in ASCII. */
+  /** After the result, in ASCII. */
   readonly tail: string
 }
 
 /**
- * Serializes a message with a large result from {@link prepareResult} into pieces, because joining the pieces would
- * copy the result for every request. Returns undefined for any other message.
+ * Writes a message with a large result from {@link prepareResult} in pieces, because joining them would copy the result
+ * for every request. Undefined for any other message.
  */
 export function encodePieces(message: RpcMessage, log?: Log): MessagePieces | undefined {
   if (!('result' in message)) return undefined
@@ -68,7 +68,6 @@ export function encodePieces(message: RpcMessage, log?: Log): MessagePieces | un
 
 const largeTextLength = 16_384
 
-/** The cached texts of a result from {@link prepareResult}. */
 interface PreparedText {
   readonly text: string
   bytes: Uint8Array | undefined

@@ -5,10 +5,10 @@ import type { RequestId, RpcError, RpcMessage, RpcNotification, RpcRequest, RpcR
 import { metaKeys } from '../basic/meta-keys.ts'
 
 /**
- * Parses a text as one message. Unknown members of the message are kept and ignored (basic/index).
+ * Parses one message. Unknown members are kept and ignored (basic/index).
  *
  * Throws `McpError(parse)` when the text is not JSON or exceeds a limit, and `McpError(invalidRequest)` when the JSON
- * is not a message. For such an error, {@link rejectedRequestIdOf} returns the id of the request if it could be read.
+ * is not a message. {@link rejectedRequestIdOf} then gives the id of the request, if it could be read.
  */
 export function parseMessage(text: string, bounds: ParseBounds = defaultBounds): RpcMessage {
   checkByteLength(text, bounds)
@@ -21,12 +21,12 @@ export function parseMessage(text: string, bounds: ParseBounds = defaultBounds):
 }
 
 /**
- * Parses a JSON-RPC batch, which is a feature of revision 2025-03-26. Returns its messages, or undefined for a text
- * that is not an array. `bounds` limits the whole text, and `maxLength` limits the number of messages. In place of a
- * member that is not a valid message, the result contains the `McpError` of {@link parseMessage}.
+ * Parses a JSON-RPC batch, which revision 2025-03-26 has. Undefined for a text that is no array. `bounds` limits the
+ * whole text, and `maxLength` the number of messages. In place of a member that is not a valid message, the result has
+ * the `McpError` of {@link parseMessage}.
  *
  * Throws `McpError(parse)` when the text is not JSON or exceeds a limit. Throws `McpError(invalidRequest)` for an empty
- * batch, for a batch of more than `maxLength` messages, and for a batch with a duplicated key.
+ * batch, for one of more than `maxLength` messages, and for one with a duplicated key.
  */
 export function parseBatch(
   text: string,
@@ -55,45 +55,39 @@ export function parseBatch(
   })
 }
 
-/**
- * Parses a message for a receiver that sends no requests and therefore expects no responses. Throws
- * `McpError(invalidRequest)` for a response.
- */
+/** For a receiver that sends no requests, and so expects no responses: throws `McpError(invalidRequest)` for one. */
 export function parseRequestOrNotification(text: string, bounds?: ParseBounds): RpcRequest | RpcNotification {
   const message = parseMessage(text, bounds)
   if ('method' in message) return message
   throw new McpError(errorCodes.invalidRequest, 'The message is a response; only requests and notifications come here')
 }
 
-/**
- * Returns the id of the request that {@link parseMessage} rejected with this error, or undefined if the id could not be
- * read.
- */
+/** Id of the request that {@link parseMessage} rejected with this error. Undefined if the id could not be read. */
 export function rejectedRequestIdOf(error: unknown): RequestId | undefined {
   return typeof error === 'object' && error !== null ? idsByError.get(error) : undefined
 }
 
-/** Returns true if a message is a request, which expects a response. */
+/** A request expects a response. */
 export function isRequest(message: RpcMessage): message is RpcRequest {
   return 'method' in message && 'id' in message
 }
 
-/** Returns true if a message is a notification, which expects no response. */
+/** A notification expects no response. */
 export function isNotification(message: RpcMessage): message is RpcNotification {
   return 'method' in message && !('id' in message)
 }
 
-/** Returns true if a message is a response, with a result or an error. */
+/** A response has a result or an error. */
 export function isResponse(message: RpcMessage): message is RpcResponse {
   return !('method' in message)
 }
 
-/** Returns true if a message is a response with an error. */
+/** True for a response with an error. */
 export function isErrorResponse(message: RpcMessage): message is RpcError {
   return 'error' in message
 }
 
-// The ids of rejected requests. They are not stored in the error itself, because its content is sent to the peer.
+// Ids of rejected requests. They are not in the error itself, because its content is sent to the peer.
 const idsByError = new WeakMap<object, RequestId>()
 
 function parseMessageJson(text: string): unknown {
@@ -139,8 +133,8 @@ function parseErrorResponse(value: JsonObject): RpcMessage {
   if (!isJsonObject(error)) throw invalidRequestError(value, 'error must be an object')
   if (!Number.isSafeInteger(error['code'])) throw invalidRequestError(value, 'error.code must be an integer')
   if (typeof error['message'] !== 'string') throw invalidRequestError(value, 'error.message must be a string')
-  // Plain JSON-RPC writes a null id where this revision omits the id, and servers of earlier revisions still write it.
-  // The cast is safe: the three checks above cover every member of the type.
+  // Plain JSON-RPC writes a null id where this revision omits the id, and servers of earlier revisions still do. The
+  // cast is safe: the three checks above cover every member of the type.
   if (id === null) return { jsonrpc: '2.0', error: error as unknown as RpcError['error'] }
   if ('id' in value && !isRequestId(id)) throw invalidRequestError(value, idRuleMessage)
   // The cast is safe: every member of the type was checked above.
@@ -161,9 +155,9 @@ function invalidRequestError(value: JsonObject, message: string, problem?: KeyPr
 }
 
 /**
- * Finds a key that another reader, such as a gateway, could read differently from `JSON.parse`. A key that occurs twice
- * in the message or anywhere in its params is ambiguous. A key of the message, its params or their `_meta` is also
- * ambiguous if it differs from a known key only in case or Unicode form.
+ * Finds a key that another reader, such as a gateway, could read differently from `JSON.parse`: one that occurs twice
+ * in the message or anywhere in its params, or, in the message, its params or their `_meta`, one that differs from a
+ * known key only in case or Unicode form.
  */
 function findAmbiguousKey(message: JsonObject, counts: KeyCounts): KeyProblem | undefined {
   const params = message['params']
@@ -179,13 +173,13 @@ function findParamsProblem(params: JsonObject, counts: KeyCounts): KeyProblem | 
 }
 
 /**
- * Returns true if a text contains a duplicated key. The parsed value then has fewer elements than the text, because
- * `JSON.parse` keeps only the last member with this key.
+ * `JSON.parse` keeps only the last member with a key, so the value has fewer elements than the text if a key occurs
+ * twice.
  */
 function hasDuplicateKeys(value: JsonValue, { elementCount }: KeyCounts): boolean {
   const unvisitedValues = [value]
   let foundCount = 0
-  // A list replaces recursion, because an operator may allow any depth.
+  // A list and no recursion, because an operator may allow any depth.
   for (let current = unvisitedValues.pop(); current !== undefined; current = unvisitedValues.pop()) {
     if (typeof current !== 'object' || current === null) continue
     const members: readonly (JsonValue | undefined)[] = Array.isArray(current) ? current : Object.values(current)
@@ -201,18 +195,16 @@ function duplicateProblem(name: string, isDuplicated: boolean): KeyProblem | und
   return { message, affectsId: name === messageScope.name }
 }
 
-/** The problem of an ambiguous key. `affectsId` is true if another reader could read a different message id. */
+/** `affectsId` is true if another reader could read another message id. */
 interface KeyProblem {
   readonly message: string
   readonly affectsId: boolean
 }
 
-/** An object in a message whose keys a gateway may act upon. */
 interface KeyScope {
   readonly name: string
   readonly path: string
   readonly knownKeys: ReadonlySet<string>
-  /** The known keys, by their folded form from `foldKey`. */
   readonly foldedKeys: ReadonlyMap<string, string>
 }
 
@@ -239,10 +231,7 @@ function findScopeProblem(scope: KeyScope, object: JsonObject, writtenKeyCount: 
   return undefined
 }
 
-/**
- * Creates the problem of a key that differs from a known key only in case or Unicode form. Readers that ignore such
- * differences would read the key as the known key (as in CVE-2026-27896).
- */
+/** Readers that ignore case and Unicode form would take the key for the known one (as in CVE-2026-27896). */
 function foldedKeyProblem({ path }: KeyScope, key: string, intendedKey: string): KeyProblem {
   return {
     message: `${path}${key} is not a key, ${path}${intendedKey} is: keys are compared exactly`,

@@ -1,19 +1,19 @@
 import { errorCodes, McpError } from '../basic/mcp-error.ts'
 
-/** The numbers of keys in the message, its params, and their `_meta`, including duplicates. */
+/** How many keys are in the message, its params, and their `_meta`, duplicates included. */
 export interface KeyCounts {
   readonly messageKeyCount: number
   readonly paramsKeyCount: number
   readonly metaKeyCount: number
-  /** The number of array items and object members in the whole text. */
+  /** Array items and object members in the whole text. */
   readonly elementCount: number
 }
 
 /**
- * Scans a text before `JSON.parse` builds anything from it. Counts the keys, including the duplicates that `JSON.parse`
- * would merge silently. Throws `McpError(parse)` when the text exceeds the limit of depth or of elements.
+ * Scans a text before `JSON.parse` builds anything from it, and counts the keys, with the duplicates that `JSON.parse`
+ * would merge silently. Throws `McpError(parse)` when the limit of depth or of elements is exceeded.
  *
- * The counts have no meaning for a text that is not JSON. `JSON.parse` rejects such a text afterwards.
+ * For a text that is not JSON the counts mean nothing; `JSON.parse` rejects it afterwards.
  */
 export function scanText(text: string, bounds: ParseBounds): KeyCounts {
   const scan: ScanState = {
@@ -41,18 +41,15 @@ interface ScanState {
   depth: number
   elementCount: number
   /**
-   * The innermost open object whose keys are counted: 1 is the message, 2 its params, and 3 their `_meta`. The scan
-   * counts keys while this number equals `depth`.
+   * Innermost open object whose keys are counted: 1 is the message, 2 its params, and 3 their `_meta`. Keys count while
+   * this equals `depth`.
    */
   scopeLevel: number
-  /** The position of the key that was read last, without its quotes. */
   keyStart: number
   keyEnd: number
-  /** The number of keys in the object of each `scopeLevel`. */
   readonly keyCountsByLevel: [number, number, number, number]
 }
 
-/** The key of the next object whose keys are counted, by the current `scopeLevel`. */
 const levelKeys = ['', 'params', '_meta'] as const
 
 const quote = 0x22
@@ -69,7 +66,6 @@ const structuralCharacterTable = Uint8Array.from({ length: 0x80 }, (_, codeUnit)
   Number(structuralCharacters.includes(codeUnit)),
 )
 
-/** Scans the token that begins with a structural character. Returns the position of its last character. */
 function readStructuralCharacter(scan: ScanState, codeUnit: number, index: number): number {
   if (codeUnit === quote) return scanString(scan, index)
   if (codeUnit === comma) countElement(scan)
@@ -78,7 +74,6 @@ function readStructuralCharacter(scan: ScanState, codeUnit: number, index: numbe
   return index
 }
 
-/** Scans a string that begins at `start`, and returns the position of its closing quote. */
 function scanString(scan: ScanState, start: number): number {
   const { text } = scan
   const end = findStringEnd(text, start)
@@ -90,10 +85,7 @@ function scanString(scan: ScanState, start: number): number {
   return end
 }
 
-/**
- * The number of characters in which a loop searches for the end of a string. In the rest of a longer string, `indexOf`
- * is faster.
- */
+/** Up to so many characters, a loop finds the end of a string; in the rest of a longer one, `indexOf` is faster. */
 const shortStringLength = 12
 
 function findStringEnd(text: string, start: number): number {
@@ -125,10 +117,6 @@ function scanOpeningBracket(scan: ScanState, codeUnit: number, index: number): v
   if (nextCodeUnit !== closeBrace && nextCodeUnit !== closeBracket) countElement(scan)
 }
 
-/**
- * Returns true if the keys of the object that opens here are counted. The object is the whole message, the `params` of
- * the message, or the `_meta` of the params.
- */
 function opensNextLevel({ text, scopeLevel, keyStart, keyEnd }: ScanState): boolean {
   if (scopeLevel === 0) return true
   const writtenKey = text.slice(keyStart, keyEnd)
@@ -168,17 +156,17 @@ function isSpace(codeUnit: number): boolean {
   return codeUnit === 0x20 || codeUnit === 0x0a || codeUnit === 0x0d || codeUnit === 0x09
 }
 
-/** The size limits of a message. Each limit is enforced before anything is built from the text. */
+/** Size limits of a message, each enforced before anything is built from the text. */
 export interface ParseBounds {
-  /** The length of the text in UTF-8 bytes. */
+  /** Of the text, in UTF-8. */
   readonly bytes: number
-  /** The depth of nested objects and arrays, the message itself included. */
+  /** Nested objects and arrays, the message itself included. */
   readonly depth: number
-  /** The number of array items and object members in the text. */
+  /** Array items and object members in the text. */
   readonly elements: number
 }
 
-/** The default limits of a parser: 4 MiB, 256 levels, 100,000 elements. */
+/** What a parser allows by default: 4 MiB, 256 levels, 100,000 elements. */
 export const defaultBounds: ParseBounds = {
   bytes: 4 * 1024 * 1024,
   // limit: count | levels of a JSON body | 400
@@ -189,13 +177,12 @@ export const defaultBounds: ParseBounds = {
 
 /** Throws `McpError(parse)` when the text exceeds the limit in UTF-8 bytes. */
 export function checkByteLength(text: string, bounds: ParseBounds): void {
-  // A UTF-16 code unit takes one to three bytes, so that the number of code units decides for most texts.
+  // A UTF-16 code unit takes one to three bytes, so their number decides for most texts.
   if (text.length * 3 <= bounds.bytes) return
   if (text.length > bounds.bytes || countUtf8Bytes(text) > bounds.bytes)
     throw messageTooLargeError(`${bounds.bytes} bytes`)
 }
 
-/** Creates the error of a text that exceeds a limit. */
 function messageTooLargeError(limit: string): McpError {
   return new McpError(errorCodes.parse, `The message is too large: more than ${limit}`)
 }
@@ -206,7 +193,7 @@ function countUtf8Bytes(text: string): number {
     const codeUnit = text.charCodeAt(at)
     if (codeUnit < 0x80) continue
     // Each half of a surrogate pair adds one byte, because a pair has two code units and four bytes. A lone half is
-    // sent as U+FFFD, which has three bytes.
+    // sent as U+FFFD, which has three.
     byteCount += codeUnit < 0x800 || isInSurrogatePair(text, at) ? 1 : 2
   }
   return byteCount

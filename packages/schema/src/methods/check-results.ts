@@ -25,24 +25,21 @@ const resultChecks: { readonly [M in Method]: Check } = {
 }
 
 /**
- * Checks a method's complete result against its published type. Returns undefined for a valid result. Unlike
- * `resultValidators` of `@x/schema/zod`, it fills in no defaults for results of servers of an earlier revision.
+ * Checks a method's complete result against its published type. Undefined if it is valid. Unlike `resultValidators` of
+ * `@x/schema/zod`, it fills in no defaults for results of servers of an earlier revision.
  */
 export function checkResult(method: Method, value: unknown): Failure | undefined {
   return resultChecks[method](value)
 }
 
-/** Checks a `CreateMessageResult` (client/sampling). Returns undefined if it is valid. */
+/** Checks a `CreateMessageResult` (client/sampling). Undefined if it is valid. */
 export const checkCreateMessageResult: Check = checkOf(createMessageResult)
 
-/** Checks a `ListRootsResult` (client/roots). Returns undefined if it is valid. */
+/** Checks a `ListRootsResult` (client/roots). Undefined if it is valid. */
 export const checkListRootsResult: Check = checkOf(listRootsResult)
 
-/**
- * Checks one `InputRequest`: a form, a URL, a sampling request or a request for roots. Returns undefined if it is
- * valid.
- */
+/** Checks one `InputRequest`: a form, a URL, a sampling request or a request for roots. Undefined if it is valid. */
 export const checkInputRequest: Check = checkOf(inputRequest)
 
-/** Checks `InputRequests` with any keys (basic/patterns/mrtr). Returns undefined if all of them are valid. */
+/** Checks `InputRequests` with any keys (basic/patterns/mrtr). Undefined if all are valid. */
 export const checkInputRequests: Check = checkOf(inputRequests)

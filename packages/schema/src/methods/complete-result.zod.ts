@@ -4,9 +4,7 @@ import { isJsonObject } from '@x/core'
 import { zodOf } from '../basic/zod-of.ts'
 import { inputRequiredResult } from '../patterns/mrtr.ts'
 
-/**
- * Creates a validator for complete results. It first fills in defaults for results of servers of an earlier revision.
- */
+/** First fills in defaults for results of servers of an earlier revision. */
 export function completeResultValidator<R extends { readonly resultType: string }>(
   validator: z.ZodMiniType<R>,
   fillDefaults: (result: object) => object = withResultType,
@@ -23,10 +21,7 @@ function withResultType(result: object): object {
   return { resultType: 'complete', ...result }
 }
 
-/**
- * Returns a result with defaults for `resultType`, `cacheScope` and `ttlMs` where they are absent. A negative `ttlMs`
- * becomes 0.
- */
+/** Fills in `resultType`, `cacheScope` and `ttlMs` where they are absent. A negative `ttlMs` becomes 0. */
 export function fillCacheHints(result: object): object {
   const filledResult = { resultType: 'complete', cacheScope: 'private', ttlMs: 0, ...result }
   return typeof filledResult.ttlMs === 'number' && filledResult.ttlMs < 0 ? { ...filledResult, ttlMs: 0 } : filledResult
@@ -40,8 +35,8 @@ const inputRequiredValidator = zodOf(inputRequiredResult).check(
 )
 
 /**
- * Creates a validator for results that are complete or ask for input. The `resultType` selects one of two validators,
- * because a union would report the issues of both.
+ * For results that are complete or ask for input. The `resultType` selects one of two validators, because a union would
+ * report the issues of both.
  */
 export function completeOrInputRequiredValidator<R>(
   completeValidator: z.ZodMiniType<R>,
@@ -65,16 +60,12 @@ export interface Validator {
   ): { readonly error?: { readonly issues: readonly z.core.$ZodIssue[] } | undefined }
 }
 
-/**
- * The parameters that make zod write English messages. They are passed on each call, because the application may set
- * zod's global locale.
- */
+/** Passed on each call, because the application may set zod's global locale. */
 const englishErrorParams: { readonly error: z.core.$ZodErrorMap } = { error: en().localeError }
 
 /**
- * Returns the path and the reason of the first validation failure, such as `content.0.text` and the expected type.
- * Returns undefined for a valid value. An empty path means the value itself. A path may contain keys of a peer,
- * unchanged.
+ * Path and reason of the first validation failure, such as `content.0.text` and the expected type. Undefined for a
+ * valid value. An empty path means the value itself. A path may contain keys of a peer, unchanged.
  */
 export function issueOf(
   validator: Validator,

@@ -25,27 +25,27 @@ import { invalidParamsError } from '../basic/mcp-error.ts'
 import { type RequestMetaObject, requestMetaObject, type RequestParams, requestParams } from '../basic/meta.ts'
 import { checkOf, type Shape } from '../basic/shape.ts'
 
-/** The properties of a method. */
+/** What is known of a method. */
 export interface MethodRow<P = unknown> {
   /**
    * Checks the params and returns the same object. Throws `McpError(invalidParams)` with the path of an invalid part.
    */
   readonly params: (params: JsonObject | undefined) => P
-  /** The field of the params that the `Mcp-Name` header repeats (basic/transports/streamable-http). */
+  /** Field of the params that the `Mcp-Name` header repeats (basic/transports/streamable-http). */
   readonly targetParam?: 'name' | 'uri' | undefined
-  /** True if the method may answer `input_required` (basic/patterns/mrtr). */
+  /** May answer `input_required` (basic/patterns/mrtr). */
   readonly canRequireInput?: true | undefined
-  /** True if the method may change something. Every other method only reads. */
+  /** May change something. Every other method only reads. */
   readonly hasEffects?: true | undefined
-  /** True if the complete results of the method have `ttlMs` and `cacheScope` (server/utilities/caching). */
+  /** Complete results have `ttlMs` and `cacheScope` (server/utilities/caching). */
   readonly isCacheable?: true | undefined
-  /** True if the response is a long-lived stream of notifications (basic/patterns/subscriptions). */
+  /** The response is a long-lived stream of notifications (basic/patterns/subscriptions). */
   readonly isStreaming?: true | undefined
-  /** The server capability that the method needs. Absent for a method that needs none. */
+  /** Capability of the server that the method needs. Absent if it needs none. */
   readonly capability?: 'tools' | 'prompts' | 'resources' | 'completions' | undefined
 }
 
-/** The params and the results of each method. */
+/** Params and results of each method. */
 export interface MethodTypes {
   'server/discover': { params: RequestParams; result: DiscoverResult }
   'tools/list': { params: PaginatedRequestParams; result: ListToolsResult }
@@ -62,12 +62,12 @@ export interface MethodTypes {
   'subscriptions/listen': { params: SubscriptionsListenRequestParams; result: SubscriptionsListenResult }
 }
 
-/** The name of a method that a client may call. */
+/** A method that a client may call. */
 export type Method = keyof MethodTypes
 
 const paginatedParams = paramsCheckOf(paginatedRequestParams)
 
-/** Every method of this revision, with its properties. */
+/** Every method of this revision. */
 export const methods = {
   'server/discover': { params: paramsCheckOf(requestParams), isCacheable: true },
   'tools/list': { params: paginatedParams, isCacheable: true, capability: 'tools' },
@@ -100,14 +100,14 @@ export const methods = {
 
 const rowsByMethod: ReadonlyMap<string, MethodRow> = new Map(Object.entries(methods))
 
-/** Returns the row of the method with the name that a peer sent, or `undefined` for an unknown name. */
+/** Looks up a method that a peer named. `undefined` for an unknown one. */
 export function findMethodRow(method: string): MethodRow | undefined {
   return rowsByMethod.get(method)
 }
 
 /**
- * Every notification of this revision, with the side that sends it. A server sends `notifications/cancelled` only to end a
- * `subscriptions/listen` stream (basic/patterns/cancellation).
+ * Every notification of this revision, with the side that sends it. A server sends `notifications/cancelled` only to
+ * end a `subscriptions/listen` stream (basic/patterns/cancellation).
  */
 export const notificationMethods = {
   'notifications/cancelled': { sender: 'both' },
@@ -124,32 +124,27 @@ const rowsByNotification: ReadonlyMap<string, { readonly sender: 'client' | 'ser
   Object.entries(notificationMethods),
 )
 
-/**
- * Returns the row of the notification with the name that a peer sent. Returns `undefined` for an unknown name, because
- * a receiver ignores unknown notifications.
- */
+/** Looks up a notification that a peer named. `undefined` for an unknown one, which a receiver ignores. */
 export function findNotificationRow(method: string): { readonly sender: 'client' | 'server' | 'both' } | undefined {
   return rowsByNotification.get(method)
 }
 
-/** Derives the check of a method's params from their shape. */
 function paramsCheckOf<P>(shape: Shape<P>): MethodRow<P>['params'] {
   const checkParams = checkOf(shape, 'shallow')
   return (params) => {
     const failure = checkParams(params)
     if (failure !== undefined) throw invalidParamsError(failure)
-    // The cast is safe: a shape of P describes every member of P, so that the check covers all of them.
+    // The cast is safe: a shape of P describes every member of P, so the check covers them all.
     return params as P
   }
 }
 
-/** The check of a request's `_meta` (basic/index, per-request protocol fields). */
 const requestMetaCheck = checkOf(requestMetaObject, 'shallow')
 
 /**
- * Returns the checked `_meta` of a request's params. The version and the capabilities are present, and the other
- * reserved keys are well-formed (basic/index, per-request protocol fields). Throws `McpError(invalidParams)` with the
- * path of an invalid part.
+ * Checks and returns the `_meta` of a request's params: version and capabilities are present, and the other reserved
+ * keys are well-formed (basic/index, per-request protocol fields). Throws `McpError(invalidParams)` with the path of an
+ * invalid part.
  */
 export function requestMetaOf(params: JsonObject | undefined): RequestMetaObject {
   const meta = params?.['_meta']

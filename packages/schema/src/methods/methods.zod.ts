@@ -11,7 +11,7 @@ import { zodOf } from '../basic/zod-of.ts'
 import { completeResultValidator, completeOrInputRequiredValidator, fillCacheHints } from './complete-result.zod.ts'
 import type { Method, MethodTypes } from './methods.ts'
 
-/** The validator for the params of each method. */
+/** Validate the params of each method. */
 export const paramsValidators: { readonly [M in Method]: z.ZodMiniType<MethodTypes[M]['params']> } = {
   'server/discover': zodOf(requestParams),
   'tools/list': zodOf(paginatedRequestParams),
@@ -26,10 +26,10 @@ export const paramsValidators: { readonly [M in Method]: z.ZodMiniType<MethodTyp
 }
 
 /**
- * The validator for the results of each method, for clients. Unlike the validators of the published types, these accept
- * results of servers of an earlier revision. An absent `resultType` becomes `complete`, an absent or negative `ttlMs`
- * becomes 0, and an absent `cacheScope` becomes `private`. The only valid values of `resultType` are `complete` and,
- * for a method that may ask for input, `input_required` (basic/index, ResultType, and server/utilities/caching).
+ * Validate the results of each method, for clients. Unlike the validators of the published types, these accept results
+ * of servers of an earlier revision: an absent `resultType` becomes `complete`, an absent or negative `ttlMs` becomes
+ * 0, and an absent `cacheScope` becomes `private`. `resultType` must be `complete` or, for a method that may ask for
+ * input, `input_required` (basic/index, ResultType, and server/utilities/caching).
  */
 export const resultValidators: { readonly [M in Method]: z.ZodMiniType<MethodTypes[M]['result']> } = {
   'server/discover': completeResultValidator(zodOf(discoverResult), fillCacheHints),

@@ -12,22 +12,19 @@ import {
 import { unionByMember, map, optional, type Shape, shape, string, union } from '../basic/shape.ts'
 
 /**
- * A request for input that a server sends to a client: an elicitation, a sampling request or a request for roots
- * (basic/patterns/mrtr).
+ * What a server may ask a client for: an elicitation, a sampling request or a request for roots (basic/patterns/mrtr).
  */
 export type InputRequest = CreateMessageRequest | ListRootsRequest | ElicitRequest
 
-/** The shape of {@link InputRequest}. */
 export const inputRequest = unionByMember<InputRequest, 'method'>('method', {
   'elicitation/create': elicitRequest,
   'sampling/createMessage': createMessageRequest,
   'roots/list': listRootsRequest,
 })
 
-/** A client's response to one {@link InputRequest} (basic/patterns/mrtr). */
+/** How a client answers one {@link InputRequest} (basic/patterns/mrtr). */
 export type InputResponse = CreateMessageResult | ListRootsResult | ElicitResult
 
-/** The shape of {@link InputResponse}. */
 export const inputResponse: Shape<InputResponse> = union(
   [elicitResult, createMessageResult, listRootsResult],
   (value) => {
@@ -37,56 +34,52 @@ export const inputResponse: Shape<InputResponse> = union(
   },
 )
 
-/** A server's requests for input, under keys that the server chooses (basic/patterns/mrtr). */
+/** What a server asks for, under keys that it chooses (basic/patterns/mrtr). */
 export type InputRequests = {
   readonly [key: string]: InputRequest
 }
 
-/** The shape of {@link InputRequests}. */
+/** Shape of {@link InputRequests}. */
 export const inputRequests: Shape<InputRequests> = map(inputRequest)
 
-/** A client's responses, each under the key of its request in the {@link InputRequests} (basic/patterns/mrtr). */
+/** What a client answers, each under the key of its request in the {@link InputRequests} (basic/patterns/mrtr). */
 export type InputResponses = {
   readonly [key: string]: InputResponse
 }
 
-/** The shape of {@link InputResponses}. */
 export const inputResponses: Shape<InputResponses> = map(inputResponse)
 
 /**
- * The result of a request that the server cannot complete without input. The client answers the `inputRequests` and
- * sends the request again with `requestState` (basic/patterns/mrtr). At least one of these two members is present.
- * `resultType` is `input_required`.
+ * The server cannot complete the request without input. The client answers the `inputRequests`, and sends the request
+ * again with `requestState` (basic/patterns/mrtr). At least one of these two members is present. `resultType` is
+ * `input_required`.
  */
 export type InputRequiredResult = {
   readonly _meta?: ResultMetaObject | undefined
   readonly resultType: ResultType
   readonly inputRequests?: InputRequests | undefined
-  /** The server's opaque state of the request. The client returns it unchanged. */
+  /** Opaque state of the request, which the client returns unchanged. */
   readonly requestState?: string | undefined
 }
 
-/** The shape of {@link InputRequiredResult}. */
 export const inputRequiredResult = shape<InputRequiredResult>({
   ...resultMembers,
   inputRequests: optional(inputRequests),
   requestState: optional(string),
 })
 
-/** The params of a request that a client may send again with input (basic/patterns/mrtr). */
+/** Params of a request that a client may send again with input (basic/patterns/mrtr). */
 export type InputResponseRequestParams = {
   readonly _meta: RequestMetaObject
   readonly inputResponses?: InputResponses | undefined
-  /** The `requestState` of the {@link InputRequiredResult}, unchanged. The server must verify it before use. */
+  /** `requestState` of the {@link InputRequiredResult}, unchanged. The server must verify it before use. */
   readonly requestState?: string | undefined
 }
 
-/** The shapes of the members of an {@link InputResponseRequestParams}. */
 export const inputResponseMembers = {
   _meta: requestMetaObject,
   inputResponses: optional(inputResponses),
   requestState: optional(string),
 }
 
-/** The shape of {@link InputResponseRequestParams}. */
 export const inputResponseRequestParams = shape<InputResponseRequestParams>(inputResponseMembers)

@@ -12,19 +12,15 @@ import { resultMembers, type ResultType } from '../basic/result.ts'
 import { type RequestId, requestId, type RpcNotification } from '../basic/rpc.ts'
 import { boolean, list, looseShape, optional, type Shape, shape, string } from '../basic/shape.ts'
 
-/**
- * The kinds of notifications that a client subscribes to. The server sends no other kinds
- * (basic/patterns/subscriptions).
- */
+/** Which notifications a client subscribes to. The server sends no others (basic/patterns/subscriptions). */
 export type SubscriptionFilter = {
   readonly toolsListChanged?: boolean | undefined
   readonly promptsListChanged?: boolean | undefined
   readonly resourcesListChanged?: boolean | undefined
-  /** The URIs of the resources to watch. */
+  /** URIs of the resources to watch. */
   readonly resourceSubscriptions?: readonly string[] | undefined
 }
 
-/** The shape of {@link SubscriptionFilter}. */
 export const subscriptionFilter: Shape<SubscriptionFilter> = shape<SubscriptionFilter>({
   toolsListChanged: optional(boolean),
   promptsListChanged: optional(boolean),
@@ -32,43 +28,37 @@ export const subscriptionFilter: Shape<SubscriptionFilter> = shape<SubscriptionF
   resourceSubscriptions: optional(list(string)),
 })
 
-/** The params of a `subscriptions/listen` request (basic/patterns/subscriptions). */
+/** Params of a `subscriptions/listen` request (basic/patterns/subscriptions). */
 export type SubscriptionsListenRequestParams = {
   readonly _meta: RequestMetaObject
   readonly notifications: SubscriptionFilter
 }
 
-/** The shape of {@link SubscriptionsListenRequestParams}. */
 export const subscriptionsListenRequestParams: Shape<SubscriptionsListenRequestParams> =
   shape<SubscriptionsListenRequestParams>({
     _meta: requestMetaObject,
     notifications: subscriptionFilter,
   })
 
-/**
- * The params of an acknowledgement, which list the notifications that the server agreed to send
- * (basic/patterns/subscriptions).
- */
+/** Params of an acknowledgement: which notifications the server agreed to send (basic/patterns/subscriptions). */
 export type SubscriptionsAcknowledgedNotificationParams = {
   readonly _meta?: NotificationMetaObject | undefined
-  /** The part of the requested filter that the server supports. */
+  /** As much of the requested filter as the server supports. */
   readonly notifications: SubscriptionFilter
 }
 
-/** The shape of {@link SubscriptionsAcknowledgedNotificationParams}. */
 export const subscriptionsAcknowledgedNotificationParams: Shape<SubscriptionsAcknowledgedNotificationParams> =
   shape<SubscriptionsAcknowledgedNotificationParams>({
     _meta: optional(notificationMetaObject),
     notifications: subscriptionFilter,
   })
 
-/** The `_meta` of a {@link SubscriptionsListenResult} (basic/patterns/subscriptions). */
+/** `_meta` of a {@link SubscriptionsListenResult} (basic/patterns/subscriptions). */
 export type SubscriptionsListenResultMetaObject = ResultMetaObject & {
-  /** The id of the `subscriptions/listen` request whose stream ends. It equals the id of the response. */
+  /** Id of the `subscriptions/listen` request whose stream ends, which is that of the response. */
   readonly 'io.modelcontextprotocol/subscriptionId': RequestId
 }
 
-/** The shape of {@link SubscriptionsListenResultMetaObject}. */
 export const subscriptionsListenResultMetaObject: Shape<SubscriptionsListenResultMetaObject> =
   looseShape<SubscriptionsListenResultMetaObject>({
     [metaKeys.serverInfo]: optional(implementation),
@@ -76,7 +66,7 @@ export const subscriptionsListenResultMetaObject: Shape<SubscriptionsListenResul
   })
 
 /**
- * The result with which a server ends a subscription. The client receives no result when the connection breaks
+ * A server ends a subscription with it. When the connection breaks, the client receives no result
  * (basic/patterns/subscriptions).
  */
 export type SubscriptionsListenResult = {
@@ -84,13 +74,12 @@ export type SubscriptionsListenResult = {
   readonly resultType: ResultType
 }
 
-/** The shape of {@link SubscriptionsListenResult}. */
 export const subscriptionsListenResult: Shape<SubscriptionsListenResult> = shape<SubscriptionsListenResult>({
   ...resultMembers,
   _meta: subscriptionsListenResultMetaObject,
 })
 
-/** Returns the id of the subscription to which a notification belongs. Undefined for a notification of no subscription. */
+/** Id of the subscription that a notification belongs to. Undefined if it belongs to none. */
 export function subscriptionIdOf({ params }: RpcNotification): unknown {
   const meta = params?.['_meta']
   return isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined

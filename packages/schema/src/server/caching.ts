@@ -3,12 +3,12 @@ import { resultMembers, type ResultType } from '../basic/result.ts'
 import { durationMs, type Shape, shape, literal } from '../basic/shape.ts'
 
 /**
- * The callers to which a cached result may be given. `public` means any caller. `private` means callers of the same
- * authorization context (server/utilities/caching).
+ * Which callers may get a cached result: `public` means any, `private` those of the same authorization context
+ * (server/utilities/caching).
  */
 export type CacheScope = 'private' | 'public'
 
-/** A result that says for how long and for which callers it may be cached (server/utilities/caching). */
+/** Says for how long and for which callers a result may be cached (server/utilities/caching). */
 export type CacheableResult = {
   readonly _meta?: ResultMetaObject | undefined
   readonly resultType: ResultType
@@ -17,8 +17,6 @@ export type CacheableResult = {
   readonly cacheScope: CacheScope
 }
 
-/** The shapes of the members of a {@link CacheableResult}. */
 export const cacheableMembers = { ...resultMembers, ttlMs: durationMs, cacheScope: literal('private', 'public') }
 
-/** The shape of {@link CacheableResult}. */
 export const cacheableResult: Shape<CacheableResult> = shape<CacheableResult>(cacheableMembers)

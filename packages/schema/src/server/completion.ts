@@ -14,41 +14,38 @@ import {
   literal,
 } from '../basic/shape.ts'
 
-/** A reference to the prompt whose argument is completed (server/utilities/completion, reference types). */
+/** Refers to the prompt whose argument is completed (server/utilities/completion, reference types). */
 export type PromptReference = BaseMetadata & {
   readonly type: 'ref/prompt'
 }
 
-/** The shape of {@link PromptReference}. */
 export const promptReference: Shape<PromptReference> = shape<PromptReference>({
   ...baseMetadataMembers,
   type: literal('ref/prompt'),
 })
 
-/** A reference to the resource template whose variable is completed (server/utilities/completion, reference types). */
+/** Refers to the resource template whose variable is completed (server/utilities/completion, reference types). */
 export type ResourceTemplateReference = {
   readonly type: 'ref/resource'
-  /** The URI of a resource, or a URI template (RFC 6570). */
+  /** A URI, or a URI template (RFC 6570). */
   readonly uri: string
 }
 
-/** The shape of {@link ResourceTemplateReference}. */
 export const resourceTemplateReference: Shape<ResourceTemplateReference> = shape<ResourceTemplateReference>({
   type: literal('ref/resource'),
   uri: string,
 })
 
-/** The params of a `completion/complete` request (server/utilities/completion). */
+/** Params of a `completion/complete` request (server/utilities/completion). */
 export type CompleteRequestParams = {
   readonly _meta: RequestMetaObject
   readonly ref: PromptReference | ResourceTemplateReference
-  /** The argument to complete. `value` is the text that the user has typed so far. */
+  /** Argument to complete. `value` is what the user has typed so far. */
   readonly argument: { readonly name: string; readonly value: string }
-  /** The values that the user has chosen for other arguments of the prompt, or for other variables of the template. */
+  /** What the user has chosen for other arguments of the prompt, or for other variables of the template. */
   readonly context?: { readonly arguments?: { readonly [name: string]: string } | undefined } | undefined
 }
 
-/** The shape of {@link CompleteRequestParams}. */
 export const completeRequestParams: Shape<CompleteRequestParams> = shape<CompleteRequestParams>({
   _meta: requestMetaObject,
   ref: unionByMember<CompleteRequestParams['ref'], 'type'>('type', {
@@ -59,21 +56,20 @@ export const completeRequestParams: Shape<CompleteRequestParams> = shape<Complet
   context: optional(shape<NonNullable<CompleteRequestParams['context']>>({ arguments: optional(map(string)) })),
 })
 
-/** The completions of an argument (server/utilities/completion). */
+/** Completions of an argument (server/utilities/completion). */
 export type CompleteResult = {
   readonly _meta?: ResultMetaObject | undefined
   readonly resultType: ResultType
   readonly completion: {
-    /** The matches, with the best ones first. At most 100. */
+    /** Matches, the best ones first. At most 100. */
     readonly values: readonly string[]
-    /** The total number of matches. It may exceed the number of `values`. */
+    /** How many matches there are, which may be more than `values` has. */
     readonly total?: number | undefined
-    /** True if there are more matches than `values`, even if their number is unknown. */
+    /** There are more matches than `values`, even if their number is unknown. */
     readonly hasMore?: boolean | undefined
   }
 }
 
-/** The shape of {@link CompleteResult}. */
 export const completeResult: Shape<CompleteResult> = shape<CompleteResult>({
   ...resultMembers,
   completion: shape<CompleteResult['completion']>({

@@ -6,17 +6,15 @@ import { optional, type Shape, shape, string } from '../basic/shape.ts'
 /** An opaque position in a list. The client returns it unchanged to get the next page (server/utilities/pagination). */
 export type Cursor = string
 
-/** The shape of {@link Cursor}. */
 export const cursor: Shape<Cursor> = string
 
-/** The params of a paginated request (server/utilities/pagination). */
+/** Params of a paginated request (server/utilities/pagination). */
 export type PaginatedRequestParams = {
   readonly _meta: RequestMetaObject
-  /** The `nextCursor` of the previous page. Absent in the request for the first page. */
+  /** `nextCursor` of the previous page. Absent in the request for the first. */
   readonly cursor?: Cursor | undefined
 }
 
-/** The shape of {@link PaginatedRequestParams}. */
 export const paginatedRequestParams = shape<PaginatedRequestParams>({
   _meta: requestMetaObject,
   cursor: optional(cursor),
@@ -26,12 +24,11 @@ export const paginatedRequestParams = shape<PaginatedRequestParams>({
 export type PaginatedResult = {
   readonly _meta?: ResultMetaObject | undefined
   readonly resultType: ResultType
-  /** The cursor of the next page. Absent on the last page. */
+  /** Where the next page begins. Absent on the last one. */
   readonly nextCursor?: Cursor | undefined
 }
 
-/** The shape of {@link PaginatedResult}. */
 export const paginatedResult = shape<PaginatedResult>({ ...resultMembers, nextCursor: optional(cursor) })
 
-/** The shapes of the members that every page of a list has. Every page can be cached. */
+/** Members of every page of a list, which can always be cached. */
 export const pageMembers = { ...cacheableMembers, nextCursor: optional(cursor) }

@@ -11,11 +11,10 @@ import { boolean, list, map, optional, type Shape, shape, string } from '../basi
 /** An argument of a prompt (server/prompts, prompt). */
 export type PromptArgument = BaseMetadata & {
   readonly description?: string | undefined
-  /** True if the prompt requires the argument. */
+  /** The prompt requires this argument. */
   readonly required?: boolean | undefined
 }
 
-/** The shape of {@link PromptArgument}. */
 export const promptArgument: Shape<PromptArgument> = shape<PromptArgument>({
   ...baseMetadataMembers,
   description: optional(string),
@@ -30,7 +29,6 @@ export type Prompt = BaseMetadata &
     readonly arguments?: readonly PromptArgument[] | undefined
   }
 
-/** The shape of {@link Prompt}. */
 export const prompt: Shape<Prompt> = shape<Prompt>({
   ...baseMetadataMembers,
   description: optional(string),
@@ -45,30 +43,27 @@ export type PromptMessage = {
   readonly content: ContentBlock
 }
 
-/** The shape of {@link PromptMessage}. */
 export const promptMessage: Shape<PromptMessage> = shape<PromptMessage>({ role, content: contentBlock })
 
 /** A page of the server's prompts (server/prompts, listing prompts). */
 export type ListPromptsResult = CacheableResult & {
   readonly prompts: readonly Prompt[]
-  /** The cursor of the next page. Absent on the last page. */
+  /** Where the next page begins. Absent on the last one. */
   readonly nextCursor?: Cursor | undefined
 }
 
-/** The shape of {@link ListPromptsResult}. */
 export const listPromptsResult: Shape<ListPromptsResult> = shape<ListPromptsResult>({
   ...pageMembers,
   prompts: list(prompt),
 })
 
-/** The name of a prompt and its arguments (server/prompts, getting a prompt). */
+/** Which prompt, with which arguments (server/prompts, getting a prompt). */
 export type GetPromptRequestParams = InputResponseRequestParams & {
   readonly name: string
-  /** The values of the arguments, by name. */
+  /** By name. */
   readonly arguments?: { readonly [name: string]: string } | undefined
 }
 
-/** The shape of {@link GetPromptRequestParams}. */
 export const getPromptRequestParams: Shape<GetPromptRequestParams> = shape<GetPromptRequestParams>({
   ...inputResponseMembers,
   name: string,
@@ -83,7 +78,6 @@ export type GetPromptResult = {
   readonly messages: readonly PromptMessage[]
 }
 
-/** The shape of {@link GetPromptResult}. */
 export const getPromptResult: Shape<GetPromptResult> = shape<GetPromptResult>({
   ...resultMembers,
   description: optional(string),

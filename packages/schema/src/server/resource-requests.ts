@@ -16,11 +16,10 @@ import { list, type Shape, shape, string } from '../basic/shape.ts'
 /** A page of the server's resources (server/resources, listing resources). */
 export type ListResourcesResult = CacheableResult & {
   readonly resources: readonly Resource[]
-  /** The cursor of the next page. Absent on the last page. */
+  /** Where the next page begins. Absent on the last one. */
   readonly nextCursor?: Cursor | undefined
 }
 
-/** The shape of {@link ListResourcesResult}. */
 export const listResourcesResult: Shape<ListResourcesResult> = shape<ListResourcesResult>({
   ...pageMembers,
   resources: list(resource),
@@ -29,46 +28,40 @@ export const listResourcesResult: Shape<ListResourcesResult> = shape<ListResourc
 /** A page of the server's resource templates (server/resources, resource templates). */
 export type ListResourceTemplatesResult = CacheableResult & {
   readonly resourceTemplates: readonly ResourceTemplate[]
-  /** The cursor of the next page. Absent on the last page. */
+  /** Where the next page begins. Absent on the last one. */
   readonly nextCursor?: Cursor | undefined
 }
 
-/** The shape of {@link ListResourceTemplatesResult}. */
 export const listResourceTemplatesResult: Shape<ListResourceTemplatesResult> = shape<ListResourceTemplatesResult>({
   ...pageMembers,
   resourceTemplates: list(resourceTemplate),
 })
 
-/** The params of a request about one resource (server/resources). */
+/** Params of a request about one resource (server/resources). */
 export type ResourceRequestParams = {
   readonly _meta: RequestMetaObject
-  /** The URI of the resource. It may have any scheme, and the server defines its meaning. */
+  /** It may have any scheme, and the server defines its meaning. */
   readonly uri: string
 }
 
-/** The shape of {@link ResourceRequestParams}. */
 export const resourceRequestParams: Shape<ResourceRequestParams> = shape<ResourceRequestParams>({
   _meta: requestMetaObject,
   uri: string,
 })
 
-/** The URI of the resource to read (server/resources, reading resources). */
+/** Which resource to read (server/resources, reading resources). */
 export type ReadResourceRequestParams = ResourceRequestParams & InputResponseRequestParams
 
-/** The shape of {@link ReadResourceRequestParams}. */
 export const readResourceRequestParams: Shape<ReadResourceRequestParams> = shape<ReadResourceRequestParams>({
   ...inputResponseMembers,
   uri: string,
 })
 
-/**
- * The contents of a resource. A resource with several parts has several contents (server/resources, reading resources).
- */
+/** Contents of a resource: several if it has several parts (server/resources, reading resources). */
 export type ReadResourceResult = CacheableResult & {
   readonly contents: readonly (TextResourceContents | BlobResourceContents)[]
 }
 
-/** The shape of {@link ReadResourceResult}. */
 export const readResourceResult: Shape<ReadResourceResult> = shape<ReadResourceResult>({
   ...cacheableMembers,
   contents: list(readableContents),

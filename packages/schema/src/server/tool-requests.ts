@@ -11,40 +11,37 @@ import { boolean, jsonObject, jsonValue, list, optional, type Shape, shape, stri
 /** A page of the server's tools (server/tools, listing tools). */
 export type ListToolsResult = CacheableResult & {
   readonly tools: readonly Tool[]
-  /** The cursor of the next page. Absent on the last page. */
+  /** Where the next page begins. Absent on the last one. */
   readonly nextCursor?: Cursor | undefined
 }
 
-/** The shape of {@link ListToolsResult}. */
 export const listToolsResult: Shape<ListToolsResult> = shape<ListToolsResult>({ ...pageMembers, tools: list(tool) })
 
-/** The name of a tool and its arguments (server/tools, calling tools). */
+/** Which tool, with which arguments (server/tools, calling tools). */
 export type CallToolRequestParams = InputResponseRequestParams & {
   readonly name: string
-  /** The arguments, as the tool's input schema describes them. */
+  /** As the tool's input schema describes them. */
   readonly arguments?: JsonObject | undefined
 }
 
-/** The shape of {@link CallToolRequestParams}. */
 export const callToolRequestParams: Shape<CallToolRequestParams> = shape<CallToolRequestParams>({
   ...inputResponseMembers,
   name: string,
   arguments: optional(jsonObject),
 })
 
-/** The result of a tool (server/tools, tool result). */
+/** What a tool returned (server/tools, tool result). */
 export type CallToolResult = {
   readonly _meta?: ResultMetaObject | undefined
   readonly resultType: ResultType
-  /** The content for the model. */
+  /** For the model. */
   readonly content: readonly ContentBlock[]
-  /** The result for programs: a JSON value that the tool's output schema describes. */
+  /** For programs: a JSON value that the tool's output schema describes. */
   readonly structuredContent?: JsonValue | undefined
-  /** True if the tool failed. `content` then contains the reason. Absent means success. */
+  /** The tool failed, and `content` says why. Absent means success. */
   readonly isError?: boolean | undefined
 }
 
-/** The shape of {@link CallToolResult}. */
 export const callToolResult: Shape<CallToolResult> = shape<CallToolResult>({
   ...resultMembers,
   content: list(contentBlock),

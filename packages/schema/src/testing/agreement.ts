@@ -13,9 +13,8 @@ export interface ValidatorPair {
 }
 
 /**
- * Fails unless a check and the validator accept the same values. The values are made from a definition or taken from
- * the published examples. Each value is tried unchanged, with one change at each place, and with random changes at any
- * depth.
+ * Fails unless a check and the validator accept the same values. They are made from a definition or taken from the
+ * published examples, and tried unchanged, with one change at each place, and with random changes at any depth.
  */
 export function expectAgreement(pair: ValidatorPair, made = pair.definition): void {
   const published = examples().filter(({ definition }) => definition === made)
@@ -33,7 +32,7 @@ export function expectAgreement(pair: ValidatorPair, made = pair.definition): vo
   )
 }
 
-/** Fails unless the check and the validator of the definition agree about a value. */
+/** Fails unless the check and the definition's validator agree about a value. */
 export function expectSame({ definition, check }: ValidatorPair, value: unknown): void {
   const { success } = validatorOf(definition).safeParse(value)
   const failure = check(value)
@@ -44,7 +43,6 @@ export function expectSame({ definition, check }: ValidatorPair, value: unknown)
   if (failure !== undefined) expectCorrectFailure(failure, value)
 }
 
-/** Fails unless the value at the path of a failure has the type that the failure names. */
 function expectCorrectFailure({ path, got }: Failure, value: unknown): void {
   const steps = [...path.matchAll(/\.([\w$]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g)]
   expect(steps.map(([step]) => step).join('')).toBe(path)

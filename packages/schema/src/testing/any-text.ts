@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 
-/**
- * Any Unicode text, including control characters and all planes. It is cheaper to make than the texts of fast-check.
- */
+/** Any Unicode text, including control characters and all planes. Cheaper to make than the texts of fast-check. */
 export const anyText: fc.Arbitrary<string> = fc.string({
   unit: fc
     .oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0x10ffff }))

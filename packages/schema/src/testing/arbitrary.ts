@@ -9,7 +9,7 @@ const maximumDepth = 5
 const jsonArbitrary = fc.jsonValue({ maxDepth: 1 }).filter((value) => !JSON.stringify(value).includes('__proto__'))
 const keyArbitrary = fc.string({ maxLength: 12 }).filter((name) => name !== '__proto__')
 
-/** Returns an arbitrary of the values that a definition allows, including objects with unknown keys. */
+/** Values that a definition allows, including objects with unknown keys. */
 export function arbitraryOf(definition: string): fc.Arbitrary<Json> {
   return arbitraryOfReference(definition, { depth: 0 })
 }

@@ -37,7 +37,6 @@ export type ClientRequest =
   | CallToolRequest
   | CompleteRequest
 
-/** The shape of {@link ClientRequest}. */
 export const clientRequest: Shape<ClientRequest> = union([
   discoverRequest,
   listResourcesRequest,
@@ -54,11 +53,9 @@ export const clientRequest: Shape<ClientRequest> = union([
 /** Every notification that a client can send (basic/index). */
 export type ClientNotification = CancelledNotification
 
-/** The shape of {@link ClientNotification}. */
 export const clientNotification: Shape<ClientNotification> = cancelledNotification
 
 /** Every result that a client could send. Servers send no requests in this revision (basic/index). */
 export type ClientResult = Result
 
-/** The shape of {@link ClientResult}. */
 export const clientResult: Shape<ClientResult> = result

@@ -15,13 +15,11 @@ import {
 /** The message is not JSON (basic/index, error codes). */
 export type ParseError = WireError & { readonly code: -32700 }
 
-/** The shape of {@link ParseError}. */
 export const parseError = errorShape<ParseError>(-32700)
 
 /** The JSON is not a request (basic/index, error codes). */
 export type InvalidRequestError = WireError & { readonly code: -32600 }
 
-/** The shape of {@link InvalidRequestError}. */
 export const invalidRequestError = errorShape<InvalidRequestError>(-32600)
 
 /**
@@ -29,45 +27,40 @@ export const invalidRequestError = errorShape<InvalidRequestError>(-32600)
  */
 export type MethodNotFoundError = WireError & { readonly code: -32601 }
 
-/** The shape of {@link MethodNotFoundError}. */
 export const methodNotFoundError = errorShape<MethodNotFoundError>(-32601)
 
 /** The params are malformed, or name something that does not exist (basic/index, error codes). */
 export type InvalidParamsError = WireError & { readonly code: -32602 }
 
-/** The shape of {@link InvalidParamsError}. */
 export const invalidParamsError = errorShape<InvalidParamsError>(-32602)
 
 /** The receiver of the request failed (basic/index, error codes). */
 export type InternalError = WireError & { readonly code: -32603 }
 
-/** The shape of {@link InternalError}. */
 export const internalError = errorShape<InternalError>(-32603)
 
-/** The error for a request whose HTTP headers differ from its body (basic/transports/streamable-http). */
+/** The HTTP headers of a request differ from its body (basic/transports/streamable-http). */
 export type HeaderMismatchError = RpcError & {
   readonly error: WireError & { readonly code: -32020 }
 }
 
-/** The shape of {@link HeaderMismatchError}. */
 export const headerMismatchError = errorResponseShape<HeaderMismatchError>(-32020)
 
-/** The error for a request that needs a capability which the client did not declare (basic/index, error codes). */
+/** A request needs a capability that the client did not declare (basic/index, error codes). */
 export type MissingRequiredClientCapabilityError = RpcError & {
   readonly error: WireError & {
     readonly code: -32021
-    /** The missing capabilities. */
+    /** What is missing. */
     readonly data: { readonly requiredCapabilities: ClientCapabilities }
   }
 }
 
-/** The shape of {@link MissingRequiredClientCapabilityError}. */
 export const missingRequiredClientCapabilityError = errorResponseShape<MissingRequiredClientCapabilityError>(
   -32021,
   looseShape<{ readonly requiredCapabilities: ClientCapabilities }>({ requiredCapabilities: clientCapabilities }),
 )
 
-/** The error for a request in a revision that the server does not support (basic/versioning). */
+/** The server does not support the revision of a request (basic/versioning). */
 export type UnsupportedProtocolVersionError = RpcError & {
   readonly error: WireError & {
     readonly code: -32022
@@ -76,7 +69,6 @@ export type UnsupportedProtocolVersionError = RpcError & {
   }
 }
 
-/** The shape of {@link UnsupportedProtocolVersionError}. */
 export const unsupportedProtocolVersionError = errorResponseShape<UnsupportedProtocolVersionError>(
   -32022,
   looseShape<{ readonly requested: string; readonly supported: readonly string[] }>({

@@ -9,10 +9,7 @@ const replacements: readonly Json[] = [null, true, 'no such value', '', 1, -1, 0
 // Deeper values belong to other definitions, which are tested separately.
 const maximumDepth = 3
 
-/**
- * Returns variants of a value with one change each: a key removed, a value replaced, or an array made longer. A variant
- * may still be valid.
- */
+/** One change each: a key removed, a value replaced, or an array made longer. A variant may still be valid. */
 export function mutationsOf(value: Json): readonly Json[] {
   return pathsOf(value, maximumDepth).flatMap((place) => [
     removeAt(value, place),
@@ -21,10 +18,9 @@ export function mutationsOf(value: Json): readonly Json[] {
   ])
 }
 
-/** Returns a changed value. `choice` selects the details of the change. */
 type Mutation = (value: Json, choice: number) => Json
 
-// The literals that distinguish the published types. A wrong text is most likely the literal of another type.
+// A wrong text is most likely the literal of another type.
 const words =
   'text image audio resource resource_link tool_use tool_result string number integer boolean array object form url private public user ' +
   'elicitation/create sampling/createMessage roots/list email none'
@@ -42,7 +38,7 @@ const changes: readonly Mutation[] = [
   (value, choice) => (isObject(value) ? { ...value, [pickElement(keys.split(' '), choice)]: ['a'] } : value),
 ]
 
-/** An arbitrary of functions that change a value at up to three random places of any depth. */
+/** Change a value at up to three random places of any depth. */
 export const mutationArbitrary: fc.Arbitrary<(value: Json) => Json> = fc
   .array(fc.record({ place: fc.nat(), kind: fc.nat({ max: changes.length + 1 }), choice: fc.nat() }), {
     minLength: 1,
@@ -54,7 +50,7 @@ export const mutationArbitrary: fc.Arbitrary<(value: Json) => Json> = fc
       const place = pickElement(places, at)
       const change = changes[kind]
       if (change !== undefined) return replaceAt(changed, place, (part) => change(part, choice))
-      // The last two kinds remove a part of the value, or replace it by another part of the value.
+      // The last two kinds remove a part of the value, or replace it by another part.
       if (kind === changes.length) return removeAt(changed, place)
       return replaceAt(changed, place, () => valueAt(changed, pickElement(places, choice)))
     }, value)

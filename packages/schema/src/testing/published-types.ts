@@ -8,7 +8,7 @@ import type { Of } from './published.ts'
 export interface PublishedTypes {
 `
 
-/** Returns TypeScript code that declares every definition. */
+/** Makes TypeScript code that declares every definition. */
 export function renderPublishedTypes(): string {
   const rows = Object.entries(definitions).map(
     ([name, schema]) => `  ${validatorName(name)}: ${renderType(schema, isMetaName(name))}`,
@@ -21,8 +21,8 @@ function typeOf(definition: string): string {
 }
 
 /**
- * Returns true for the definition of a `_meta`, whose TypeScript type allows other members. The JSON Schema does not
- * show this, because it allows other members in every object.
+ * A `_meta` allows other members in TypeScript. The JSON Schema does not show it, because it allows them in every
+ * object.
  */
 function isMetaName(name: string): boolean {
   return name.endsWith('MetaObject')
@@ -62,7 +62,7 @@ function renderField(name: string, schema: PublishedSchema, required: readonly s
     : `readonly ${JSON.stringify(name)}?: ${type} | undefined`
 }
 
-// A key of a `JsonObject` may be absent, so that reading it may give undefined.
+// A key of a `JsonObject` may be absent, so reading it may give undefined.
 function renderIndexSignature(schema: PublishedSchema): string {
   const type = renderType(schema)
   return type === typeOf('JSONValue') ? `${type} | undefined` : type

@@ -22,23 +22,22 @@ const shapes = {
   ...wholeResponses,
 }
 
-/** The shapes of all published types: those that are exported, and those that only tests compare. */
+/** Of all published types: those that are exported, and those that only tests compare. */
 type PublishedShapes = typeof shapes
 
-/** The type that a shape describes. */
 export type Of<Name extends keyof PublishedShapes> = PublishedShapes[Name] extends Shape<infer T> ? T : never
 
-/** The validator of every published type, by the name of the type in lower camel case. */
+/** By the name of the type in lower camel case. */
 export const validators: ReadonlyMap<string, z.ZodMiniType> = new Map(
   Object.entries(shapes).map(([name, shape]) => [name, zodOf(shape as Shape<unknown>)]),
 )
 
-/** The definitions of the published JSON Schema, unchanged. */
+/** Definitions of the published JSON Schema, unchanged. */
 export const publishedDefinitions: Definitions = readSchema().$defs
 
 /**
- * The definitions of the published JSON Schema, corrected. They are generated from the specification's TypeScript,
- * which is the source of truth. The generator reads `number` in a union with `boolean` as `integer`, and drops `null`.
+ * Definitions of the published JSON Schema, corrected. They are generated from the specification's TypeScript, which is
+ * the source of truth. The generator reads `number` in a union with `boolean` as `integer`, and drops `null`.
  */
 export const definitions: Definitions = {
   ...publishedDefinitions,
@@ -56,8 +55,8 @@ function withContent(field: PublishedSchema): PublishedSchema {
   }
 }
 
-// The names of JSON-RPC types are changed here, so that `Request` and `Response` always mean the Web types, and `Error`
-// the JavaScript class.
+// `Request` and `Response` always mean the Web types here, and `Error` the JavaScript class, so JSON-RPC types have
+// other names.
 const namesByDefinition = new Map([
   ['Error', 'WireError'],
   ['JSONArray', 'JsonArray'],
@@ -73,36 +72,29 @@ const namesByDefinition = new Map([
   ['Request', 'RpcRequestFields'],
 ])
 
-/** Returns the name of a definition's type in this package. */
 function typeName(definition: string): string {
   return namesByDefinition.get(definition) ?? definition
 }
 
-/** Returns the name of a definition's validator in this package. */
 export function validatorName(definition: string): string {
   const name = typeName(definition)
   return name.charAt(0).toLowerCase() + name.slice(1)
 }
 
-/** Returns the validator of a definition. */
 export function validatorOf(definition: string): z.ZodMiniType {
   const validator = validators.get(validatorName(definition))
   if (validator === undefined) throw new Error(`no validator ${validatorName(definition)} is in published.ts`)
   return validator
 }
 
-/** Returns the name of the definition that a `$ref` names. */
 export function definitionNameOf(reference: string): string {
   return reference.slice('#/$defs/'.length)
 }
 
-/** Returns true if a value is valid for a definition of the JSON Schema. */
+/** True if the value is valid for the definition. */
 export type SchemaPredicate = (definition: string, value: unknown) => boolean
 
-/**
- * Creates a predicate that validates values against the given definitions. It checks formats only if `options.formats`
- * is true.
- */
+/** Checks formats only if `options.formats` is true. */
 export function createSchemaPredicate($defs: Definitions, options: { formats: boolean }): SchemaPredicate {
   const ajv = new Ajv2020({ strict: false, validateFormats: options.formats })
   if (options.formats) formats.default(ajv)

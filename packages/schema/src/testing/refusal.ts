@@ -3,10 +3,10 @@ import { isMcpError } from '../basic/mcp-error.ts'
 import { parseMessage, rejectedRequestIdOf } from '../messages/parse-message.ts'
 import type { RequestId } from '../basic/rpc.ts'
 
-/** Returns the text of a request with the id 7 and further members. */
+/** With the id 7 and further members. */
 export const createCallText = (members: string): string => `{"jsonrpc":"2.0","id":7,"method":"tools/call"${members}}`
 
-/** Returns the error that `parseMessage` throws for a text. Fails when it throws nothing. */
+/** What `parseMessage` throws for a text. Fails when it throws nothing. */
 export function errorOf(text: string, bounds = defaultBounds): unknown {
   try {
     parseMessage(text, bounds)
@@ -16,10 +16,7 @@ export function errorOf(text: string, bounds = defaultBounds): unknown {
   throw new Error(`was not refused: ${text.slice(0, 200)}`)
 }
 
-/**
- * Returns the parts of the `McpError` with which `parseMessage` rejects a text. Fails when `parseMessage` throws
- * another error, or no error.
- */
+/** Parts of the `McpError` with which `parseMessage` rejects a text. Fails when it throws another error, or none. */
 export function refusalOf(
   text: string,
   bounds = defaultBounds,

@@ -15,7 +15,6 @@ import {
 /** A notification without `jsonrpc` (basic/index). The specification calls it `Notification`. */
 export type RpcNotificationFields = Pick<RpcNotification, 'method' | 'params'>
 
-/** The shape of {@link RpcNotificationFields}. */
 export const rpcNotificationFields = shape<RpcNotificationFields>({ method: string, params: optional(jsonObject) })
 
 /**
@@ -28,7 +27,6 @@ export type CancelledNotification = {
   readonly params: CancelledNotificationParams
 }
 
-/** The shape of {@link CancelledNotification}. */
 export const cancelledNotification = shape<CancelledNotification>({
   jsonrpc,
   method: literal('notifications/cancelled'),
@@ -42,7 +40,6 @@ export type ProgressNotification = {
   readonly params: ProgressNotificationParams
 }
 
-/** The shape of {@link ProgressNotification}. */
 export const progressNotification = shape<ProgressNotification>({
   jsonrpc,
   method: literal('notifications/progress'),
@@ -56,7 +53,6 @@ export type LoggingMessageNotification = {
   readonly params: LoggingMessageNotificationParams
 }
 
-/** The shape of {@link LoggingMessageNotification}. */
 export const loggingMessageNotification = shape<LoggingMessageNotification>({
   jsonrpc,
   method: literal('notifications/message'),
@@ -64,8 +60,8 @@ export const loggingMessageNotification = shape<LoggingMessageNotification>({
 })
 
 /**
- * The first message on the stream of a subscription. It confirms the subscription and lists the notifications that the
- * server will send (basic/patterns/subscriptions).
+ * Comes first on the stream of a subscription: confirms it, and lists the notifications that the server will send
+ * (basic/patterns/subscriptions).
  */
 export type SubscriptionsAcknowledgedNotification = {
   readonly jsonrpc: '2.0'
@@ -73,7 +69,6 @@ export type SubscriptionsAcknowledgedNotification = {
   readonly params: SubscriptionsAcknowledgedNotificationParams
 }
 
-/** The shape of {@link SubscriptionsAcknowledgedNotification}. */
 export const subscriptionsAcknowledgedNotification = shape<SubscriptionsAcknowledgedNotification>({
   jsonrpc,
   method: literal('notifications/subscriptions/acknowledged'),
@@ -87,7 +82,6 @@ export type PromptListChangedNotification = {
   readonly params?: NotificationParams | undefined
 }
 
-/** The shape of {@link PromptListChangedNotification}. */
 export const promptListChangedNotification = shape<PromptListChangedNotification>({
   jsonrpc,
   method: literal('notifications/prompts/list_changed'),
@@ -101,7 +95,6 @@ export type ResourceListChangedNotification = {
   readonly params?: NotificationParams | undefined
 }
 
-/** The shape of {@link ResourceListChangedNotification}. */
 export const resourceListChangedNotification = shape<ResourceListChangedNotification>({
   jsonrpc,
   method: literal('notifications/resources/list_changed'),
@@ -115,7 +108,6 @@ export type ResourceUpdatedNotification = {
   readonly params: ResourceUpdatedNotificationParams
 }
 
-/** The shape of {@link ResourceUpdatedNotification}. */
 export const resourceUpdatedNotification = shape<ResourceUpdatedNotification>({
   jsonrpc,
   method: literal('notifications/resources/updated'),
@@ -129,7 +121,6 @@ export type ToolListChangedNotification = {
   readonly params?: NotificationParams | undefined
 }
 
-/** The shape of {@link ToolListChangedNotification}. */
 export const toolListChangedNotification = shape<ToolListChangedNotification>({
   jsonrpc,
   method: literal('notifications/tools/list_changed'),
@@ -147,7 +138,6 @@ export type ServerNotification =
   | ToolListChangedNotification
   | LoggingMessageNotification
 
-/** The shape of {@link ServerNotification}. */
 export const serverNotification: Shape<ServerNotification> = union([
   cancelledNotification,
   progressNotification,

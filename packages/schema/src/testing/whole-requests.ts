@@ -16,7 +16,6 @@ import { subscriptionsListenRequestParams, type SubscriptionsListenRequestParams
  */
 export type RpcRequestFields = Pick<RpcRequest, 'method' | 'params'>
 
-/** The shape of {@link RpcRequestFields}. */
 export const rpcRequestFields = shape<RpcRequestFields>({ method: string, params: optional(jsonObject) })
 
 /** Opens a stream of notifications that lasts until either side ends it (basic/patterns/subscriptions). */
@@ -27,7 +26,6 @@ export type SubscriptionsListenRequest = {
   readonly params: SubscriptionsListenRequestParams
 }
 
-/** The shape of {@link SubscriptionsListenRequest}. */
 export const subscriptionsListenRequest = shape<SubscriptionsListenRequest>({
   jsonrpc,
   id: requestId,
@@ -43,7 +41,6 @@ export type CompleteRequest = {
   readonly params: CompleteRequestParams
 }
 
-/** The shape of {@link CompleteRequest}. */
 export const completeRequest = shape<CompleteRequest>({
   jsonrpc,
   id: requestId,
@@ -62,7 +59,6 @@ export type DiscoverRequest = {
   readonly params: RequestParams
 }
 
-/** The shape of {@link DiscoverRequest}. */
 export const discoverRequest = shape<DiscoverRequest>({
   jsonrpc,
   id: requestId,
@@ -78,7 +74,6 @@ export type PaginatedRequest = {
   readonly params: PaginatedRequestParams
 }
 
-/** The shape of {@link PaginatedRequest}. */
 export const paginatedRequest = shape<PaginatedRequest>({
   jsonrpc,
   id: requestId,
@@ -94,7 +89,6 @@ export type ListPromptsRequest = {
   readonly params: PaginatedRequestParams
 }
 
-/** The shape of {@link ListPromptsRequest}. */
 export const listPromptsRequest = shape<ListPromptsRequest>({
   jsonrpc,
   id: requestId,
@@ -110,7 +104,6 @@ export type GetPromptRequest = {
   readonly params: GetPromptRequestParams
 }
 
-/** The shape of {@link GetPromptRequest}. */
 export const getPromptRequest = shape<GetPromptRequest>({
   jsonrpc,
   id: requestId,
@@ -126,7 +119,6 @@ export type ListResourcesRequest = {
   readonly params: PaginatedRequestParams
 }
 
-/** The shape of {@link ListResourcesRequest}. */
 export const listResourcesRequest = shape<ListResourcesRequest>({
   jsonrpc,
   id: requestId,
@@ -142,7 +134,6 @@ export type ListResourceTemplatesRequest = {
   readonly params: PaginatedRequestParams
 }
 
-/** The shape of {@link ListResourceTemplatesRequest}. */
 export const listResourceTemplatesRequest = shape<ListResourceTemplatesRequest>({
   jsonrpc,
   id: requestId,
@@ -158,7 +149,6 @@ export type ReadResourceRequest = {
   readonly params: ReadResourceRequestParams
 }
 
-/** The shape of {@link ReadResourceRequest}. */
 export const readResourceRequest = shape<ReadResourceRequest>({
   jsonrpc,
   id: requestId,
@@ -174,7 +164,6 @@ export type ListToolsRequest = {
   readonly params: PaginatedRequestParams
 }
 
-/** The shape of {@link ListToolsRequest}. */
 export const listToolsRequest = shape<ListToolsRequest>({
   jsonrpc,
   id: requestId,
@@ -190,7 +179,6 @@ export type CallToolRequest = {
   readonly params: CallToolRequestParams
 }
 
-/** The shape of {@link CallToolRequest}. */
 export const callToolRequest = shape<CallToolRequest>({
   jsonrpc,
   id: requestId,

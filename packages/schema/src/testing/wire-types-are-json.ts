@@ -8,8 +8,8 @@ import type { CallToolRequest } from './whole-requests.ts'
 type AssertAssignable<Wide, Narrow extends Wide> = Wide | Narrow
 
 /**
- * Checks that wire types are assignable to a JSON object without a cast. Wire types are type aliases for this reason,
- * because interfaces are not assignable.
+ * Wire types must be assignable to a JSON object without a cast. They are type aliases for this reason, because
+ * interfaces are not assignable.
  */
 export type WireTypesAreJson =
   | AssertAssignable<JsonObject, ServerResult>

@@ -2,27 +2,24 @@ import { errorCodes, McpError } from '../basic/mcp-error.ts'
 import { decodeBase64, encodeBase64, isJsonObject, type JsonObject, quoteText } from '@x/core'
 import { type Subschema, collectSubschemas } from '../json-schema/subschemas.ts'
 
-/** A parameter of a tool whose value an HTTP header repeats (basic/transports/streamable-http, custom headers). */
+/** A tool's parameter whose value an HTTP header repeats (basic/transports/streamable-http, custom headers). */
 export interface HeaderParam {
-  /** The part of the header's name after `Mcp-Param-`, with the case that the schema uses. */
+  /** What follows `Mcp-Param-` in the header's name, with the case that the schema uses. */
   readonly name: string
-  /** The property names on the path from the arguments to the parameter. */
+  /** Property names on the path from the arguments to the parameter. */
   readonly path: readonly string[]
   readonly type: 'string' | 'integer' | 'boolean'
 }
 
-/**
- * Header values by name. The names of headers that came over HTTP are case-insensitive. A `Map` implements this
- * interface.
- */
+/** By name, which ignores case in headers that came over HTTP. A `Map` is one. */
 export interface HeaderParams {
   get(name: string): string | undefined
   forEach(visit: (value: string, name: string) => void): void
 }
 
 /**
- * Returns the parameters that a tool's input schema marks with `x-mcp-header`, or the reason why a mark is not allowed.
- * A client over HTTP leaves out a tool with such a mark (basic/transports/streamable-http, schema extension).
+ * Finds the parameters that a tool's input schema marks with `x-mcp-header`, or the reason why a mark is not allowed. A
+ * client over HTTP leaves out a tool with such a mark (basic/transports/streamable-http, schema extension).
  */
 export function parseHeaderParams(
   inputSchema: JsonObject,
@@ -44,9 +41,8 @@ export function parseHeaderParams(
 }
 
 /**
- * Returns the encoded header values of a call's arguments, by {@link HeaderParam.name}. An argument that is absent or
- * `null` has no header. Throws `McpError(invalidParams)` for an integer beyond ±(2^53 - 1), and for text with a lone
- * surrogate.
+ * Encodes a call's arguments as header values, by {@link HeaderParam.name}. One that is absent or `null` has no header.
+ * Throws `McpError(invalidParams)` for an integer beyond ±(2^53 - 1), and for text with a lone surrogate.
  */
 export function encodeHeaderArguments(
   params: readonly HeaderParam[],
@@ -63,8 +59,8 @@ export function encodeHeaderArguments(
 }
 
 /**
- * Checks that each header equals the argument that it repeats, and that an absent argument has no header. Throws
- * `McpError(headerMismatch)`, whose message contains the name of the header and both values
+ * Checks that each header equals the argument that it repeats, and that an absent argument has none. Throws
+ * `McpError(headerMismatch)`, whose message has the name of the header and both values
  * (basic/transports/streamable-http, server validation).
  */
 export function checkHeaderParams(
@@ -83,10 +79,7 @@ export function checkHeaderParams(
 
 const annotationKeyword = 'x-mcp-header'
 
-/**
- * A header name of RFC 9110, section 5.1, with at most 128 characters, because servers limit the length of header
- * names.
- */
+/** RFC 9110, section 5.1. At most 128 characters, because servers limit the length of header names. */
 const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
 
 const headerParamTypes = ['string', 'integer', 'boolean'] as const
@@ -107,10 +100,7 @@ function readAnnotation({ schema, pointer, propertyPath }: Subschema): HeaderPar
 
 type Scalar = string | number | boolean
 
-/**
- * Returns the argument at the path of a parameter. Returns undefined for a value that is not a string, a number or a
- * boolean, because the input schema rejects such a value.
- */
+/** Undefined for what is no string, number or boolean: the input schema rejects it. */
 function readArgument({ path }: HeaderParam, args: JsonObject | undefined): Scalar | undefined {
   let value: unknown = args
   for (const name of path) {
@@ -154,9 +144,9 @@ function describeUnsafeInteger({ path }: HeaderParam): string {
 }
 
 /**
- * Encodes a text as an HTTP header value. Plain ASCII stays unchanged. Any other text becomes `=?base64?…?=` with the
- * Base64 of its UTF-8 bytes (basic/transports/streamable-http, value encoding). Throws `McpError(invalidParams)` for a
- * lone surrogate, which UTF-8 cannot represent.
+ * Encodes a text as an HTTP header value. Plain ASCII stays; any other text becomes `=?base64?…?=` with the Base64 of
+ * its UTF-8 bytes (basic/transports/streamable-http, value encoding). Throws `McpError(invalidParams)` for a lone
+ * surrogate, which UTF-8 cannot represent.
  */
 export function encodeHeaderValue(value: string): string {
   if (plainValuePattern.test(value) && !isSentinel(value)) return value
@@ -168,14 +158,14 @@ export function encodeHeaderValue(value: string): string {
 }
 
 /**
- * Decodes an HTTP header value. Returns `undefined` for a character that a header may not contain, and for Base64 that
- * is not the canonical encoding of a UTF-8 text (basic/transports/streamable-http, value encoding). The caller removes
- * surrounding white space, which is not a part of the value in HTTP.
+ * Decodes an HTTP header value. `undefined` for a character that a header may not contain, and for Base64 that is not
+ * the canonical encoding of a UTF-8 text (basic/transports/streamable-http, value encoding). Remove surrounding white
+ * space before, which is no part of the value in HTTP.
  */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!plainValuePattern.test(value)) return undefined
   if (!isSentinel(value)) return value
-  // In =?base64?= the prefix and the suffix share a character, so that there is no content between them.
+  // In =?base64?= the prefix and the suffix share a character, so there is no content between them.
   return value.length < sentinelPrefix.length + sentinelSuffix.length
     ? undefined
     : decodeEncodedText(value.slice(sentinelPrefix.length, -sentinelSuffix.length))
@@ -185,13 +175,13 @@ const sentinelPrefix = '=?base64?'
 const sentinelSuffix = '?='
 
 /**
- * Visible ASCII, with spaces and tabs between other characters. No text matches in two ways, so that matching takes
- * linear time.
+ * Visible ASCII, with spaces and tabs between other characters. No text matches in two ways, so matching takes linear
+ * time.
  */
 const plainValuePattern = /^(?:[\x21-\x7e]+(?:[\t ]+[\x21-\x7e]+)*)?$/
 
 const encoder = new TextEncoder()
-// A byte order mark is a part of the text here, and not a mark of the encoding.
+// A byte order mark is a part of the text here, and no mark of the encoding.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function isSentinel(value: string): boolean {
@@ -200,8 +190,8 @@ function isSentinel(value: string): boolean {
 
 function decodeEncodedText(base64: string): string | undefined {
   const bytes = decodeBase64(base64)
-  // `decodeBase64` accepts missing padding, spaces and stray bits. With two encodings of one text, a gateway and a server
-  // could see different values, so that only the canonical encoding is accepted.
+  // `decodeBase64` accepts missing padding, spaces and stray bits. With two encodings of one text, a gateway and a
+  // server could see different values, so only the canonical one is accepted.
   if (bytes === undefined || encodeBase64(bytes) !== base64) return undefined
   try {
     return decoder.decode(bytes)
@@ -210,7 +200,7 @@ function decodeEncodedText(base64: string): string | undefined {
   }
 }
 
-/** Reads an own member of peer data, never an inherited one. */
+/** Never an inherited one. */
 function readOwnMember(value: JsonObject, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined
 }
