@@ -1,5 +1,5 @@
 /**
- * Codecs that seal a JSON value into a URL-safe string, and open it again.
+ * Seals a JSON value into a URL-safe string, and opens it again.
  *
  * @module @x/state-codec
  */

@@ -1,8 +1,7 @@
 import type { StateCodec } from './state-codec.ts'
 
 /**
- * Creates a codec that is made when it is first used. A random key needs that: workerd has no random values during its
- * start.
+ * Makes the codec when it is first used. A random key needs that: workerd has no random values during its start.
  *
  * @example
  * const state = lazyState(() => sealedState({ keys: [randomKey()] }))

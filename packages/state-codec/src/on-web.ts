@@ -8,8 +8,8 @@ import { createSealedTokenType, createSignedTokenType } from './token/token-type
 import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
 
 /**
- * Creates the recommended codec, whose tokens are encrypted and authenticated (JWE compact, `dir` and `A256GCM`). A
- * token has at most 32,768 bytes: `seal` throws `StateUsageError` `too_large` for a longer one.
+ * The recommended codec: its tokens are encrypted and authenticated (JWE compact, `dir` and `A256GCM`). A token has at
+ * most 32,768 bytes: `seal` throws `StateUsageError` `too_large` for a longer one.
  *
  * @throws StateUsageError for invalid keys or options.
  */
@@ -18,7 +18,7 @@ export function sealedState(options: KeyedOptions): StateCodec {
 }
 
 /**
- * Creates a codec whose tokens are readable and authenticated (JWS compact, `HS256`).
+ * Its tokens are readable and authenticated (JWS compact, `HS256`).
  *
  * @throws StateUsageError for invalid keys or options.
  */
@@ -27,8 +27,8 @@ export function signedState(options: KeyedOptions): StateCodec {
 }
 
 /**
- * Creates a codec without protection, for development. Every program can read and alter its tokens. The codec checks
- * the context of a token, but in a forged token the forger chose it.
+ * For development: without protection, so that every program can read and alter the tokens. The context of a token is
+ * checked, but in a forged token the forger chose it.
  *
  * @throws StateUsageError unless the options contain `insecure: true`.
  */
@@ -37,8 +37,8 @@ export function plainState(options: PlainOptions): StateCodec {
 }
 
 /**
- * Creates a codec for values that are too large for a token, up to 1,048,576 characters of JSON with their context. It
- * keeps the value in a store, and its tokens are random handles.
+ * For values that are too large for a token, up to 1,048,576 characters of JSON with their context. The value stays in
+ * a store, and its token is a random handle.
  *
  * @throws StateUsageError for invalid options.
  */
@@ -47,9 +47,9 @@ export function storedState(options: StoredOptions): StateCodec {
 }
 
 /**
- * Creates a codec that migrates from `storedState` to another codec in phases, without losing a token. A program can
- * advance to the next phase or return to the previous one. During a rolling deployment, instances may be in two
- * adjacent phases. `report()` says when to advance.
+ * Moves from `storedState` to another codec in phases, without losing a token. You can go to the next phase or back to
+ * the previous one; during a rolling deployment, instances may be in two adjacent phases. `report()` says when to
+ * advance.
  *
  * @throws StateUsageError for invalid options.
  */
@@ -58,8 +58,8 @@ export function migratingState(options: MigratingOptions): MigratingCodec {
 }
 
 /**
- * Wraps a codec so that each token opens only once, across all instances that share the store. A peer that did not
- * receive the response cannot send the same token again.
+ * Lets each token open only once, across all instances that share the store. A peer that did not receive the response
+ * cannot send the same token again.
  *
  * @throws StateUsageError for a codec without `lifetimeMs`.
  */

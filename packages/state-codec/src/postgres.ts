@@ -1,5 +1,5 @@
 /**
- * A store of states in PostgreSQL.
+ * Keeps states in PostgreSQL.
  *
  * @module @x/state-codec/postgres
  */
@@ -21,16 +21,16 @@ import {
 
 export type { OwnerQuotaOptions } from './store/owner-quota.ts'
 
-/** The part of a PostgreSQL client that the store uses. A `Pool` of `pg` implements it. */
+/** As much of a PostgreSQL client as the store uses. A `Pool` of `pg` has it. */
 export interface PostgresPool {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
 }
 
 /** Options of {@link postgresStore}. */
 export interface PostgresStoreOptions extends OwnerQuotaOptions {
-  /** The name of the table, optionally with the name of its schema. Default: `mcp_state`. */
+  /** Name of the table, optionally with that of its schema. Default: `mcp_state`. */
   readonly table?: string | undefined
-  /** The time limit of a query, in milliseconds. Default: 5000. */
+  /** Time limit of a query, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number | undefined
 }
 
@@ -41,7 +41,8 @@ const storeOptionTable = {
 } satisfies OptionTable<PostgresStoreOptions>
 
 /**
- * A store in PostgreSQL. Expired rows stay until `removeExpiredRows` deletes them. It owns the pool that it made of a URL.
+ * A store in PostgreSQL. Expired rows stay until `removeExpiredRows` deletes them. A pool that it made of a URL is its
+ * own.
  */
 export interface PostgresStore extends StateStore {
   /** Deletes expired rows and returns their number. Call it from a timer on one instance. */
@@ -51,13 +52,13 @@ export interface PostgresStore extends StateStore {
 }
 
 /**
- * Creates a store in a PostgreSQL table. Takes a URL, or the application's own pool, which is not closed. A URL needs the
- * package `pg`. {@link stateTableSql} returns the SQL that creates the table.
+ * Keeps states in a table of PostgreSQL. Takes a URL, or your own pool, which is not closed. A URL needs the package
+ * `pg`. {@link stateTableSql} has the SQL that creates the table.
  *
- * The methods of the store throw `StateError` with `unavailable` when PostgreSQL cannot be reached, and with `quota`
- * for an owner whose quota is full. Additions that run at the same time do not see one another, so that an owner may
- * exceed the quota by the number of connections. Add an `error` listener to a pool of your own. Without a listener, `pg`
- * ends the process when an idle connection breaks.
+ * Its methods throw `StateError` with `unavailable` when PostgreSQL cannot be reached, and with `quota` for an owner
+ * whose quota is full. Additions that run at the same time do not see one another, so an owner may exceed the quota by
+ * the number of connections. Add an `error` listener to a pool of your own: without one, `pg` ends the process when an
+ * idle connection breaks.
  *
  * @throws StateUsageError for an invalid table name, and RangeError for an invalid quota.
  */
@@ -91,7 +92,6 @@ export function postgresStore(database: string | PostgresPool, options: Postgres
 
 type Query = (text: string, values: unknown[]) => Promise<readonly unknown[]>
 
-/** Creates the operations that are the same for every owner. */
 function createTableOperations(table: string, query: Query): SharedOperations {
   return {
     async get(key) {
@@ -123,9 +123,9 @@ function buildAddSql(table: string): string {
 }
 
 /**
- * Returns the SQL that adds a value if it fits into the quota of its owner. Through the index, it reads only unexpired
- * rows of the owner, and at most as many rows as the quota allows. `statement_timestamp()` is constant within a
- * statement, which the use of the index requires.
+ * Adds a value if it fits into its owner's quota. Through the index, it reads only unexpired rows of the owner, and at
+ * most as many as the quota allows. `statement_timestamp()` is constant within a statement, which the use of the index
+ * requires.
  */
 function buildAddOwnedSql(table: string): string {
   return `WITH own AS (
@@ -147,11 +147,9 @@ function buildAddOwnedSql(table: string): string {
 
 interface AddOwnedRow {
   readonly isAdded: boolean
-  /** True if the key had an unexpired value before. */
   readonly wasPresent: boolean
   readonly entryCount: number
   readonly characterCount: number
-  /** Milliseconds until the first value of the owner expires. */
   readonly soonestExpiryMs: number
 }
 
@@ -167,9 +165,8 @@ function parseAddOwnedRow(row: unknown): AddOwnedRow {
 }
 
 /**
- * Returns the idempotent SQL that creates the table of {@link postgresStore}, for a migration tool. The first statement
- * takes a lock until the end of the transaction, because `IF NOT EXISTS` alone fails when several instances start
- * together.
+ * Idempotent SQL that creates the table of {@link postgresStore}, for a migration tool. The first statement takes a
+ * lock until the end of the transaction, because `IF NOT EXISTS` alone fails when several instances start together.
  *
  * @throws StateUsageError for an invalid table name.
  */
@@ -189,8 +186,8 @@ CREATE INDEX IF NOT EXISTS "${indexName}_owner" ON ${tableName} (owner, expires_
 }
 
 /**
- * Creates the table of {@link postgresStore} if it does not exist. Several instances may call it at the same time,
- * because PostgreSQL runs the statements of one query in one transaction.
+ * Creates the table of {@link postgresStore} if it does not exist. Several instances may do so at once, because
+ * PostgreSQL runs the statements of one query in one transaction.
  */
 export async function createStateTable(database: string | PostgresPool, table?: string): Promise<void> {
   if (typeof database !== 'string')
@@ -218,7 +215,7 @@ function storedValueOf(row: unknown): string | undefined {
   return typeof row.value === 'string' ? row.value : undefined
 }
 
-/** A table name cannot be a query parameter, so it is validated against a grammar and quoted. */
+/** No query parameter can be a table name, so the name is checked against a grammar and quoted. */
 function quoteTableName(table: string): string {
   if (typeof table === 'string' && /^[a-z_][a-z0-9_]{0,62}(\.[a-z_][a-z0-9_]{0,62})?$/.test(table))
     return table

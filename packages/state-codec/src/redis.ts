@@ -1,5 +1,5 @@
 /**
- * A store of states in Redis.
+ * Keeps states in Redis.
  *
  * @module @x/state-codec/redis
  */
@@ -24,8 +24,8 @@ import {
 export type { OwnerQuotaOptions } from './store/owner-quota.ts'
 
 /**
- * The part of a Redis client that the store uses. A connected client of `@redis/client` or `redis` implements it, and
- * so does a pool of such clients.
+ * As much of a Redis client as the store uses. A connected client of `@redis/client` or `redis` has it, and so does a
+ * pool of such clients.
  */
 export interface RedisClient {
   sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>
@@ -33,9 +33,9 @@ export interface RedisClient {
 
 /** Options of {@link redisStore}. */
 export interface RedisStoreOptions extends OwnerQuotaOptions {
-  /** The prefix of every key. Default: `mcp:`. For a Redis cluster, use a prefix with a hash tag, such as `{mcp}:`. */
+  /** Begins every key. Default: `mcp:`. For a Redis cluster, use a prefix with a hash tag, such as `{mcp}:`. */
   readonly prefix?: string | undefined
-  /** The time limit of a command, in milliseconds. Default: 5000. */
+  /** Time limit of a command, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number | undefined
 }
 
@@ -45,19 +45,19 @@ const storeOptionTable = {
   timeoutMs: defaultTimeoutMs,
 } satisfies OptionTable<RedisStoreOptions>
 
-/** A store in Redis. It owns the client that it made of a URL. */
+/** A store in Redis. A client that it made of a URL is its own. */
 export interface RedisStore extends StateStore {
   /** Closes the client. Does nothing for a client of the application. */
   close(): Promise<void>
 }
 
 /**
- * Creates a store in Redis 7.0 or later, or Valkey. Takes a URL, or the application's own connected client, which is not
- * closed. A URL needs the package `@redis/client`. Redis itself removes expired values. Scripts (`EVAL`) count the
- * values of each owner. The time of a script is proportional to the number of values that have expired.
+ * Keeps states in Redis 7.0 or later, or Valkey. Takes a URL, or your own connected client, which is not closed. A URL
+ * needs the package `@redis/client`. Redis itself removes expired values. Scripts (`EVAL`) count the values of each
+ * owner, in a time proportional to the number of values that have expired.
  *
- * The methods of the store throw {@link StateError} with `unavailable` when Redis cannot be reached, and with `quota`
- * for an owner whose quota is full.
+ * Its methods throw {@link StateError} with `unavailable` when Redis cannot be reached, and with `quota` for an owner
+ * whose quota is full.
  *
  * @throws RangeError for an invalid quota.
  */
@@ -70,7 +70,7 @@ export function redisStore(redis: string | RedisClient, options: RedisStoreOptio
   const operations = createRedisOperations(send, prefix)
   return {
     async add(key, value, ttlMs) {
-      // This is one command, so that two instances cannot both add the same key.
+      // One command, so that two instances cannot both add the same key.
       return (await send(['SET', prefix + key, prependOwner('', value), 'NX', 'PX', toWholeMsText(ttlMs)])) !== null
     },
     ...operations,
@@ -82,7 +82,6 @@ export function redisStore(redis: string | RedisClient, options: RedisStoreOptio
 
 type SendCommand = (args: string[]) => Promise<unknown>
 
-/** Creates the operations that are the same for every owner. They read the owner of a value from the stored text. */
 function createRedisOperations(send: SendCommand, prefix: string): SharedOperations {
   const readOwnedEntry = async (key: string): Promise<OwnedEntry | undefined> => {
     const entryHead = await send(['GETRANGE', prefix + key, '0', String(maxOwnerPrefixLength)])
@@ -109,7 +108,7 @@ function createRedisOperations(send: SendCommand, prefix: string): SharedOperati
     },
     async expire(key, ttlMs) {
       const ownedEntry = await readOwnedEntry(key)
-      // `LT` keeps an earlier expiry. Redis 7.0 and Valkey support it.
+      // `LT` keeps an earlier expiry. Redis 7.0 and Valkey have it.
       if (ownedEntry === undefined) await send(['PEXPIRE', prefix + key, toWholeMsText(ttlMs), 'LT'])
       else await runOwnerScript(key, ownedEntry, { text: expireScript, values: [toWholeMsText(ttlMs)] })
     },
@@ -139,7 +138,6 @@ interface Script {
   readonly values: readonly string[]
 }
 
-/** Runs a script and returns the whole numbers in its reply. */
 async function evaluateScript(
   send: SendCommand,
   { text, keys, values }: Script & { readonly keys: readonly string[] },
@@ -148,10 +146,7 @@ async function evaluateScript(
   return Array.isArray(reply) ? reply.map(Number) : []
 }
 
-/**
- * Returns two keys of an owner: the key of the sorted set with the owner's values by expiry, and the key of the number
- * of their characters.
- */
+/** Two keys: the sorted set with the owner's values by expiry, and the number of their characters. */
 function buildOwnerKeys(prefix: string, owner: string): readonly string[] {
   return [`${prefix}owner:${owner}`, `${prefix}owner-characters:${owner}`]
 }
@@ -162,8 +157,8 @@ const rejectedReply = -1
 const currentTimeLua = `local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`
 
-// A member of an owner's sorted set is the size of a value, a colon and the key of the value. The score of the member
-// is the time when the value expires.
+// A member of an owner's sorted set is the size of a value, a colon and the key of the value. Its score is when the
+// value expires.
 const addScript = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return {0} end
 ${currentTimeLua}
@@ -208,23 +203,18 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4], 'LT')
 redis.call('ZADD', KEYS[2], 'XX', 'LT', now + tonumber(ARGV[4]), ARGV[2])
 return {1}`
 
-/** The owner of a value in Redis, and the number of characters that count against the owner's quota. */
 interface OwnedEntry {
   readonly owner: string
   readonly entryLength: number
-  /** The text before the value, which names the owner. */
   readonly ownerPrefix: string
 }
 
 const ownerMark = '\u0000'
 
-/** The maximum length of the text before a value: two marks, a digest of 43 characters, a colon and a size. */
+/** Two marks, a digest of 43 characters, a colon and a size. */
 const maxOwnerPrefixLength = 64
 
-/**
- * Adds the owner to the front of a value. A value without an owner stays unchanged, unless it begins with the mark of
- * an owner.
- */
+/** A value without an owner stays unchanged, unless it begins with the mark of an owner. */
 function prependOwner(owner: string, value: string): string {
   return owner === '' && !value.startsWith(ownerMark) ? value : `${ownerMark}${owner}${ownerMark}${value}`
 }

@@ -1,6 +1,6 @@
 import type { JsonValue, Runtime } from '@x/core'
 
-/** Converts between a JSON value and a URL-safe string that an untrusted peer may carry. */
+/** Turns a JSON value into a URL-safe string that an untrusted peer may carry, and back. */
 export interface StateCodec {
   /**
    * Seals a value into a token.
@@ -16,15 +16,15 @@ export interface StateCodec {
    * @throws StateError for every token that must not be trusted. The `code` of the error is only for the operator.
    */
   open(token: string, context: OpenOptions): Promise<JsonValue>
-  /** The longest time in milliseconds during which a token of this codec can open. */
+  /** How long a token of this codec can open at most, in milliseconds. */
   readonly lifetimeMs?: number | undefined
   /**
-   * True if a token opens once, except with the option `reusable`. A server then opens the token of a call only when it
-   * can continue the call.
+   * True if a token opens once, except with the option `reusable`. A server then opens a call's token only when it can
+   * continue the call.
    */
   readonly opensOnce?: boolean | undefined
   /**
-   * Resolves when the store of the codec answers. A server calls it to find out whether it is ready. Absent in a codec
+   * Resolves when the codec's store answers. A server calls it to find out whether it is ready. Absent in a codec
    * without a store.
    *
    * @throws StateError with `unavailable` when the store cannot be reached.
@@ -35,73 +35,70 @@ export interface StateCodec {
 /** What a token is for. Except for `owner`, it must be equal when the token is sealed and when it is opened. */
 export interface TokenContext {
   /**
-   * The purpose of the token, 1 to 256 characters. The keys of a codec are derived from the purpose. Readable tokens
-   * contain it in their header.
+   * What the token is for, 1 to 256 characters. The keys of a codec are derived from it, and readable tokens have it in
+   * their header.
    */
   readonly purpose: string
   /**
-   * Member names that are frequent in the values of this purpose, at most 50. `sealedState` leaves these names out of
-   * its tokens, which are shorter then. The list is a part of the token format. Every instance must have the same names
-   * in the same order, and a new name must be added at the end.
+   * Frequent member names in the values of this purpose, at most 50. `sealedState` leaves them out of its tokens, which
+   * are shorter then. The list is a part of the token format: every instance must have the same names in the same
+   * order, and a new name goes to the end.
    */
   readonly memberNames?: readonly string[] | undefined
-  /**
-   * The service that the token is for. It replaces the `audience` of the codec. All instances of the service use the
-   * same name.
-   */
+  /** Service that the token is for, in place of the codec's `audience`. All its instances use the same name. */
   readonly audience?: string | undefined
   /**
-   * A value that the token is bound to, such as a principal, a method and its arguments. It may be any JSON value.
-   * The token contains only its digest.
+   * What the token is bound to, such as a principal, a method and its arguments. It may be any JSON value. The token
+   * contains only its digest.
    */
   readonly binding?: JsonValue | undefined
   /**
-   * The owner of the values that a codec writes to its store. The owner's quota in the store limits them. The owner is
-   * not sealed into the token, so that a caller with another owner can open the token.
+   * Owner of what a codec writes to its store, whose quota there limits it. It is not sealed into the token, so a
+   * caller with another owner can open the token.
    */
   readonly owner?: string | undefined
 }
 
-/** The options for opening a token. */
+/** How to open a token. */
 export interface OpenOptions extends TokenContext {
   /**
-   * A function that every codec calls before `open` resolves. A server learns from it when a call began, which is why
-   * a codec of your own must call it too, or pass the options on to the codec that it wraps.
+   * Called by every codec before `open` resolves. A server takes from it when a call began, so a codec of your own must
+   * call it too, or pass the options on to the codec that it wraps.
    */
   readonly onOpen?: ((times: TokenTimes) => void) | undefined
   /**
-   * True for a token that arrives with many requests, such as the token of a session. A codec with keys may then keep
-   * decrypted contents in memory, at most 512 of them. It checks the context at every opening. Default: false.
+   * For a token that arrives with many requests, such as that of a session. A codec with keys may then keep decrypted
+   * contents in memory, at most 512 of them. It checks the context at every opening. Default: false.
    */
   readonly cacheContent?: boolean | undefined
   /**
-   * True for a token that a peer sends again and again, such as the id of a session or of a task. `singleUseState` then
+   * For a token that a peer sends again and again, such as the id of a session or of a task. `singleUseState` then
    * opens it like the wrapped codec, and does not remember it. Default: false.
    */
   readonly reusable?: boolean | undefined
 }
 
-/** The times of a token that was opened. */
+/** Times of a token that was opened. */
 export interface TokenTimes {
-  /** Milliseconds until the token expires, by the clock of the codec. */
+  /** Until the token expires, by the codec's clock. */
   readonly ttlMs: number
-  /** The start of the token's flow, in milliseconds since the epoch, as `seal` was given it. */
+  /** When the token's flow began, in milliseconds since the epoch, as given to `seal`. */
   readonly since: number
 }
 
-/** The context of a new token, and its lifetime. */
+/** Context and lifetime of a new token. */
 export interface SealOptions extends TokenContext {
   /**
-   * The start of the token's flow, in milliseconds since the epoch. A flow is a series of tokens in which each token
-   * continues the previous one. Default: now.
+   * When the token's flow began, in milliseconds since the epoch. A flow is a series of tokens, each of which continues
+   * the one before. Default: now.
    */
   readonly since?: number | undefined
-  /** The lifetime of this token in milliseconds. It replaces the `ttlMs` of the codec. */
+  /** Lifetime of this token in milliseconds, in place of the codec's `ttlMs`. */
   readonly ttlMs?: number | undefined
   /**
-   * A token of this codec that was just opened, and whose value the new value replaces. A codec with a store deletes
-   * the replaced value when the new token is opened, or otherwise 10 minutes from now. Until then the old token still
-   * opens, because the response with the new token may be lost.
+   * A token of this codec that was just opened, and whose value the new one replaces. A codec with a store deletes the
+   * replaced value when the new token is opened, or else in 10 minutes. Until then the old token still opens, because
+   * the response with the new one may be lost.
    */
   readonly replaces?: string | undefined
 }
@@ -109,39 +106,38 @@ export interface SealOptions extends TokenContext {
 /** Options that every codec has. */
 export interface CodecOptions {
   /**
-   * The service that the tokens are for. It must be equal on all instances of the service, and different from the
-   * audience of every other service with the same keys.
+   * Service that the tokens are for: equal on all its instances, and different from the audience of every other service
+   * with the same keys.
    */
   readonly audience?: string | undefined
-  /** The lifetime of a token, in milliseconds. Default: one hour. */
+  /** Lifetime of a token, in milliseconds. Default: one hour. */
   readonly ttlMs?: number | undefined
-  /** The longest time in milliseconds from the start of a flow to the last use of its tokens. Default: 24 hours. */
+  /** Milliseconds from the start of a flow to the last use of its tokens. Default: 24 hours. */
   readonly maxAgeMs?: number | undefined
-  /** The clock. Default: the clock of the platform. */
+  /** Default: the platform's clock. */
   readonly runtime?: Pick<Runtime, 'now'> | undefined
 }
 
-/** A key-value store. Each of its operations is atomic across all instances that share the store. */
+/** Keys and values. Each operation is atomic across all instances that share the store. */
 export interface StateStore {
   /**
    * Adds a value that expires after `ttlMs` milliseconds. Returns `false` and changes nothing if the key has an
    * unexpired value.
    */
   add(key: string, value: string, ttlMs: number): Promise<boolean>
-  /** Returns the unexpired value of a key, or undefined if there is none. */
+  /** Undefined if the key has no unexpired value. */
   get(key: string): Promise<string | undefined>
   /** Deletes a key if it exists. */
   delete(key: string): Promise<void>
   /**
    * Makes a key expire after `ttlMs` milliseconds, unless it expires earlier anyway. Does nothing for an absent key. In
-   * a store without this operation, a replaced value stays until the new value is read, or until the replaced value
-   * expires.
+   * a store without this operation, a replaced value stays until the new one is read, or until it expires.
    */
   expire?(key: string, ttlMs: number): Promise<void>
   /**
-   * Returns a view of the store for one owner. Values that the view adds count against the quota of the owner, so that
-   * one owner cannot fill the store for all others. When the quota is full, `add` rejects with a `StateError` with the
-   * code `quota`. In a store without this operation, owners have no quotas.
+   * A view of the store for one owner, whose quota limits what the view adds, so that no owner can fill the store for
+   * all others. When the quota is full, `add` rejects with a `StateError` with the code `quota`. In a store without
+   * this operation, owners have no quotas.
    */
   forOwner?: ((owner: string) => StateStore) | undefined
 }

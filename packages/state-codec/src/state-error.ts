@@ -1,4 +1,4 @@
-/** The reason why a token was rejected, for the operator's log. */
+/** Why a token was rejected, for the operator's log. */
 export type StateErrorCode =
   /**
    * The text is not a token of this codec. It is truncated, extended or in another encoding, or another codec made it.
@@ -37,17 +37,17 @@ export type StateErrorCode =
   /** The owner's quota in the store is full. `StateError.quota` names the kind of the quota. */
   | 'quota'
 
-/** The quota that an owner has reached. */
+/** Which quota an owner has reached. */
 export interface StateQuota {
   /**
-   * The kind of the quota in the ledger: `states` limits the number of values, and `bytes` limits the number of their
-   * characters. The `detail` of the error names the option of the store.
+   * Kind of the quota in the ledger: `states` limits how many values there are, and `bytes` how many characters they
+   * have. The `detail` of the error names the option of the store.
    */
   readonly limit: 'states' | 'bytes'
   readonly max: number
 }
 
-/** The parts of a {@link StateError} other than its code and detail. */
+/** What a {@link StateError} has beside its code and detail. */
 export interface StateErrorOptions {
   readonly cause?: unknown
   readonly retryAfterMs?: number | undefined
@@ -55,7 +55,7 @@ export interface StateErrorOptions {
 }
 
 /**
- * The error for a rejected token, or for a store that failed.
+ * A token was rejected, or a store failed.
  *
  * `message` may be sent to a peer. It is the same for every problem of a token, and differs only for a problem of the
  * store. `code`, `detail` and `cause` are for the log.
@@ -63,14 +63,14 @@ export interface StateErrorOptions {
 export class StateError extends Error {
   override readonly name = 'StateError'
   readonly code: StateErrorCode
-  /** A description of the failure. It contains neither the token nor the value nor a key. */
+  /** Describes the failure, without the token, the value or a key. */
   readonly detail: string
   /**
    * Milliseconds until another attempt may succeed. Present only for a full store or a full quota of an owner, if the
    * time is known.
    */
   readonly retryAfterMs: number | undefined
-  /** The quota that was reached. Present only with the code `quota`. */
+  /** Which quota was reached. Present only with the code `quota`. */
   readonly quota: StateQuota | undefined
 
   constructor(code: StateErrorCode, detail: string, options: StateErrorOptions = {}) {
@@ -87,12 +87,12 @@ function publicMessageOf(code: StateErrorCode): string {
   return code === 'quota' ? 'The quota of the state store is reached' : 'Invalid or expired state'
 }
 
-/** Returns true if a value is a {@link StateError}, even if it comes from another copy of this package. */
+/** True for a {@link StateError}, also one of another copy of this package. */
 export function isStateError(error: unknown): error is StateError {
   return error instanceof Error && error.name === 'StateError' && 'code' in error && 'detail' in error
 }
 
-/** The kind of mistake that a program made in its use of a codec. */
+/** What a program did wrong with a codec. */
 export type StateUsageErrorCode =
   /** An option, or a part of the context that the program gave, is invalid. */
   | 'configuration'
@@ -103,7 +103,7 @@ export type StateUsageErrorCode =
   /** A value would make a token that exceeds the limit. */
   | 'too_large'
 
-/** A mistake in the program or its configuration. The message describes the mistake, and must not be sent to a peer. */
+/** The program or its configuration is wrong. The message describes the mistake, and must not be sent to a peer. */
 export class StateUsageError extends Error {
   override readonly name = 'StateUsageError'
   readonly code: StateUsageErrorCode
@@ -114,7 +114,7 @@ export class StateUsageError extends Error {
   }
 }
 
-/** Returns true if a value is a {@link StateUsageError}, from this copy of the package or another. */
+/** True for a {@link StateUsageError}, also one of another copy of this package. */
 export function isStateUsageError(error: unknown): error is StateUsageError {
   return error instanceof Error && error.name === 'StateUsageError' && 'code' in error
 }

@@ -2,22 +2,20 @@ import { isJsonArray, type JsonObject, type JsonValue } from '@x/core'
 import { StateUsageError } from '../state-error.ts'
 
 /**
- * The maximum depth of a value. The limit protects the call stack. It is higher than 256, the default limit of protocol
- * messages, because a binding may contain the arguments of a message.
+ * Protects the call stack. More than 256, which messages may have by default, because a binding may contain the
+ * arguments of a message.
  */
 export const maxDepth = 300
 
-/** The number of keys up to which an insertion sort is faster than `sort`. */
+/** Up to so many keys, an insertion sort is faster than `sort`. */
 const insertionSortLimit = 16
 
-/**
- * The length in characters up to which a character loop is faster than `JSON.stringify` with `loneSurrogatePattern`.
- */
+/** Up to so many characters, a loop is faster than `JSON.stringify` with `loneSurrogatePattern`. */
 const maxScannedLength = 64
 const loneSurrogatePattern = /\p{Surrogate}/u
 
 /**
- * Returns the canonical text of a JSON value (RFC 8785). Equal values have equal texts.
+ * RFC 8785: equal values have equal texts.
  *
  * @throws StateUsageError with `not_json` for a value that JSON cannot carry.
  */
@@ -54,7 +52,7 @@ function canonicalizeObject(value: JsonObject, depth: number): string {
   return `{${members}}`
 }
 
-/** Sorts keys by UTF-16 code units, which is the order of string comparison (RFC 8785, 3.2.3). */
+/** By UTF-16 code units, as strings compare (RFC 8785, 3.2.3). */
 function sortKeys(keys: string[]): readonly string[] {
   if (keys.length > insertionSortLimit) return keys.sort()
   const sortedKeys: string[] = []
@@ -77,7 +75,7 @@ function insertSorted(sortedKeys: string[], key: string): void {
 
 function canonicalizeNumber(value: number): string {
   if (!Number.isFinite(value)) throw new StateUsageError('not_json', `JSON cannot carry ${value}`)
-  // Writes -0 as 0, and every other number as ECMAScript does, as RFC 8785 requires.
+  // -0 becomes 0, and every other number is as ECMAScript writes it, as RFC 8785 requires.
   return JSON.stringify(value)
 }
 
@@ -89,9 +87,7 @@ function canonicalizeString(value: string): string {
   return JSON.stringify(value)
 }
 
-/**
- * Returns true if a text contains only ASCII characters that JSON does not escape. Most member names are such texts.
- */
+/** ASCII that JSON does not escape. Most member names are such texts. */
 function isUnescapedAscii(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const charCode = text.charCodeAt(at)

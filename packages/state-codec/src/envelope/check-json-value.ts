@@ -5,7 +5,7 @@ import { maxDepth } from './canonical-json.ts'
 const stateRules: JsonRules = { maxDepth, acceptsObject: isPlainObject }
 
 /**
- * Rejects values that `JSON.stringify` would change silently: a `Date`, a `Map`, `NaN`, a function.
+ * Rejects what `JSON.stringify` would change silently: a `Date`, a `Map`, `NaN`, a function.
  *
  * @throws StateUsageError with `not_json` and the path of the value.
  */

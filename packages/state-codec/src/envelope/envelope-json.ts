@@ -11,17 +11,16 @@ import { StateError } from '../state-error.ts'
 import type { Envelope, ReplacedValue } from './envelope.ts'
 
 /**
- * Serializes an envelope as a JSON array, which is the content of every token and of every value in a store. The first
- * three items are the time of sealing, the milliseconds until expiry, and the milliseconds since the start of the flow.
- * Then come the digest of the binding or null, the value, the audience or null, and the replaced value. Absent items at
- * the end are left out.
+ * Writes an envelope as a JSON array, the content of every token and of every value in a store: the time of sealing,
+ * the milliseconds until expiry, and the milliseconds since the start of the flow; then the digest of the binding or
+ * null, the value, the audience or null, and the replaced value. Absent items at the end are left out.
  *
  * @param memberNames Member names that are not written into the text. See `TokenContext.memberNames`.
  */
 export function stringifyEnvelope(envelope: Envelope, memberNames: readonly string[] = []): string {
   const { at, until, since, aud, bind, replaces, value } = envelope
-  // Concatenation costs half as much as `JSON.stringify`. It is safe here, because times are finite and a digest needs
-  // no escapes.
+  // Concatenation costs half as much as `JSON.stringify`, and is safe here: times are finite and a digest needs no
+  // escapes.
   const bindingText = bind === undefined ? 'null' : `"${bind}"`
   const valueText = stringifyWellFormed(packMembers(value, memberNames))
   const text = `[${at},${shortestNumber(until - at)},${at - since},${bindingText},${valueText}`
@@ -31,13 +30,13 @@ export function stringifyEnvelope(envelope: Envelope, memberNames: readonly stri
   return `${text},${audienceText},${JSON.stringify([replaces.key, replaces.at])}]`
 }
 
-/** Writes an hour as `36e5`, which every JSON parser reads as 3600000. */
+/** An hour is `36e5`, which every JSON parser reads as 3600000. */
 function shortestNumber(value: number): string {
   return value !== 0 && value % 1e5 === 0 ? `${value / 1e5}e5` : String(value)
 }
 
 /**
- * Parses a text of {@link stringifyEnvelope}.
+ * Reads what {@link stringifyEnvelope} wrote.
  *
  * @throws StateError with `malformed` for any other text.
  */
@@ -58,10 +57,9 @@ export function parseEnvelope(text: string, memberNames: readonly string[] = [])
 }
 
 /**
- * Converts a value into an array that does not contain the given member names. For an object, the first item is a
- * number whose bits mark the names that the object has. The values of these members follow in the order of the names,
- * and then an object with all other members, if there are any. For any other value, the array contains null and the
- * value.
+ * Leaves the given member names out. For an object, the first item is a number whose bits mark the names that the
+ * object has; the values of these members follow in the order of the names, and then an object with all other members,
+ * if there are any. For any other value, the array has null and the value.
  */
 function packMembers(value: JsonValue, memberNames: readonly string[]): JsonValue {
   if (memberNames.length === 0) return value
@@ -79,7 +77,6 @@ function packMembers(value: JsonValue, memberNames: readonly string[]): JsonValu
   return otherMembers === undefined ? [nameBits, ...packedValues] : [nameBits, ...packedValues, otherMembers]
 }
 
-/** Returns the members whose names are not in the list. Undefined if there are none, as in most values. */
 function otherMembersOf(value: JsonObject, memberNames: readonly string[]): JsonObject | undefined {
   let otherMembers: Record<string, JsonValue> | undefined
   for (const name of Object.keys(value)) {

@@ -11,42 +11,38 @@ import { StateError, StateUsageError } from '../state-error.ts'
 import { checkJsonValue } from './check-json-value.ts'
 import { canonicalizeJson } from './canonical-json.ts'
 
-/** Returns the SHA-256 digest of a text's UTF-8 bytes in Base64url. */
+/** SHA-256 of a text's UTF-8 bytes, in Base64url. */
 export type DigestFunction = (text: string) => Promise<string> | string
 
-/** The values that are needed to write and check a context. */
 interface EnvelopeSettings {
   readonly codecOptions: ResolvedCodecOptions
-  /** The digest of the given binding, from {@link digestBinding}. */
   readonly bindingDigest: string | undefined
 }
 
-/** A value in a store that another value replaces. */
+/** Another value replaces it in the store. */
 export interface ReplacedValue {
-  /** The key of the value in the store. */
   readonly key: string
-  /** The time when the value was replaced, in milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly at: number
 }
 
-/** The content of a token. Times are milliseconds since the epoch. */
+/** What a token contains. Times are milliseconds since the epoch. */
 export interface Envelope {
   readonly at: number
   readonly until: number
   readonly since: number
   readonly aud?: string | undefined
-  /** The digest of the binding: 132 bits in Base64url. */
+  /** Digest of the binding: 132 bits in Base64url. */
   readonly bind?: string | undefined
   readonly replaces?: ReplacedValue | undefined
   readonly value: JsonValue
 }
 
-/** The length in characters of a binding's digest. */
 const digestLength = 22
 
 /**
- * Returns the digest of a given binding, or `undefined` without a binding. This step is separate, because it is the
- * only one that may be asynchronous. A promise for every envelope would cost more than all other steps.
+ * `undefined` without a binding. A step of its own, because it alone may be asynchronous: a promise for every envelope
+ * would cost more than all other steps.
  *
  * @throws StateUsageError for a binding that has no canonical form.
  */
@@ -58,13 +54,6 @@ export function digestBinding({ binding }: TokenContext, digest: DigestFunction)
     : fullDigest.then((text) => text.slice(0, digestLength))
 }
 
-/**
- * Puts a value and its context into an envelope.
- *
- * @throws StateError with `too_old` when the flow exceeds its maximum age. Otherwise a user could be asked a question
- * whose answer would be rejected.
- * @throws StateUsageError for a value or a context that cannot be sealed.
- */
 export function createEnvelope(
   value: JsonValue,
   context: SealOptions,
@@ -79,8 +68,8 @@ export function createEnvelope(
 }
 
 /**
- * Returns the value of an envelope if its context matches. All of it is checked before the first failure is thrown, so
- * that the time does not reveal what failed.
+ * Returns the value if the context matches. All of it is checked before the first failure is thrown, so that the time
+ * does not reveal what failed.
  *
  * @throws StateError when a part of the context differs.
  */
@@ -146,16 +135,16 @@ function findBindingFailure(
   return new StateError('binding', detail)
 }
 
-/** Compares the texts of two digests in constant time. */
+/** In constant time. */
 function areDigestsEqual(one: string, other: string): boolean {
   let difference = one.length ^ other.length
-  // Past the end of a text, `charCodeAt` returns NaN, which counts as 0. The lengths differ in that case.
+  // Past the end of a text, `charCodeAt` returns NaN, which counts as 0. The lengths differ then.
   for (let index = 0; index < digestLength; index++) difference |= one.charCodeAt(index) ^ other.charCodeAt(index)
   return difference === 0
 }
 
 /**
- * Checks that `open` was given a string.
+ * `open` needs a string.
  *
  * @throws StateUsageError for any other value, which is a mistake of the program and not of a peer.
  */
@@ -174,14 +163,13 @@ export const codecOptionTable = {
   runtime: { default: platformRuntime },
 } satisfies OptionTable<CodecOptions>
 
-/** The options of a codec with every default filled in. */
 export type ResolvedCodecOptions = ResolvedOptions<CodecOptions, typeof codecOptionTable>
 
-/** The accepted difference between the clocks of two instances, in milliseconds. */
+/** The clocks of two instances may differ so much. */
 export const clockSkewMs = 30_000
 
 /**
- * Fills in the defaults of the options of a codec. `table` also has the options that only this codec has.
+ * `table` also has the options that only this codec has.
  *
  * @throws TypeError for an unknown option.
  * @throws RangeError for an invalid duration, and for a `ttlMs` that exceeds `maxAgeMs`.
@@ -197,13 +185,13 @@ export function resolveCodecOptions(
   return { ...resolved, audience: checkAudience(resolved.audience) }
 }
 
-/** Returns the longest time in milliseconds during which a token with these options can open. */
+/** A token with these options opens for so many milliseconds at most. */
 export function maxLifetimeOf({ maxAgeMs }: ResolvedCodecOptions): number {
   return maxAgeMs + clockSkewMs
 }
 
 /**
- * Returns the time when a token is made, the time of its expiry, and the start of its flow.
+ * When a token is made, when it expires, and when its flow began.
  *
  * @throws RangeError for an invalid time or duration.
  */
@@ -219,11 +207,6 @@ function computeTokenTimes(
 
 const loneSurrogatePattern = /\p{Surrogate}/u
 
-/**
- * Checks a purpose.
- *
- * @throws StateUsageError for a purpose from which no keys can be derived.
- */
 export function checkPurpose(purpose: string): void {
   if (typeof purpose === 'string' && purpose.length > 0 && purpose.length <= 256 && !loneSurrogatePattern.test(purpose))
     return
@@ -233,11 +216,6 @@ export function checkPurpose(purpose: string): void {
   )
 }
 
-/**
- * Returns a checked audience.
- *
- * @throws StateUsageError for an empty or overlong audience.
- */
 function checkAudience(audience: string | undefined): string | undefined {
   if (audience === undefined || (typeof audience === 'string' && audience.length > 0 && audience.length <= 1024)) {
     return audience

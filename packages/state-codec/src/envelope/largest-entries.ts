@@ -1,12 +1,11 @@
 import type { JsonValue } from '@x/core'
 
-/** A part of a value: its path, and its size in bytes of JSON. */
 interface SizedEntry {
   readonly path: string
   readonly byteCount: number
 }
 
-/** Describes the parts of a value with the most bytes, such as `steps.plan (30211 bytes), answers.note (902 bytes)`. */
+/** Names the parts of a value with the most bytes, such as `steps.plan (30211 bytes), answers.note (902 bytes)`. */
 export function describeLargestEntries(value: JsonValue): string {
   const entries = collectLargestEntries({ path: '', byteCount: countJsonBytes(value) }, value, 0)
   return entries
@@ -16,10 +15,7 @@ export function describeLargestEntries(value: JsonValue): string {
     .join(', ')
 }
 
-/**
- * Returns the parts of an entry that make up at least a tenth of it. Returns the entry itself if no member is that
- * large.
- */
+/** Parts of an entry that make up at least a tenth of it, or the entry itself if no member is that large. */
 function collectLargestEntries(entry: SizedEntry, value: JsonValue, depth: number): SizedEntry[] {
   if (depth >= 6 || typeof value !== 'object' || value === null) return [entry]
   const sizedMembers = Object.entries(value).flatMap(([key, member]): (readonly [SizedEntry, JsonValue])[] => {

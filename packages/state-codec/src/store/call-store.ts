@@ -2,19 +2,17 @@ import { isMissingModuleError, isUnavailable, platformRuntime, randomId, storeOf
 import { isStateError, StateError } from '../state-error.ts'
 import type { StateStore } from '../state-codec.ts'
 
-/** The default time limit of a store call, in milliseconds. */
+/** For one call of a store. */
 export const defaultTimeoutMs = 5_000
 
-/** Options of a call to a store's client. */
 export interface StoreCallOptions {
-  /** The name of the store in the log. */
+  /** The store, in the log. */
   readonly name: string
   readonly timeoutMs: number
 }
 
 /**
- * Calls a store's client with a time limit. The limit is necessary, because some clients queue commands without a limit
- * while they are disconnected.
+ * Some clients queue commands without a limit while they are disconnected, so each call has a time limit.
  *
  * @throws StateError with `unavailable` for every error of the client. The error of a missing package is thrown as it is,
  * because no later call will succeed.
@@ -32,26 +30,22 @@ export async function runStoreOperation<T>(
   }
 }
 
-/** A store with every operation, whose errors are all {@link StateError}. */
+/** Has every operation, and fails with {@link StateError} alone. */
 export interface GuardedStore extends Required<Omit<StateStore, 'forOwner'>> {
   /**
-   * Checks the store. Rejects when it cannot be reached, or cannot write. A store whose disk is full can still be read,
-   * so after a failed write it is checked by a write.
+   * Rejects when the store cannot be reached, or cannot write. A store whose disk is full can still be read, so after a
+   * failed write it is checked by a write.
    */
   ping(): Promise<void>
-  /** True if the wrapped store has `expire`. */
+  /** The wrapped store has `expire`. */
   readonly canExpire: boolean
-  /**
-   * Returns the view of the store for one owner. Returns the whole store without an owner, or if the wrapped store has
-   * no `forOwner`.
-   */
+  /** The whole store without an owner, or if the wrapped store has no `forOwner`. */
   forOwner(owner: string | undefined): GuardedStore
 }
 
-/** Milliseconds for which the entry of a check stays in the store. */
 const checkEntryTtlMs = 60_000
 
-/** Wraps a store so that every error is a {@link StateError}, except that of a missing package. */
+/** Makes every error a {@link StateError}, except that of a missing package. */
 export function withStateErrors(store: StateStore, writes = { haveFailed: false }): GuardedStore {
   const guardOperation = async <T>(operation: () => Promise<T>): Promise<T> => {
     try {

@@ -20,38 +20,30 @@ import { withStateErrors } from './call-store.ts'
 export interface HandleStore {
   readonly codecOptions: ResolvedCodecOptions
   newHandle(): string
-  /** Writes a value. `context.replaces` is the handle of the value that the new value replaces. */
+  /** `context.replaces` is the handle of the value that the new one replaces. */
   write(handle: string, value: JsonValue, context: SealOptions): Promise<void>
   read(handle: string, context: OpenOptions): Promise<JsonValue>
   /** Resolves when the store answers. Rejects when it cannot be reached. */
   ping(): Promise<void>
 }
 
-/** The length of a handle in characters. */
 export const handleLength = 43
 
-/**
- * The size limit of a value in a store, in characters. Values are limited, because a store keeps the values of many
- * calls in memory.
- */
+/** A store keeps the values of many calls in memory. */
 // limit: stored state | characters | a stored state | rejected at sealing
 const maxRecordCharacters = 1024 * 1024
 
-/** Milliseconds that a replaced value stays in the store if the new value is never read. */
+/** If the new value is never read, the replaced one stays so long. */
 const replacedTtlMs = 600_000
 
-/** The number of deleted keys that one process remembers, so that it does not delete them again. */
+/** Beyond it, a process may try to delete a key again. */
 const maxDeletedKeys = 1000
 
-/** Returns true when a text has the form of a handle. */
 export function isHandle(text: string): boolean {
   return text.length === handleLength && isCanonicalBase64url(text)
 }
 
-/**
- * Creates a handle store. It keeps each value under the digest of its handle, so that read access to the store does not
- * reveal the handles.
- */
+/** Keeps each value under the digest of its handle, so that read access to the store does not reveal the handles. */
 export function createHandleStore(
   store: StateStore,
   codecOptions: ResolvedCodecOptions,
@@ -65,7 +57,7 @@ export function createHandleStore(
     replaces === undefined || !isHandle(replaces) ? undefined : { key: await deriveKey(replaces), at: runtime.now() }
   const deletedKeys = new Set<string>()
   const deleteReplacedValue = async ({ key, at }: ReplacedValue, owner: string | undefined): Promise<void> => {
-    // A value is deleted only once. After this time, a store with `expire` has removed the value by itself.
+    // Deleted only once. After this time, a store with `expire` has removed the value by itself.
     if (deletedKeys.has(key) || (guardedStore.canExpire && runtime.now() - at > replacedTtlMs + clockSkewMs)) return
     await guardedStore.forOwner(owner).delete(key)
     if (deletedKeys.size >= maxDeletedKeys) deletedKeys.clear()
@@ -81,7 +73,7 @@ export function createHandleStore(
       const envelope = createEnvelope(value, context, { codecOptions, bindingDigest })
       const envelopeText = stringifyEnvelope({ ...envelope, replaces })
       if (envelopeText.length > maxRecordCharacters) throw recordTooLargeError(envelopeText.length, value)
-      // The expiry in the envelope decides whether a value opens. The store may keep the value a little longer.
+      // The expiry in the envelope decides whether a value opens. The store may keep it a little longer.
       const ownedStore = guardedStore.forOwner(context.owner)
       const wasAdded = await ownedStore.add(
         await deriveKey(handle),

@@ -11,13 +11,13 @@ import {
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
-  /** The maximum number of values in the store. Default: 10,000. */
+  /** How many values the store holds. Default: 10,000. */
   readonly maxEntries?: number | undefined
-  /** The maximum number of characters in the store, including keys. Default: 64 Mi. */
+  /** How many characters the store holds, keys included. Default: 64 Mi. */
   readonly maxCharacters?: number | undefined
-  /** The maximum number of values of one owner. Default: a tenth of `maxEntries`. */
+  /** How many values one owner may have. Default: a tenth of `maxEntries`. */
   readonly maxEntriesPerOwner?: number | undefined
-  /** The maximum number of characters of one owner, including keys. Default: a tenth of `maxCharacters`. */
+  /** How many characters one owner may have, keys included. Default: a tenth of `maxCharacters`. */
   readonly maxCharactersPerOwner?: number | undefined
   readonly runtime?: Pick<Runtime, 'now'> | undefined
 }
@@ -28,15 +28,12 @@ interface StoredEntry {
   readonly owner: string | undefined
 }
 
-/** The values of one owner in the store. */
 interface OwnerUsage {
   entryCount: number
   characterCount: number
-  /** A time before which no value of the owner expires. */
   earliestExpiry: number
 }
 
-/** The default share of the store that the values of one owner may fill. */
 // limit: `maxEntriesPerOwner`, `maxCharactersPerOwner` of `memoryStore` | share | the part of `maxEntries` and
 //   `maxCharacters` that one caller may use | quota
 const ownerLimitFraction = 1 / 10
@@ -52,10 +49,10 @@ const storeOptionTable = {
 } satisfies OptionTable<MemoryStoreOptions>
 
 /**
- * Creates a store in this process, for a server with one instance and for tests. A full store throws a `StateError`
- * with `unavailable`, and a full quota of an owner throws one with `quota`. The `detail` of the error names the limit,
- * and `retryAfterMs` is the time until a value expires. The store never evicts values, because a single-use token could
- * be used again after an eviction.
+ * Keeps states in this process, for a server with one instance and for tests. A full store throws a `StateError` with
+ * `unavailable`, and a full quota of an owner throws one with `quota`; the `detail` of the error names the limit, and
+ * `retryAfterMs` is the time until a value expires. Values are never evicted, because a single-use token could be used
+ * again after an eviction.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): StateStore {
   const storage = new MemoryStorage(options)
@@ -141,7 +138,7 @@ class MemoryStorage {
   }
 
   #removeExpired(now: number): void {
-    // Before the first expiry there is nothing to remove. Without this check, every call would scan a full store.
+    // Nothing to remove before the first expiry. Without this check, every call would scan a full store.
     if (now < this.#earliestExpiry) return
     this.#earliestExpiry = Infinity
     for (const [key, { expiresAt }] of this.#entries) {
@@ -150,10 +147,6 @@ class MemoryStorage {
     }
   }
 
-  /**
-   * Returns the limit that a value of this length would exceed: the limit of its owner, or of the whole store. Returns
-   * undefined if the value fits.
-   */
   #findStoreLimit(entryLength: number, owner: string | undefined): StoreLimit | undefined {
     const ownerUsage = owner === undefined ? undefined : (this.#usageByOwner.get(owner) ?? emptyUsage)
     const ownerLimit = ownerUsage && findReachedLimit(ownerUsage, this.#maxUsagePerOwner, entryLength)
@@ -170,10 +163,7 @@ class MemoryStorage {
     return new StateError('unavailable', `The store in memory is full ${text}`, { retryAfterMs })
   }
 
-  /**
-   * Returns the time when the first of an owner's values expires. The time is cached, so that repeated errors for one
-   * owner need no search.
-   */
+  /** Cached, so that repeated errors for one owner need no search. */
   #findEarliestExpiry(owner: string, now: number): number {
     const ownerUsage = this.#usageByOwner.get(owner)
     if (ownerUsage === undefined) return Infinity
@@ -190,6 +180,5 @@ const emptyUsage: StorageUsage = { entryCount: 0, characterCount: 0 }
 
 interface StoreLimit {
   readonly reachedLimit: ReachedLimit
-  /** The owner whose limit was reached. Undefined if the whole store is full. */
   readonly owner: string | undefined
 }

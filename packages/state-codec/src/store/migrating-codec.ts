@@ -18,11 +18,11 @@ import { createHandleStore, handleLength, isHandle, type HandleStore } from './h
  */
 export interface MigratingOptions extends CodecOptions {
   readonly phase: MigrationPhase
-  /** The target codec of the migration. */
+  /** Codec to migrate to. */
   readonly state: StateCodec
-  /** The store from which the codec migrates. Required in every phase except `state`. */
+  /** Store to migrate from. Required in every phase except `state`. */
   readonly store?: StateStore | undefined
-  /** A function that receives every event when it happens. */
+  /** Receives every event when it happens. */
   readonly onEvent?: ((event: MigrationEvent) => void) | undefined
 }
 
@@ -34,21 +34,20 @@ const migratingOptionTable = {
   onEvent: undefined,
 } satisfies OptionTable<MigratingOptions>
 
-/** A codec for the move from states in a store to sealed tokens. It opens both, and makes tokens. */
+/** Moves from states in a store to sealed tokens: opens both, and makes tokens. */
 export interface MigratingCodec extends StateCodec {
   report(): MigrationReport
 }
 
 /**
- * The parts of a token. If a token has both parts, each part is bound to the other one. Neither part then opens without
- * the other, or together with a part of another token.
+ * Each part of a token with both is bound to the other. Neither then opens without the other, or together with a part
+ * of another token.
  */
 interface TokenParts {
   readonly handle: string | undefined
   readonly state: string | undefined
 }
 
-/** The dependencies of a migration step. */
 interface MigrationDeps {
   readonly phase: MigrationPhase
   readonly codec: StateCodec
@@ -56,7 +55,7 @@ interface MigrationDeps {
   readonly migrationCounter: MigrationCounter
 }
 
-/** Creates a codec that migrates from a store to tokens, phase by phase. */
+/** Migrates from a store to tokens, phase by phase. */
 export function createMigratingCodec(options: MigratingOptions, provider: CryptoProvider): MigratingCodec {
   const codecOptions = resolveCodecOptions(options, migratingOptionTable, 'migratingState')
   const { phase, state: codec, onEvent } = options
@@ -79,7 +78,7 @@ export function createMigratingCodec(options: MigratingOptions, provider: Crypto
     },
     report: migrationCounter.report,
     async seal(value, context) {
-      // Both parts have the same start of the flow, so that they reach the maximum age at the same time.
+      // Both parts have the same start of the flow, so they reach the maximum age at the same time.
       const token = await sealers[phase](
         value,
         {
@@ -149,10 +148,7 @@ async function sealPair(value: JsonValue, context: SealOptions, migration: Migra
   return `${handle}~${state}`
 }
 
-/**
- * Seals the value with the target codec. Returns `undefined` if this fails, for example because the value is too large.
- * The store can still keep such a value.
- */
+/** `undefined` if the value cannot be sealed, for example because it is too large. The store can still keep it. */
 async function trySealState(
   value: JsonValue,
   context: SealOptions,
@@ -167,10 +163,6 @@ async function trySealState(
   }
 }
 
-/**
- * Returns the handle in a token that is replaced. Returns undefined for a token without a handle, which has no value in
- * the store.
- */
 function parseHandle(token: string | undefined): string | undefined {
   return token === undefined ? undefined : parseParts(token).handle
 }
@@ -213,7 +205,6 @@ interface DualRead {
   readonly counter: MigrationCounter
 }
 
-/** Opens both parts of a token and compares the results. Returns the result of the store. */
 async function openFromBothSources({ readFromStore, readFromState, purpose, counter }: DualRead): Promise<JsonValue> {
   const [storeOutcome, stateOutcome] = await Promise.allSettled([readFromStore(), readFromState()])
   if (haveSameOutcome(storeOutcome, stateOutcome)) counter.count('agreed')
@@ -223,7 +214,6 @@ async function openFromBothSources({ readFromStore, readFromState, purpose, coun
   return storeOutcome.value
 }
 
-/** Opens the state part of a token. If this fails, returns the result of the store. */
 async function openFromFirstSource({ readFromStore, readFromState, purpose, counter }: DualRead): Promise<JsonValue> {
   const [stateOutcome] = await Promise.allSettled([readFromState()])
   if (stateOutcome.status === 'fulfilled') return stateOutcome.value

@@ -2,13 +2,13 @@ import { callListener, createLog, errorRecord } from '@x/core'
 import type { StateErrorCode } from '../state-error.ts'
 
 /**
- * The phase of a migration. In `store`, new tokens are handles, and tokens of every kind open. In `dual`, new tokens
- * have a handle and a state, and the store's value is used. In `state-first`, new tokens have a handle and a state. The
- * state is used, and the store is the fallback. In `state`, new tokens have only a state.
+ * How far a migration is. In `store`, new tokens are handles, and tokens of every kind open. In `dual`, new tokens have
+ * a handle and a state, and the store's value is used. In `state-first`, new tokens have both, the state is used, and
+ * the store is the fallback. In `state`, new tokens have only a state.
  */
 export type MigrationPhase = 'store' | 'dual' | 'state-first' | 'state'
 
-/** An event that an operator considers before the next phase begins. It never contains a token or a value. */
+/** What an operator considers before the next phase begins. It never contains a token or a value. */
 export interface MigrationEvent {
   /**
    * `mismatch`: the state and the store gave different results. `fallback`: the state did not open, but the store had
@@ -18,47 +18,45 @@ export interface MigrationEvent {
   readonly type: 'mismatch' | 'fallback' | 'unsealable' | 'store_failed' | 'handle_only'
   readonly phase: MigrationPhase
   readonly purpose: string
-  /** The code of the error with which the state did not open. */
+  /** Code of the error with which the state did not open. */
   readonly code?: StateErrorCode | undefined
   readonly cause?: unknown
 }
 
-/** The counts of one instance since its start. */
+/** What one instance has counted since its start. */
 export interface MigrationReport {
   readonly phase: MigrationPhase
-  /** The start of counting, in milliseconds since the epoch. */
+  /** When counting began, in milliseconds since the epoch. */
   readonly since: number
   readonly sealedCount: number
   readonly openedCount: number
   readonly rejectedCount: number
-  /** The number of tokens whose two parts gave the same result. */
+  /** Tokens whose two parts gave the same result. */
   readonly agreedCount: number
   readonly mismatchCount: number
   readonly fallbackCount: number
   readonly unsealableCount: number
   readonly storeFailureCount: number
   readonly handleOnlyCount: number
-  /** The time of the last event that speaks against the next phase, in milliseconds since the epoch. */
+  /** When something last spoke against the next phase, in milliseconds since the epoch. */
   readonly lastProblemAt: number | undefined
   /**
-   * True if tokens were opened, and a whole token lifetime has passed without an event that speaks against the next
-   * phase. Advance when it is true on every instance.
+   * True if tokens were opened, and nothing has spoken against the next phase for a whole token lifetime. Advance when
+   * it is true on every instance.
    */
   readonly canAdvance: boolean
-  /** The recommended next step, as a sentence. */
+  /** What to do next, as a sentence. */
   readonly advice: string
 }
 
 type CounterName = 'sealed' | 'opened' | 'rejected' | 'agreed'
 
-/** Counts the events of a migration. */
 export interface MigrationCounter {
   count(counterName: CounterName): void
   record(event: Omit<MigrationEvent, 'phase'>): void
   report(): MigrationReport
 }
 
-/** Options of {@link createMigrationCounter}. */
 export interface MigrationCounterOptions {
   readonly phase: MigrationPhase
   readonly lifetimeMs: number
@@ -66,7 +64,6 @@ export interface MigrationCounterOptions {
   readonly onEvent: ((event: MigrationEvent) => void) | undefined
 }
 
-/** The events of each phase that speak against advancing to the next phase. */
 const problemEvents: Readonly<Record<MigrationPhase, ReadonlySet<MigrationEvent['type']>>> = {
   store: new Set(),
   dual: new Set(['mismatch', 'unsealable']),
@@ -86,7 +83,6 @@ function logListenerError(error: unknown): void {
   createLog(undefined, '@x/state-codec')(errorRecord(error, { method: 'onEvent' }))
 }
 
-/** Creates a counter for the events of a migration. */
 export function createMigrationCounter({ phase, lifetimeMs, now, onEvent }: MigrationCounterOptions): MigrationCounter {
   const since = now()
   const counts = { sealed: 0, opened: 0, rejected: 0, agreed: 0 }

@@ -2,31 +2,30 @@ import { encodeBase64url, ledgerBounds, type LedgerKind, type OptionTable, type 
 import type { StateStore } from '../state-codec.ts'
 import { StateError } from '../state-error.ts'
 
-/** The quotas of every owner in a store that several instances share. */
+/** Quotas of every owner in a store that several instances share. */
 export interface OwnerQuotaOptions {
-  /** The maximum number of values of one owner. Default: 1000. */
+  /** How many values one owner may have. Default: 1000. */
   readonly maxEntriesPerOwner?: number | undefined
-  /** The maximum number of characters of one owner, including keys. Default: 8 Mi. */
+  /** How many characters one owner may have, keys included. Default: 8 Mi. */
   readonly maxCharactersPerOwner?: number | undefined
 }
 
-/** The amount of stored values that an owner has or may have. */
+/** What an owner has, or may have. */
 export interface StorageUsage {
   readonly entryCount: number
   readonly characterCount: number
 }
 
-/** A limit that a new value would exceed. */
+/** A new value would exceed it. */
 export interface ReachedLimit {
-  /** The option that sets the limit. */
+  /** The option that sets it. */
   readonly name: 'maxEntries' | 'maxCharacters'
   readonly max: number
   readonly usageText: string
-  /** True if the value is larger than the whole limit, so that it can never be added. */
+  /** The value is larger than the whole limit, so it can never be added. */
   readonly isTooLarge: boolean
 }
 
-/** The kind of the ledger for each limit. */
 const kindsByLimit = { maxEntries: 'states', maxCharacters: 'bytes' } as const satisfies Record<string, LedgerKind>
 
 export const quotaOptionTable = {
@@ -37,7 +36,6 @@ export const quotaOptionTable = {
   maxCharactersPerOwner: 8 * 1024 * 1024,
 } satisfies OptionTable<OwnerQuotaOptions>
 
-/** Returns the quota of every owner. */
 export function ownerQuotaOf({
   maxEntriesPerOwner: entryCount,
   maxCharactersPerOwner: characterCount,
@@ -45,19 +43,16 @@ export function ownerQuotaOf({
   return { entryCount, characterCount }
 }
 
-/**
- * Returns the name of an owner in a shared store. The name is a digest, so that the store contains no subject and no
- * address.
- */
+/** As a digest, an owner's name puts no subject and no address into the store. */
 async function digestOwner(owner: string): Promise<string> {
   const bytes = new TextEncoder().encode(`x/state-codec owner ${owner}`)
   return encodeBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
 }
 
-/** The operations of a shared store that are the same for every owner. */
+/** The same for every owner. */
 export type SharedOperations = Required<Pick<StateStore, 'get' | 'delete' | 'expire'>>
 
-/** A value to add to a store. `owner` is the digest of its owner. */
+/** `owner` is a digest. */
 export interface NewOwnedEntry {
   readonly owner: string
   readonly key: string
@@ -65,7 +60,7 @@ export interface NewOwnedEntry {
   readonly ttlMs: number
 }
 
-/** Creates the view of a shared store for one owner. The digest of the owner is computed once, with the first value. */
+/** The digest of the owner is computed once, with the first value. */
 export function createOwnerStore(
   owner: string,
   operations: SharedOperations,
@@ -81,7 +76,7 @@ export function createOwnerStore(
   }
 }
 
-/** Returns the limit that a new value would exceed, or undefined if the value fits. */
+/** Undefined if the new value fits. */
 export function findReachedLimit(
   usage: StorageUsage,
   maxUsage: StorageUsage,
@@ -96,7 +91,6 @@ export function findReachedLimit(
   return { name: 'maxCharacters', max: maxUsage.characterCount, usageText, isTooLarge }
 }
 
-/** Creates the error for an owner whose quota is full. */
 export function ownerQuotaError(storeName: string, reachedLimit: ReachedLimit, soonestExpiryMs: number): StateError {
   const { name, max } = reachedLimit
   const { retryAfterMs, text } = describeLimit({ ...reachedLimit, name: `${name}PerOwner` }, soonestExpiryMs)
@@ -105,9 +99,8 @@ export function ownerQuotaError(storeName: string, reachedLimit: ReachedLimit, s
 }
 
 /**
- * Returns a text about a reached limit for the log, and the milliseconds after which a new value may fit. They are the
- * time until the first stored value expires, or undefined if that time is unknown, or if the value is larger than the
- * limit.
+ * A text for the log, and the milliseconds after which a new value may fit: until the first stored value expires, or
+ * undefined if that is unknown, or if the value is larger than the limit.
  */
 export function describeLimit(
   { name, max, usageText, isTooLarge }: Omit<ReachedLimit, 'name'> & { readonly name: string },

@@ -6,8 +6,8 @@ import type { CryptoProvider } from '../token/crypto-provider.ts'
 import { withStateErrors } from './call-store.ts'
 
 /**
- * Creates a codec whose tokens open once. The store remembers a used token until the token has expired on every
- * instance. The clocks of instances may differ by {@link clockSkewMs}.
+ * Remembers a used token in the store until it has expired on every instance, whose clocks may differ by
+ * {@link clockSkewMs}.
  */
 export function createSingleUseCodec(codec: StateCodec, store: StateStore, provider: CryptoProvider): StateCodec {
   checkArgument(codec, { where: 'singleUseState', takes: 'a codec and a store' })
@@ -29,8 +29,8 @@ export function createSingleUseCodec(codec: StateCodec, store: StateStore, provi
     async open(token, context) {
       if (context.reusable === true) return codec.open(token, context)
       checkToken(token)
-      // The token is opened first, so that forged tokens do not fill the store. In every codec, only one text opens as
-      // a given token, so that the digest of the text identifies the token.
+      // Opened first, so that forged tokens do not fill the store. In every codec, only one text opens as a given
+      // token, so the digest of the text identifies the token.
       let remainingMs: number | undefined
       const onOpen = (times: TokenTimes): void => {
         remainingMs = Math.max(remainingMs ?? 0, times.ttlMs)

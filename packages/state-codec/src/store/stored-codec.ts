@@ -6,13 +6,12 @@ import { createHandleStore } from './handle-store.ts'
 
 /** Options of `storedState`. */
 export interface StoredOptions extends CodecOptions {
-  /** The store of the values. All instances must use the same store. */
+  /** Keeps the values. All instances must use the same store. */
   readonly store: StateStore
 }
 
 const storedOptionTable = { ...codecOptionTable, store: undefined } satisfies OptionTable<StoredOptions>
 
-/** Creates a codec whose tokens are handles of values in a store. */
 export function createStoredCodec(options: StoredOptions, provider: CryptoProvider): StateCodec {
   // Programs without types pass the store alone.
   if (typeof options?.store !== 'object' || options.store === null)

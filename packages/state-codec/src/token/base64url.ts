@@ -3,9 +3,8 @@ import { decodeBase64 } from '@x/core'
 const base64urlPattern = /^[A-Za-z0-9_-]*$/
 
 /**
- * Returns true if a text is canonical Base64url: only characters of the alphabet, no padding, and zeros in the unused
- * bits of the last character (RFC 4648, 3.5). Decoders ignore these bits, so that without this check one token would
- * have many texts.
+ * Canonical means only characters of the alphabet, no padding, and zeros in the unused bits of the last character (RFC
+ * 4648, 3.5). Decoders ignore these bits, so without this check one token would have many texts.
  */
 export function isCanonicalBase64url(text: string): boolean {
   if (!base64urlPattern.test(text)) return false
@@ -15,13 +14,12 @@ export function isCanonicalBase64url(text: string): boolean {
   return (remainder === 2 ? 'AQgw' : 'AEIMQUYcgkosw048').includes(text.slice(-1))
 }
 
-/** Decodes a canonical Base64url text. Returns `undefined` for any other text. */
+/** `undefined` for a text that is not canonical. */
 export function decodeBase64url(text: string): Uint8Array | undefined {
   if (!isCanonicalBase64url(text)) return undefined
   return decodeBase64(text.replaceAll('-', '+').replaceAll('_', '/'))
 }
 
-/** Encodes bytes as lower-case hexadecimal digits. */
 export function encodeHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

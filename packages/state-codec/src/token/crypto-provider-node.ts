@@ -13,7 +13,7 @@ import { createRandomPool } from '@x/core'
 import { isCanonicalBase64url } from './base64url.ts'
 import { type Cipher, type CipherKey, type CryptoProvider, derivationSalt } from './crypto-provider.ts'
 
-/** The operations of `node:crypto`, which cost a fraction of the same operations of Web Crypto. */
+/** `node:crypto` costs a fraction of what Web Crypto does. */
 export const nodeCrypto: CryptoProvider = {
   random: createRandomPool(randomBytes),
   // Imported by name, `hash` would end Node 18 before `@x/core` can say which Node is needed.
@@ -22,19 +22,19 @@ export const nodeCrypto: CryptoProvider = {
     text.length <= maxScannedLength ? isCanonicalBase64url(text) : isCanonicalEncoding(text),
 }
 
-/** The length in characters up to which scanning a text is faster than decoding and encoding it again. */
+/** Up to so many characters, scanning a text is faster than decoding and encoding it again. */
 const maxScannedLength = 1024
 
 function isCanonicalEncoding(text: string): boolean {
   return decodeToBuffer(text).toString('base64url') === text
 }
 
-/** The buffer of `decodeToBuffer`. It is as large as the decoded content of the largest token. */
+/** As large as the decoded content of the largest token. */
 const scratchBuffer = Buffer.allocUnsafeSlow(24 * 1024)
 
 /**
- * Decodes a Base64url text into a shared buffer. The result is valid only until the next call. For a long text, a new
- * buffer would cost several times as much as the decoding.
+ * Valid only until the next call, because the buffer is shared: for a long text, a new one would cost several times as
+ * much as the decoding.
  */
 function decodeToBuffer(text: string): Buffer {
   if (text.length > (scratchBuffer.length / 3) * 4) return Buffer.from(text, 'base64url')
@@ -49,12 +49,12 @@ function encodeHeader({ header }: CipherKey): string {
   return Buffer.from(JSON.stringify(header)).toString('base64url')
 }
 
-/** The options that require a whole tag. Node would otherwise accept a shorter tag, which is easier to forge. */
+/** Require a whole tag. Node would accept a shorter one, which is easier to forge. */
 const gcmOptions = { authTagLength: 16 }
 
 /**
- * Creates a cipher for JWE compact. Its calls of `update` return buffers. To return a string, `update` would create a
- * stream decoder, which costs as much as the cipher itself.
+ * JWE compact. `update` returns buffers: for a string it would create a stream decoder, which costs as much as the
+ * cipher itself.
  */
 export function createNodeEncryption(cipherKey: CipherKey): Cipher {
   const key = deriveNodeKey(cipherKey)
@@ -78,7 +78,7 @@ export function createNodeEncryption(cipherKey: CipherKey): Cipher {
       try {
         decipher.final()
       } catch {
-        // The only error that OpenSSL reports here is a tag that does not match.
+        // OpenSSL reports no other error here than a tag that does not match.
         return undefined
       }
       return plaintext.toString('utf8')
@@ -86,7 +86,7 @@ export function createNodeEncryption(cipherKey: CipherKey): Cipher {
   }
 }
 
-/** Creates a cipher for JWS compact. */
+/** JWS compact. */
 export function createNodeSigning(cipherKey: CipherKey): Cipher {
   const key = deriveNodeKey(cipherKey)
   const header = encodeHeader(cipherKey)
@@ -106,7 +106,6 @@ export function createNodeSigning(cipherKey: CipherKey): Cipher {
   }
 }
 
-/** Returns the same bytes as a `Buffer`. Bytes of the random pool are a `Buffer` already. */
 function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -5,17 +5,16 @@ import { type Cipher, type CipherKey, type CryptoProvider, derivationSalt } from
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** The operations of Web Crypto. */
 export const webCrypto: CryptoProvider = {
   random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
   digest: async (text) => encodeBuffer(await crypto.subtle.digest('SHA-256', encoder.encode(text))),
   isCanonicalBase64url,
 }
 
-/** The length of the authentication tag, in bytes. Web Crypto appends the tag to the ciphertext. */
+/** Web Crypto appends the tag to the ciphertext. */
 const tagBytes = 16
 
-/** Creates a cipher for JWE compact. */
+/** JWE compact. */
 export async function createWebEncryption(cipherKey: CipherKey): Promise<Cipher> {
   const key = await deriveWebKey(cipherKey, { name: 'AES-GCM', length: 256 }, ['encrypt', 'decrypt'])
   const header = encodeHeader(cipherKey)
@@ -33,14 +32,14 @@ export async function createWebEncryption(cipherKey: CipherKey): Promise<Cipher>
       const encrypted = concatBytes(decodeSegment(content), decodeSegment(tag))
       const plaintext = await crypto.subtle
         .decrypt({ ...gcm, iv }, key, encrypted)
-        // The only error that Web Crypto reports here is a tag that does not match.
+        // Web Crypto reports no other error here than a tag that does not match.
         .catch(() => undefined)
       return plaintext && decoder.decode(plaintext)
     },
   }
 }
 
-/** Creates a cipher for JWS compact. */
+/** JWS compact. */
 export async function createWebSigning(cipherKey: CipherKey): Promise<Cipher> {
   const key = await deriveWebKey(cipherKey, { name: 'HMAC', hash: 'SHA-256', length: 256 }, ['sign', 'verify'])
   const header = encodeHeader(cipherKey)
@@ -79,7 +78,7 @@ function encodeBuffer(buffer: ArrayBuffer): string {
   return encodeBase64url(new Uint8Array(buffer))
 }
 
-/** Decodes a segment of a token. The codec gives a cipher only segments in canonical Base64url. */
+/** The codec gives a cipher only segments in canonical Base64url. */
 function decodeSegment(segment: string): Uint8Array<ArrayBuffer> {
   const bytes = decodeBase64url(segment)
   if (bytes === undefined) throw new TypeError('A segment of the token is not canonical Base64url')

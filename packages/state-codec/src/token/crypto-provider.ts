@@ -1,8 +1,8 @@
 import type { DigestFunction } from '../envelope/envelope.ts'
 
 /**
- * The protected header of a token. It contains the id of the key, and for signed tokens also the purpose. The keys of
- * both kinds of tokens are derived from the purpose.
+ * Contains the id of the key, and for signed tokens also the purpose. The keys of both kinds of tokens are derived from
+ * the purpose.
  */
 export type ProtectedHeader =
   | { readonly alg: 'dir'; readonly enc: 'A256GCM'; readonly kid: string }
@@ -10,24 +10,20 @@ export type ProtectedHeader =
 
 /** Seals and opens the tokens of one key and one header. */
 export interface Cipher {
-  /** Returns the compact token for a text. An encrypted token takes its nonce from `random`. */
+  /** Makes a compact token of a text. An encrypted token takes its nonce from `random`. */
   seal(content: string, random: (bytes: number) => Uint8Array): Promise<string> | string
-  /**
-   * Returns the content of a compact token, which is given as its segments. Returns `undefined` for a token of another
-   * key or header.
-   */
+  /** Takes a compact token as its segments. `undefined` for a token of another key or header. */
   open(segments: readonly string[]): Promise<string | undefined> | string | undefined
 }
 
-/** The inputs of a cipher. */
 export interface CipherKey {
   readonly secret: Uint8Array
-  /** The context string of the key derivation (HKDF-SHA-256). */
+  /** Context string of the key derivation (HKDF-SHA-256). */
   readonly info: string
   readonly header: ProtectedHeader
 }
 
-/** The cryptographic operations of a platform, Node or Web Crypto. Both make the same tokens. */
+/** Cryptography of a platform, Node or Web Crypto. Both make the same tokens. */
 export interface CryptoProvider {
   readonly random: (bytes: number) => Uint8Array
   readonly digest: DigestFunction
@@ -35,11 +31,11 @@ export interface CryptoProvider {
   readonly isCanonicalBase64url: (text: string) => boolean
 }
 
-/** Creates a cipher of one kind: JWE compact (`dir`, `A256GCM`), or JWS compact (`HS256`). */
+/** One kind of cipher: JWE compact (`dir`, `A256GCM`), or JWS compact (`HS256`). */
 export type CreateCipher = (key: CipherKey) => Promise<Cipher> | Cipher
 
 /**
- * The salt of HKDF. It is fixed, so that every instance derives the same keys. The number in it is the version of the
- * token format.
+ * Salt of HKDF. It is fixed, so that every instance derives the same keys. Its number is the version of the token
+ * format.
  */
 export const derivationSalt = 'x/state-codec/1'

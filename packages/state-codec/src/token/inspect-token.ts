@@ -4,31 +4,31 @@ import { createWebEncryption, createWebSigning, webCrypto } from './crypto-provi
 import { createTokenReader, type KeyedOptions, parseHeader } from './token-codec.ts'
 import { createSealedTokenType, createSignedTokenType } from './token-types.ts'
 
-/** The keys and the purpose of a token. */
+/** Keys and purpose of a token. */
 export interface InspectOptions extends Pick<KeyedOptions, 'keys'> {
-  /** The purpose that the token was sealed for. */
+  /** What the token was sealed for. */
   readonly purpose: string
-  /** The member names that the token was sealed with. */
+  /** Member names that the token was sealed with. */
   readonly memberNames?: readonly string[] | undefined
 }
 
-/** The content of a token, as an operator looks at it. Times are milliseconds since 1970. */
+/** A token's content, as an operator looks at it. Times are milliseconds since 1970. */
 export interface TokenReport {
-  /** The id of the key that sealed the token. */
+  /** Id of the key that sealed the token. */
   readonly keyId: string
   readonly sealedAt: number
-  /** The time at which the token expires, or expired. */
+  /** When the token expires, or expired. */
   readonly expiresAt: number
-  /** The start of the token's flow. */
+  /** When the token's flow began. */
   readonly since: number
   readonly audience: string | undefined
   readonly value: JsonValue
 }
 
 /**
- * Decrypts a token of `sealedState` or `signedState` with the keys alone, for operators. It checks that the token was
- * made with one of the keys, and neither expiry nor audience nor binding. So the value is only looked at: a program that
- * acts on it must use `open` of the codec.
+ * Decrypts a token of `sealedState` or `signedState` with the keys alone, for operators. It checks that one of the keys
+ * made the token, and neither expiry nor audience nor binding. So only look at the value: a program that acts on it
+ * must use `open` of the codec.
  *
  * @throws StateError for a token that was altered, or made with another key or for another purpose.
  * @throws StateUsageError for invalid keys.
@@ -46,7 +46,7 @@ export async function inspectToken(token: string, options: InspectOptions): Prom
     segments.length === 3 ? createSignedTokenType(createWebSigning) : createSealedTokenType(createWebEncryption)
   const content = await createTokenReader(type, keys, webCrypto).decryptToken(token, purpose)
   const { at, until, since, aud, value } = type.readContent(content, memberNames)
-  // The header belongs to a key of the ring, because the token was decrypted.
+  // The token was decrypted, so the header belongs to a key of the ring.
   const keyId = parseHeader(segments[0] ?? '')?.kid ?? ''
   return { keyId, sealedAt: at, expiresAt: until, since, audience: aud, value }
 }

@@ -7,7 +7,6 @@ import { decodeBase64url, encodeHex } from './base64url.ts'
  */
 export type KeyInput = string | Uint8Array | { readonly id?: string | undefined; readonly key: string | Uint8Array }
 
-/** A decoded key. */
 export interface RingKey {
   readonly id: string | undefined
   readonly secret: Uint8Array
@@ -16,11 +15,6 @@ export interface RingKey {
 const keyInstructions = `make one with: node -e "console.log(require('node:crypto').randomBytes(32).toString('base64url'))", or: openssl rand -hex 32; a test takes randomKey()`
 const maxKeys = 32
 
-/**
- * Decodes the keys of a ring and rejects invalid ones.
- *
- * @throws StateUsageError with `key`. The message names the key by its index and says how to make one.
- */
 export function parseKeys(inputs: readonly (KeyInput | undefined)[]): readonly RingKey[] {
   if (!Array.isArray(inputs) || inputs.length === 0)
     throw keyError(`keys is empty: give at least one; ${keyInstructions}`)
@@ -40,12 +34,12 @@ export function parseKeys(inputs: readonly (KeyInput | undefined)[]): readonly R
   return keys
 }
 
-/** Returns a new random key in hex, for tests and for servers whose tokens need not survive a restart. */
+/** A new random key in hex, for tests and for servers whose tokens need not survive a restart. */
 export function randomKey(): string {
   return encodeHex(crypto.getRandomValues(new Uint8Array(32)))
 }
 
-// The type is `unknown`, because the value of an environment variable may not match the type of a key.
+// `unknown`, because the value of an environment variable may not match the type of a key.
 function parseKey(input: unknown, name: string): RingKey {
   if (typeof input === 'object' && input !== null && 'key' in input) {
     const id = 'id' in input && input.id !== undefined ? parseId(input.id, name) : undefined
@@ -75,7 +69,7 @@ function parseId(id: unknown, name: string): string {
 
 function decodeKeyText(text: string, name: string): Uint8Array {
   const trimmedText = text.trim()
-  // The Base64 text of 32 random bytes is practically never valid hex, so that a text of hex digits is read as hex.
+  // Base64 of 32 random bytes is practically never valid hex, so hex digits are read as hex.
   if (/^(?:[0-9a-f]{2})+$/i.test(trimmedText)) return checkKeyBytes(decodeHex(trimmedText), name)
   const bytes = decodeBase64url(
     trimmedText
@@ -100,14 +94,13 @@ function checkKeyBytes(bytes: Uint8Array, name: string): Uint8Array {
   }
   if (new Set(bytes).size < 16 || isSequence(bytes))
     throw keyError(`${name} repeats itself and can be guessed: ${keyInstructions}`)
-  // A copy is returned, because the caller may overwrite its own bytes.
+  // Copied, because the caller may overwrite its own bytes.
   return Uint8Array.from(bytes)
 }
 
 /**
- * Returns true if a Base64 text looks like words rather than random bytes. In 43 random characters, the class (capital,
- * small, other) changes about 26 times. In words, it changes less often. One random key in 100,000 looks like words,
- * and the program needs another key then.
+ * Words, not random bytes: in 43 random characters, the class (capital, small, other) changes about 26 times, in words
+ * less often. One random key in 100,000 looks like words, and the program needs another one then.
  */
 function looksLikeWords(text: string): boolean {
   const characterKinds = Array.from(text.slice(0, 43), (character) =>
@@ -137,16 +130,16 @@ function keyError(message: string): StateUsageError {
   return new StateUsageError('key', message)
 }
 
-/** A key of a text: its line, and the key as a codec takes it. */
+/** A line of a text of keys, and the key as a codec takes it. */
 export interface KeyLine {
   readonly line: string
   readonly input: KeyInput
 }
 
 /**
- * Parses the keys of a file or of an environment variable, the newest first. Keys are separated by line breaks or
- * commas. `id:key` names a key. An item that begins with `#` is a comment up to the next comma or line break. The keys
- * themselves are not checked.
+ * Parses the keys of a file or of an environment variable, the newest first. Line breaks or commas separate keys, and
+ * `id:key` names one. An item that begins with `#` is a comment up to the next comma or line break. The keys themselves
+ * are not checked.
  */
 export function parseKeyLines(text: string): readonly KeyLine[] {
   if (typeof text !== 'string')

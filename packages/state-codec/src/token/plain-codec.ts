@@ -18,15 +18,14 @@ import { checkReceivedSize, checkTokenSize } from './token-codec.ts'
 
 /** Options of `plainState`. */
 export interface PlainOptions extends CodecOptions {
-  /** An acknowledgement that every client can read and alter the tokens. */
+  /** You know that every client can read and alter the tokens. */
   readonly insecure: true
 }
 
 const plainOptionTable = { ...codecOptionTable, insecure: undefined } satisfies OptionTable<PlainOptions>
 
-/** Creates a codec whose tokens are not protected. */
 export function createPlainCodec(options: PlainOptions, provider: CryptoProvider): StateCodec {
-  // The option is checked at run time too, because a configuration file may not match the type.
+  // Checked at run time too, because a configuration file may not match the type.
   if (options?.insecure !== true) {
     throw new StateUsageError(
       'configuration',
@@ -60,10 +59,7 @@ export function createPlainCodec(options: PlainOptions, provider: CryptoProvider
   }
 }
 
-/**
- * Returns the header of an unsecured JWS (RFC 7515, appendix A.5). A codec with keys rejects every token with this
- * header.
- */
+/** RFC 7515, appendix A.5: unsecured. A codec with keys rejects every token with this header. */
 function encodeUnsecuredHeader(purpose: string): string {
   return encodeBase64url(new TextEncoder().encode(JSON.stringify({ alg: 'none', typ: purpose })))
 }

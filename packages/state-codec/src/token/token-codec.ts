@@ -20,35 +20,34 @@ import type { Cipher, CipherKey, CreateCipher, CryptoProvider, ProtectedHeader }
 /** Options of a codec with keys. */
 export interface KeyedOptions extends CodecOptions {
   /**
-   * The keys. The first key seals tokens, and every key opens tokens. All instances must have the same keys. During a
-   * rotation, their order may differ. An undefined key, such as an unset environment variable, is rejected with its
-   * index. One key is enough for about four billion tokens of one purpose.
+   * The first key seals tokens, and every key opens them. All instances must have the same keys; during a rotation,
+   * their order may differ. An undefined key, such as an unset environment variable, is rejected with its index. One
+   * key is enough for about four billion tokens of one purpose.
    */
   readonly keys: readonly (KeyInput | undefined)[]
 }
 
 const keyedOptionTable = { ...codecOptionTable, keys: undefined } satisfies OptionTable<KeyedOptions>
 
-/** The size limit of a token in bytes. Proxies and clients accept texts of this size in a request. */
+/** Proxies and clients accept texts of this size in a request. */
 // limit: token size | bytes | a sealed token | rejected, at sealing and at opening
 const maxTokenBytes = 32 * 1024
 
 /** A kind of protected tokens. */
 export interface TokenType {
-  /** The name of the kind. The keys are derived from it. */
+  /** The keys are derived from it. */
   readonly kind: 'sealed' | 'signed'
-  /** The lengths in characters of a token's segments. `undefined` means any length. */
+  /** In characters. `undefined` means any length. */
   readonly segmentLengths: readonly (number | undefined)[]
   readonly createHeader: (kid: string, purpose: string) => ProtectedHeader
   readonly writeContent: (envelope: Envelope, memberNames: readonly string[]) => string
-  /** Parses the content of a token. Throws a `StateError` with `malformed` for content that is not an envelope. */
+  /** Throws a `StateError` with `malformed` for content that is no envelope. */
   readonly readContent: (content: string, memberNames: readonly string[]) => Envelope
-  /** The `detail` of the error for a token whose header is known and which does not open. */
+  /** `detail` of the error for a token whose header is known and which does not open. */
   readonly forgedDetail: string
   readonly createCipher: CreateCipher
 }
 
-/** Creates a codec that seals values into tokens with keys. */
 export function createTokenCodec(type: TokenType, options: KeyedOptions, provider: CryptoProvider): StateCodec {
   const codecOptions = resolveCodecOptions(options, keyedOptionTable, `${type.kind}State`)
   const { keyRing, decryptToken } = createTokenReader(type, options.keys, provider)
@@ -83,18 +82,17 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
   }
 }
 
-/** Decrypts the tokens of a key ring. */
 interface TokenReader {
   readonly keyRing: KeyRing
   /**
-   * Decrypts a token, and checks none of its context.
+   * Checks none of the token's context.
    *
    * @throws StateError for a token that was not made with a key of the ring for this purpose.
    */
   decryptToken(token: string, purpose: string): Promise<string>
 }
 
-/** Creates the reader of tokens. Throws a `StateUsageError` for invalid keys. */
+/** Throws a `StateUsageError` for invalid keys. */
 export function createTokenReader(type: TokenType, keys: KeyedOptions['keys'], provider: CryptoProvider): TokenReader {
   const keyRing = createKeyRing(parseKeys(keys), type, provider)
   return {
@@ -105,8 +103,8 @@ export function createTokenReader(type: TokenType, keys: KeyedOptions['keys'], p
       const purposeCiphers = keyRing.ciphersFor(purpose)
       const { primaryCipher, cipherByHeader } = isPromiseLike(purposeCiphers) ? await purposeCiphers : purposeCiphers
       const cipher = cipherByHeader.get(header)
-      // A token with an unknown header is opened with the first key, so that it takes as much time as any other token.
-      // Otherwise the time would reveal which keys are in the ring.
+      // With an unknown header, the first key is tried, so that the token takes as much time as any other: the time
+      // would reveal which keys are in the ring.
       const contentOrPromise = (cipher ?? primaryCipher).open(segments)
       const content = isPromiseLike(contentOrPromise) ? await contentOrPromise : contentOrPromise
       if (cipher === undefined) throw await explainUnknownHeader(header, purpose, keyRing)
@@ -117,15 +115,15 @@ export function createTokenReader(type: TokenType, keys: KeyedOptions['keys'], p
 }
 
 /**
- * A cache of decrypted contents, for tokens that arrive with many requests. Entries stay valid, because the keys of a
- * codec never change.
+ * Decrypted contents of tokens that arrive with many requests. Entries stay valid, because the keys of a codec never
+ * change.
  */
 interface ContentCache {
   get(token: string, purpose: string): string | undefined
   set(token: string, purpose: string, content: string): void
 }
 
-/** The limits of a cache, which amount to about 2 MB. Longer tokens are decrypted at every opening. */
+/** About 2 MB in all. Longer tokens are decrypted at every opening. */
 // limit: cached contents | count | decrypted contents of session tokens in memory | the token is decrypted again
 const maxCachedTokens = 512
 const maxCachedTokenLength = 2048
@@ -147,7 +145,7 @@ function createContentCache(): ContentCache {
 }
 
 /**
- * Returns a token if its size is within the limit.
+ * Returns the token if it is short enough.
  *
  * @throws StateUsageError for a longer token. The message names the largest entries of its value.
  */
@@ -161,7 +159,7 @@ export function checkTokenSize(token: string, value: JsonValue): string {
 }
 
 /**
- * Checks the size of a token from a peer.
+ * For a token from a peer.
  *
  * @throws StateError for a token that exceeds the limit.
  */
@@ -171,14 +169,14 @@ export function checkReceivedSize(token: string): void {
 }
 
 /**
- * Checks the form of a token and splits it into its segments, before any key is tried. The check may fail fast, because
- * its time reveals nothing that the sender does not have.
+ * Checks the form of a token before any key is tried. That may fail fast, because its time reveals nothing that the
+ * sender does not have.
  */
 function splitSegments(token: string, type: TokenType, provider: CryptoProvider): readonly string[] {
   checkToken(token)
   checkReceivedSize(token)
   const lengths = type.segmentLengths
-  // One segment more than expected is enough to detect too many.
+  // One segment more than expected is enough to see that there are too many.
   const segments = token.split('.', lengths.length + 1)
   let hasExpectedForm = segments.length === lengths.length
   // The header, at 0, is compared with the headers of the keys, and needs no check of its own.
@@ -191,10 +189,7 @@ function splitSegments(token: string, type: TokenType, provider: CryptoProvider)
   throw new StateError('malformed', `It is not a ${type.kind} token: truncated, or encoded in another way`)
 }
 
-/**
- * Returns the reason why no key has this header. The content of the header is untrusted, and only selects the error
- * code.
- */
+/** The header's content is untrusted, and only selects the error code. */
 async function explainUnknownHeader(header: string, purpose: string, keyRing: KeyRing): Promise<StateError> {
   const parsedHeader = parseHeader(header)
   if (parsedHeader === undefined) return new StateError('malformed', 'Its header is not the header of a state token')
@@ -208,7 +203,7 @@ async function explainUnknownHeader(header: string, purpose: string, keyRing: Ke
   return new StateError('forged', 'Its header names a known key and was not written by this codec')
 }
 
-/** Parses the header of a token, which is not verified yet. */
+/** Not verified yet. */
 export function parseHeader(header: string): { readonly kid: string; readonly typ: string | undefined } | undefined {
   const bytes = header.length > 2048 ? undefined : decodeBase64url(header)
   if (bytes === undefined) return undefined
@@ -222,27 +217,19 @@ export function parseHeader(header: string): { readonly kid: string; readonly ty
   }
 }
 
-/** The ciphers of a ring for one purpose. */
 interface PurposeCiphers {
-  /** The cipher of the first key, which seals tokens. */
   readonly primaryCipher: Cipher
-  /** The ciphers of all keys, by their encoded header. */
   readonly cipherByHeader: ReadonlyMap<string, Cipher>
 }
 
 interface KeyRing {
   ciphersFor(purpose: string): Promise<PurposeCiphers> | PurposeCiphers
-  /** Returns true if the ring contains a key with this id. */
   hasKeyId(id: string): Promise<boolean>
 }
 
-/**
- * The number of purposes whose ciphers are cached. It is limited, because some programs derive purposes from the input
- * of a peer.
- */
+/** Limited, because some programs derive purposes from the input of a peer. */
 const maxPurposes = 256
 
-/** Creates a key ring that derives and caches its ciphers per purpose. */
 function createKeyRing(keys: readonly RingKey[], type: TokenType, provider: CryptoProvider): KeyRing {
   let secretsByIdPromise: Promise<ReadonlyMap<string, Uint8Array>> | undefined
   const ciphersByPurpose = new Map<string, PurposeCiphers>()

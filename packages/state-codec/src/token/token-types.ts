@@ -3,13 +3,13 @@ import type { CreateCipher } from './crypto-provider.ts'
 import type { TokenType } from './token-codec.ts'
 
 /**
- * Creates the type of encrypted tokens (JWE compact). Their payload is an array without the names of the members that
- * every token has, so that the token is short. Clients send a token with every round.
+ * Encrypted tokens (JWE compact). Their payload is an array without the names of the members that every token has:
+ * clients send a token with every round, so it is short.
  */
 export function createSealedTokenType(createCipher: CreateCipher): TokenType {
   return {
     kind: 'sealed',
-    // The segments are the header, no encrypted key, a nonce of 12 bytes, the content, and a tag of 16 bytes.
+    // Header, no encrypted key, a nonce of 12 bytes, the content, and a tag of 16 bytes.
     segmentLengths: [undefined, 0, 16, undefined, 22],
     createHeader: (kid) => ({ alg: 'dir', enc: 'A256GCM', kid }),
     writeContent: stringifyEnvelope,
@@ -19,11 +19,11 @@ export function createSealedTokenType(createCipher: CreateCipher): TokenType {
   }
 }
 
-/** Creates the type of readable tokens (JWS compact). They contain every member name. */
+/** Readable tokens (JWS compact). They contain every member name. */
 export function createSignedTokenType(createCipher: CreateCipher): TokenType {
   return {
     kind: 'signed',
-    // The segments are the header, the content, and a MAC of 32 bytes.
+    // Header, content, and a MAC of 32 bytes.
     segmentLengths: [undefined, undefined, 43],
     createHeader: (kid, purpose) => ({ alg: 'HS256', kid, typ: purpose }),
     writeContent: (envelope) => stringifyEnvelope(envelope),
