@@ -1,5 +1,5 @@
 /**
- * The sessions extension of a client.
+ * Adds sessions to a client.
  *
  * @module @x/sessions/client
  */

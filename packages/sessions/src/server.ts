@@ -1,5 +1,5 @@
 /**
- * The sessions extension of a server.
+ * Adds sessions to a server.
  *
  * @module @x/sessions/server
  */

@@ -1,4 +1,4 @@
-/** The reasons why a session cannot be used. A {@link SessionError} has one of them as its code. */
+/** Codes of {@link SessionError}: why a session cannot be used. */
 export type SessionErrorCode =
   /**
    * The session is unknown, expired, deleted, revoked or altered, or belongs to another principal. The client sends no
@@ -18,14 +18,11 @@ export type SessionErrorCode =
   /** The program of a server uses sessions in a wrong way. The message is not meant for a peer. */
   | 'usage'
 
-/**
- * The error of a session that cannot be used. A call of a client rejects with a `ClientError` whose `cause` is this
- * error.
- */
+/** A session cannot be used. A call of a client rejects with a `ClientError` whose `cause` is this error. */
 export class SessionError extends Error {
   override readonly name = 'SessionError'
   readonly code: SessionErrorCode
-  /** The session that a server did not find. Undefined in every other error. */
+  /** Set if a server did not find this session. */
   readonly sessionId: string | undefined
 
   constructor(
@@ -39,7 +36,7 @@ export class SessionError extends Error {
   }
 }
 
-/** Returns true if a value is a {@link SessionError}, from this copy of the package or another. */
+/** True for a {@link SessionError}, also one of another copy of this package. */
 export function isSessionError(error: unknown): error is SessionError {
   return error instanceof Error && error.name === 'SessionError' && 'code' in error
 }

@@ -9,57 +9,56 @@ import {
   type WireError,
 } from '@x/schema'
 
-/** The `_meta` key of the session in requests and results. */
+/** Key of the session in `_meta` of requests and results. */
 export const sessionKey = 'io.modelcontextprotocol/session'
 
-/** The error code of a session that the server does not know or no longer knows (seed data-layer-sessions, errors). */
+/** The server does not know the session, or no longer (seed data-layer-sessions, errors). */
 export const sessionNotFoundCode = -32043
 
-/** The HTTP header that repeats the session's id. */
+/** HTTP header that repeats the session's id. */
 export const sessionHeader = 'Mcp-Session-Id'
 
-/** The methods of the extension. */
+/** Methods of the extension. */
 export const sessionMethods = { create: 'sessions/create', delete: 'sessions/delete' } as const
 
-/** The identifier of the extension. */
 export const sessionsIdentifier = 'io.modelcontextprotocol/sessions'
 
-/** The value in `_meta` under {@link sessionKey} (seed data-layer-sessions, SessionMetadata). */
+/** What `_meta` has under {@link sessionKey} (seed data-layer-sessions, SessionMetadata). */
 export type SessionMetadata = {
-  /** The session's id: visible ASCII. */
+  /** Visible ASCII. */
   readonly sessionId: string
-  /** The end of the session in ISO 8601, for display. */
+  /** When the session ends, in ISO 8601, for display. */
   readonly expiresAt?: string | undefined
-  /** The state of the session, sealed by the server. The client returns it unchanged. */
+  /** State of the session, sealed by the server. The client returns it unchanged. */
   readonly state?: string | undefined
 }
 
-/** A `sessions/create` request, which contains no session (seed data-layer-sessions, schema). */
+/** Creates a session, and so contains none (seed data-layer-sessions, schema). */
 export interface CreateSessionRequest extends RpcRequest {
   readonly method: 'sessions/create'
 }
 
-/** The result of a {@link CreateSessionRequest}. */
+/** Answers a {@link CreateSessionRequest}. */
 export interface CreateSessionResult extends Result {
   readonly session: SessionMetadata
 }
 
-/** The response to a {@link CreateSessionRequest} that succeeded. */
+/** Answers a {@link CreateSessionRequest} that succeeded. */
 export interface CreateSessionResultResponse extends Omit<RpcResult, 'result'> {
   readonly result: CreateSessionResult
 }
 
-/** A `sessions/delete` request. Its `_meta` contains the session. */
+/** Deletes the session in its `_meta`. */
 export interface DeleteSessionRequest extends RpcRequest {
   readonly method: 'sessions/delete'
 }
 
-/** The response to a {@link DeleteSessionRequest} that succeeded. */
+/** Answers a {@link DeleteSessionRequest} that succeeded. */
 export interface DeleteSessionResultResponse extends Omit<RpcResult, 'result'> {
   readonly result: EmptyResult
 }
 
-/** The response to a request whose session the server does not know (seed data-layer-sessions, errors). */
+/** Answers a request whose session the server does not know (seed data-layer-sessions, errors). */
 export interface SessionNotFoundError extends Omit<RpcError, 'error'> {
   readonly error: WireError & {
     readonly code: typeof sessionNotFoundCode
@@ -67,19 +66,15 @@ export interface SessionNotFoundError extends Omit<RpcError, 'error'> {
   }
 }
 
-/** The maximum length of an id, in characters. The id has to fit into a header. */
+/** An id must fit into a header. */
 export const maxSessionIdLength = 2048
 
-/** The maximum length of a state, in characters. */
 export const maxStateLength = 262_144
 
 const visibleAsciiPattern = /^[\x21-\x7e]+$/
 const dateTimePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
-/**
- * Returns the session metadata of a request or a result, or the issue with it. Returns undefined if there is no
- * session.
- */
+/** A text is what is wrong with the session. Undefined if there is none. */
 export function readSessionMetadata(
   paramsOrResult: JsonObject | undefined,
 ): SessionMetadata | { readonly issue: string } | undefined {
@@ -88,7 +83,7 @@ export function readSessionMetadata(
   return parseSessionMetadata(meta[sessionKey])
 }
 
-/** Parses session metadata from a peer. Unknown members are omitted. */
+/** From a peer. Unknown members are left out. */
 export function parseSessionMetadata(value: unknown): SessionMetadata | { readonly issue: string } {
   if (!isJsonObject(value)) return { issue: 'must be an object with a sessionId' }
   const [sessionId, expiresAt, state] = ['sessionId', 'expiresAt', 'state'].map((name) =>

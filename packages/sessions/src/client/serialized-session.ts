@@ -3,18 +3,18 @@ import { parseSessionMetadata, type SessionMetadata } from '../session-metadata.
 import { SessionError } from '../session-error.ts'
 
 /**
- * A session as plain JSON, which this process or another can resume. Keep it as secret as the user's credentials,
- * because a program that has both can use the session.
+ * A session as plain JSON, which this process or another can resume. Keep it as secret as the user's credentials: a
+ * program that has both can use the session.
  */
 export type SerializedSession = {
-  /** The server that created the session. */
+  /** Server that created the session. */
   readonly target: string
-  /** The user for whom the session was created. Null if the server does not authenticate. */
+  /** User for whom the session was created. Null if the server does not authenticate. */
   readonly user: string | null
   readonly session: SessionMetadata
 }
 
-/** The server and the user of a client's sessions. */
+/** Whose sessions these are: a user's, at a server. */
 export interface SessionOwner {
   readonly target: string | undefined
   readonly user: string | null | undefined
@@ -28,10 +28,7 @@ export function serializeSession(session: SessionMetadata, owner: SessionOwner):
   return { ...requireOwnerIdentity(owner), session }
 }
 
-/**
- * Parses a serialized session, which may have been altered, and checks its owner. Throws {@link SessionError} if it is
- * malformed or has another owner.
- */
+/** A serialized session may have been altered. Throws {@link SessionError} if it is malformed or has another owner. */
 export function deserializeSession(serializedSession: unknown, owner: SessionOwner): SessionMetadata {
   const { target, user } = requireOwnerIdentity(owner)
   if (!isJsonObject(serializedSession))

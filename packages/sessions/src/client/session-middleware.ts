@@ -4,17 +4,15 @@ import { readSessionMetadata, sessionHeader, sessionKey, sessionNotFoundCode } f
 import { SessionError } from '../session-error.ts'
 import type { SessionRecord } from './session-state.ts'
 
-/** The inputs of the middleware of one session. */
 export interface SessionMiddlewareOptions {
   readonly record: SessionRecord
-  /** Called when the server has changed the state. */
+  /** The server has changed the state. */
   readonly onStateChange: () => void
 }
 
 /**
- * Makes the middleware of one session. It adds the session's id and current state to every request, and stores the new
- * state of a response. If the server does not know the session, the session has ended for good (seed
- * data-layer-sessions, using sessions and errors).
+ * Adds the session's id and current state to every request, and stores the new state of a response. If the server does
+ * not know the session, it has ended for good (seed data-layer-sessions, using sessions and errors).
  */
 export function createClientSessionMiddleware({ record, onStateChange }: SessionMiddlewareOptions): Middleware {
   return (next) => async (request, call) => {
@@ -38,10 +36,7 @@ function addSessionMetadata(request: RpcRequest, record: SessionRecord): RpcRequ
   return { ...request, params: { ...params, _meta: { ...meta, [sessionKey]: record.metadata } } }
 }
 
-/**
- * Returns true if the server does not know this session. An error with another session id is about a session that this
- * server has with another server.
- */
+/** An error with another session id is about a session that this server has with another server. */
 function isNotFound(response: RpcResponse, { id }: SessionRecord): boolean {
   if (!('error' in response) || response.error.code !== sessionNotFoundCode) return false
   const { data } = response.error

@@ -3,8 +3,8 @@ import { isSessionError } from '../session-error.ts'
 import { sessionNotFoundCode } from '../session-metadata.ts'
 
 /**
- * Returns true if a call failed because the server does not know its session. The program then has to create another
- * session, which begins with the initial state.
+ * True if a call failed because the server does not know its session. Create another one, which begins with the initial
+ * state.
  */
 export function isSessionNotFound(error: unknown): boolean {
   if (isSessionError(error)) return error.code === 'not_found'

@@ -1,7 +1,7 @@
 import type { SessionMetadata } from '../session-metadata.ts'
 import { SessionError } from '../session-error.ts'
 
-/** The client's record of a session. */
+/** What the client knows of a session. */
 export class SessionRecord {
   readonly id: string
   #state: string | undefined
@@ -14,7 +14,7 @@ export class SessionRecord {
     this.#expiresAt = expiresAt
   }
 
-  /** The end of the session in ISO 8601. */
+  /** When the session ends, in ISO 8601. */
   get expiresAt(): string | undefined {
     return this.#expiresAt
   }
@@ -23,20 +23,17 @@ export class SessionRecord {
     return this.#endReason !== undefined
   }
 
-  /** The metadata for a request of the session, with the sealed state in the last response of the server. */
+  /** For a request of the session, with the sealed state of the server's last response. */
   get metadata(): SessionMetadata {
     return { sessionId: this.id, ...(this.#state !== undefined && { state: this.#state }) }
   }
 
-  /** Ends the session. No more requests are sent for it. The first reason counts. */
+  /** No more requests are sent for the session. The first reason counts. */
   end(reason: 'deleted' | 'not_found'): void {
     this.#endReason ??= reason
   }
 
-  /**
-   * Updates the record by a response. If responses overlap, the one that arrives last counts. Returns true if the state
-   * has changed.
-   */
+  /** If responses overlap, the one that arrives last counts. True if the state has changed. */
   update({ sessionId, state, expiresAt }: SessionMetadata): boolean {
     if (sessionId !== this.id) {
       throw new SessionError(
@@ -50,7 +47,6 @@ export class SessionRecord {
     return true
   }
 
-  /** Throws if the session has ended. */
   rejectIfEnded(): void {
     if (this.#endReason === undefined) return
     const endDescription = this.#endReason === 'deleted' ? 'was deleted here' : 'is not known to the server any more'

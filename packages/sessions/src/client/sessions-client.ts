@@ -21,20 +21,20 @@ import { SessionRecord } from './session-state.ts'
 
 /** The options of {@link sessionsClient}. */
 export interface SessionsClientOptions {
-  /** The name of the server in serialized sessions. Default: the `url` of the connection. */
+  /** Name of the server in serialized sessions. Default: the `url` of the connection. */
   readonly target?: string | undefined
   /**
-   * The name of the user in serialized sessions: the subject that the server authenticates, or null if the server does
-   * not authenticate.
+   * Name of the user in serialized sessions: the subject that the server authenticates, or null if the server does not
+   * authenticate.
    */
   readonly user?: string | null | undefined
 }
 
-/** The member `sessions` of a client with the extension. */
+/** What `client.sessions` can do. */
 export interface SessionsClient {
   /**
    * Creates a session, for one conversation or task. Rejects with `ClientError`, with the code `rpc` if the server has
-   * no sessions, and with {@link SessionError} `invalid_answer` if it returns an invalid session.
+   * no sessions, and with {@link SessionError} `invalid_answer` if it returns an invalid one.
    */
   create(options?: CallOptions): Promise<ClientSession>
   /**
@@ -46,19 +46,19 @@ export interface SessionsClient {
 }
 
 /**
- * A client whose calls are within one session. Each request contains the id and the last state of the session. Each
- * response may contain a new state, which the next request sends. The session has a cache of its own. With `await
- * using` the session is deleted at the end of the scope.
+ * A client whose calls are within one session. Each request carries the session's id and last state; a response may
+ * bring a new one, which the next request sends. The session has a cache of its own. With `await using` it is deleted
+ * at the end of the scope.
  */
 export interface ClientSession extends Client {
   readonly id: string
-  /** The expiry time of the session according to the server, in ISO 8601, for display. */
+  /** When the session expires according to the server, in ISO 8601, for display. */
   readonly expiresAt: string | undefined
-  /** True if the session has ended, because this client deleted it or the server no longer knows it. */
+  /** True once this client has deleted the session, or the server no longer knows it. */
   readonly ended: boolean
   /**
-   * Returns the session as plain JSON, for `resume`. Throws {@link SessionError} `unidentified` if the option `target`
-   * or `user` is missing.
+   * Gives the session as plain JSON, for `resume`. Throws {@link SessionError} `unidentified` if the option `target` or
+   * `user` is missing.
    */
   serialize(): SerializedSession
   /** Deletes the session, so that the server can free its resources. Does nothing if the session has ended. */
@@ -68,8 +68,8 @@ export interface ClientSession extends Client {
 }
 
 /**
- * Makes the sessions extension of a client (seed data-layer-sessions). A client may have several sessions at a time,
- * such as one for each conversation. Calls of the client itself belong to no session.
+ * Adds sessions to a client (seed data-layer-sessions). It may have several at a time, such as one for each
+ * conversation. Calls of the client itself belong to none.
  *
  * @example
  * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [sessionsClient()] })
@@ -115,7 +115,7 @@ function createSessionsClient(deps: SessionDeps): SessionsClient {
 }
 
 function openClientSession(record: SessionRecord, { host, owner }: SessionDeps): ClientSession {
-  // Results may depend on the state of the session, so a new state makes the cached results stale.
+  // Results may depend on the state of the session, so a new state makes cached ones stale.
   const middleware = createClientSessionMiddleware({ record, onStateChange: () => client.cache.clear() })
   const client = host.fork(middleware, { cache: createCacheOptions(host.options, record) })
   const { close } = client
@@ -140,7 +140,7 @@ function openClientSession(record: SessionRecord, { host, owner }: SessionDeps):
     serialize: () =>
       serializeSession({ ...record.metadata, ...(record.expiresAt && { expiresAt: record.expiresAt }) }, owner),
     delete: removeSession,
-    // If the deletion fails, the session expires later. The error is dropped, because it would replace the error that
+    // If the deletion fails, the session expires later. The error is dropped, because it would replace the one that
     // ended the scope.
     [Symbol.asyncDispose]: () =>
       removeSession()
@@ -149,19 +149,17 @@ function openClientSession(record: SessionRecord, { host, owner }: SessionDeps):
   })
 }
 
-/** Returns the cache options of a session: a partition of the client's cache, or a cache of its own. */
 function createCacheOptions({ cache }: CoreClientOptions, { id }: SessionRecord): CoreClientOptions['cache'] {
   return cache && cache.partition(id)
 }
 
-/** seed data-layer-sessions, creating sessions: the request that creates a session must not contain a session. */
+/** seed data-layer-sessions, creating sessions: the request that creates a session must not contain one. */
 function omitSessionMetadata({ meta, ...options }: CallOptions): CallOptions {
   if (!isJsonObject(meta)) return options
   const { [sessionKey]: _session, ...others }: JsonObject = meta
   return { ...options, meta: others }
 }
 
-/** Adds members to a client, with getters copied as getters. */
 function addMembers<T extends object, M extends object>(target: T, members: M): T & M {
   defineMembers(target, members)
   return target

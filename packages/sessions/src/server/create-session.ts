@@ -2,10 +2,7 @@ import type { JsonValue } from '@x/schema'
 import type { SessionMetadata } from '../session-metadata.ts'
 import { type OpenedSession, createOpenedSession, type SessionRequest } from './opened-session.ts'
 
-/**
- * Creates a session and its first state. If the creation fails or is cancelled, the session is ended again, because no
- * client would delete it.
- */
+/** If the creation fails or is cancelled, the session is ended again, because no client would delete it. */
 export async function createSealedSession(request: SessionRequest, signal: AbortSignal): Promise<SessionMetadata> {
   const { registry, begin, ttlMs } = request.sessionOptions
   const session = await createOpenedSession(request)
@@ -29,7 +26,7 @@ export async function createSealedSession(request: SessionRequest, signal: Abort
   }
 }
 
-/** Formats a time in the form of session metadata. */
+/** As session metadata has it. */
 export function toIsoDateTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }

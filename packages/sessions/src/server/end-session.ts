@@ -4,9 +4,8 @@ import { toIsoDateTime } from './create-session.ts'
 import type { OpenedSession } from './opened-session.ts'
 
 /**
- * Ends the use of a session by a request, and returns the response with the session in its `_meta`. A complete result
- * that is not a failure also contains the state that the handler has set. An error contains no session and changes no
- * state.
+ * Ends a request's use of a session, and puts the session into the `_meta` of the response. A complete result that is
+ * no failure also has the state that the handler has set. An error has no session and changes no state.
  */
 export async function finishSessionRequest(session: OpenedSession, response: RpcResponse): Promise<RpcResponse> {
   session.close()
@@ -31,7 +30,6 @@ async function sealNewState(session: OpenedSession, { resultType, isError }: Jso
   return draft && session.seal(draft.value, session.revision + 1)
 }
 
-/** Adds the session to a result, and makes the result private for caches. */
 function addSessionMeta(result: JsonObject, sessionMeta: JsonObject, method: string): JsonObject {
   const meta = isJsonObject(result._meta) ? result._meta : {}
   const isShared = findMethodRow(method)?.isCacheable === true && result.cacheScope === 'public'

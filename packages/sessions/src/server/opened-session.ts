@@ -11,17 +11,17 @@ import { type ResolvedSessionOptions, type SessionDefinition, sessionPurposes } 
 /** A request that creates, deletes or uses a session. */
 export interface SessionRequest {
   readonly method: string
-  /** Reports an error that the client does not see. */
+  /** Gets an error that the client does not see. */
   readonly report: (error: unknown) => void
   readonly principal: Principal | undefined
-  /** The key by which quotas count the caller. */
+  /** Quotas count the caller by this key. */
   readonly callerKey: string
   readonly sessionOptions: ResolvedSessionOptions
 }
 
 type SessionContent = Pick<OpenedSession, 'id' | 'createdAt' | 'expiresAt' | 'state' | 'stateToken' | 'revision'>
 
-/** A session as opened for one request. */
+/** As opened for one request. */
 export class OpenedSession implements SessionRequest {
   readonly method: string
   readonly report: (error: unknown) => void
@@ -33,21 +33,17 @@ export class OpenedSession implements SessionRequest {
   readonly createdAt: number
   /** Milliseconds since 1970. */
   readonly expiresAt: number
-  /** The state. Undefined if the handlers keep no state, and in a deletion without a state. */
+  /** Undefined if the handlers keep no state, and in a deletion without one. */
   readonly state: JsonValue | undefined
-  /** The token with the sealed state of the request. */
+  /** The sealed state of the request. */
   readonly stateToken: string | undefined
-  /** The number of times that the state was replaced. */
+  /** How often the state was replaced. */
   readonly revision: number
-  /** The runs of the handler in their order. The state that the last run set is kept. */
   readonly #runs: SessionRun[] = []
-  /** True in a run of a task, which uses the session as it was recorded when the task was created. */
+  /** A task uses the session as it was recorded when the task was created. */
   readonly #isRecorded: boolean
-  /** False after the request was answered. Later changes of the state are rejected. */
   #isOpen: boolean
-  /** The key in the store under which this call has claimed the next revision. */
   #claimKey: string | undefined
-  /** The object that `visibleTo` receives for the session. */
   #view: object | undefined
 
   constructor(request: SessionRequest, content: SessionContent, isRecorded = false) {
@@ -66,15 +62,14 @@ export class OpenedSession implements SessionRequest {
     this.#isOpen = !isRecorded
   }
 
-  /** The state that the last run has set. Undefined if the last run was suspended. */
+  /** Undefined if the last run was suspended. */
   get lastDraft(): SessionRun['draft'] {
     const lastRun = this.#runs.at(-1)
     return lastRun?.draft === undefined || lastRun.ctx.signal?.aborted === true ? undefined : lastRun.draft
   }
 
-  /** Returns the run of a handler within the session. The first call for a run creates it. */
   getOrCreateRun(ctx: CallView): SessionRun {
-    // Signals are compared last. A signal is created when it is first read, which takes a tenth of the time of a call.
+    // Signals are compared last: creating one, when it is first read, takes a tenth of the time of a call.
     const knownRun = this.#runs.find((other) => other.ctx === ctx || other.ctx.signal === ctx.signal)
     if (knownRun !== undefined) return knownRun
     const run = new SessionRun(this, ctx)
@@ -82,7 +77,7 @@ export class OpenedSession implements SessionRequest {
     return run
   }
 
-  /** Returns the view of the session. The first call creates it. */
+  /** What `visibleTo` receives for the session. */
   getOrCreateView(create: () => object): object {
     this.#view ??= create()
     return this.#view
@@ -97,7 +92,7 @@ export class OpenedSession implements SessionRequest {
     throw new SessionError('usage', `${methodName} was called ${problem}`)
   }
 
-  /** Claims the next revision under a key of the store, by a function that adds the key. */
+  /** Claims the next revision under a key of the store, which `add` adds. */
   async claim(key: string, add: () => Promise<boolean>): Promise<boolean> {
     if (this.#claimKey !== undefined) return true
     if (!(await add())) return false
@@ -123,17 +118,14 @@ export class OpenedSession implements SessionRequest {
     }
   }
 
-  /**
-   * Returns the part of the session that is recorded for a task. The id is in the member `secret`, because it works like
-   * a credential.
-   */
+  /** What is recorded for a task. The id is `secret`, because it works like a credential. */
   record(): RecordedPart {
     const { id, createdAt, expiresAt, revision } = this
     const value = this.lastDraft?.value ?? this.state
     return { value: { createdAt, expiresAt, revision, ...(value !== undefined && { value }) }, secret: { id } }
   }
 
-  /** Seals a state for the client. The token is valid until the end of the session. */
+  /** The token is valid until the end of the session. */
   seal(value: JsonValue, revision: number): Promise<string> {
     const { id, principal, callerKey, createdAt, expiresAt, sessionOptions } = this
     return sessionOptions.stateCodec.seal([revision, value], {
@@ -150,10 +142,10 @@ export class OpenedSession implements SessionRequest {
 /** One run of a handler within a session, and the state that it has set. */
 export class SessionRun {
   readonly session: OpenedSession
-  /** The context of the handler, or a copy of it. */
+  /** The handler's context, or a copy of it. */
   readonly ctx: CallView
   draft: { readonly value: JsonValue } | undefined
-  // It is stored here, because a long-lived `WeakMap` would keep it until the next full garbage collection.
+  // A member, because a long-lived `WeakMap` would keep it until the next full garbage collection.
   #handlerSession: object | undefined
 
   constructor(session: OpenedSession, ctx: CallView) {
@@ -165,44 +157,37 @@ export class SessionRun {
     this.draft = { value }
   }
 
-  /** Returns the object that the handler receives for the session. The first call creates it. */
+  /** What the handler receives for the session. */
   getOrCreateHandlerSession(create: () => object): object {
     this.#handlerSession ??= create()
     return this.#handlerSession
   }
 }
 
-/** The context of a handler, or the view of a call that `visibleTo` receives. */
+/** A handler's context, or the view of a call that `visibleTo` receives. */
 export interface CallView {
   readonly context: CallContext
   /**
-   * The signal of the run, in the context of a handler. It differs between the runs of one call, and is the same in
-   * copies of the context.
+   * Signal of the run, in the context of a handler. It differs between the runs of one call, and is the same in copies
+   * of the context.
    */
   readonly signal?: AbortSignal | undefined
 }
 
-/** The context key of the session of a request. */
+/** Of a request. */
 export const openedSessionKey: ContextKey<OpenedSession> = contextKey('x/session')
 
-/** The name of the session in the record of a task. */
+/** Name of the session in the record of a task. */
 export const recordedPartName = 'session'
 
-/**
- * The options of each definition, at the server that was started last. The sessions of tasks are restored with these
- * options.
- */
+/** Options of each definition at the server that was started last, with which sessions of tasks are restored. */
 const startedOptions = new WeakMap<SessionDefinition, ResolvedSessionOptions>()
 
-/** Records the options of a definition at a server that was started. */
 export function recordStart(definition: SessionDefinition, sessionOptions: ResolvedSessionOptions): void {
   startedOptions.set(definition, sessionOptions)
 }
 
-/**
- * Returns the session of a call, or the session that was recorded for a task. Returns undefined for a session of
- * another definition.
- */
+/** The session of a call, or the one that was recorded for a task. Undefined if it is of another definition. */
 export function findOpenedSession({ context }: CallView, definition: SessionDefinition): OpenedSession | undefined {
   const session = context.get(openedSessionKey)
   if (session !== undefined) return session.sessionOptions.definition === definition ? session : undefined
@@ -230,16 +215,14 @@ function restoreSession(recordedPart: JsonObject, sessionOptions: ResolvedSessio
   return session
 }
 
-/**
- * Creates a session. Its id contains the times of its creation and end in sealed form, and is bound to the principal.
- */
+/** The id contains, in sealed form, when the session was created and when it ends, and is bound to the principal. */
 export async function createOpenedSession(request: SessionRequest): Promise<OpenedSession> {
   const { sessionOptions, principal, callerKey } = request
   const createdAt = sessionOptions.now()
   const expiresAt = createdAt + sessionOptions.ttlMs
   const id = await sessionOptions.codec.seal([createdAt, expiresAt, sessionOptions.randomUuid()], {
     purpose: sessionPurposes.id,
-    // A session belongs to one principal. Without authentication, every caller that has the id can use the session.
+    // A session belongs to one principal. Without authentication, every caller that has the id can use it.
     binding: principalIdentityOf(principal),
     owner: callerKey,
     ttlMs: sessionOptions.ttlMs,
@@ -248,10 +231,9 @@ export async function createOpenedSession(request: SessionRequest): Promise<Open
 }
 
 /**
- * Opens and verifies the session of a request. This server must have sealed the id for this principal, and the state
- * for that id. If sessions have a state, the request must contain it, unless it deletes the session. Throws
- * {@link SessionError} `not_found` for every failure, so that an attacker cannot see the reason. The cause is reported to
- * the log.
+ * This server must have sealed the id for this principal, and the state for that id. If sessions have a state, the
+ * request must contain it, unless it deletes the session. Throws {@link SessionError} `not_found` for every failure, so
+ * that an attacker cannot see the reason; the log gets the cause.
  */
 export async function openSession(
   { sessionId, state }: SessionMetadata,
@@ -271,7 +253,7 @@ export async function openSession(
     if (!(sessionOptions.now() < expiresAt)) throw new Error('The session has expired')
     if (!(await sessionOptions.registry.isLive(sessionId))) throw new Error('The session was deleted or revoked')
     const content = state === undefined ? initialState : await openSessionState(sessionId, state, request)
-    // Without this check, a client could reset the session to its first state by omitting the state.
+    // Otherwise a client could reset the session to its first state by omitting the state.
     if (state === undefined && sessionOptions.hasState && request.needsState)
       throw new Error('The request has no state of its session')
     return new OpenedSession(request, { id: sessionId, createdAt, expiresAt, ...content })
@@ -281,9 +263,7 @@ export async function openSession(
   }
 }
 
-/**
- * Returns true for a temporary failure, and for an exhausted quota of the caller. These failures do not end a session.
- */
+/** A temporary failure, and an exhausted quota of the caller, end no session. */
 function isRetryable(cause: unknown): boolean {
   return isTransient(cause) || (isStateError(cause) && cause.code === 'quota')
 }

@@ -4,25 +4,25 @@ import { lazyState, randomKey, sealedState, type StateCodec, type StateStore } f
 import { createSessionRegistry, type SessionRegistry } from './session-registry.ts'
 import type { DeletedSession, NewSession } from './session-options.ts'
 
-/** The parts of a server that its sessions use. */
+/** What sessions use of their server. */
 export type SessionHost = Pick<ExtensionHost, 'state' | 'bus' | 'runtime' | 'log'>
 
-/** The definition of sessions, which any number of servers may share. */
+/** Any number of servers may share it. */
 export interface SessionDefinition extends SessionHooks {
   readonly store: StateStore | undefined
-  /** The codec that seals states instead of the codec of the server. */
+  /** Seals states in place of the server's codec. */
   readonly stateCodec: StateCodec | undefined
   readonly ttlMs: number
 }
 
-/** The definition of sessions, completed with the parts of one server. */
+/** A definition, with what one server adds. */
 export interface ResolvedSessionOptions extends SessionHooks, Pick<SessionHost, 'log'> {
   readonly definition: SessionDefinition
-  /** The codec that seals ids. */
+  /** Seals ids. */
   readonly codec: StateCodec
   readonly stateCodec: StateCodec
   readonly store: StateStore | undefined
-  /** True if a revoked session ends at every instance. */
+  /** A revoked session ends at every instance. */
   readonly canRevoke: boolean
   readonly registry: SessionRegistry
   readonly ttlMs: number
@@ -30,17 +30,17 @@ export interface ResolvedSessionOptions extends SessionHooks, Pick<SessionHost, 
   readonly randomUuid: () => string
 }
 
-/** The callbacks of the author, with parsed states. */
+/** The author's callbacks, with parsed states. */
 export interface SessionHooks {
-  /** True if every session has a state, so that a request without a state is rejected. */
+  /** Every session has a state, so a request without one is rejected. */
   readonly hasState: boolean
-  /** Resolves with the first state of a session, or with undefined if the handlers keep no state. */
+  /** Resolves with the first state of a session, or with undefined if the handlers keep none. */
   readonly begin: (session: NewSession) => Promise<JsonValue | undefined>
   /** Frees the resources of a session. The state is undefined if the request contained none. */
   readonly end: (session: DeletedSession<JsonValue | undefined>, report: (error: unknown) => void) => Promise<void>
 }
 
-/** The purposes of session tokens. A token can be opened only with the purpose for which it was sealed. */
+/** A token opens only with the purpose for which it was sealed. */
 export const sessionPurposes = { id: 'session', state: 'session-state' } as const
 
 /**
@@ -87,10 +87,7 @@ export function resolveSessionOptions(definition: SessionDefinition, host: Sessi
   }
 }
 
-/**
- * Throws if sessions would live longer than their tokens. Otherwise a session would fail in the middle of a
- * conversation.
- */
+/** Sessions that live longer than their tokens would fail in the middle of a conversation. */
 function checkCodecLifetime(name: string, { lifetimeMs }: StateCodec, ttlMs: number): void {
   if (lifetimeMs === undefined || ttlMs <= lifetimeMs) return
   throw new RangeError(

@@ -32,8 +32,8 @@ import { createInvalidSessionError, toPeerError } from './session-errors.ts'
 
 /**
  * Serves the methods that create and delete sessions, and opens the session of every other request that has one (seed
- * data-layer-sessions). Handlers find the session in the context of the call, and the result contains the session.
- * Requests without a session pass unchanged.
+ * data-layer-sessions). Handlers find it in the context of the call, and the result contains it. Requests without a
+ * session pass unchanged.
  */
 export function serveSessions(
   sessionOptions: ResolvedSessionOptions,
@@ -47,7 +47,6 @@ export function serveSessions(
   }
 }
 
-/** A request of the extension's own methods. */
 interface SessionMethodRequest {
   readonly request: RpcRequest
   readonly call: Call
@@ -97,7 +96,6 @@ async function serveDeletion(
 
 const sessionMethodNames: ReadonlySet<string> = new Set(Object.values(sessionMethods))
 
-/** Opens the session of a request, and adds the session to the result. */
 function createSessionMiddleware(sessionOptions: ResolvedSessionOptions): Middleware {
   return (next) => (request, call) => {
     const sessionMetadata = sessionMethodNames.has(request.method) ? undefined : readSessionMetadata(request.params)
@@ -128,7 +126,6 @@ async function serveInSession(
   }
 }
 
-/** Returns a call with its session. The session is recorded if the call becomes a task. */
 function toSessionCall(call: Call, session: OpenedSession): Call {
   const recordedParts = {
     ...call.context.get(recordedPartsKey),
@@ -158,7 +155,7 @@ function toSessionRequest(
   }
 }
 
-/** Returns the session metadata of a request. Throws if it is malformed, or differs from the header of the request. */
+/** Throws if the metadata is malformed, or differs from the header of the request. */
 function requireSessionMetadata(
   sessionMetadata: SessionMethodRequest['sessionMetadata'],
   { context }: Call,
@@ -173,8 +170,8 @@ function requireSessionMetadata(
 }
 
 /**
- * Deletes a session. The session ends before `onDelete` runs, so that no call uses resources that are being freed. An
- * error of `onDelete` is logged and not sent to the client, because the session has ended.
+ * The session ends before `onDelete` runs, so that no call uses resources that are being freed. An error of `onDelete`
+ * is logged and not sent to the client, because the session has ended.
  */
 async function deleteSession(metadata: SessionMetadata, request: SessionRequest): Promise<void> {
   const { id, principal, callerKey, expiresAt, state, sessionOptions, report } = await openSession(metadata, {

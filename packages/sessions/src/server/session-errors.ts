@@ -6,20 +6,19 @@ import { isStateError } from '@x/state-codec'
 import { isSessionError } from '../session-error.ts'
 import { sessionNotFoundCode } from '../session-metadata.ts'
 
-/** A request that has failed. */
 export interface FailedRequest {
   readonly report: (error: unknown) => void
-  /** True if the handler of the call had begun. Default: false. */
+  /** The handler of the call had begun. Default: false. */
   readonly hasBegun?: boolean | undefined
 }
 
 /**
- * Milliseconds after which the client should repeat a request whose token was sealed by an instance with a clock that
- * is ahead. The token is accepted once this clock, or that of another instance, has reached its time.
+ * For a token of an instance whose clock is ahead. It is accepted once this clock, or that of another instance, has
+ * reached its time.
  */
 const clockRetryAfterMs = 100
 
-/** Returns the error for the peer, and reports the cause to the log if that error hides it. */
+/** Reports the cause to the log if the peer's error hides it. */
 export function toPeerError(error: unknown, { report, hasBegun = false }: FailedRequest): McpError {
   if (isMcpError(error)) return error
   if (isSessionError(error) && error.sessionId !== undefined) {
@@ -38,20 +37,20 @@ export function toPeerError(error: unknown, { report, hasBegun = false }: Failed
 }
 
 /**
- * Returns true for a store that cannot be reached, and for a token from the future. If clocks differ, another instance
- * accepts the token at once, and this instance accepts it soon. These errors do not end a session.
+ * True for a store that cannot be reached, and for a token from the future: if clocks differ, another instance accepts
+ * it at once, and this one soon. These errors end no session.
  */
 export function isTransient(error: unknown): boolean {
   return isUnavailable(error) || (isStateError(error) && error.code === 'not_yet')
 }
 
-/** Returns the error for a caller that has reached its quota of the store, or undefined for any other failure. */
+/** For a caller that has reached its quota of the store. Undefined for any other failure. */
 export function toQuotaError(error: unknown): McpError | undefined {
   if (!isStateError(error) || error.quota === undefined) return undefined
   return quotaError({ ...error.quota, retryAfterMs: error.retryAfterMs })
 }
 
-/** Returns the error for a request whose session is missing, malformed or not allowed. */
+/** For a request whose session is missing, malformed or not allowed. */
 export function createInvalidSessionError(issue: string): McpError {
   return new McpError(errorCodes.invalidParams, `Invalid params: ${issue}`, { data: { reason: 'session' } })
 }

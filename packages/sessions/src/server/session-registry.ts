@@ -1,24 +1,21 @@
 import { type Change, type ChangeBus, sha256Hex, storeOfOwner } from '@x/core'
 import { isStateError, memoryStore, StateError, type StateStore } from '@x/state-codec'
 
-/** The record of which sessions have ended, in a store or in this process. */
+/** Which sessions have ended, as a store or this process knows it. */
 export interface SessionRegistry {
-  /**
-   * Adds a session of an owner. Rejects with a `StateError` `quota` if the owner has the maximum number of sessions.
-   */
+  /** Rejects with a `StateError` `quota` if the owner has the maximum number of sessions. */
   add(id: string, ttlMs: number, owner: string): Promise<void>
-  /** Resolves with true if the session has not ended, according to this registry. */
+  /** False for a session that has ended, as far as this registry knows. */
   isLive(id: string): Promise<boolean>
   /**
-   * Ends a session whose id would otherwise be valid for another `ttlMs`. `owner` is the caller that ends the session,
-   * or undefined if the program does.
+   * Ends a session whose id would be valid for another `ttlMs`. `owner` is the caller that ends it, or undefined if the
+   * program does.
    */
   end(id: string, ttlMs: number, owner?: string): Promise<void>
   /** Stops listening to a bus. */
   close(): Promise<void>
 }
 
-/** Options of {@link createSessionRegistry}. */
 export interface SessionRegistryOptions {
   readonly store: StateStore | undefined
   readonly bus: ChangeBus | undefined
@@ -26,8 +23,8 @@ export interface SessionRegistryOptions {
 }
 
 /**
- * Creates a registry in a store or, without a store, in this process. The registry in a process contains only ended
- * sessions. With a bus it also contains the sessions that other instances ended.
+ * In a store or, without one, in this process, which knows only ended sessions. With a bus it also knows those that
+ * other instances ended.
  */
 export function createSessionRegistry({ store, bus, now }: SessionRegistryOptions): SessionRegistry {
   if (store !== undefined) return createStoreRegistry(store)
@@ -35,8 +32,8 @@ export function createSessionRegistry({ store, bus, now }: SessionRegistryOption
 }
 
 /**
- * Makes a registry in a store. A session that is not in the store has ended. So if a store loses its content, sessions
- * end, but no ended session becomes valid again.
+ * A session that is not in the store has ended. If a store loses its content, sessions end, but no ended one becomes
+ * valid again.
  */
 function createStoreRegistry(store: StateStore): SessionRegistry {
   return {
@@ -56,7 +53,7 @@ function createStoreRegistry(store: StateStore): SessionRegistry {
   }
 }
 
-/** Calls a store. An error of any other class than `StateError` means that the store cannot be reached. */
+/** An error of any other class than `StateError` means that the store cannot be reached. */
 async function reachStore<T>(operation: () => Promise<T>): Promise<T> {
   try {
     return await operation()
@@ -66,7 +63,6 @@ async function reachStore<T>(operation: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The maximum number of ended sessions that one process remembers. */
 const maxEndedSessions = 10_000
 
 function createMemoryRegistry(now: () => number): SessionRegistry {
@@ -79,8 +75,8 @@ function createMemoryRegistry(now: () => number): SessionRegistry {
       try {
         await ownerStore.add(id, '1', ttlMs)
       } catch (error) {
-        // This registry is full, so it does not record the end, and the session stays valid at this instance until it
-        // expires. One caller alone cannot fill the registry.
+        // Full, so the end is not recorded, and the session stays valid at this instance until it expires. One caller
+        // alone cannot fill the registry.
         if (!isStateError(error)) throw error
       }
     },
@@ -91,9 +87,8 @@ function createMemoryRegistry(now: () => number): SessionRegistry {
 const sessionEndsTopic = 'x/sessions'
 
 /**
- * Adds to a registry the notification of other instances about ended sessions. The messages contain digests of ids,
- * which are enough to recognize an ended session. Requests wait until this instance listens to the bus, and fail until
- * the bus could be reached once.
+ * Notifies other instances of ended sessions. The messages contain digests of ids, which are enough to recognize one.
+ * Requests wait until this instance listens to the bus, and fail until the bus could be reached once.
  */
 function createReplicatedRegistry(localRegistry: SessionRegistry, bus: ChangeBus): SessionRegistry {
   let listenPromise: Promise<() => void> | undefined
@@ -134,7 +129,7 @@ function createReplicatedRegistry(localRegistry: SessionRegistry, bus: ChangeBus
   }
 }
 
-/** Returns a key of the store. It is a digest, so that an attacker who reads the store cannot use the sessions. */
+/** A digest, so that an attacker who reads the store cannot use the sessions. */
 export async function toStoreKey(kind: string, id: string): Promise<string> {
   return `${kind}:${await sha256Hex(`x/sessions ${kind} ${id}`)}`
 }

@@ -16,36 +16,36 @@ import {
 import { type AsyncResource, limitErrorToMcp } from '@x/exchange'
 import type { Awaitable } from './session-options.ts'
 
-/** The session to which a resource belongs. A `Session` of a handler has this type. */
+/** Session that a resource belongs to. A `Session` of a handler has this type. */
 export interface ResourceSession {
   readonly id: string
-  /** The end of the session, in milliseconds since 1970. */
+  /** When the session ends, in milliseconds since 1970. */
   readonly expiresAt: number
-  /** The key by which the resources of the caller are counted. All sessions without a key are counted together. */
+  /** Counts the resources of one caller. All sessions without a key are counted together. */
   readonly callerKey?: string | undefined
 }
 
-/** The share of `maxOpenResources` that one caller may have. */
+/** What one caller may have of `maxOpenResources`. */
 const callerShare = 1 / 10
 
 /** The options of {@link sessionResources}. */
 export interface SessionResourcesOptions<Resource> {
-  /** Opens the resource of a session. Called when a handler first needs the resource at this instance. */
+  /** Opens the resource of a session, when a handler first needs it at this instance. */
   readonly open: (session: { readonly id: string; readonly expiresAt: number }) => Awaitable<Resource>
   /**
-   * Closes a resource. Called by `end` and `close` of {@link SessionResources}, and when the session expires. An error
-   * of this function goes to `log`.
+   * Closes a resource. Called by `end` and `close` of {@link SessionResources}, and when the session expires. What it
+   * throws goes to `log`.
    */
   readonly close: (resource: Resource) => Awaitable<void>
   /**
-   * The maximum number of open resources at a time. Default: 1000. One caller may have a tenth of them. Beyond these
-   * limits `of` rejects with an `McpError`. Over HTTP it is 429 for the limit of the caller, and 503 for the limit of
-   * all callers.
+   * How many resources may be open at a time. Default: 1000. One caller may have a tenth of them. Beyond these limits
+   * `of` rejects with an `McpError`. Over HTTP it is 429 for the limit of the caller, and 503 for the limit of all
+   * callers.
    */
   readonly maxOpenResources?: number | undefined
-  /** Receives the errors of `close`. Default: writes lines to the standard error. */
+  /** Gets the errors of `close`. Default: writes lines to the standard error. */
   readonly log?: Log | undefined
-  /** The clock. Default: that of the platform. */
+  /** Default: the platform's clock. */
   readonly runtime?: Partial<Runtime> | undefined
 }
 
@@ -59,16 +59,15 @@ const resourcesOptionTable = {
 } satisfies OptionTable<SessionResourcesOptions<never>>
 
 /**
- * The open resources of sessions in one process, such as editors or connections. Several instances may serve one
- * session, and each opens its own resource. A resource must not contain the only copy of any data, because it serves
- * only to make calls faster.
+ * Open resources of sessions in one process, such as editors or connections. Several instances may serve one session,
+ * and each opens its own. A resource must not have the only copy of any data, because it only makes calls faster.
  */
 export interface SessionResources<Resource> extends AsyncResource {
   /** Resolves with the resource of a session. Calls at the same time share one opening. */
   of(session: ResourceSession): Promise<Resource>
   /** Closes the resource of a session at this instance. Call it in `onDelete`. */
   end(id: string): Promise<void>
-  /** The number of open resources. */
+  /** How many resources are open. */
   readonly size: number
   /** Closes all resources. */
   close(): Promise<void>
@@ -77,13 +76,12 @@ export interface SessionResources<Resource> extends AsyncResource {
 interface ResourceEntry<Resource> {
   readonly resource: Promise<Resource>
   timer: unknown
-  /** Subtracts the resource from the count of the ledger. */
   readonly release: () => void
 }
 
 /**
- * Creates {@link SessionResources}. Each session has one resource at this instance, which is closed when the session
- * expires. Call `end(id)` in `onDelete` for a deletion, and yourself after `revoke`.
+ * Each session has one resource at this instance, which is closed when the session expires. Call `end(id)` in
+ * `onDelete` for a deletion, and yourself after `revoke`.
  */
 export function sessionResources<Resource>(options: SessionResourcesOptions<Resource>): SessionResources<Resource> {
   const { maxOpenResources, ...given } = resolveOptions(options, resourcesOptionTable, 'sessionResources')
@@ -110,7 +108,7 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
     const closeOrReschedule = (): void =>
       expiresAt > runtime.now() ? closeOnExpiry(entry, id, expiresAt) : void closeResource(id)
     entry.timer = runtime.setTimeout(closeOrReschedule, Math.min(Math.max(remainingMs, 0), maxTimerMs))
-    // The timer of a session must not keep the process alive.
+    // A session's timer must not keep the process alive.
     unref(entry.timer)
   }
 
@@ -125,7 +123,7 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
     resources.set(id, entry)
     closeOnExpiry(entry, id, expiresAt)
     entry.resource.catch(() => {
-      // The entry is removed, so that the next call tries again.
+      // Removed, so that the next call tries again.
       if (resources.get(id) === entry) resources.delete(id)
       release()
       runtime.clearTimeout(entry.timer)
@@ -145,7 +143,6 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
   }
 }
 
-/** Counts another resource for the caller of a session. Throws an `McpError` if the caller has reached its share. */
 function takeResource(ledger: Ledger, { callerKey = '' }: ResourceSession): () => void {
   try {
     return ledger.take('session_resources', callerKey)
@@ -154,7 +151,6 @@ function takeResource(ledger: Ledger, { callerKey = '' }: ResourceSession): () =
   }
 }
 
-/** Creates the ledger that counts open resources, with a limit for each caller. */
 function createResourceLedger(maxOpenResources: number): Ledger {
   const { advice } = ledgerBounds.session_resources
   const perCaller = Math.max(1, Math.ceil(maxOpenResources * callerShare))

@@ -8,20 +8,19 @@ import type { StateParser } from './state-parser.ts'
 /** A session as one call sees it. */
 export interface SessionView<State> {
   readonly id: string
-  /** The end of the session, in milliseconds since 1970. */
+  /** When the session ends, in milliseconds since 1970. */
   readonly expiresAt: number
-  /** The key by which quotas count the caller, undefined in a task. */
+  /** Quotas count the caller by this key. Undefined in a task. */
   readonly callerKey: string | undefined
-  /** The number of times that the state was replaced before this call. Overlapping calls may have the same revision. */
+  /** How often the state was replaced before this call. Overlapping calls may have the same revision. */
   readonly revision: number
-  /** The state in the request, or the state that this run of the handler has set. */
+  /** State in the request, or what this run of the handler has set. */
   readonly state: State
 }
 
 /**
- * A session within a handler. A new state is kept only if the call ends with a complete result. If the handler ran
- * several times, the state that the last run has set is kept. A call that fails or asks for input leaves the session
- * unchanged.
+ * A session within a handler. A new state is kept only if the call ends with a complete result; if the handler ran
+ * several times, the state of its last run is kept. A call that fails or asks for input leaves the session unchanged.
  */
 export interface Session<State> extends SessionView<State> {
   /**
@@ -30,19 +29,18 @@ export interface Session<State> extends SessionView<State> {
    */
   setState(next: State): void
   /**
-   * Claims the right to replace the state. Of all calls with the same revision, only one gets true. So a client that
-   * sends an older state again is detected. Without claims, every earlier state of the session is accepted. Requires
-   * the option `store`. A call that fails releases its claim. Otherwise the claim lasts for `ttlMs` (default: 10
-   * minutes). A handler that also asks the user must claim in a `ctx.step`.
+   * Claims the right to replace the state. Of all calls with the same revision, only one gets true, so a client that
+   * sends an older state again is detected; without claims, every earlier state of the session is accepted. Requires
+   * the option `store`. A call that fails releases its claim, which otherwise lasts for `ttlMs` (default: 10 minutes).
+   * A handler that also asks the user must claim in a `ctx.step`.
    */
   claim(options?: { readonly ttlMs?: number | undefined }): Promise<boolean>
 }
 
 const defaultClaimTtlMs = 600_000
 
-/** Returns the view of an opened session. It is created once. */
 export function getSessionView<State>(session: OpenedSession, parser: StateParser<State>): SessionView<State> {
-  // The cast is safe, because the view was created with this parser.
+  // The cast is safe: the view was created with this parser.
   return session.getOrCreateView(() => createSessionView(session, parser)) as SessionView<State>
 }
 
@@ -61,8 +59,8 @@ function createSessionView<State>(session: OpenedSession, parser: StateParser<St
 }
 
 /**
- * The session of one run. It is a class, because getters in an object literal would be new functions in each object. V8
- * would create a hidden class for each.
+ * A class, because getters in an object literal would be new functions in each object, for which V8 would create a
+ * hidden class each.
  */
 class RunSession<State> implements Session<State> {
   readonly expiresAt: number
@@ -101,9 +99,8 @@ class RunSession<State> implements Session<State> {
   }
 }
 
-/** Returns the session of one run. It is created once. */
 export function getRunSession<State>(run: SessionRun, parser: StateParser<State>): Session<State> {
-  // The cast is safe, because the session was created with this parser.
+  // The cast is safe: the session was created with this parser.
   return run.getOrCreateHandlerSession(() => new RunSession(run, parser)) as Session<State>
 }
 

@@ -16,7 +16,7 @@ import {
 import { SessionError } from '../session-error.ts'
 import { statelessParser, createStateParser, type StateParser } from './state-parser.ts'
 
-/** The member `sessions` of a server with the extension. */
+/** What `server.sessions` can do. */
 export interface SessionsApi {
   /**
    * Ends a session: with a `store` at every instance at once, and with only a bus at each instance that receives the
@@ -26,22 +26,15 @@ export interface SessionsApi {
   revoke(id: string): Promise<void>
 }
 
-/** The sessions of a server: the extension for `createServer`, with functions that its handlers call. */
+/** Sessions of a server: the extension for `createServer`, with functions that its handlers call. */
 export interface Sessions<State> extends ServerExtension<'sessions', SessionsApi> {
-  /**
-   * Returns the session of a call. If the call has none, throws an `McpError` that explains how to create a session.
-   */
+  /** The session of a call. If it has none, throws an `McpError` that explains how to create one. */
   of(ctx: CallView): Session<State>
-  /** Returns the session of a call, or undefined. */
+  /** The session of a call, or undefined. */
   find(ctx: CallView): Session<State> | undefined
-  /**
-   * Returns true if a call has a session. As `visibleTo` of a tool, prompt or resource, it hides the definition from
-   * calls without a session.
-   */
+  /** As `visibleTo` of a tool, prompt or resource, it hides the definition from calls without a session. */
   isInSession(principal: Principal | undefined, call: CallView): boolean
-  /**
-   * Returns a function for `visibleTo`. It shows a tool, prompt or resource only to calls whose session passes a test.
-   */
+  /** Makes a `visibleTo` that shows a tool, prompt or resource only to calls whose session passes a test. */
   when(test: (session: SessionView<State>) => boolean): (principal: Principal | undefined, call: CallView) => boolean
 }
 
@@ -53,11 +46,11 @@ export type StatefulSessionsOptions<State> = SessionOptions &
   SessionEvents<State> & { readonly state: SessionState<State> & MustBeJson<State> }
 
 /**
- * Makes the sessions extension of a server (seed data-layer-sessions). Without a `store` the server stores nothing. It
- * seals the id and the state of a session with its option `state`, and binds them to the principal and to each other.
- * It sends them to the client. The client returns them with each request. A client can neither read nor change a state,
- * and cannot omit it. It can send an older state of the same session again, which only `claim()` of {@link Session}
- * detects. Sessions can be revoked if there is a `store`, or a bus of the server.
+ * Adds sessions to a server (seed data-layer-sessions). Without a `store` the server stores nothing: it seals the id
+ * and the state of a session with its option `state`, binds them to the principal and to each other, and sends them to
+ * the client, which returns them with each request. A client can neither read nor change a state, and cannot omit it.
+ * It can send an older state of the same session again, which only `claim()` of {@link Session} detects. Sessions can
+ * be revoked if there is a `store`, or a bus of the server.
  *
  * @throws RangeError for an invalid `ttlMs`. `createServer` throws it for a `ttlMs` above the lifetime of the tokens of
  *   its `state`.
@@ -126,7 +119,6 @@ function defineSessions<State>(
 const singleProcessMessage =
   'sessions() seals sessions with a random key of this process: give the server a `state`, with the same keys at every instance'
 
-/** A key that no session uses. */
 const pingKey = 'ping'
 
 // The server pings its own codec, so only the store and the codec of the sessions are pinged here.

@@ -2,22 +2,17 @@ import type { JsonValue } from '@x/schema'
 import type { SessionState } from './session-options.ts'
 import { SessionError } from '../session-error.ts'
 
-/** Parses and checks the states of sessions. */
 export interface StateParser<State> {
-  /** The first state of a session. Undefined if the handlers keep no state. */
+  /** Undefined if the handlers keep no state. */
   readonly initial: State | undefined
-  /**
-   * Parses the state in a request. A state that the schema no longer accepts is reported and replaced by the initial
-   * state.
-   */
+  /** A state that the schema no longer accepts is reported, and the initial one takes its place. */
   parse(value: JsonValue | undefined, report: (error: unknown) => void): State
-  /** Returns a state as the schema's output. Throws if the schema rejects the state. */
+  /** Gives the schema's output. Throws if the schema rejects the state. */
   validate(next: State): State
-  /** Returns a state as JSON. */
   serialize(state: State): JsonValue
 }
 
-/** The parser of sessions without state. */
+/** For sessions without state. */
 export const statelessParser: StateParser<null> = {
   initial: undefined,
   parse: () => null,
@@ -54,8 +49,7 @@ export function createStateParser<State>({ schema, initial }: SessionState<State
       }
     },
     validate,
-    // The cast is safe, because `MustBeJson` admits only JSON types. TypeScript does not accept an interface as a
-    // `JsonValue`.
+    // The cast is safe: `MustBeJson` admits only JSON types. TypeScript does not take an interface for a `JsonValue`.
     serialize: (state) => state as JsonValue,
   }
 }

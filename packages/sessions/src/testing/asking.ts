@@ -8,19 +8,18 @@ import { parseSessionMetadata, sessionKey, type SessionMetadata } from '../sessi
 import { sessions as createSessions, type Sessions, type SessionsApi } from '../server/sessions.ts'
 import type { SessionEvents, SessionOptions } from '../server/session-options.ts'
 
-/** The state of a session in these tests. */
+/** What these tests keep in a session. */
 export type Notes = { readonly notes: readonly string[] }
 
-/** The schema and the initial value of the state. */
 const notesState = {
   schema: z.object({ notes: z.array(z.string()) }),
   initial: { notes: [] } as Notes,
 }
 
-/** The time at which the clock of these tests begins. */
+/** The clock of these tests begins here. */
 export const midnight = Date.UTC(2026, 1, 28)
 
-/** A clock that the test advances. */
+/** The test advances it. */
 export interface ManualClock extends Pick<Runtime, 'now'> {
   advance(ms: number): void
 }
@@ -30,22 +29,22 @@ export function createManualClock(): ManualClock {
   return { now: () => time, advance: (ms) => void (time += ms) }
 }
 
-/** Creates a codec with a new key, which uses the clock of the test. */
+/** With a new key, and the clock of the test. */
 export function createCodec(clock: Pick<Runtime, 'now'>, options: { readonly maxAgeMs?: number } = {}): StateCodec {
   return sealedState({ keys: [randomKey()], runtime: clock, ...options })
 }
 
-/** The parts of a server that a test replaces for the sessions of one definition. */
+/** What a test replaces of a server, for the sessions of one definition. */
 export interface TestHost {
   readonly codec?: StateCodec | undefined
   readonly stateCodec?: StateCodec | undefined
   readonly bus?: ChangeBus | undefined
   readonly runtime?: Partial<Runtime> | undefined
-  /** Receives the errors that sessions log. */
+  /** Gets the errors that sessions log. */
   readonly onError?: ((error: unknown, method: string | undefined) => void) | undefined
 }
 
-/** Returns sessions whose host has the given parts. */
+/** The host of the returned sessions has the given parts. */
 export function onHost<State>(defined: Sessions<State>, { codec, bus, runtime, onError }: TestHost): Sessions<State> {
   const { start } = defined
   if (start === undefined) throw new Error('sessions begin with their server')
@@ -62,10 +61,9 @@ export function onHost<State>(defined: Sessions<State>, { codec, bus, runtime, o
   }
 }
 
-/** Options of {@link createNotesSessions}. */
 export type NotesOptions = SessionOptions & SessionEvents<Notes> & TestHost
 
-/** Creates sessions whose state is a list of notes, and a list of the errors that they report. */
+/** The state is a list of notes. The errors that the sessions report are in a list too. */
 export function createNotesSessions({
   codec,
   stateCodec,
@@ -87,7 +85,7 @@ export function createNotesSessions({
   return { sessions, now, reported }
 }
 
-/** Creates a tool that adds a note to its session and returns all notes. */
+/** Adds a note to its session and returns all notes. */
 export function createNoteTool(sessions: Sessions<Notes>): Tool {
   return tool('note', {
     description: 'Notes a text',
@@ -100,27 +98,24 @@ export function createNoteTool(sessions: Sessions<Notes>): Tool {
   })
 }
 
-/** Creates a server for these tests. */
 export function createTestServer(definition: Partial<ServerDefinition>): McpServer {
   return createServer({ name: 'demo', version: '1.0.0', state: false, ...definition })
 }
 
-/** Returns the member that sessions add to a server. */
 export function sessionsOf(server: McpServer): SessionsApi {
   if ('sessions' in server) return server.sessions as SessionsApi
   throw new Error('The server has no sessions')
 }
 
-/** A tool that uses no session. */
 const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
 
-/** A server with sessions, and an equal server without sessions. */
+/** A server with sessions, and an equal one without. */
 export interface NotesServer extends ReturnType<typeof createNotesSessions> {
   readonly server: McpServer
   readonly plain: McpServer
 }
 
-/** Creates servers with the tools `note` and `greet`. */
+/** With the tools `note` and `greet`. */
 export function createNotesServer(options: NotesOptions = {}): NotesServer {
   const defined = createNotesSessions(options)
   const tools = [createNoteTool(defined.sessions), greet]
@@ -131,14 +126,14 @@ export function createNotesServer(options: NotesOptions = {}): NotesServer {
   }
 }
 
-/** The parts of a request that a test may choose. */
+/** What a test may choose of a request. */
 export interface AskOptions extends Partial<Call> {
-  /** The session in the request. Hostile requests may have any value. */
+  /** Hostile requests may have any value. */
   readonly session?: unknown
   readonly meta?: JsonObject
 }
 
-/** Sends a valid request, except for the parts that the test replaces. */
+/** A valid request, except for what the test replaces. */
 export function sendRequest(
   { exchange }: Pick<Server, 'exchange'>,
   ...[method, params = {}, asking = {}]: RequestArguments
@@ -150,29 +145,27 @@ export function sendRequest(
     ...(session !== undefined && { [sessionKey]: session }),
     ...meta,
   }
-  // The request is copied as JSON, so that the test and the server share no objects.
+  // Copied as JSON, so that the test and the server share no objects.
   const request = JSON.parse(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }))
   return exchange(request, createCall(call))
 }
 
-/** A method, its params, and the parts of the request that the test chooses. */
 export type RequestArguments = [method: string, params?: JsonObject | undefined, asking?: AskOptions | undefined]
 
-/** Returns the result of a request. Throws if the request fails. */
+/** Throws if the request fails. */
 export async function resultOf(server: Pick<Server, 'exchange'>, ...question: RequestArguments): Promise<JsonObject> {
   const response = await sendRequest(server, ...question)
   if ('result' in response) return response.result
   throw new Error(`${question[0]} failed: ${JSON.stringify(response.error)}`)
 }
 
-/** Returns the error of a request. Throws if the request succeeds. */
+/** Throws if the request succeeds. */
 export async function errorOf(server: Pick<Server, 'exchange'>, ...question: RequestArguments): Promise<WireError> {
   const response = await sendRequest(server, ...question)
   if ('error' in response) return response.error
   throw new Error(`${question[0]} succeeded: ${JSON.stringify(response.result)}`)
 }
 
-/** Creates a session. */
 export async function createSession(
   server: Pick<Server, 'exchange'>,
   asking: AskOptions = {},
@@ -180,12 +173,11 @@ export async function createSession(
   return requireSessionMetadata((await resultOf(server, 'sessions/create', {}, asking))['session'])
 }
 
-/** Returns the session in a result. */
 export function sessionOfResult(result: JsonObject): SessionMetadata {
   return requireSessionMetadata(isJsonObject(result['_meta']) ? result['_meta'][sessionKey] : undefined)
 }
 
-/** Calls a tool in a session. Returns the text of the result, and the session after the call. */
+/** Returns the text of the result, and the session after the call. */
 export async function callIn(
   server: Pick<Server, 'exchange'>,
   session: SessionMetadata | undefined,
@@ -196,7 +188,7 @@ export async function callIn(
   return { text: textOf(result), session: after }
 }
 
-/** Returns the text of the only content of a result. */
+/** Of the only content of a result. */
 export function textOf({ content }: JsonObject): string {
   const block = Array.isArray(content) ? content[0] : undefined
   return isJsonObject(block) && typeof block['text'] === 'string' ? block['text'] : ''

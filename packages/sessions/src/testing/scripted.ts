@@ -2,20 +2,19 @@ import type { Call, Exchange } from '@x/exchange'
 import { isJsonObject, type JsonObject, type RpcRequest, type WireError } from '@x/schema'
 import { sessionKey } from '../session-metadata.ts'
 
-/** A received request. */
 export interface ReceivedRequest {
   readonly request: RpcRequest
   readonly call: Call
-  /** The session in the `_meta` of the request. */
+  /** In the `_meta` of the request. */
   readonly session: JsonObject | undefined
 }
 
-/** An exchange that answers with a script of the test, and records its requests. */
+/** Answers with a script of the test, and records its requests. */
 export interface ScriptedExchange extends Exchange {
   readonly received: ReceivedRequest[]
 }
 
-/** Creates an exchange that answers with the results and errors of a script. */
+/** Answers with the results and errors of a script. */
 export function createScriptedExchange(
   script: (received: ReceivedRequest) => JsonObject | WireError | Promise<JsonObject | WireError>,
 ): ScriptedExchange {
@@ -32,15 +31,14 @@ export function createScriptedExchange(
   return Object.assign(exchange, { received })
 }
 
-/** The name and version of the client in these tests. */
+/** The client in these tests. */
 export const host = { name: 'host', version: '1.0.0' } as const
 
-/** Creates a result of `sessions/create`. */
 export function createSessionResult(session: unknown): JsonObject {
   return JSON.parse(JSON.stringify({ resultType: 'complete', session }))
 }
 
-/** Creates a result of a tool with the given text and session metadata. */
+/** With the given text and session metadata. */
 export function createTextResult(text: string, session?: JsonObject): JsonObject {
   const meta = session === undefined ? {} : { _meta: { [sessionKey]: session } }
   return { resultType: 'complete', content: [{ type: 'text', text }], ...meta }
