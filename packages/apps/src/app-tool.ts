@@ -20,26 +20,26 @@ export type AppPermission = 'camera' | 'microphone' | 'geolocation' | 'clipboard
 
 /** A page that a host shows in a sandboxed frame (extensions/apps, UI resource format). */
 export interface AppPage {
-  /** The HTML document, or a function that returns it, such as `pageFile('page.html')` of `@x/apps/node`. */
+  /** HTML document, or a function that returns it, such as `pageFile('page.html')` of `@x/apps/node`. */
   readonly html: string | (() => string | Promise<string>)
-  /** The origins that the page uses. Default: none, so that scripts and styles must be inside the document. */
+  /** Origins that the page uses. Default: none, so scripts and styles must be inside the document. */
   readonly csp?: AppCsp | undefined
   readonly permissions?: readonly AppPermission[] | undefined
-  /** The origin at which the host serves the page, in the form that the host requires. Default: the host decides. */
+  /** Origin at which the host serves the page, in the form that the host requires. Default: the host decides. */
   readonly domain?: string | undefined
-  /** True asks for a border and a background around the page, and false for none. Default: the host decides. */
+  /** True asks for a border and a background around the page, false for none. Default: the host decides. */
   readonly prefersBorder?: boolean | undefined
 }
 
-/** A caller of a tool: the model, or the pages of the same server. */
+/** Who calls a tool: the model, or the pages of the same server. */
 export type AppVisibility = 'model' | 'app'
 
-/** The definition of a tool with a page. */
+/** Defines a tool with a page. */
 export type AppToolDefinition<
   Input extends AnySchema | RawShape | undefined,
   Output extends AnySchema | RawShape | undefined,
 > = ToolDefinition<Input, Output> & {
-  /** The page that shows the result, or another tool whose page shows it. */
+  /** Shows the result: a page, or another tool whose page does. */
   readonly page: AppPage | AppTool
   /** Default: the model and pages. A tool that only pages may call is hidden from hosts that show no pages. */
   readonly visibility?: readonly AppVisibility[] | undefined
@@ -54,7 +54,7 @@ export interface AppTool<Name extends string = string, Input = unknown, Output =
 /** A page with the URI of its resource. */
 export interface ServedPage extends AppPage {
   readonly uri: string
-  /** The name of the tool that the page was defined with. */
+  /** Name of the tool that the page was defined with. */
   readonly name: string
 }
 
@@ -116,7 +116,7 @@ function checkVisibility(name: string, visibility: readonly AppVisibility[] | un
   throw new DefinitionError('value', `tool "${name}"`, { reason: 'visibility must be a list of "model" and "app"' })
 }
 
-/** The `_meta.ui` of a page's resource (extensions/apps, UI resource format). */
+/** `_meta.ui` of a page's resource (extensions/apps, UI resource format). */
 export function pageMeta({ csp, permissions, domain, prefersBorder }: AppPage): JsonObject {
   return {
     ...(csp && { csp: { ...csp } }),
@@ -127,7 +127,7 @@ export function pageMeta({ csp, permissions, domain, prefersBorder }: AppPage): 
 }
 
 /**
- * The type of the structured content of a tool's result, for the script of its page.
+ * Type of the structured content of a tool's result, for the script of its page.
  *
  * @example
  * import type { weather } from './server.ts'

@@ -12,8 +12,8 @@ import { appsIdentifier, pageMediaType } from './identifiers.ts'
 import { declaresPages, showsPages, showsPagesKey } from './shows-pages.ts'
 
 /**
- * Makes the Apps extension of a server (extensions/apps). It serves the pages of all tools that `appTool` of this
- * package makes, and lists the tools that only pages may call, for hosts that show pages.
+ * Adds Apps to a server (extensions/apps): serves the pages of all tools that `appTool` of this package makes, and
+ * lists the tools that only pages may call, for hosts that show pages.
  *
  * @example
  * const server = createServer({ name: 'demo', version: '1.0.0', tools: [weather], extensions: [apps()] })
@@ -30,14 +30,10 @@ export function apps(): ServerExtension<'apps'> {
   }
 }
 
-/** Records with each call whether its host shows pages. */
 const markHosts: Middleware = (next) => (request, call) =>
   declaresPages(request) ? next(request, withContext(call, showsPagesKey, true)) : next(request, call)
 
-/**
- * The time that hosts may cache a page. The page of a server is the same for every caller, and a release of the server
- * may change the page.
- */
+/** A page is the same for every caller, and a release of the server may change it. */
 const cacheHints = { ttlMs: 60_000, cacheScope: 'private' } as const
 
 function servePages(host: ExtensionHost): ExtensionInstance<undefined> {

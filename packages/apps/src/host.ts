@@ -1,5 +1,5 @@
 /**
- * The half of MCP Apps for hosts: shows the pages of servers in sandboxed frames.
+ * MCP Apps for hosts: shows the pages of servers in sandboxed frames.
  *
  * @module @x/apps/host
  */

@@ -1,6 +1,6 @@
 /**
- * The origins that a page may use, such as `https://api.example.com` or `https://*.example.com`. Without a list, the
- * host blocks all of them (extensions/apps, content security policy).
+ * Origins that a page may use, such as `https://api.example.com` or `https://*.example.com`. Without a list, the host
+ * blocks all of them (extensions/apps, content security policy).
  */
 export interface AppCsp {
   /** Origins of requests: `fetch`, `XMLHttpRequest` and `WebSocket`. */
@@ -13,10 +13,9 @@ export interface AppCsp {
   readonly baseUriDomains?: readonly string[] | undefined
 }
 
-/** An origin, or all subdomains of one. */
 const originPattern = /^(?:https?|wss?):\/\/(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?$/i
 
-/** Returns true for an origin that a policy can contain. */
+/** True for an origin that a policy can contain. */
 export function isOrigin(text: string): boolean {
   return originPattern.test(text)
 }

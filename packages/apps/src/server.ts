@@ -1,5 +1,5 @@
 /**
- * The Apps extension of a server.
+ * Adds Apps to a server.
  *
  * @module @x/apps/server
  */

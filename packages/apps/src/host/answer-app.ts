@@ -10,12 +10,10 @@ import {
 import type { ServerOfApp } from './server-of-app.ts'
 import type { ShowAppOptions } from './show-app-options.ts'
 
-/** The revision of the messages between page and host. */
 const appProtocolVersion = '2026-01-26'
 
 type Answer = (params: JsonObject, signal: AbortSignal) => JsonObject | Promise<JsonObject>
 
-/** Answers a request of a page. */
 export async function answerApp(
   { method, params, signal }: { readonly method: string; readonly params: JsonObject; readonly signal: AbortSignal },
   options: ShowAppOptions,
@@ -87,6 +85,6 @@ function readContent(content: JsonValue | undefined): readonly ContentBlock[] {
   const result = { resultType: 'complete', content: Array.isArray(content) ? content : [content] }
   const failure = checkResult('tools/call', result)
   if (failure !== undefined) throw new McpError(errorCodes.invalidParams, `content: expected ${failure.expected}`)
-  // The cast is safe: the check of a result of a tool has checked each block.
+  // The cast is safe: the check of a tool's result has checked each block.
   return result.content as readonly ContentBlock[]
 }

@@ -5,7 +5,7 @@ import type { AppFrame, FrameMessage, HostWindow } from './frame.ts'
 /** JSON-RPC with the page in a frame. */
 export interface AppConnection {
   notify(method: string, params: JsonObject): void
-  /** Sends a request. Resolves when the page has answered it, with success or not. */
+  /** Resolves when the page has answered the request, with success or not. */
   request(method: string, params: JsonObject): Promise<void>
   /** Stops listening, and aborts the signals of requests that still run. */
   close(): void
@@ -17,12 +17,11 @@ export interface AppHandlers {
   readonly receive: (method: string, params: JsonObject) => void
 }
 
-/** The number of requests of one page that run at the same time. */
 const maxRunningRequests = 32
 
 /**
- * Listens to the page in a frame. A message counts if it comes from the window of the frame, and from the origin of the
- * sandbox or, without one, from a document without an origin.
+ * A message counts if it comes from the window of the frame, and from the origin of the sandbox or, without one, from a
+ * document without an origin.
  */
 export function connectApp(
   frame: AppFrame,
@@ -84,7 +83,7 @@ function isMessage(data: unknown): data is JsonObject {
   return ['undefined', 'string', 'number'].includes(typeof data['id'])
 }
 
-/** Returns an id as a key. No request has the id of undefined. */
+/** No request has the id of undefined. */
 function readId(id: JsonValue | undefined): RequestId {
   return typeof id === 'number' ? id : String(id)
 }

@@ -14,12 +14,12 @@ export interface AppFrame {
   removeEventListener(type: 'load', listener: () => void): void
 }
 
-/** The window of a frame. */
+/** Window of a frame. */
 export interface AppWindow {
   postMessage(message: unknown, targetOrigin: string): void
 }
 
-/** The window of the host's own page. */
+/** Window of the host's own page. */
 export interface HostWindow {
   readonly location: { readonly origin: string }
   addEventListener(type: 'message', listener: (event: FrameMessage) => void): void

@@ -3,18 +3,18 @@ import { type ClientCapabilities, isJsonObject, type JsonValue, type ReadResourc
 import { appsIdentifier, pageMediaType } from '../identifiers.ts'
 import { type AppCsp, isOrigin } from '../page-policy.ts'
 
-/** The capabilities of a client whose host shows pages. Servers offer tools for pages to such clients alone. */
+/** Declared by a client whose host shows pages. Servers offer tools for pages to such clients alone. */
 export const appsCapabilities: ClientCapabilities = { extensions: { [appsIdentifier]: { mimeTypes: [pageMediaType] } } }
 
 /** A page as a host shows it. */
 export interface HostedPage {
-  /** The document, which begins with its policy. */
+  /** Begins with its policy. */
   readonly html: string
-  /** The origins that the page may use. */
+  /** Origins that the page may use. */
   readonly csp: AppCsp
 }
 
-/** The URI of the page that shows the results of a tool. Undefined for a tool without a page (extensions/apps). */
+/** URI of the page that shows the results of a tool. Undefined for a tool without a page (extensions/apps). */
 export function pageUriOf({ _meta }: Pick<Tool, '_meta'>): string | undefined {
   const ui = _meta?.['ui']
   // The second form is that of earlier hosts and servers.
@@ -22,7 +22,7 @@ export function pageUriOf({ _meta }: Pick<Tool, '_meta'>): string | undefined {
   return typeof uri === 'string' && uri.startsWith('ui://') ? uri : undefined
 }
 
-/** Reads a page from the contents of its resource. Throws for anything else than a document of the right type. */
+/** Throws for anything else than a document of the right type. */
 export function parsePage(uri: string, { contents }: ReadResourceResult): HostedPage {
   const content = contents.find((each) => each.uri === uri) ?? contents[0]
   if (content?.mimeType !== pageMediaType)
@@ -52,12 +52,12 @@ function readCsp(csp: JsonValue | undefined): AppCsp {
   }
 }
 
-/** Keeps what is an origin. Any other text could end a directive of the policy and begin another. */
+/** Any text but an origin could end a directive of the policy and begin another. */
 function originsOf(list: JsonValue | undefined): readonly string[] {
   return Array.isArray(list) ? list.filter((each): each is string => typeof each === 'string' && isOrigin(each)) : []
 }
 
-/** Returns the policy of a page (extensions/apps, host behavior). What the page does not declare is blocked. */
+/** What the page does not declare is blocked (extensions/apps, host behavior). */
 function policyOf({
   connectDomains = [],
   resourceDomains = [],

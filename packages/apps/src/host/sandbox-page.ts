@@ -1,5 +1,5 @@
 /**
- * The document of a sandbox (extensions/apps, sandbox proxy). A host that is a web page serves it at another origin, as
+ * Document of a sandbox (extensions/apps, sandbox proxy). A host that is a web page serves it at another origin, as
  * `text/html`, and gives its address to `showApp`. The sandbox shows one page in a frame without an origin, and passes
  * its messages on. A page that leaves its document is removed, because the next document could speak for it.
  */

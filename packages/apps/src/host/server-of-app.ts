@@ -1,7 +1,7 @@
 import { errorCodes, isJsonObject, type JsonObject, McpError, type ReadResourceResult, type Tool } from '@x/schema'
 import type { CallToolResult } from '@x/schema'
 
-/** The calls of a client that a host of pages needs. Every `Client` has them. */
+/** What a host of pages calls of a client. Every `Client` has it. */
 export interface AppHostClient {
   listTools(options?: CallSignal): Promise<readonly Tool[]>
   callTool(name: string, args?: JsonObject, options?: CallSignal): Promise<CallToolResult>
@@ -13,15 +13,15 @@ export interface CallSignal {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The server of a page, as the page may use it. */
+/** As the page may use it. */
 export interface ServerOfApp {
   callTool(params: JsonObject, signal: AbortSignal): Promise<CallToolResult>
   readResource(params: JsonObject, signal: AbortSignal): Promise<ReadResourceResult>
 }
 
 /**
- * Lets a page use its own server: the tools that pages may call, and the resources (extensions/apps, visibility). Behind
- * a gateway the page has the names of its own upstream, and reaches no other.
+ * Lets a page use its own server: the tools that pages may call, and the resources (extensions/apps, visibility).
+ * Behind a gateway the page has the names of its own upstream, and reaches no other.
  */
 export function serverOfApp(client: AppHostClient, { tool, uri }: { tool: Tool; uri: string }): ServerOfApp {
   const upstream = upstreamOf(tool.name, uri)
@@ -48,15 +48,14 @@ function isForApps({ _meta }: Tool): boolean {
 }
 
 /**
- * Returns the upstream of a tool behind a gateway of `@x/gateway`, which offers the tool `show` of the upstream `crm` as
- * `crm__show`, with its page at `ui://crm/…`.
+ * A gateway of `@x/gateway` offers the tool `show` of the upstream `crm` as `crm__show`, with its page at `ui://crm/…`.
  */
 function upstreamOf(toolName: string, uri: string): string | undefined {
   const upstream = /^ui:\/\/([^/]+)\//.exec(uri)?.[1]
   return upstream !== undefined && toolName.startsWith(`${upstream}__`) ? upstream : undefined
 }
 
-/** Returns the URI under which a gateway offers a resource of the upstream, whose page may have either URI. */
+/** The page may have either URI: its own, or the one under which a gateway offers it. */
 function uriAt(upstream: string, uri: string): string {
   if (uri.startsWith(`${upstream}+`) || uri.startsWith(`ui://${upstream}/`)) return uri
   return uri.startsWith('ui://') ? `ui://${upstream}/${uri.slice('ui://'.length)}` : `${upstream}+${uri}`

@@ -1,21 +1,21 @@
 import type { CallToolResult, ContentBlock, JsonObject, Tool } from '@x/schema'
 import type { AppHostClient } from './server-of-app.ts'
 
-/** What a host shows in a page, and what it does for the page. */
+/** What a host shows in a page, and does for it. */
 export interface ShowAppOptions {
-  /** The client of the server whose page is shown. */
+  /** Client of the server whose page is shown. */
   readonly client: AppHostClient
-  /** The name and the version of the host, for the page. */
+  /** Name and version of the host, for the page. */
   readonly host: { readonly name: string; readonly version: string }
-  /** The tool that was called, as the client lists it. */
+  /** The called tool, as the client lists it. */
   readonly tool: Tool
-  /** The arguments of the call. */
+  /** Arguments of the call. */
   readonly arguments: JsonObject
-  /** The result of the call. If the promise rejects, the page is told that the call was cancelled. */
+  /** Result of the call. If the promise rejects, the page is notified that the call was cancelled. */
   readonly result: CallToolResult | Promise<CallToolResult>
   /**
-   * The address at which the host serves `sandboxPage`, at another origin than its own. A host that is a web page needs
-   * it (extensions/apps, sandbox proxy). Default: the page is directly in the frame, which has no origin; it then obeys
+   * Where the host serves `sandboxPage`, at another origin than its own. A host that is a web page needs it
+   * (extensions/apps, sandbox proxy). Default: the page is directly in the frame, which has no origin; it then obeys
    * the policy of the host's page as well.
    */
   readonly sandbox?: string | URL | undefined

@@ -9,7 +9,7 @@ import type { ShowAppOptions } from './show-app-options.ts'
 
 /** A page in a frame. */
 export interface ShownApp {
-  /** Tells the page what changed in its surroundings, such as `{ theme: 'dark' }`. */
+  /** Notifies the page of what changed around it, such as `{ theme: 'dark' }`. */
   updateContext(changes: JsonObject): void
   /**
    * Asks the page to finish, waits for it for at most a second, and removes the frame. Calls of the page that still run
@@ -20,17 +20,16 @@ export interface ShownApp {
   readonly closed: Promise<void>
 }
 
-/** The milliseconds that a page has to finish. */
 const teardownMs = 1000
 
-/** The largest height in pixels that a page can ask for. Give the container of the frame its own limit with CSS. */
+/** Give the container of the frame its own limit with CSS. */
 const maxHeight = 10_000
 
 /**
- * Shows the page of a tool in a frame (extensions/apps). Give it a frame that is not in the document yet, and insert the
- * frame afterwards. The page gets the arguments and the result of the call, and can call the tools of its server that
- * are meant for pages. Rejects with a `TypeError` for a tool without a page and for a resource that is no page, and with
- * the error of the client if the page cannot be read.
+ * Shows the page of a tool in a frame (extensions/apps). Give it a frame that is not in the document yet, and insert
+ * the frame afterwards. The page gets the arguments and the result of the call, and can call those tools of its server
+ * that are meant for pages. Rejects with a `TypeError` for a tool without a page and for a resource that is no page,
+ * and with the error of the client if the page cannot be read.
  *
  * @example
  * const frame = document.createElement('iframe')
@@ -42,7 +41,7 @@ export async function showApp(frame: AppFrame, options: ShowAppOptions): Promise
   checkArgument(options, { where: 'showApp', takes: 'a frame and an object of options', needs: ['client', 'tool'] })
   const { client, tool, sandbox } = options
   const result = Promise.resolve(options.result)
-  // The result is awaited after the page is ready. Until then a rejection is not unhandled.
+  // Awaited after the page is ready. Until then, a rejection must not be unhandled.
   result.catch(() => {})
   const uri = pageUriOf(tool)
   if (uri === undefined) throw new TypeError(`The tool ${JSON.stringify(tool.name)} has no page`)
@@ -135,7 +134,6 @@ function notifyPageReady(connection: AppConnection, { html, csp }: HostedPage): 
   connection.notify('ui/notifications/sandbox-resource-ready', { html, sandbox: 'allow-scripts', csp: origins })
 }
 
-/** Sends the arguments of the call, and then its result. */
 async function sendCall(
   connection: AppConnection,
   { arguments: args }: ShowAppOptions,

@@ -8,7 +8,7 @@ export interface FakeFrame extends AppFrame {
   readonly attributes: Map<string, string>
   isRemoved: boolean
   readonly style: { height: string }
-  /** The transport of the page. */
+  /** Of the page. */
   readonly transport: Transport
   /** What the host sent to the page. */
   readonly received: { readonly message: { readonly method?: string }; readonly targetOrigin: string }[]
@@ -17,7 +17,7 @@ export interface FakeFrame extends AppFrame {
   load(): void
 }
 
-/** Creates a frame in a document of `https://host.example`. */
+/** In a document of `https://host.example`. */
 export function createFakeFrame(): FakeFrame {
   const listeners = new Set<(event: FrameMessage) => void>()
   const loadListeners = new Set<() => void>()
