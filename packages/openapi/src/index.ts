@@ -1,5 +1,5 @@
 /**
- * Tools from an OpenAPI document.
+ * Makes tools of an OpenAPI document.
  *
  * @module @x/openapi
  */

@@ -1,5 +1,5 @@
 /**
- * OpenAPI documents from files.
+ * Reads OpenAPI documents from files.
  *
  * @module @x/openapi/node
  */

@@ -15,17 +15,17 @@ import { isReading } from './document/open-document.ts'
 export type PlannedOperation = OpenApiOperation &
   (
     | {
-        /** The name of the tool. */
+        /** Name of the tool. */
         readonly name: string
-        /** The number of characters of the tool in the list. */
+        /** Characters of the tool in the list. */
         readonly size: number
         /** What was left out of the schema of its arguments. Undefined if nothing was. */
         readonly cut: SchemaCut | undefined
-        /** True if a call asks the user first. */
+        /** A call asks the user first. */
         readonly asks: boolean
         /** What known hosts refuse or drop. */
         readonly warnings: readonly string[]
-        /** The schemes and scopes that the document names. The option `credential` decides what is sent. */
+        /** Schemes and scopes that the document names. The option `credential` decides what is sent. */
         readonly security: readonly string[]
         readonly refused?: undefined
       }
@@ -55,8 +55,8 @@ export function openApiTools(document: JsonObject, options: OpenApiOptions): Too
 }
 
 /**
- * Describes the tools that {@link openApiTools} would make, and names the reason for each operation that becomes none.
- * Sends nothing, and needs no `url`.
+ * Describes the tools that {@link openApiTools} would make, with the reason for each operation that becomes none. Sends
+ * nothing, and needs no `url`.
  *
  * @throws OpenApiError and TypeError as `openApiTools` does.
  */
@@ -97,7 +97,7 @@ function describePlace({ method, path }: OpenApiOperation): string {
   return `${method} ${path}`
 }
 
-/** Plans the operations that the option `operations` selects, and throws for a listed one that cannot be a tool. */
+/** Throws for an operation that the option `operations` lists and that cannot be a tool. */
 function planSelected(document: JsonObject, settings: OpenApiSettings): readonly PlanOutcome[] {
   const { operations } = settings
   if (operations === undefined)
@@ -121,7 +121,7 @@ function planSelected(document: JsonObject, settings: OpenApiSettings): readonly
   throw new OpenApiError('operation', `${describePlace(failed.operation)} cannot be a tool: ${failed.refused}`)
 }
 
-/** Names the tools. Of two with the same name both get the digest, so that no name depends on the order. */
+/** Of two tools with the same name both get the digest, so that no name depends on the order. */
 function nameTools(
   outcomes: readonly PlanOutcome[],
   { name: nameOf = nameTool }: OpenApiSettings,
@@ -138,7 +138,6 @@ function nameTools(
   throw new OpenApiError('operation', `Two tools have the name ${hidden}: give one another with the option name`)
 }
 
-/** Returns the definition of a tool without its handler. */
 function defineTool({ operation, description, input, output }: OperationPlan, settings: OpenApiSettings) {
   const { task, visibleTo, annotations = hintsOf, idempotencyHeader } = settings
   return {

@@ -3,7 +3,6 @@ import { findJsonProblem, isJsonObject, type JsonObject } from '@x/core'
 import { parse } from 'yaml'
 import { OpenApiError } from './document/open-api-error.ts'
 
-/** The maximum number of arrays and objects inside each other in a document. */
 // limit: document depth | count | levels of a document in a file | the document is rejected
 const maxDepth = 200
 

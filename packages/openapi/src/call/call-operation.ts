@@ -9,14 +9,13 @@ import { type ApiResult, readResponse } from './read-response.ts'
 import { type Api, callApi } from './send-request.ts'
 import { type ApiRequest, writeRequest } from './write-request.ts'
 
-/** One call of a tool. */
 export interface OperationCall {
   readonly api: Api
   readonly args: unknown
   readonly ctx: Context
 }
 
-/** Runs a call: writes the request, finds the credential of the caller, asks the user if need be, and sends. */
+/** Writes the request, finds the caller's credential, asks the user if need be, and sends. */
 export async function callOperation(plan: OperationPlan, call: OperationCall): Promise<FullToolResult> {
   const { api, ctx } = call
   const { settings } = api
@@ -38,7 +37,6 @@ export async function callOperation(plan: OperationPlan, call: OperationCall): P
   return toolResult(result)
 }
 
-/** Finds the credential of the caller, who is asked to log in if there is none yet. */
 async function findCredential({ api, ctx }: OperationCall): Promise<HttpAuthorizer | undefined> {
   const { credential } = api.settings
   if (typeof credential !== 'function') return credential
@@ -74,10 +72,10 @@ async function confirmRequest({ api, ctx }: OperationCall, request: ApiRequest, 
 
 type OutputCheck = (value: unknown) => readonly SchemaIssue[]
 
-/** The compiled schemas of responses. Each belongs to a tool and goes with it. */
+/** A compiled schema belongs to a tool and goes with it. */
 const outputChecks = new WeakMap<JsonObject, OutputCheck>()
 
-/** A response that breaks its schema has had its effect, so that the model has to know. */
+/** A response that breaks its schema has had its effect, so the model has to know. */
 async function checkOutput(schema: JsonObject, { structuredContent }: ApiResult): Promise<void> {
   const { compileJsonSchema } = await import('@x/schema/json-schema')
   const check = outputChecks.get(schema) ?? compileJsonSchema(schema)

@@ -5,17 +5,17 @@ import { cleanText } from '../document/clean-text.ts'
 import { baseTypeOf, isJsonType } from '../document/open-document.ts'
 import type { OperationPlan } from '../plan/plan-operation.ts'
 
-/** The status, the headers and the first bytes of a response. */
+/** Status, headers and first bytes of a response. */
 export interface ApiResponse {
   readonly status: number
   readonly headers: Headers
   /** Undefined if the body has more bytes than are read. */
   readonly bytes: Uint8Array | undefined
-  /** The first bytes as text. */
+  /** First bytes as text. */
   readonly text: string
 }
 
-/** What a call returns. It is JSON, because a step records it. */
+/** JSON, because a step records it. */
 export interface ApiResult {
   readonly content: ContentBlock[]
   readonly structuredContent?: JsonValue
@@ -28,15 +28,14 @@ export interface ResponseContext {
   readonly transform: (value: JsonValue) => JsonValue
 }
 
-/** The depth of JSON in a message, with room for the message around it. */
+/** Less than a message may have, which is around it. */
 // limit: response depth | count | levels of the JSON of a response | the model gets an error
 const maxDepth = 200
 
-/** The maximum number of characters of an error that a model reads. */
 // limit: errors of an API | characters | the text of a response with 4xx | cut
 const maxErrorLength = 2000
 
-/** Converts a response of the API. @throws ToolError for one that is no success or cannot be shown. */
+/** @throws ToolError for a response that is no success or cannot be shown. */
 export function readResponse(response: ApiResponse, context: ResponseContext): ApiResult {
   const { status, bytes, headers } = response
   if (status < 200 || status > 299) throw new ToolError(describeStatus(response, context.plan))
@@ -83,14 +82,14 @@ function describeStatus({ status, headers, text }: ApiResponse, { operation }: O
   const retryAfter = headers.get('retry-after')
   const failure = `${operation.method} ${operation.path} failed with status ${status}`
   const wait = retryAfter === null ? '' : `, retry after ${cleanText(retryAfter, 50)}`
-  // The text of a 5xx may have addresses and passwords, so that it is logged alone.
+  // Only logged, because the text of a 5xx may have addresses and passwords.
   const mediaType = typeOfContent(headers)
   const isShown = status < 500 && (isJsonType(mediaType) || mediaType.startsWith('text/plain'))
   const shown = isShown ? cleanText(text, maxErrorLength) : ''
   return `${failure}${wait}${shown === '' ? '' : `:\n${shown}`}`
 }
 
-/** Arguments with which callers usually ask for less. */
+/** Callers usually ask for less with these arguments. */
 const limiting = /^(?:per_?page|page_?size|limit|first|top|count|max_?results|size|fields|select|include|filter|q)$/i
 
 function describeLong({ plan, maxBytes }: ResponseContext): string {
@@ -99,7 +98,7 @@ function describeLong({ plan, maxBytes }: ResponseContext): string {
   return `The API answered with more than ${maxBytes} bytes${advice}`
 }
 
-/** Returns the arguments of the next page, which a header `Link` names (RFC 8288). Nothing is fetched by itself. */
+/** Arguments of the next page, which a header `Link` names (RFC 8288). Nothing is fetched by itself. */
 function describeNextPage(header: string | null, { plan, args }: ResponseContext): string | undefined {
   const address = /<([^<>]{1,2000})>\s*;[^,<]{0,200}\brel="?next\b/i.exec(header ?? '')?.[1]
   if (address === undefined || !URL.canParse(address, 'https://api.invalid')) return undefined

@@ -9,7 +9,7 @@ import type { ApiRequest } from './write-request.ts'
 
 /** An API, with what the author adds to each request. */
 export interface Api {
-  /** The address without a last `/`. */
+  /** Without a last `/`. */
   readonly url: string
   readonly settings: OpenApiSettings
   readonly log: Log
@@ -23,11 +23,10 @@ export interface SendOptions {
   readonly idempotencyKey?: string | undefined
 }
 
-/** The number of times that one request is sent, when its authorizer asks for another attempt. */
 // limit: requests with new credentials | count | requests of one call that the API answers with 401 | the model gets the 401
 const maxAttempts = 4
 
-/** Sends a request, and reads the response up to the limit. @throws ToolError if there is no response. */
+/** Reads the response up to the limit. @throws ToolError if there is none. */
 export async function callApi(api: Api, request: ApiRequest, options: SendOptions): Promise<ApiResponse> {
   const { settings, log } = api
   const { operation, signal } = options
@@ -53,7 +52,7 @@ export async function callApi(api: Api, request: ApiRequest, options: SendOption
   }
 }
 
-/** Returns the URL of a request. No argument may lead it to another place than below the address of the API. */
+/** No argument may lead a request to another place than below the address of the API. */
 function joinAddress({ url, settings: { query = {} } }: Api, { target }: ApiRequest): URL {
   const address = new URL(url + target)
   for (const [name, value] of Object.entries(query)) address.searchParams.append(name, value)
@@ -83,7 +82,6 @@ async function attemptRequest(
   }
 }
 
-/** Later headers win. */
 function joinHeaders(...parts: readonly (Readonly<Record<string, string>> | undefined)[]): Headers {
   const headers = new Headers()
   for (const [name, value] of parts.flatMap((part = {}) => Object.entries(part))) headers.set(name, value)

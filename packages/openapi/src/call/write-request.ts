@@ -4,16 +4,16 @@ import type { BodyPlan, FieldPlan } from '../plan/plan-body.ts'
 import type { OperationPlan } from '../plan/plan-operation.ts'
 import { writeText, writeHeaderValue, writePairs, writePathValue } from './write-value.ts'
 
-/** A request without what the author adds to each: the address, fixed headers and parameters, and the credential. */
+/** Without what the author adds to each request: the address, fixed headers and parameters, and the credential. */
 export interface ApiRequest {
   readonly method: string
-  /** The path and the query, encoded. */
+  /** Path and query, encoded. */
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | FormData | undefined
 }
 
-/** Writes the request of a call. @throws ToolError for arguments that cannot be sent. */
+/** @throws ToolError for arguments that cannot be sent. */
 export function writeRequest({ operation, parameters, body }: OperationPlan, args: JsonObject): ApiRequest {
   const { method } = operation
   const headers: Record<string, string> = { accept: 'application/json, */*;q=0.5' }

@@ -2,17 +2,17 @@ import { isJsonArray, isJsonObject, type JsonValue, stringifyWellFormed } from '
 import { ToolError } from '@x/server'
 import type { ParameterPlan } from '../plan/plan-parameter.ts'
 
-/** A parameter or a property of a form, by the members that decide how its value is written. */
+/** What decides how the value of a parameter, or of a property of a form, is written. */
 export type WrittenValue = Pick<ParameterPlan, 'name' | 'style' | 'explode'>
 
-/** Encodes a text so that no character of it has a meaning in a URL. */
+/** No character of the text keeps a meaning in a URL. */
 function encodeText(text: string): string {
   return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, '\uFFFD')).replaceAll(/[!'()*]/g, (character) => {
     return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
   })
 }
 
-/** Writes a value below arrays and objects. OpenAPI defines no form for deeper ones, so they are JSON. */
+/** Below arrays and objects, OpenAPI defines no form, so what is deeper is JSON. */
 export function writeText(value: JsonValue): string {
   return typeof value === 'object' && value !== null ? stringifyWellFormed(value) : String(value)
 }
@@ -26,8 +26,8 @@ const delimiters: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns the pairs of a query or of a form (OpenAPI 3.1, style values). Names and values are encoded. A delimiter
- * within an item is encoded too, so that a comma does not become two items.
+ * Pairs of a query or of a form (OpenAPI 3.1, style values). Names and values are encoded. A delimiter within an item
+ * is encoded too, so that a comma does not become two items.
  */
 export function writePairs({ name, style, explode }: WrittenValue, value: JsonValue): readonly string[] {
   if (value === null) return []
@@ -49,7 +49,7 @@ function membersOf(value: JsonValue): readonly (readonly [string, JsonValue])[] 
   )
 }
 
-/** Joins items. A server that decodes first cannot tell an encoded space from the delimiter, so there is none in an item. */
+/** A server that decodes first cannot distinguish an encoded space from the delimiter, so no item may have one. */
 function joinItems(items: readonly string[], name: string, style: string): string {
   const delimiter = delimiters[style] ?? ','
   const plain = decodeURIComponent(delimiter)
@@ -58,14 +58,17 @@ function joinItems(items: readonly string[], name: string, style: string): strin
   return items.map(encodeText).join(delimiter)
 }
 
-/** Writes `filter[state]=open`. OpenAPI leaves open what is deeper: names go on, and arrays repeat their name. */
+/**
+ * Writes `filter[state]=open`. OpenAPI leaves open what is deeper: names follow one another, and arrays repeat their
+ * name.
+ */
 function writeDeep(name: string, value: JsonValue): readonly string[] {
   if (isJsonObject(value)) return membersOf(value).flatMap(([key, member]) => writeDeep(`${name}[${key}]`, member))
   if (!isJsonArray(value)) return [`${encodeText(name)}=${encodeText(writeText(value))}`]
   return value.flatMap((item, index) => writeDeep(isJsonObject(item) ? `${name}[${index}]` : name, item))
 }
 
-/** Writes a value into a path, in the style `simple`. An empty text would be another path. */
+/** In the style `simple`. An empty text would be another path. */
 export function writePathValue({ name, explode, style }: WrittenValue, value: JsonValue): string {
   const items = style === 'json' ? [[writeText(value)]] : itemsOf(value, explode)
   const text = items.flat().join('/')
@@ -79,7 +82,7 @@ export function writePathValue({ name, explode, style }: WrittenValue, value: Js
   return items.map((item) => item.map(encodeText).join('=')).join(',')
 }
 
-/** Writes a value into a header, in the style `simple`. Nothing in a header is encoded. */
+/** In the style `simple`. Nothing in a header is encoded. */
 export function writeHeaderValue({ name, style, explode }: WrittenValue, value: JsonValue): string {
   const texts = style === 'json' ? [writeText(value)] : itemsOf(value, explode).map((item) => item.join('='))
   const isList = typeof value === 'object' && style !== 'json'
@@ -90,7 +93,6 @@ export function writeHeaderValue({ name, style, explode }: WrittenValue, value: 
   return text
 }
 
-/** Returns the items of a value, and for an object with `explode` the name and the value of each member. */
 function itemsOf(value: JsonValue, explode: boolean): readonly (readonly string[])[] {
   if (isJsonArray(value)) return value.map((item) => [writeText(item)])
   if (!isJsonObject(value)) return [[writeText(value)]]

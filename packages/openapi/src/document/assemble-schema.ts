@@ -16,14 +16,12 @@ export interface AssembledSchema {
 /** Makes one schema, without references into the document, of a schema of the document. */
 export type SchemaAssembler = (schema: JsonObject) => AssembledSchema
 
-/** A schema to which references lead. */
 interface Definition {
   readonly schema: JsonObject
-  /** The references of the schema, each as often as it has it. */
   readonly references: readonly string[]
 }
 
-/** Creates an assembler. It converts each definition of the document once. */
+/** Each definition of the document is converted once. */
 export function createAssembler(source: SchemaSource, maxCharacters: number): SchemaAssembler {
   const definitions = new Map<string, Definition>()
   const findDefinition = (reference: string): Definition => {
@@ -64,7 +62,7 @@ function toSchemaObject(schema: JsonValue): JsonObject {
 
 /**
  * Puts a definition in the place of its only reference, because some hosts read no references. A definition with
- * several stands under `$defs`, and so does one that refers to itself, which is a second reference.
+ * several is under `$defs`, and so is one that refers to itself, which is a second reference.
  */
 function joinDefinitions(root: Definition, findDefinition: (reference: string) => Definition): JsonObject {
   const uses = countUses(root, findDefinition)
@@ -102,7 +100,6 @@ function countUses(root: Definition, findDefinition: (reference: string) => Defi
   return uses
 }
 
-/** Names the definitions that are used more than once, by the last part of their references. */
 function nameShared(uses: ReadonlyMap<string, number>): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   const taken = new Set<string>()
@@ -123,13 +120,13 @@ function countCharacters(schema: JsonObject): number {
   return JSON.stringify(schema).length
 }
 
-/** The level of the last descriptions that remain when descriptions are cut. The arguments are the second level. */
+/** When descriptions are cut, those of deeper levels go. The arguments are the second level. */
 const describedLevels = 3
 
-/** Returns a schema that accepts at least what the given one accepts, and is shorter. */
+/** The result is shorter, and accepts at least as much. */
 function cutSchema({ $defs, ...root }: JsonObject, cut: SchemaCut): JsonObject {
   const definitions = isJsonObject($defs) ? $defs : {}
-  // The level of a definition is the highest at which it is used.
+  // A definition is at the highest level at which it is used.
   const levels = new Map<string, number>()
   const pending: string[] = []
   const shorten = (schema: JsonObject, level: number): JsonObject => {

@@ -1,4 +1,4 @@
-/** The maximum lengths of texts of a document that a model reads, in UTF-16 code units. */
+/** In UTF-16 code units, for texts of a document that a model reads. */
 export const textLimits = {
   // limit: titles of operations | characters | the title of a tool of an API | cut
   title: 100,
@@ -8,15 +8,17 @@ export const textLimits = {
   parameter: 300,
 } as const
 
-/** Characters that a person does not see, and that could hide an instruction: controls, formats, private use, halves. */
+/**
+ * A person does not see these characters, and they could hide an instruction: controls, formats, private use, halves.
+ */
 const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu
 
 /** A link or an image of Markdown, whose address a model might open. */
 const link = /!?\[([^[\]]{0,300})\]\([^()]{0,500}\)/g
 
 /**
- * Returns a text of a document as a model may read it: visible characters, links replaced by their texts, and at most a
- * number of characters. Anything but a string becomes an empty text.
+ * Makes a text of a document fit for a model: visible characters, links replaced by their texts, and a length. Anything
+ * but a string becomes an empty text.
  */
 export function cleanText(text: unknown, maxLength: number): string {
   if (typeof text !== 'string') return ''

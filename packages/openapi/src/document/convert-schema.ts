@@ -4,7 +4,7 @@ import { cleanText, textLimits } from './clean-text.ts'
 import { refuseOperation } from './open-api-error.ts'
 import { followReferences, listOf, type OpenApiDocument } from './open-document.ts'
 
-/** The side on which a schema stands: members that only the API writes are no arguments, and the reverse. */
+/** Members that only the API writes are no arguments, and the reverse. */
 export type SchemaSide = 'input' | 'output'
 
 export interface SchemaSource {
@@ -15,7 +15,7 @@ export interface SchemaSource {
 // limit: API schema depth | count | levels of a schema of a document | the operation is no tool
 const maxDepth = 60
 
-/** The bound is less than the depth that `findSchemaProblem` accepts. */
+/** Less than the depth that `findSchemaProblem` accepts. */
 export function checkSchemaDepth(depth: number): void {
   if (depth > maxDepth) refuseOperation(`has a schema that is more than ${maxDepth} levels deep`)
 }
@@ -24,8 +24,8 @@ type Convert = (value: JsonValue, side: SchemaSide) => JsonValue | undefined
 const copy: Convert = (value) => value
 
 /**
- * The keywords that remain. Any other is dropped: those of OpenAPI and extensions, negations, conditions, and those about
- * what no other keyword has read. A change below one of the latter could make it reject what it accepted.
+ * Any other keyword is dropped: those of OpenAPI and extensions, negations, conditions, and those about what no other
+ * keyword has read. A change below one of the latter could make it reject what it accepted.
  */
 const keywords: ReadonlyMap<string, Convert> = new Map([
   ...namesOf('type enum const default multipleOf minimum maximum exclusiveMinimum exclusiveMaximum', copy),
@@ -47,7 +47,6 @@ const childLists: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'pre
 const childMaps: ReadonlySet<string> = new Set(['properties', 'dependentSchemas', '$defs'])
 const children: ReadonlySet<string> = new Set(['items', 'contains', 'propertyNames', 'additionalProperties'])
 
-/** Returns a copy of a schema with other subschemas. */
 export function mapChildren(schema: JsonObject, change: (child: JsonValue) => JsonValue): JsonObject {
   const changed: Record<string, JsonValue> = {}
   for (const [keyword, value] of Object.entries(schema)) {
@@ -64,8 +63,8 @@ function mapMembers(members: JsonObject, change: (member: JsonValue) => JsonValu
 }
 
 /**
- * Converts a schema of a document to JSON Schema 2020-12. References stay as they are. The result accepts each value
- * that the schema accepts, without the members that belong to the other side.
+ * Makes JSON Schema 2020-12 of a document's schema. References stay as they are. The result accepts each value that the
+ * schema accepts, without the members that belong to the other side.
  */
 export function convertSchema(schema: JsonValue | undefined, source: SchemaSource, depth = 0): JsonValue {
   if (typeof schema === 'boolean') return schema
@@ -95,7 +94,7 @@ function finishKeywords({ oneOf, ...kept }: JsonObject, schema: JsonObject): Jso
   // Alternatives of real documents overlap, and a value that matches two would be rejected.
   if (oneOf !== undefined && converted['anyOf'] === undefined) converted['anyOf'] = oneOf
   else if (oneOf !== undefined) converted['allOf'] = [...listOf(converted['allOf']), { anyOf: oneOf }]
-  // The array form of `items` is that of older drafts.
+  // Older drafts have `items` as an array.
   if (isJsonArray(schema['items'])) Object.assign(converted, { items: undefined, prefixItems: converted['items'] })
   if (schema['patternProperties'] !== undefined) delete converted['additionalProperties']
   if (converted['type'] === 'file') converted['type'] = 'string'
@@ -104,7 +103,10 @@ function finishKeywords({ oneOf, ...kept }: JsonObject, schema: JsonObject): Jso
   return converted
 }
 
-/** Leaves out the members that belong to the other side alone. Arguments, which are the first level, belong to the input. */
+/**
+ * Leaves out the members that belong to the other side alone. Arguments, which are the first level, belong to the
+ * input.
+ */
 function withoutHidden(schema: JsonObject, source: SchemaSource, depth: number): JsonObject {
   const { properties, required } = schema
   if (!isJsonObject(properties) || (depth === 0 && source.side === 'input')) return schema
@@ -151,8 +153,8 @@ function orNull({ title, description, ...schema }: JsonObject): JsonObject {
 }
 
 /**
- * Returns true for a regular expression that may check arguments. A repeated group can take time that grows
- * exponentially with the text, and model APIs refuse look-around.
+ * True for a regular expression that may check arguments. A repeated group can take time that grows exponentially with
+ * the text, and model APIs refuse look-around.
  */
 function isPlainPattern(pattern: JsonValue): boolean {
   if (

@@ -1,9 +1,7 @@
-/**
- * The kinds of failures: the document is none, an operation cannot be a tool, or an option has an invalid value.
- */
+/** What failed: the document is none, an operation cannot be a tool, or an option has an invalid value. */
 export type OpenApiErrorCode = 'document' | 'operation' | 'option'
 
-/** A document, an operation or an option of which no tools can be made. */
+/** No tools can be made of a document, an operation or an option. */
 export class OpenApiError extends Error {
   override readonly name = 'OpenApiError'
   readonly code: OpenApiErrorCode
@@ -14,7 +12,7 @@ export class OpenApiError extends Error {
   }
 }
 
-/** Returns true for an {@link OpenApiError}, from this copy of the package or another. */
+/** True for an {@link OpenApiError}, also one of another copy of this package. */
 export function isOpenApiError(error: unknown): error is OpenApiError {
   return error instanceof Error && error.name === 'OpenApiError' && 'code' in error
 }

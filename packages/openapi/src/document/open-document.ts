@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue, quoteText } from '@x/core'
 import { OpenApiError, refuseOperation } from './open-api-error.ts'
 
-/** A document whose version is known. Nothing else of it has been checked. */
+/** Its version is known. Nothing else of it has been checked. */
 export interface OpenApiDocument {
   readonly root: JsonObject
-  /** Each version with its own rules for schemas and bodies. 3.2 follows those of 3.1. */
+  /** Each has its own rules for schemas and bodies. 3.2 follows those of 3.1. */
   readonly version: '2.0' | '3.0' | '3.1'
 }
 
@@ -16,7 +16,7 @@ export interface DocumentOperation {
   readonly path: string
   readonly pathItem: JsonObject
   readonly operation: JsonObject
-  /** The reason why the entry cannot be read. */
+  /** Why the entry cannot be read. */
   readonly problem?: string
 }
 
@@ -36,7 +36,7 @@ function findVersion({ swagger, openapi }: JsonObject): OpenApiDocument['version
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query', 'connect']
 
-/** Lists what stands below `paths`, in its order. */
+/** In the order of `paths`. */
 export function listOperations(document: OpenApiDocument): readonly DocumentOperation[] {
   return Object.entries(objectOf(document.root['paths'])).flatMap(([path, value]) => {
     // Other members, such as extensions, are no paths.
@@ -54,11 +54,10 @@ export function listOperations(document: OpenApiDocument): readonly DocumentOper
   })
 }
 
-/** The maximum number of references that lead from one to the next. */
 // limit: references | count | references from one to the next | the operation is no tool
 const maxSteps = 20
 
-/** Returns an object, or the one to which its `$ref` leads. Ends the planning of the operation if there is none. */
+/** Follows a `$ref` to an object. Ends the planning of the operation if there is none. */
 export function followReferences(document: OpenApiDocument, value: JsonValue | undefined): JsonObject {
   let found = value
   for (let step = 0; step < maxSteps; step += 1) {
@@ -70,7 +69,7 @@ export function followReferences(document: OpenApiDocument, value: JsonValue | u
   return refuseOperation('has references that lead in a circle')
 }
 
-/** Returns the value at a local reference. Ends the planning of the operation if there is none. */
+/** Finds the value at a local reference. Ends the planning of the operation if there is none. */
 export function followPointer({ root }: OpenApiDocument, reference: string): JsonValue {
   const shown = quoteText(reference)
   if (!reference.startsWith('#'))
@@ -96,22 +95,22 @@ function decodePointer(segment: string): string {
   }
 }
 
-/** Returns a value if it is an object, or else an empty one. */
+/** Anything but an object becomes an empty one. */
 export function objectOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {}
 }
 
-/** Returns a value if it is an array, or else an empty one. */
+/** Anything but an array becomes an empty one. */
 export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Returns true for an operation that has no effect, so that it may be repeated. Its request has no body. */
+/** True for an operation without an effect, which may be repeated. Its request has no body. */
 export function isReading({ method }: { readonly method: string }): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** Returns a media type without parameters. */
+/** Leaves out the parameters of a media type. */
 export function baseTypeOf(mediaType: string): string {
   return mediaType.split(';', 1).join().trim().toLowerCase()
 }

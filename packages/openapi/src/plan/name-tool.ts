@@ -7,7 +7,7 @@ const maxLength = 50
 /** What a name is made of. */
 export type NamedOperation = Pick<DocumentOperation, 'method' | 'path'> & { readonly operationId: string | undefined }
 
-/** Returns the name of a tool. It depends on its own operation alone, and has only characters that hosts accept. */
+/** Depends on the tool's own operation alone, and has only characters that hosts accept. */
 export function nameTool(operation: NamedOperation): string {
   const { method, path, operationId } = operation
   const parts = path.replaceAll(/\{([^{}]*)\}/g, 'by_$1')
@@ -16,7 +16,7 @@ export function nameTool(operation: NamedOperation): string {
   return name === '' || name.length > maxLength ? addDigest(name, operation) : name
 }
 
-/** Adds a digest of the method and path to a name that is too long, or that another operation has too. */
+/** For a name that is too long, or that another operation has too. */
 export function addDigest(name: string, { method, path }: NamedOperation): string {
   return `${name.slice(0, maxLength - digestDigits - 1)}_${hashText(`${method} ${path}`)}`
 }
@@ -24,8 +24,8 @@ export function addDigest(name: string, { method, path }: NamedOperation): strin
 const digestDigits = 6
 
 /**
- * Returns six digits that depend on the whole text, by the function FNV-1a. It is the same on every platform, some of
- * which have no synchronous SHA-256. Nothing depends on it but the name.
+ * Six digits that depend on the whole text, by the function FNV-1a. It is the same on every platform, some of which
+ * have no synchronous SHA-256. Only the name depends on it.
  */
 function hashText(text: string): string {
   let hash = 0x81_1c_9d_c5

@@ -15,7 +15,7 @@ import { OpenApiError } from '../document/open-api-error.ts'
 export interface OpenApiOperation {
   /** In upper case. */
   readonly method: string
-  /** The path as the document writes it, such as `/orders/{id}`. */
+  /** As the document writes it, such as `/orders/{id}`. */
   readonly path: string
   readonly operationId: string | undefined
   readonly summary: string
@@ -23,26 +23,26 @@ export interface OpenApiOperation {
   readonly isDeprecated: boolean
 }
 
-/** The credential of a caller at the API, or the page at which the caller gets one. */
+/** A caller's credential at the API, or the page at which the caller gets one. */
 export type ApiCredential = HttpAuthorizer | { readonly loginUrl: string }
 
 /** Options of {@link openApiTools}. */
 export interface OpenApiOptions {
   /**
-   * The address of the API: `https:`, or `http:` on this machine. Paths of the document are appended. The `servers` of
-   * the document are never used, so that nobody who edits it decides where a token goes.
+   * Address of the API: `https:`, or `http:` on this machine. Paths of the document are appended. The document's
+   * `servers` are never used, because an editor of the document must not decide where a token goes.
    */
   readonly url: string
   /**
-   * The operations that become tools: an `operationId` or `METHOD /path` each, or a function. Default: all that are not
+   * Operations that become tools: an `operationId` or `METHOD /path` each, or a function. Default: all that are not
    * deprecated.
    */
   readonly operations?: readonly string[] | ((operation: OpenApiOperation) => boolean) | undefined
-  /** The credential of all callers, or a function that finds that of each, as in a gateway. Default: none. */
+  /** Credential of all callers, or a function that finds that of each, as in a gateway. Default: none. */
   readonly credential?: HttpAuthorizer | ((principal: Principal | undefined) => Awaitable<ApiCredential>) | undefined
   /** Headers of each request, such as a key. They appear in no message, question or log. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Parameters of the query of each request, such as the version of the API. They appear nowhere else either. */
+  /** Parameters in the query of each request, such as the version of the API. They appear nowhere else either. */
   readonly query?: Readonly<Record<string, string>> | undefined
   /** Decides whether the user is asked before the request. Default: for `DELETE`. */
   readonly confirm?: ((operation: OpenApiOperation) => boolean) | undefined
@@ -52,8 +52,8 @@ export interface OpenApiOptions {
    */
   readonly withoutForms?: 'refuse' | 'call' | undefined
   /**
-   * The header that receives a key with each request that writes. The key is the same when the request is repeated, so
-   * that an API that honours it has one effect. Default: none.
+   * Header that receives a key with each request that writes. The key is the same when the request is repeated, so that
+   * an API that honours it has one effect. Default: none.
    */
   readonly idempotencyHeader?: string | undefined
   /** Decides whether calls run as tasks. Default: never. */
@@ -63,26 +63,26 @@ export interface OpenApiOptions {
    * documents are often wrong about responses. Default: never.
    */
   readonly output?: ((operation: OpenApiOperation) => boolean) | undefined
-  /** The name of a tool. Default: the `operationId`, or the method and path, with at most 50 characters. */
+  /** Name of a tool. Default: the `operationId`, or the method and path, with at most 50 characters. */
   readonly name?: ((operation: OpenApiOperation) => string) | undefined
-  /** Hints that replace those that follow from the method. */
+  /** Take the place of hints that follow from the method. */
   readonly annotations?: ((operation: OpenApiOperation) => ToolAnnotations) | undefined
-  /** The callers who may see and use a tool. Default: all. */
+  /** Callers who may see and use a tool. Default: all. */
   readonly visibleTo?: ((operation: OpenApiOperation) => VisibleTo | undefined) | undefined
   /** Changes the JSON of a response, for example to drop what a model does not need. */
   readonly transform?: ((value: JsonValue, operation: OpenApiOperation) => JsonValue) | undefined
   /** Milliseconds that the API has for a response. Default: 30,000. */
   readonly timeoutMs?: number | undefined
-  /** The maximum number of bytes of a response. The rest of a longer one is not read. Default: 200,000. */
+  /** Bytes that are read of a response. The rest of a longer one is not read. Default: 200,000. */
   readonly maxResponseBytes?: number | undefined
   /**
-   * The maximum number of characters of the schema of arguments. A longer one is loosened: descriptions go first, then
-   * whatever is deepest. Default: 16,000.
+   * Characters that the schema of arguments may have. A longer one is loosened: descriptions go first, then what is
+   * deepest. Default: 16,000.
    */
   readonly maxSchemaCharacters?: number | undefined
-  /** Sends the requests. Default: the `fetch` of the platform. */
+  /** Sends the requests. Default: the platform's `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined
-  /** Receives the operations that cannot be tools, and the failures of the API. Default: the standard error. */
+  /** Gets the operations that cannot be tools, and the failures of the API. Default: the standard error. */
   readonly log?: Log | undefined
 }
 
@@ -111,7 +111,6 @@ const optionTable = {
   log: undefined,
 } satisfies OptionTable<OpenApiOptions>
 
-/** The options with their defaults. */
 export type OpenApiSettings = ResolvedOptions<OpenApiOptions, typeof optionTable> & {
   readonly confirm: (operation: OpenApiOperation) => boolean
 }
@@ -122,7 +121,7 @@ export function resolveApiOptions(options: OpenApiOptions, where: string): OpenA
   return { ...settings, confirm: settings.confirm ?? (({ method }) => method === 'DELETE') }
 }
 
-/** Returns the address of an API without the last `/`. @throws OpenApiError for an address that must not be used. */
+/** Without the last `/`. @throws OpenApiError for an address that must not be used. */
 export function parseApiUrl(text: string): string {
   const url = URL.canParse(text) && !/[?#@]/.test(text) ? new URL(text) : undefined
   const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isThisMachine(url.hostname))

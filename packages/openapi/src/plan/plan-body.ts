@@ -15,14 +15,14 @@ import { listParameters, type ParameterPlan, planStyle } from './plan-parameter.
 /** How a property of a form is written. */
 export type FieldPlan = Pick<ParameterPlan, 'style' | 'explode'> | 'binary'
 
-/** The body of an operation, which is the argument `body` of its tool. */
+/** The argument `body` of a tool. */
 export interface BodyPlan {
   readonly kind: 'json' | 'urlencoded' | 'multipart' | 'text'
-  /** The header `content-type`. */
+  /** Header `content-type`. */
   readonly mediaType: string
   readonly isRequired: boolean
   readonly schema: JsonValue
-  /** The properties of a form that are not written in the default way. */
+  /** Properties of a form that are not written in the default way. */
   readonly fields: ReadonlyMap<string, FieldPlan>
 }
 
@@ -36,7 +36,7 @@ const kinds: readonly (readonly [pattern: RegExp, kind: BodyPlan['kind'], mediaT
   [/^text\/plain$/, 'text'],
 ]
 
-/** Plans the body of an operation. Ends the planning of one that requires a body that cannot be sent. */
+/** Ends the planning of an operation that requires a body which cannot be sent. */
 export function planBody(source: DocumentOperation): BodyPlan | undefined {
   const { document, operation } = source
   const declared = document.version === '2.0' ? upgradeBody(source) : operation['requestBody']
@@ -70,7 +70,6 @@ function describeBody(schema: JsonValue, description: JsonValue | undefined): Js
   return isJsonObject(schema) && text !== '' ? { ...schema, description: text } : schema
 }
 
-/** Finds the files of a form, and the properties whose `encoding` has a style. */
 function findFields(document: OpenApiDocument, schema: JsonValue, encoding: JsonObject): BodyPlan['fields'] {
   const { properties } = isJsonObject(schema) ? followReferences(document, schema) : {}
   const fields = new Map<string, FieldPlan>()
@@ -91,7 +90,7 @@ function isBinary({ type, format, contentMediaType }: JsonObject): boolean {
   return format === 'binary' || type === 'file' || (type === undefined && typeof contentMediaType === 'string')
 }
 
-/** Writes the parameters of 2.0 that are a body, or fields of one, as the body of 3.0. */
+/** Makes the body of 3.0 of the parameters of 2.0 that are a body, or fields of one. */
 function upgradeBody(source: DocumentOperation): JsonObject | undefined {
   const parameters = listParameters(source)
   const types = listOf(source.operation['consumes'] ?? source.document.root['consumes']).map(String)

@@ -34,7 +34,7 @@ export type PlanOutcome = { readonly operation: OpenApiOperation } & (
   | { readonly plan?: undefined; readonly refused: string }
 )
 
-/** Plans the operations of a document that a function selects, in the order of the document. */
+/** In the order of the document. */
 export function planDocument(
   root: JsonObject,
   settings: OpenApiSettings,
@@ -108,14 +108,13 @@ function createInput(parameters: readonly ParameterPlan[], body: BodyPlan | unde
   return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false }
 }
 
-/** Models choose tools by their descriptions, so that there must be one. */
+/** Models choose tools by their descriptions, so there must be one. */
 function describeTool({ operation }: DocumentOperation, { method, path, summary }: OpenApiOperation): string {
   const description = cleanText(operation['description'], textLimits.description)
   const rest = summary !== '' && description.startsWith(summary) ? description.slice(summary.length) : description
   return `${summary}\n\n${rest}`.trim() || `${method} ${cleanText(path, textLimits.title)}`
 }
 
-/** Returns the schema of the JSON that the API answers in the usual case. */
 function findResponseSchema({ document, operation }: DocumentOperation): JsonObject | undefined {
   const responses = new Map(Object.entries(objectOf(operation['responses'])))
   const status = ['200', '201', '202', '203', '2XX'].find((each) => responses.has(each))

@@ -18,7 +18,7 @@ export type ParameterStyle =
 
 /** A parameter that is an argument of the tool. */
 export interface ParameterPlan {
-  /** The name of the argument. Models refuse some names of parameters. */
+  /** Its name. Models refuse some names of parameters. */
   readonly argument: string
   readonly name: string
   readonly place: 'path' | 'query' | 'header'
@@ -33,8 +33,8 @@ const forbiddenHeaders =
   /^(?:host|cookie|forwarded|x-forwarded-.*|connection|keep-alive|content-length|expect|te|trailer|transfer-encoding|upgrade|via|proxy-.*|mcp-.*|sec-.*)$/
 
 /**
- * Lists what is sent and never an argument, such as `header authorization`: what the author fixes, what the credential or
- * the client of the API writes, and the keys of the document. All in lower case.
+ * Lists what is sent and never an argument, such as `header authorization`: what the author fixes, what the credential
+ * or the client of the API writes, and the keys of the document. All in lower case.
  */
 export function listFixedNames({ root }: OpenApiDocument, settings: OpenApiSettings): ReadonlySet<string> {
   const { headers = {}, query = {}, idempotencyHeader = '' } = settings
@@ -48,7 +48,7 @@ export function listFixedNames({ root }: OpenApiDocument, settings: OpenApiSetti
   return new Set(names.map((name) => name.toLowerCase()))
 }
 
-/** Plans the arguments of an operation that are parameters. `reserved` is the argument of the body, if there is one. */
+/** Those arguments of an operation that are parameters. `reserved` is the argument of the body, if there is one. */
 export function planParameters(
   source: DocumentOperation,
   fixed: ReadonlySet<string>,
@@ -70,7 +70,6 @@ export function planParameters(
   return plans
 }
 
-/** Returns where a parameter is sent. Undefined for one that is never an argument of its own. */
 function findPlace({ in: place, required }: JsonObject, name: string): ParameterPlan['place'] | undefined {
   const isForbidden = place === 'header' && forbiddenHeaders.test(name.toLowerCase())
   if (place === 'cookie' || isForbidden)
@@ -80,7 +79,7 @@ function findPlace({ in: place, required }: JsonObject, name: string): Parameter
   return refuseOperation(`the parameter ${JSON.stringify(name)} is in ${JSON.stringify(place ?? null)}`)
 }
 
-/** Lists the parameters of the path that the operation does not override, and its own, as 3.0 writes them. */
+/** Parameters of the path that the operation does not override, and its own, as 3.0 writes them. */
 export function listParameters({ document, pathItem, operation }: DocumentOperation): readonly NamedParameter[] {
   const declared = new Map<string, NamedParameter>()
   for (const value of [...listOf(pathItem['parameters']), ...listOf(operation['parameters'])]) {
@@ -138,7 +137,7 @@ const queryStyles: ReadonlySet<JsonValue> = new Set([
   'tabDelimited',
 ])
 
-/** Returns the style of a parameter, or of a property of a form (3.0, style values). */
+/** Of a parameter, or of a property of a form (3.0, style values). */
 export function planStyle(
   { name, style, explode }: JsonObject,
   place: ParameterPlan['place'],

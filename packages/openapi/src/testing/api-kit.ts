@@ -3,10 +3,10 @@ import type { JsonObject, JsonValue } from '@x/core'
 import { createServer } from '@x/server'
 import { type OpenApiOptions, openApiTools } from '../index.ts'
 
-/** The address that stands for an API. The tests answer its requests themselves. */
+/** Stands for an API. The tests answer its requests themselves. */
 export const apiUrl = 'https://api.example.com/v2'
 
-/** A document with one operation, `GET /things` unless the row says otherwise. */
+/** With one operation, `GET /things` unless the row says otherwise. */
 export function documentOf(
   operation: JsonObject,
   { method = 'get', path = '/things', ...root }: { readonly method?: string; readonly path?: string } & JsonObject = {},
@@ -18,13 +18,13 @@ export function documentOf(
 export type Answer = (request: Request) => Response | Promise<Response>
 
 export interface Outcome {
-  /** The requests, as the API received them. */
+  /** As the API received them. */
   readonly requests: readonly Request[]
   readonly text: string
   readonly isError: boolean
   readonly structuredContent: JsonValue | undefined
   readonly content: readonly object[]
-  /** The messages of the questions. */
+  /** Messages of the questions. */
   readonly questions: readonly string[]
   readonly logged: readonly string[]
 }
@@ -32,9 +32,9 @@ export interface Outcome {
 export interface CallSettings {
   readonly options?: Partial<OpenApiOptions>
   readonly answer?: Answer
-  /** The answer to each form. Undefined for a host without forms. */
+  /** Answers each form. Undefined for a host without forms. */
   readonly form?: JsonObject | undefined
-  /** The page that the host opens. Undefined for a host without pages. */
+  /** Undefined for a host without pages. */
   readonly openPage?: ((url: string) => void) | undefined
 }
 

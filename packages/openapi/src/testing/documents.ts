@@ -5,12 +5,12 @@ import { type JsonObject, parseJsonObject } from '@x/core'
 
 const { resolve } = createRequire(import.meta.url)
 
-/** Reads a document of `@readme/oas-examples`, such as `3.1/json/petstore`. */
+/** Of `@readme/oas-examples`, such as `3.1/json/petstore`. */
 export function readExample(name: string): JsonObject {
   return parseJsonObject(readFileSync(resolve(`@readme/oas-examples/${name}.json`), 'utf8')) ?? {}
 }
 
-/** Reads a vendored document, such as that of Slack. Its README says where they are from. */
+/** Such as that of Slack. The README beside these documents says where they are from. */
 export function readVendored(name: string): JsonObject {
   const file = new URL(`../../../../tooling/spec/openapi/${name}.json.gz`, import.meta.url)
   return parseJsonObject(gunzipSync(readFileSync(file)).toString()) ?? {}

@@ -6,8 +6,8 @@ const delimiters: ReadonlyMap<unknown, string> = new Map([
 ])
 
 /**
- * Reads a parameter of a request as a server does that knows the document: a text, a list, or an object of texts. This
- * shares nothing with the code that writes requests. `like` has the type, which a server takes from the schema.
+ * Reads a parameter of a request as a server does that knows the document: a text, a list, or an object of texts.
+ * Shares nothing with the code that writes requests. `like` has the type, which a server takes from the schema.
  */
 export function readParameter(parameter: JsonObject, like: JsonValue, url: string, template: string): unknown {
   const isQuery = parameter['in'] === 'query'
@@ -44,7 +44,6 @@ function toObject(pairs: readonly (readonly string[])[]): Record<string, string>
   return Object.fromEntries(pairs.map(([key = '', value = '']) => [decodeURIComponent(key), decodeURIComponent(value)]))
 }
 
-/** Returns the undecoded text in the place of a parameter of the path. */
 function readPath(name: string, address: string, template: string): string[] {
   const names = Array.from(template.matchAll(/\{([^{}]*)\}/g), ([, each]) => each)
   const pattern = template.replaceAll(/\{[^{}]*\}|[$()*+.?[\\\]^|]/g, (part) =>
@@ -54,7 +53,7 @@ function readPath(name: string, address: string, template: string): string[] {
   return found === undefined ? [] : [found]
 }
 
-/** Returns a value as a server reads it. */
+/** As a server reads it. */
 export function asRead(value: JsonValue): unknown {
   const text = (each: JsonValue | undefined): string => (typeof each === 'object' ? JSON.stringify(each) : String(each))
   if (isJsonArray(value)) return value.map(text)

@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 import fc from 'fast-check'
 
-/** Returns a value that a schema probably accepts. `root` has the `$defs`, and `all` adds optional members. */
+/** A schema probably accepts it. `root` has the `$defs`, and `all` adds optional members. */
 export function sampleValue(schema: JsonValue | undefined, root: JsonObject, all = true, depth = 0): JsonValue {
   if (!isJsonObject(schema)) return 'x'
   const { $ref, const: constant, enum: values, anyOf, allOf, ...own } = schema
@@ -34,7 +34,7 @@ type Sampler = (schema: JsonObject, sample: (schema: JsonValue | undefined) => J
 
 const sampleNumber: Sampler = ({ minimum }) => Math.max(1, Number(minimum ?? 1))
 
-/** A text for a pattern of a length. fast-check writes none for a few patterns, such as those with a word boundary. */
+/** fast-check writes no text for a few patterns, such as those with a word boundary. */
 function sampleText({ pattern, minLength = 1, maxLength = 400 }: JsonObject): string {
   const plain = word.repeat(Number(minLength)).slice(0, Number(maxLength))
   if (typeof pattern !== 'string' || new RegExp(pattern, 'u').test(plain)) return plain

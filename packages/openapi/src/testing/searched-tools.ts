@@ -13,7 +13,7 @@ export const queries: readonly { readonly query: string; readonly right: readonl
   readFileSync(file, 'utf8'),
 )
 
-/** The tools of several documents, with the operation of each as a file of queries writes it. */
+/** Tools of several documents, with the operation of each as a file of queries writes it. */
 export interface SearchedTools {
   readonly tools: readonly Tool[]
   readonly operations: ReadonlyMap<string, string>
@@ -37,14 +37,14 @@ export function readSearchedTools(documents: readonly string[]): SearchedTools {
   return { tools, operations }
 }
 
-/** Connects to a new server with these tools and a search. */
+/** A new server has these tools and a search. */
 export function connect(tools: readonly Tool[], directFor?: readonly string[]): Client {
   const search = toolSearch({ ...(directFor && { directFor }) })
   const server = createServer({ name: 'apis', version: '1.0.0', tools: [...tools], log: () => {}, toolSearch: search })
   return createClient(server, { name: 'host', version: '1.0.0' })
 }
 
-/** Returns the names of the tools that a search describes, the best first. */
+/** Names of the tools that a search describes, the best first. */
 export async function search(client: Client, query: string): Promise<readonly string[]> {
   const { structuredContent } = await client.callTool('search_tools', { query })
   const described = isJsonObject(structuredContent) ? structuredContent['tools'] : []

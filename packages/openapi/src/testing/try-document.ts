@@ -6,13 +6,13 @@ import { apiUrl } from './api-kit.ts'
 import { asRead, readParameter } from './read-request.ts'
 import { sampleValue } from './sample-value.ts'
 
-/** What a document gave: the number of tools, the largest one, and how calls with sampled arguments arrived. */
+/** What a document gave: how many tools, the largest one, and how calls with sampled arguments arrived. */
 export interface Trial {
   readonly tools: number
   readonly longestName: number
   readonly largestEntry: number
   readonly arrived: number
-  /** The requests that do not say what their arguments say. */
+  /** Requests that do not say what their arguments say. */
   readonly wrong: readonly string[]
 }
 
@@ -61,7 +61,7 @@ function follow(document: JsonObject, value: JsonValue): JsonObject {
   return Object(found)
 }
 
-/** Returns the first parameter that the API reads otherwise. Values of objects with deeper values have no form to read. */
+/** The first parameter that the API reads otherwise. Values of objects with deeper values have no form to read. */
 function findMisread(
   parameters: readonly JsonObject[],
   args: JsonObject,
