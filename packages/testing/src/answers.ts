@@ -12,41 +12,38 @@ import { formatValue, TestingError } from './testing-error.ts'
 
 /** A question, as functions in {@link Answers} receive it. */
 export interface AskedQuestion {
-  /** The key that the handler gave the question. */
+  /** Key that the handler gave the question. */
   readonly key: string
-  /** The text that a user reads, empty for sampling and roots. */
+  /** What a user reads, empty for sampling and roots. */
   readonly message: string
   /**
-   * The number of times that the question was asked, including this time. The server asks again if it did not accept
-   * the answer, or if the user has not finished on a web page.
+   * How often the question was asked, this time included. The server asks again if it did not accept the answer, or if
+   * the user has not finished on a web page.
    */
   readonly times: number
-  /** The number of the response that contains the question, 1 for the first response of the call. */
+  /** Which response of the call has the question, 1 for the first. */
   readonly round: number
-  /** The request of the server. */
+  /** Request of the server. */
   readonly request: InputRequest
 }
 
-/** A question that was asked in a round of a call or by a task. */
+/** Asked in a round of a call, or by a task. */
 export interface ObservedQuestion {
-  /** The key that the handler gave the question. */
+  /** Key that the handler gave the question. */
   readonly key: string
-  /** The text that a user reads, empty for sampling and roots. */
+  /** What a user reads, empty for sampling and roots. */
   readonly message: string
-  /**
-   * The number of times that the question was asked, including this time. More than 1 if the server did not accept an
-   * answer.
-   */
+  /** How often the question was asked, this time included. More than 1 if the server did not accept an answer. */
   readonly times: number
 }
 
 /**
- * An answer: the content of a form, the result of sampling, a list of roots, or the action of the user. `'accept'`
- * answers a URL, and a form whose fields have defaults.
+ * Content of a form, result of sampling, list of roots, or action of the user. `'accept'` answers a URL, and a form
+ * whose fields have defaults.
  */
 export type AnswerValue = 'accept' | 'decline' | 'cancel' | FormContent | CreateMessageResult | readonly Root[]
 
-/** The fields of a form that a user fills in. */
+/** Fields of a form that a user fills in. */
 export interface FormContent {
   readonly [field: string]: string | number | boolean | readonly string[] | undefined
 }
@@ -54,27 +51,27 @@ export interface FormContent {
 /** An answer, or a function that returns one. */
 export type Answer = AnswerValue | ((question: AskedQuestion) => AnswerValue | Promise<AnswerValue>)
 
-/** The answers of a test, by the keys of the questions. */
+/** Answers of a test, by the keys of the questions. */
 export interface Answers {
   readonly [key: string]: Answer
 }
 
-/** The default capabilities of the client in a test: all capabilities that a question may need. */
+/** All that a question may need. */
 export const allCapabilities: ClientCapabilities = {
   elicitation: { form: {}, url: {} },
   sampling: { tools: {}, context: {} },
   roots: {},
 }
 
-/** The answers of one test, with a record of which were used. */
+/** Answers of one test, and which of them were used. */
 export interface AnswerRegistry {
-  /** Returns the answer to a request. Throws {@link TestingError} `unanswered` or `asked_again`. */
+  /** Throws {@link TestingError} `unanswered` or `asked_again`. */
   answer(wireKey: string, request: InputRequest, round: number): Promise<InputResponse | ElicitAnswer>
-  /** Returns the keys of answers that no question has used so far. */
+  /** Keys of answers that no question has used so far. */
   listUnusedAnswers(): readonly string[]
 }
 
-/** Makes an {@link AnswerRegistry}. `onQuestion` receives each question before it is answered. */
+/** `onQuestion` receives each question before it is answered. */
 export function createAnswerRegistry(
   answers: Answers,
   onQuestion: (question: ObservedQuestion) => void = () => {},
@@ -98,12 +95,12 @@ export function createAnswerRegistry(
   }
 }
 
-/** Creates the handlers of a client that answers from the registry, for the kinds of questions that it declares. */
+/** Answers from the registry, for the kinds of questions that the client declares. */
 export function createInputHandlers(
   answerRegistry: AnswerRegistry,
   { elicitation, sampling, roots }: ClientCapabilities,
 ): InputHandlers {
-  // The client checks every answer before it is sent, so that an answer of the wrong kind fails the call.
+  // The client checks every answer before it is sent, so an answer of the wrong kind fails the call.
   const giveAnswer = (request: InputRequest, { key, round }: InputContext) =>
     answerRegistry.answer(key, request, round) as never
   const isFormMode = elicitation !== undefined && elicitation.form === undefined && elicitation.url === undefined
@@ -124,16 +121,13 @@ export function createInputHandlers(
   }
 }
 
-/**
- * Splits the key of a request into the key that the handler gave and the occurrence. A suffix `~2` means that the
- * question is asked for the second time.
- */
+/** A suffix `~2` means that the question is asked for the second time. */
 export function splitKey(wireKey: string): { readonly key: string; readonly occurrence: number } {
   const [key = '', times] = wireKey.split('~')
   return { key, occurrence: times === undefined ? 1 : Number(times) || 1 }
 }
 
-/** Returns the text of a request that a user reads. */
+/** What a user reads of a request. */
 export function readQuestionText(request: InputRequest): string {
   return request.method === 'elicitation/create' ? request.params.message : ''
 }
@@ -148,7 +142,7 @@ function toInputResponse(key: string, request: InputRequest, answer: AnswerValue
     if (Array.isArray(answer)) return { roots: answer }
     throw wrongAnswerError(key, answer, "the client's roots: [{ uri: 'file:///project' }]")
   }
-  // The cast is safe enough, because the client checks each answer.
+  // The cast is safe enough: the client checks each answer.
   if (typeof answer === 'object' && 'role' in answer) return answer as CreateMessageResult
   throw wrongAnswerError(key, answer, sampleAnswer)
 }
@@ -187,7 +181,6 @@ function repeatedQuestionError(key: string, answer: AnswerValue, message: string
   )
 }
 
-/** Returns an example of an answer to a request, for an error message. */
 function formatExampleAnswer(request: InputRequest): string {
   if (request.method === 'roots/list') return "[{ uri: 'file:///project' }]"
   if (request.method === 'sampling/createMessage') return sampleAnswer

@@ -2,25 +2,20 @@ import type { Server } from '@x/exchange'
 import type { TrackedKit, ServerFactory, ServerKit } from './server-kit.ts'
 import { TestingError } from './testing-error.ts'
 
-/** The instances of one server. */
+/** Instances of one server. */
 export interface Fleet<S extends Server> {
   readonly instances: readonly S[]
-  /** Returns the instance that answers the next request, and its number. */
+  /** Which instance answers the next request, with its number. */
   pickInstance(): { readonly instanceIndex: number; readonly server: S }
-  /** Creates another instance, which answers all requests from now on. */
+  /** Makes another instance, which answers all requests from now on. */
   restart(): S
-  /**
-   * Returns the factory of the instances. Throws {@link TestingError} if the test passed a server instead of a factory.
-   */
+  /** Throws {@link TestingError} if the test passed a server instead of a factory. */
   requireFactory(feature: string): ServerFactory<S>
   /** Closes the instances that the factory made. */
   close(): Promise<void>
 }
 
-/**
- * Creates `instanceCount` instances, which answer the requests in turn. If `target` is a server, it is the only
- * instance.
- */
+/** `instanceCount` instances answer the requests in turn. A server as `target` is the only instance. */
 export function createFleet<S extends Server>(
   target: S | ServerFactory<S>,
   { kit }: TrackedKit,
@@ -57,10 +52,7 @@ export function createFleet<S extends Server>(
   }
 }
 
-/**
- * Creates an instance. Checks the result, because untyped code may pass an async function or an exchange as the
- * factory.
- */
+/** Checks what the factory made: without types, it may be an async function or an exchange. */
 function makeServer<S extends Server>(factory: ServerFactory<S>, kit: ServerKit): S {
   const server = factory(kit)
   const madeServer: unknown = server

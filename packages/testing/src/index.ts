@@ -1,5 +1,5 @@
 /**
- * Tests of handlers in memory.
+ * Tests handlers in memory.
  *
  * @module @x/testing
  */

@@ -1,5 +1,5 @@
 /**
- * Parts of the testing kit that need Node.
+ * What needs Node.
  *
  * @module @x/testing/node
  */

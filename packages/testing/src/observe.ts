@@ -15,19 +15,19 @@ import { type ObservedQuestion, readQuestionText } from './answers.ts'
 /** One request of a call that may ask for input, and its response. */
 export interface ObservedRound {
   readonly method: string
-  /** The name or URI of the tool, prompt or resource. */
+  /** Name or URI of the tool, prompt or resource. */
   readonly target: string
-  /** The number of the instance that answered, 0 for the first. */
+  /** Which instance answered, 0 for the first. */
   readonly instance: number
-  /** The `resultType` of the result, or `error`. */
+  /** `resultType` of the result, or `error`. */
   readonly status: string
-  /** The texts of the questions by their keys. Empty if the server asked no question. */
+  /** Texts of the questions by their keys. Empty if the server asked none. */
   readonly questions: Readonly<Record<string, string>>
-  /** The error that the client receives. Absent for a result. */
+  /** What the client receives as an error. Absent for a result. */
   readonly error?: { readonly code: number; readonly message: string }
 }
 
-/** The progress of a call (basic/patterns/progress). */
+/** How far a call has come (basic/patterns/progress). */
 export interface ObservedProgress {
   readonly target: string
   readonly progress: number
@@ -45,26 +45,26 @@ export interface ObservedLog {
 
 /** A change that a subscription of the client received (basic/patterns/subscriptions). */
 export interface ObservedChange {
-  /** The method of the notification without its prefix, such as `tools/list_changed` or `resources/updated`. */
+  /** Method of the notification without its prefix, such as `tools/list_changed` or `resources/updated`. */
   readonly change: string
   readonly uri?: string
 }
 
-/** One state of a task. Equal consecutive states are recorded once. */
+/** One state of a task. Equal consecutive ones are recorded once. */
 export interface ObservedTask {
   readonly taskId: string
   readonly status: string
   readonly statusMessage?: string
 }
 
-/** An error that a server logged. It is often the reason for a response `Internal error`. */
+/** What a server logged as an error, often the reason for a response `Internal error`. */
 export interface ObservedError {
   readonly method: string
   readonly name?: string
   readonly error: unknown
 }
 
-/** The events of a test so far, at its client and at the server's instances, as plain data and in their order. */
+/** What has happened in a test so far, at its client and at the server's instances, as plain data and in order. */
 export interface Observations {
   readonly rounds: readonly ObservedRound[]
   readonly questions: readonly ObservedQuestion[]
@@ -72,11 +72,11 @@ export interface Observations {
   readonly logs: readonly ObservedLog[]
   readonly changes: readonly ObservedChange[]
   readonly tasks: readonly ObservedTask[]
-  /** Warnings of instances that were made with the kit. */
+  /** Of instances that were made with the kit. */
   readonly warnings: readonly LogRecord[]
   /**
-   * Errors of instances that were made with the kit. If a test never reads this list, the client writes it to the
-   * standard error when it closes.
+   * Of instances that were made with the kit. If a test never reads this list, the client writes it to the standard
+   * error when it closes.
    */
   readonly errors: readonly ObservedError[]
 }
@@ -84,18 +84,16 @@ export interface Observations {
 /** {@link Observations} with lists that can be changed. */
 export type MutableObservations = { readonly [Member in keyof Observations]: Observations[Member][number][] }
 
-/** Records the observations of one client. */
+/** Records what one client observes. */
 export interface Observer {
   readonly observations: MutableObservations
-  /** Records a response and its request. */
   recordResponse(request: RpcRequest, response: RpcResponse, instance: number): void
-  /** Records an error that an instance logged. */
+  /** Logged by an instance. */
   recordError(error: ObservedError): void
   /** Writes the errors to the standard error, unless the test has read their list. */
   reportUnreadErrors(): void
-  /** Records a question that the test has to answer. */
+  /** The test has to answer it. */
   recordQuestion(question: ObservedQuestion): void
-  /** Records a notification of a request. */
   recordNotification(request: RpcRequest, notification: RpcNotification): void
   /** Resolves when `count` changes were observed. */
   waitForChanges(count: number): Promise<readonly ObservedChange[]>
@@ -103,7 +101,6 @@ export interface Observer {
 
 const notificationPrefix = 'notifications/'
 
-/** Makes the list of errors, which knows whether the test has read it. */
 function createErrorList() {
   const errors: ObservedError[] = []
   let isRead = false
@@ -121,7 +118,6 @@ function createErrorList() {
   }
 }
 
-/** Makes the observer of one client. */
 export function createTestObserver(): Observer {
   const errorList = createErrorList()
   const observations: MutableObservations = {
@@ -184,7 +180,6 @@ export function createTestObserver(): Observer {
   }
 }
 
-/** Returns the tool, prompt or resource of a request, or its method. */
 function findTarget({ method, params = {} }: RpcRequest): string {
   const target = params[findMethodRow(method)?.targetParam ?? '']
   return typeof target === 'string' ? target : method
@@ -198,7 +193,7 @@ function toObservedRound(request: RpcRequest, response: RpcResponse, instance: n
   }
   const { resultType = 'complete', inputRequests } = response.result
   const requests = isJsonObject(inputRequests) ? Object.entries(inputRequests) : []
-  // The requests are not checked, because the server under test created them and their messages are only shown.
+  // Not checked, because the server under test made these requests and their messages are only shown.
   const questions = requests.map(([key, request]) => [key, readQuestionText(request as unknown as InputRequest)])
   return { ...commonFields, status: String(resultType), questions: Object.fromEntries(questions) }
 }
@@ -215,7 +210,7 @@ function toObservedLog({ level, logger, data = null }: JsonObject): Omit<Observe
   return { level: String(level), ...(typeof logger === 'string' && { logger }), data }
 }
 
-/** Returns the state of the task that a result or a notification describes, for any extension with tasks. */
+/** For any extension with tasks. */
 function toObservedTask({ taskId, status, statusMessage }: JsonObject): ObservedTask | undefined {
   if (typeof taskId !== 'string' || typeof status !== 'string') return undefined
   return { taskId, status, ...(typeof statusMessage === 'string' && { statusMessage }) }

@@ -11,12 +11,12 @@ import { type OpenedClient, openTestClient, type TestClient } from './test-clien
 import { testRuntime } from './test-runtime.ts'
 import { isTestingError, TestingError } from './testing-error.ts'
 
-/** One call whose states are recorded: a tool, a prompt or a resource, and the answers to its questions. */
+/** A call whose states are recorded: of a tool, a prompt or a resource, with the answers to its questions. */
 export interface RecordedCall {
   readonly tool?: string | undefined
   readonly prompt?: string | undefined
   readonly resource?: string | undefined
-  /** The arguments of the tool or the prompt. */
+  /** Arguments of the tool or the prompt. */
   readonly arguments?: JsonObject | undefined
   readonly answers: Answers
   readonly principal?: Principal | undefined
@@ -24,9 +24,9 @@ export interface RecordedCall {
 
 /** Options of {@link checkRecordedStates}. */
 export interface RecordedStatesOptions {
-  /** The folder with one file for each call. Commit it to version control. */
+  /** Folder with one file for each call. Commit it to version control. */
   readonly folder: string | URL
-  /** The calls by the names of their files. */
+  /** By the names of their files. */
   readonly calls: Readonly<Record<string, RecordedCall>>
   /**
    * `missing` records calls that have no file, and is the default. `all` records every call anew, as before a release.
@@ -35,33 +35,29 @@ export interface RecordedStatesOptions {
   readonly record?: 'missing' | 'all' | 'none' | undefined
 }
 
-/** One recorded state that the definition continued to its end. */
+/** A recorded state that the definition continued to its end. */
 export interface StateCheck {
-  /** The round after which the state was recorded, 1 for the first round. */
+  /** After which round the state was recorded, 1 for the first. */
   readonly round: number
-  /** The keys of questions that the recorded call did not ask. */
+  /** Keys of questions that the recorded call did not ask. */
   readonly askedKeys: readonly string[]
-  /** The first difference between the result now and the recorded one, or undefined when they are the same. */
+  /** First difference between the result now and the recorded one. Undefined when they are the same. */
   readonly changeDescription: string | undefined
 }
 
-/** The recorded states of one call. */
+/** Recorded states of one call. */
 export interface RecordedCheck {
   readonly call: string
-  /** True if the states were recorded in this run, so that nothing was checked. */
+  /** The states were recorded in this run, so nothing was checked. */
   readonly isRecorded: boolean
   readonly states: readonly StateCheck[]
 }
 
 type OpenedTestClient = OpenedClient<Server, readonly []>
 
-/** The content of a file. */
 interface Recording {
   readonly server: { readonly name: string; readonly version: string }
-  /**
-   * The time of the recording. When the states are opened, the clock is set to this time, so that they have not
-   * expired.
-   */
+  /** To open the states, the clock is set to this time, so that they have not expired. */
   readonly recordedAt: string
   readonly states: readonly RecordedState[]
   readonly result: JsonValue
@@ -74,7 +70,7 @@ interface RecordedState {
 
 /**
  * Checks that a definition can continue calls that an earlier version of it began, as it must during a rolling
- * deployment. The states of the earlier version are stored as readable JSON files. The test gives the answers.
+ * deployment. The earlier version's states are stored as readable JSON files, and the test gives the answers.
  *
  * A result that differs from the recorded one is reported and fails nothing, because a new version may change its text.
  *
@@ -114,7 +110,6 @@ function recordingPath(folder: string | URL, name: string): string {
   return join(typeof folder === 'string' ? folder : fileURLToPath(folder), `${name}.json`)
 }
 
-/** Returns the recording that a call is checked with, or undefined when the call is to be recorded. */
 async function loadRecording(path: string, record: RecordedStatesOptions['record']): Promise<Recording | undefined> {
   if (record === 'all') return undefined
   const recording = await readRecording(path)
@@ -144,7 +139,7 @@ async function readRecording(path: string): Promise<Recording | undefined> {
   } catch (cause) {
     throw createRecordingError('is not JSON', cause)
   }
-  // The cast is safe enough, because client and server check the members of a state when the call continues.
+  // The cast is safe enough: client and server check the members of a state when the call continues.
   if (isJsonObject(recording) && Array.isArray(recording['states']) && typeof recording['recordedAt'] === 'string') {
     return recording as unknown as Recording
   }
@@ -156,7 +151,6 @@ async function writeRecording(path: string, recording: Recording): Promise<void>
   await writeFile(path, `${JSON.stringify(recording, undefined, 2)}\n`)
 }
 
-/** Makes a call, and records each state that the client receives. */
 async function recordStates(factory: ServerFactory, call: RecordedCall): Promise<Recording> {
   const now = Date.now()
   const { client, trackedKit } = openClient(factory, call, now)
@@ -193,7 +187,6 @@ async function continueStates(
   return outcomes
 }
 
-/** Continues a call from a recorded state to its end. */
 async function continueState(
   factory: ServerFactory,
   call: RecordedCall,
@@ -233,7 +226,7 @@ async function continueState(
   }
 }
 
-/** A recorded call may ask more often than clients allow by default, so that long dialogues can be recorded as well. */
+/** More than clients allow by default, so that long dialogues can be recorded as well. */
 const manyRounds = { rounds: { maxRounds: 100 } }
 
 function openClient(factory: ServerFactory, { principal }: RecordedCall, now: number): OpenedTestClient {
@@ -265,7 +258,7 @@ async function answerQuestions(
   return Object.fromEntries(await Promise.all(answers))
 }
 
-/** Returns a result as JSON without `_meta`, which contains the version of the server. */
+/** Without `_meta`, which contains the version of the server. */
 function toComparableContent(result: object): JsonValue {
   const { _meta, ...content } = JSON.parse(JSON.stringify(result))
   return content
@@ -274,7 +267,7 @@ function toComparableContent(result: object): JsonValue {
 function describeReplayError(error: unknown, client: TestClient): string {
   const reason = error instanceof Error ? error.message : String(error)
   if (!isClientError(error)) return reason
-  // The error of the client does not contain the reason for which the state was rejected. The log of the server does.
+  // Why the state was rejected is in the server's log, and not in the client's error.
   const reportedErrors = client.observations.errors.map((observedError) => String(observedError.error))
   return [reason, ...reportedErrors].join('; ')
 }

@@ -4,16 +4,16 @@ import type { JsonValue } from '@x/schema'
 import { type Log, type SealOptions, sealedState, type ServerDefinition, type StateCodec } from '@x/server'
 
 /**
- * The members of a definition that a test gives to every instance of a server. They are a common key, strict replay,
- * and the log of the test. With the common key each instance can open the states of all others.
+ * What a test gives to every instance of a server: a common key, with which each can open the states of all others,
+ * strict replay, and the test's log.
  */
 export interface ServerKit {
   readonly state: StateCodec
   readonly strictReplay: boolean
   readonly log: Log
-  /** The runtime of the test, if it has one. */
+  /** Of the test, if it has one. */
   readonly runtime?: Partial<Runtime> | undefined
-  /** The rules for load shedding, for tests that stop calls at their steps. */
+  /** Rules for load shedding, for tests that stop calls at their steps. */
   readonly shedding?: ServerDefinition['shedding']
 }
 
@@ -23,22 +23,22 @@ export interface ServerKit {
  */
 export type ServerFactory<S extends Server = Server> = (kit: ServerKit) => S
 
-/** A value that was sealed, and the claims with which it was sealed. */
+/** With the claims with which it was sealed. */
 export interface SealedValue {
   readonly value: JsonValue
   readonly claims: SealOptions
 }
 
-/** The kit of one test, and a record of its use by the instances. */
+/** The kit of one test, and what the instances used of it. */
 export interface TrackedKit {
   readonly kit: ServerKit
-  /** Returns true if a factory has read a member of the kit. */
+  /** True if a factory has read this member of the kit. */
   isUsed(member: keyof ServerKit): boolean
-  /** Every value that was sealed, by its token, in the order of sealing. */
+  /** All that was sealed, by its token, in the order of sealing. */
   readonly sealedValues: ReadonlyMap<string, SealedValue>
 }
 
-/** The parts of a kit that a test can choose. */
+/** What a test can choose of a kit. */
 export interface KitOptions {
   readonly runtime?: Partial<Runtime> | undefined
   readonly strictReplay: boolean
@@ -46,7 +46,6 @@ export interface KitOptions {
   readonly log: Log
 }
 
-/** Makes the kit of one test. */
 export function createKit({ runtime, shedding, ...others }: KitOptions): TrackedKit {
   const usedMembers = new Set<string>()
   const sealedValues = new Map<string, SealedValue>()
@@ -74,7 +73,7 @@ export function createKit({ runtime, shedding, ...others }: KitOptions): Tracked
   }
 }
 
-/** Returns a proxy of the members that records which of them are read. A spread reads all of them. */
+/** Records which members are read. A spread reads all of them. */
 function trackKitUse(members: ServerKit, usedMembers: Set<string>): ServerKit {
   return new Proxy(members, {
     get: (target, name, receiver) => {

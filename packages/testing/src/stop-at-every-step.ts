@@ -8,36 +8,35 @@ import { openTestClient, type TestClient, type TestClientOptions } from './test-
 import { testRuntime } from './test-runtime.ts'
 import { formatValue, isTestingError, TestingError } from './testing-error.ts'
 
-/** Options of {@link stopAtEveryStep}. The options of {@link testClient} apply to each client. */
+/** Options of {@link stopAtEveryStep}. Those of {@link testClient} apply to each client. */
 export interface StopAtEveryStepOptions<S extends Server = Server>
   extends Omit<TestClientOptions<readonly []>, 'shedding' | 'runtime' | 'restartBetweenRounds'> {
   /**
    * Makes the calls, and returns their outcome as plain data: the results, and the state of the systems that the
-   * handlers change. A rejection also counts as an outcome.
+   * handlers change. A rejection is an outcome too.
    */
   readonly call: (client: TestClient<S>) => unknown
   /** Resets the systems that the handlers change. Called before each execution of `call`. */
   readonly reset?: (() => void | Promise<void>) | undefined
 }
 
-/** A step or a saved checkpoint after which a handler was stopped. */
+/** After this step or saved checkpoint, a handler was stopped. */
 export interface StoppedStep {
-  /** The number of the step, from 1, in the order of recording over all requests of one execution of `call`. */
+  /** Number of the step, from 1, in the order of recording over all requests of one execution of `call`. */
   readonly step: number
-  /** The name or URI of the tool, prompt or resource. */
+  /** Name or URI of the tool, prompt or resource. */
   readonly target: string
-  /** The keys of the steps and checkpoints that were recorded up to this one. */
+  /** Keys of the steps and checkpoints that were recorded up to this one. */
   readonly recordedKeys: readonly string[]
 }
 
-/** The result of a check that passed. */
+/** What a check that passed has found. */
 export interface StopReport {
-  /** The outcome of the calls, which was the same in every execution. */
+  /** Outcome of the calls, the same in every execution. */
   readonly outcome: JsonValue
   readonly stoppedSteps: readonly StoppedStep[]
 }
 
-/** The outcome of one execution of `call`, and the steps that were counted in it. */
 interface Execution {
   readonly outcome: JsonValue
   readonly stepCount: number
@@ -45,9 +44,9 @@ interface Execution {
 }
 
 /**
- * Executes `call` once without an interruption, and then once for each step that the handlers record. In each of these
- * executions the handler is stopped after the step, and another instance continues the call from its state. Every
- * execution must have the same outcome.
+ * Executes `call` once without an interruption, and then once for each step that the handlers record: the handler is
+ * stopped after that step, and another instance continues the call from its state. Every execution must have the same
+ * outcome.
  *
  * Each execution has a runtime of its own that begins at the same time, so that `ctx.now()` and `ctx.uuid` return the
  * same values.
@@ -74,7 +73,7 @@ export async function stopAtEveryStep<S extends Server>(
   }
   const stoppedSteps: StoppedStep[] = []
   for (let step = 1; step <= undisturbedExecution.stepCount; step++) {
-    // The executions follow one another, because they share the systems that `reset` resets.
+    // One after the other, because they share the systems that `reset` resets.
     const execution = await executeCall(factory, options, step)
     const difference = findFirstDifference(undisturbedExecution.outcome, execution.outcome)
     if (difference !== undefined) throw differenceError(step, execution, difference)
@@ -92,10 +91,7 @@ function differenceError(step: number, { stoppedStep }: Execution, difference: s
   return new TestingError('outcome_differs', reason)
 }
 
-/**
- * Returns the first difference of two plain values, or undefined when they are equal as JSON. Members
- * that are undefined count as absent.
- */
+/** Undefined when the values are equal as JSON. Members that are undefined count as absent. */
 export function findFirstDifference(one: unknown, other: unknown, path = 'outcome'): string | undefined {
   if (isContainer(one) && isContainer(other) && Array.isArray(one) === Array.isArray(other)) {
     const keys = new Set([...Object.keys(one), ...Object.keys(other)])
@@ -113,7 +109,7 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** Executes `call` once. The handler is stopped after the step with the given number, or never. */
+/** The handler is stopped after the step with the given number, or never. */
 async function executeCall<S extends Server>(
   factory: ServerFactory<S>,
   { call, reset, ...options }: StopAtEveryStepOptions<S>,
@@ -158,7 +154,6 @@ async function executeCall<S extends Server>(
   }
 }
 
-/** Returns the outcome of calls as JSON: their result, or the error that they reject with. */
 async function runToOutcome(call: () => Promise<unknown>): Promise<JsonValue> {
   try {
     return toComparableOutcome({ result: await call() })
@@ -167,7 +162,7 @@ async function runToOutcome(call: () => Promise<unknown>): Promise<JsonValue> {
     if (isTestingError(error)) throw error
     if (!(error instanceof Error)) return toComparableOutcome({ error })
     const { name, message } = error
-    // The message is omitted, because it contains the server's name only if the client knows that name.
+    // Without the message, which has the server's name only if the client knows that.
     return toComparableOutcome({
       error: isClientError(error) ? { name, code: error.code, ...error.rpc } : { name, message },
     })
@@ -178,7 +173,6 @@ function toComparableOutcome(value: unknown): JsonValue {
   return JSON.parse(JSON.stringify(value))
 }
 
-/** Returns the keys of the steps and checkpoints in a journal. Empty for a value of another form. */
 function recordedKeysOf(journal: JsonValue | undefined): readonly string[] {
   if (!isJsonObject(journal)) return []
   return [journal['steps'], journal['checkpoints']].flatMap((part) => (isJsonObject(part) ? Object.keys(part) : []))

@@ -25,50 +25,44 @@ import { createFleet, type Fleet } from './fleet.ts'
 import { createKit, type TrackedKit, type ServerFactory } from './server-kit.ts'
 import { TestingError } from './testing-error.ts'
 
-/** Options of {@link testClient}, in addition to those of `createClient`. */
+/** Options of {@link testClient}, beside those of `createClient`. */
 export interface TestClientOptions<Extensions extends readonly ClientExtension[] = readonly ClientExtension[]>
   extends Partial<ClientOptions<Extensions>> {
-  /**
-   * Answers by the keys of questions. A question without an answer fails the call with {@link TestingError}
-   * `unanswered`.
-   */
+  /** Answers by the keys of questions. A question without one fails the call with {@link TestingError} `unanswered`. */
   readonly answers?: Answers | undefined
-  /** The authenticated caller. In production the transport provides it. */
+  /** Who calls. In production the transport authenticates the caller. */
   readonly principal?: Principal | undefined
   /** Context values. In production transports or middleware set them. */
   readonly context?: CallContext | undefined
-  /** The least severe level of log messages that the server sends. Default: `debug`. */
+  /** Least severe level of log messages that the server sends. Default: `debug`. */
   readonly logLevel?: LoggingLevel | undefined
   /**
-   * The clock and the random ids, such as `testRuntime()`, of the client and of instances that are made with the kit.
-   * Default: those of the platform.
+   * Clock and random ids, such as `testRuntime()`, of the client and of instances that are made with the kit. Default:
+   * the platform's.
    */
   readonly runtime?: Runtime | undefined
-  /** True sends each round to a new instance. Default: false. Requires a factory. */
+  /** Sends each round to a new instance. Default: false. Requires a factory. */
   readonly restartBetweenRounds?: boolean | undefined
-  /**
-   * The number of instances, which answer the requests in turn as behind a load balancer. Default: 1. Requires a
-   * factory.
-   */
+  /** How many instances answer the requests in turn, as behind a load balancer. Default: 1. Requires a factory. */
   readonly instanceCount?: number | undefined
   /**
-   * True runs each handler again from its first line at each of its awaits, in instances that are made with the kit. A
-   * call fails with {@link TestingError} `not_repeatable` if two runs differ. Default: true.
+   * Runs each handler again from its first line at each of its awaits, in instances that are made with the kit. A call
+   * fails with {@link TestingError} `not_repeatable` if two runs differ. Default: true.
    */
   readonly strictReplay?: boolean | undefined
-  /** The member `shedding` of the kit. */
+  /** Member `shedding` of the kit. */
   readonly shedding?: ServerDefinition['shedding']
 }
 
-/** The members that a test's client has in addition to those of a client. */
+/** What a test's client has beside the members of a client. */
 export interface TestClientMembers<S extends Server = Server> {
-  /** The observations so far. */
+  /** What was observed so far. */
   readonly observations: Observations
   /** All instances so far. The last one answers all requests or, with `instanceCount`, all of them answer in turn. */
   readonly instances: readonly S[]
   /**
-   * Creates another instance, which answers all requests from now on. Throws {@link TestingError} for a server without
-   * a factory.
+   * Makes another instance, which answers all requests from now on. Throws {@link TestingError} for a server without a
+   * factory.
    */
   restart(): S
   /**
@@ -76,7 +70,7 @@ export interface TestClientMembers<S extends Server = Server> {
    * this call. It has no time limit.
    */
   waitForChanges(count: number): Promise<readonly ObservedChange[]>
-  /** Returns the keys of `answers` that no question has used so far. */
+  /** Keys of `answers` that no question has used so far. */
   listUnusedAnswers(): readonly string[]
 }
 
@@ -90,9 +84,9 @@ export type TestClient<S extends Server = Server, Extensions extends readonly Cl
 /**
  * Makes a client for a server in this process, without a port. Messages are copied as JSON, as by a transport.
  *
- * With a factory, `restart` and `restartBetweenRounds` create further instances, which can open each other's states.
- * Closing the client closes the instances of the factory. A server that was passed directly stays open. Errors of
- * handlers that the test has not read in `observations.errors` are then written to the standard error.
+ * With a factory, `restart` and `restartBetweenRounds` make further instances, which can open each other's states.
+ * Closing the client closes the factory's instances; a server that you passed yourself stays open. Errors of handlers
+ * that the test has not read in `observations.errors` are then written to the standard error.
  *
  * @example
  * await using client = testClient((kit) => createServer({ ...definition, ...kit }), { answers: { name: { name: 'Ada' } } })
@@ -105,13 +99,13 @@ export function testClient<S extends Server, const Extensions extends readonly C
   return openTestClient(target, options).client
 }
 
-/** A test's client, and the tracked kit of its server's instances. */
+/** With the kit that its server's instances use. */
 export interface OpenedClient<S extends Server, Extensions extends readonly ClientExtension[]> {
   readonly client: TestClient<S, Extensions>
   readonly trackedKit: TrackedKit
 }
 
-/** Creates a {@link testClient}, and also returns the tracked kit for other functions of this package. */
+/** Also gives the tracked kit, to other functions of this package. */
 export function openTestClient<S extends Server, const Extensions extends readonly ClientExtension[] = readonly []>(
   target: S | ServerFactory<S>,
   options: TestClientOptions<Extensions>,
@@ -140,7 +134,7 @@ export function openTestClient<S extends Server, const Extensions extends readon
     await fleet.close()
     observer.reportUnreadErrors()
   }
-  // If a `TestingError` is the cause of a transport error, it is thrown instead of that error.
+  // A `TestingError` that caused a transport error is thrown in its place.
   const { callTool, getPrompt, readResource } = client
   const members = {
     callTool: (...args: Parameters<typeof callTool>) => callTool(...args).catch(rethrowTestingError),
@@ -177,7 +171,6 @@ function createObservedKit(
   })
 }
 
-/** Creates the exchange that sends a request to an instance, and observes its notifications and its response. */
 function createObservedExchange(
   fleet: Fleet<Server>,
   observer: Observer,
@@ -208,7 +201,7 @@ function createObservedExchange(
   }
 }
 
-/** Makes the client retry a hand-off without a pause, because a test does not have to wait for another instance. */
+/** A test does not have to wait for another instance. */
 function withoutRetryPause(response: RpcResponse): RpcResponse {
   if ('error' in response || response.result['resultType'] !== 'input_required') return response
   const meta = {
@@ -218,14 +211,13 @@ function withoutRetryPause(response: RpcResponse): RpcResponse {
   return { ...response, result: { ...response.result, _meta: meta } }
 }
 
-/** Copies a message as a transport does. */
 function copyThroughJson<T>(message: T): T {
   return JSON.parse(JSON.stringify(message))
 }
 
 /**
- * Replaces the random idempotency keys of a client by numbers. The server derives `ctx.uuid` and the keys of steps from
- * these keys. So two clients that make the same calls in the same order get the same values.
+ * Numbers take the place of a client's random idempotency keys, from which the server derives `ctx.uuid` and the keys
+ * of steps. So two clients that make the same calls in the same order get the same values.
  */
 function createFixedKeyMapper(): (request: RpcRequest) => RpcRequest {
   const keys = new Map<string, string>()
@@ -262,10 +254,7 @@ function missingKeyError(): TestingError {
   return new TestingError('kit_unused', `The next instance cannot open the state of the one before: ${instruction}`)
 }
 
-/**
- * Returns the options for `createClient`, without the options of the test, because `createClient` rejects unknown
- * options.
- */
+/** `createClient` rejects unknown options, such as those of the test. */
 function clientOptionsOf<Extensions extends readonly ClientExtension[]>(
   options: TestClientOptions<Extensions>,
 ): Partial<Omit<ClientOptions<Extensions>, 'runtime'>> {
@@ -284,7 +273,7 @@ function clientOptionsOf<Extensions extends readonly ClientExtension[]>(
   return clientOptions
 }
 
-/** Creates the clock of a client. Pauses of 0 ms end without `advance`. */
+/** Pauses of 0 ms end without `advance`. */
 function createClientClock(runtime: Runtime): Clock {
   return {
     monotonicNow: () => runtime.monotonicNow(),

@@ -1,22 +1,22 @@
 import type { Runtime } from '@x/core'
 import { TestingError } from './testing-error.ts'
 
-/** The initial time and the source of UUIDs of a test runtime. */
+/** Where a test runtime begins. */
 export interface TestRuntimeOptions {
-  /** The initial time in milliseconds since 1970. Default: 2026-01-01T00:00:00Z. */
+  /** Initial time in milliseconds since 1970. Default: 2026-01-01T00:00:00Z. */
   readonly now?: number | undefined
-  /** Creates the UUIDs. Default: numbered UUIDs, `00000000-0000-4000-8000-000000000001` and so on. */
+  /** Makes the UUIDs. Default: numbered ones, `00000000-0000-4000-8000-000000000001` and so on. */
   readonly randomUuid?: (() => string) | undefined
 }
 
-/** A runtime whose time stays the same until {@link TestRuntime.advance} is called. */
+/** Its time stays the same until {@link TestRuntime.advance} is called. */
 export interface TestRuntime extends Runtime {
   /**
-   * Advances the time by `ms` milliseconds, and fires all timers that become due, in their order. This includes timers
-   * that their callbacks set. Resolves when the promise callbacks of the timers have run.
+   * Advances the time by `ms` milliseconds, and fires all timers that become due, in their order, including those that
+   * their callbacks set. Resolves when the promise callbacks of the timers have run.
    */
   advance(ms: number): Promise<void>
-  /** The number of pending timers. */
+  /** How many timers are pending. */
   readonly waitingTimerCount: number
 }
 
@@ -26,8 +26,8 @@ interface Timer {
 }
 
 /**
- * Creates a runtime that the test controls, for `createServer({ runtime })`, for `testClient`, and for all code that
- * takes a `Runtime`.
+ * A runtime that the test controls, for `createServer({ runtime })`, for `testClient`, and for all code that takes a
+ * `Runtime`.
  *
  * @example
  * const runtime = testRuntime()
@@ -41,7 +41,7 @@ export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
   let lastTimerId = 0
   const findNextDueTimer = (endMs: number): [number, Timer] | undefined => {
     let nextEntry: [number, Timer] | undefined
-    // Timers with the same time fire in the order in which they were set, which is the order of the map.
+    // Timers with the same time fire in the order in which they were set, which is that of the map.
     for (const entry of timers)
       if (entry[1].dueAt <= endMs && (nextEntry === undefined || entry[1].dueAt < nextEntry[1].dueAt)) nextEntry = entry
     return nextEntry
@@ -84,14 +84,14 @@ export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
 // themselves.
 const { setTimeout: platformSetTimeout, setImmediate: platformSetImmediate } = globalThis
 
-/** Runs one turn of the event loop. This takes microseconds on platforms with `setImmediate`. */
+/** Microseconds on platforms with `setImmediate`. */
 function nextTick(): Promise<void> {
   return typeof platformSetImmediate === 'function'
     ? new Promise((resolve) => void platformSetImmediate(resolve))
     : flushTasks()
 }
 
-/** Runs all pending callbacks of promises and immediates. This takes at least a millisecond. */
+/** Takes at least a millisecond. */
 function flushTasks(): Promise<void> {
   return new Promise((resolve) => void platformSetTimeout(resolve, 0))
 }

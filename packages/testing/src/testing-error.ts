@@ -1,4 +1,4 @@
-/** The reason of a {@link TestingError}. */
+/** Codes of {@link TestingError}. */
 export type TestingErrorCode =
   /** The server asked a question for which the test has no answer. */
   | 'unanswered'
@@ -17,7 +17,7 @@ export type TestingErrorCode =
   /** The functions of this package were used in a wrong way. */
   | 'usage'
 
-/** The error of a failed or invalid test. Its message says how to correct the test. */
+/** A test failed, or is invalid. The message says how to correct it. */
 export class TestingError extends Error {
   override readonly name = 'TestingError'
   readonly code: TestingErrorCode
@@ -28,12 +28,12 @@ export class TestingError extends Error {
   }
 }
 
-/** Returns true for a {@link TestingError}, from this copy of the package or another. */
+/** True for a {@link TestingError}, also one of another copy of this package. */
 export function isTestingError(error: unknown): error is TestingError {
   return error instanceof Error && error.name === 'TestingError' && 'code' in error
 }
 
-/** Returns a short text of a value, for a message. */
+/** For a message. */
 export function formatValue(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value)
   return text.length > 200 ? `${text.slice(0, 200)}…` : text
