@@ -1,5 +1,5 @@
 /**
- * The Skills extension of a client.
+ * Adds Skills to a client.
  *
  * @module @x/skills/client
  */

@@ -1,5 +1,5 @@
 /**
- * The Skills extension of a server.
+ * Adds Skills to a server.
  *
  * @module @x/skills/server
  */

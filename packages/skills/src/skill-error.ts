@@ -1,4 +1,4 @@
-/** The reasons why a skill cannot be served or used. A {@link SkillError} has one of them as its code. */
+/** Codes of {@link SkillError}: why a skill cannot be served or used. */
 export type SkillErrorCode =
   /** The entry of a skill, or a set of files to serve, breaks a rule of the extension. */
   | 'entry'
@@ -12,8 +12,8 @@ export type SkillErrorCode =
   | 'frontmatter'
 
 /**
- * The error of a skill that cannot be served or used. A host must not show a file of the skill to a model after this
- * error (extensions/skills, verification on read).
+ * A skill cannot be served or used. A host must not show a file of it to a model after this error (extensions/skills,
+ * verification on read).
  */
 export class SkillError extends Error {
   override readonly name = 'SkillError'
@@ -25,7 +25,7 @@ export class SkillError extends Error {
   }
 }
 
-/** Returns true if a value is a {@link SkillError}, from this copy of the package or another. */
+/** True for a {@link SkillError}, also one of another copy of this package. */
 export function isSkillError(error: unknown): error is SkillError {
   return error instanceof Error && error.name === 'SkillError' && 'code' in error
 }

@@ -4,7 +4,7 @@ import { type Skill, skillFileName, type SkillFrontmatter, skillLimits, type Ski
 import { SkillError } from '../skill-error.ts'
 
 /**
- * Checks the entry of a skill from a server (extensions/skills, skill entries).
+ * Checks a skill's entry from a server (extensions/skills, skill entries).
  *
  * @throws SkillError `entry`, or `size` for a skill above the limits that every host accepts.
  */
@@ -61,12 +61,12 @@ function checkEntryLimits({ uri, resources }: Skill & { readonly resources: read
   throw new SkillError('size', `${uri}: has ${resources.length} files and ${byteCount} bytes; the limits are ${limits}`)
 }
 
-/** Returns the URI of a skill's directory, with the slash at its end. */
+/** With the slash at its end. */
 export function directoryOf(skillUri: string): string {
   return skillUri.slice(0, -skillFileName.length)
 }
 
-/** Decodes a segment of a URI. A segment that is not valid percent-encoding stays as it is. */
+/** A segment that is not valid percent-encoding stays as it is. */
 export function decodePathSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)

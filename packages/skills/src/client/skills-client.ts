@@ -8,15 +8,15 @@ import { type VerifiedFile, verifyFile } from './verify-file.ts'
 
 export type { VerifiedFile } from './verify-file.ts'
 
-/** The member `skills` of a client with the extension. */
+/** What `client.skills` can do. */
 export interface SkillsClient {
   /**
-   * Lists the skills of the server. An invalid entry is left out and logged as a warning. A server may list fewer skills
-   * than it serves, so a skill that is not listed may still be found with {@link get}.
+   * Lists the skills of the server. An invalid entry is left out and logged as a warning. A server may list fewer
+   * skills than it serves, so {@link get} may still find one that is not listed.
    */
   list(options?: CallOptions): Promise<Skill[]>
   /**
-   * Returns the entry of one skill by the URI of its `SKILL.md`. Rejects with {@link SkillError} for an invalid entry,
+   * Finds the entry of one skill by the URI of its `SKILL.md`. Rejects with {@link SkillError} for an invalid entry,
    * and with `ClientError` if the server does not serve the skill.
    */
   get(uri: string, options?: CallOptions): Promise<Skill>
@@ -32,16 +32,16 @@ export interface SkillsClient {
    */
   read(skill: Skill, path?: string, options?: CallOptions): Promise<VerifiedFile>
   /**
-   * Lists the files and directories that are in a directory now, by the URI of the directory. A file that the entry of a
-   * skill does not list is no file of the skill (extensions/skills, directory reads). Rejects with {@link SkillError}
-   * `entry` if the server does not declare `directoryRead`.
+   * Lists what is in a directory now, by the URI of the directory. A file that the entry of a skill does not list is no
+   * file of the skill (extensions/skills, directory reads). Rejects with {@link SkillError} `entry` if the server does
+   * not declare `directoryRead`.
    */
   readDirectory(uri: string, options?: CallOptions): Promise<Resource[]>
 }
 
 /**
- * Makes the Skills extension of a client (extensions/skills). It lists and verifies the skills of one server. The host
- * decides which skills a user approves, and shows a model from which server a skill comes.
+ * Adds Skills to a client (extensions/skills): lists and verifies the skills of one server. The host decides which
+ * skills a user approves, and shows a model from which server a skill comes.
  *
  * @example
  * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [skillsClient()] })
@@ -88,7 +88,7 @@ function createSkillsClient(host: ClientExtensionHost): SkillsClient {
       try {
         return await readOnce(false)
       } catch (error) {
-        // The cache of the client may hold the file as it was before the entry.
+        // The client's cache may hold the file as it was before the entry.
         if (isSkillError(error)) return readOnce(true)
         throw error
       }
@@ -101,15 +101,14 @@ function createSkillsClient(host: ClientExtensionHost): SkillsClient {
   }
 }
 
-/** A read has no effect, so that the client may send it again when its response is lost. */
+/** A read has no effect, so the client may send it again when its response is lost. */
 const repeatableRead = { repeatable: true, targetParam: 'uri' } as const
 
-/** The maximum number of pages of one list. A server could return pages without end. */
+/** A server could return pages without end. */
 const maxPages = 1000
 
 interface PagedMethod {
   readonly method: string
-  /** The member of a page that contains its entries. */
   readonly field: string
   readonly params?: JsonObject | undefined
 }
@@ -147,7 +146,7 @@ function findListedFile(skill: Skill, path: string): SkillResource {
   return file
 }
 
-/** Resolves the segments `.` and `..` of a path. A path that leaves its directory becomes one that no entry lists. */
+/** A path that leaves its directory becomes one that no entry lists. */
 function resolvePath(path: string): string {
   const segments: string[] = []
   for (const segment of path.split('/')) {
@@ -161,7 +160,7 @@ function decodePath(path: string): string {
   return path.split('/').map(decodePathSegment).join('/')
 }
 
-/** Throws for a server that does not declare that it lists directories (extensions/skills, capability negotiation). */
+/** extensions/skills, capability negotiation: a server declares that it lists directories. */
 async function requireDirectories(client: Client, uri: string): Promise<void> {
   const { capabilities } = await client.discover()
   const settings = capabilities.extensions?.[skillsIdentifier]

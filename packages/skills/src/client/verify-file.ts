@@ -4,18 +4,18 @@ import { parseFrontmatter } from '../wire/frontmatter.ts'
 import type { Skill, SkillResource } from '../wire/skill.ts'
 import { SkillError } from '../skill-error.ts'
 
-/** A file of a skill whose size and digest are those of the skill's entry. */
+/** Its size and digest are those of the skill's entry. */
 export interface VerifiedFile {
   readonly uri: string
   readonly mimeType: string | undefined
   readonly bytes: Uint8Array
-  /** The content as text, if the server sent text. */
+  /** Set if the server sent text. */
   readonly text: string | undefined
 }
 
 /**
- * Verifies the contents of a file against the entry of its skill. For the `SKILL.md` of the skill itself, compares the
- * frontmatter, too (extensions/skills, integrity and verification).
+ * Verifies a file against the entry of its skill. For the `SKILL.md` of the skill itself, compares the frontmatter, too
+ * (extensions/skills, integrity and verification).
  *
  * @throws SkillError
  */
@@ -64,7 +64,7 @@ function compareFrontmatter(markdown: string, { uri, frontmatter }: Skill): void
   throw new SkillError('frontmatter', `${uri}: its frontmatter differs from its entry in ${differences.join(', ')}`)
 }
 
-/** Returns true if two JSON values are equal. The order of the members of an object does not count. */
+/** The order of the members of an object does not count. */
 function isEqual(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (isJsonArray(a) && isJsonArray(b)) {
     return a.length === b.length && a.every((item, index) => isEqual(item, b[index]))

@@ -25,7 +25,6 @@ export async function readSkills(folder: string): Promise<readonly SkillFile[]> 
   )
 }
 
-/** Returns the paths of the files below a folder, with a `/` between their segments, in a fixed order. */
 async function listFiles(folder: string, prefix: string): Promise<readonly string[]> {
   const entries = await readdir(path.join(folder, prefix), { withFileTypes: true })
   const visibleEntries = entries.filter(({ name }) => !name.startsWith('.'))

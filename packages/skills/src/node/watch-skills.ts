@@ -3,13 +3,13 @@ import { createLog, errorRecord, type Log } from '@x/core'
 import type { SkillFile } from '../server/skill-file.ts'
 import { readSkills } from './read-skills.ts'
 
-/** The time in milliseconds without a change after which the folder is read. Editors write a file in several steps. */
+/** Editors write a file in several steps, so the folder is read after so long without a change. */
 const quietMs = 200
 
 /**
- * Watches a folder of skills. Reads the folder again after each change and passes the files on, for example to
- * `server.skills.replace`. An error of reading or of `onChange` is logged, and the next change is awaited. Returns a
- * function that ends the watch.
+ * Watches a folder of skills. Reads it again after each change and passes the files on, for example to
+ * `server.skills.replace`. An error of reading or of `onChange` is logged, and the next change is awaited. The returned
+ * function ends the watch.
  *
  * @example
  * const stopWatching = watchSkills('./skills', (files) => server.skills.replace(files))
@@ -32,7 +32,7 @@ export function watchSkills(
   }
   const watcher = watch(folder, { recursive: true }, () => {
     clearTimeout(timer)
-    // Reads follow one another, so that an older content never replaces a newer one.
+    // One after the other, so that an older content never replaces a newer one.
     timer = setTimeout(() => (pendingRead = pendingRead.then(readAgain)), quietMs)
   })
   watcher.on('error', report)

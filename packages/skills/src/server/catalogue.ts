@@ -5,18 +5,18 @@ import { directoryMediaType, type Skill } from '../wire/skill.ts'
 import type { ParsedSkillFiles, ServedFile } from './parse-skill-files.ts'
 import { skillUri } from './skill-uri.ts'
 
-/** Everything that a server answers about its skills. It is made once for a set of files, and never changed. */
+/** All that a server answers about its skills. Made once for a set of files, and never changed. */
 export interface Catalogue {
-  /** The entries of all skills, in the order of their URIs. */
+  /** In the order of their URIs. */
   readonly skills: ReadonlyMap<string, Skill>
   readonly files: ReadonlyMap<string, ServedFile>
-  /** The digest of each file by its URI. */
+  /** By the URI of the file. */
   readonly digests: ReadonlyMap<string, string>
-  /** The direct children of each directory, in the order of their URIs. */
+  /** Direct children of each directory, in the order of their URIs. */
   readonly directories: ReadonlyMap<string, readonly Resource[]>
 }
 
-/** Makes the catalogue of a set of files. Computes the digest of each file. */
+/** Computes the digest of each file. */
 export async function createCatalogue({ skills, files }: ParsedSkillFiles): Promise<Catalogue> {
   const digests = new Map(
     await Promise.all([...files.values()].map(async ({ uri, bytes }) => [uri, await digestOf(bytes)] as const)),
@@ -38,7 +38,7 @@ export async function createCatalogue({ skills, files }: ParsedSkillFiles): Prom
   }
 }
 
-/** Returns the resource of a file, as lists and directories show it (extensions/skills, resource metadata). */
+/** As lists and directories show a file (extensions/skills, resource metadata). */
 function toFileResource(file: ServedFile, skill: Skill | undefined): Resource {
   const { uri, name, mimeType, bytes } = file
   const { name: skillName, description } = skill?.frontmatter ?? {}
@@ -76,15 +76,14 @@ function sortByUri(resources: readonly Resource[]): readonly Resource[] {
   return resources.toSorted((a, b) => (a.uri < b.uri ? -1 : 1))
 }
 
-/** The difference between two catalogues, for the notifications to clients. */
+/** What clients are notified of. */
 export interface CatalogueChange {
-  /** True if the list of resources has changed, because a skill was added, removed or described otherwise. */
+  /** A skill was added, removed or described otherwise. */
   readonly isListChanged: boolean
-  /** The URIs of files that both catalogues have, with different content. */
+  /** URIs of files that both catalogues have, with different content. */
   readonly changedUris: readonly string[]
 }
 
-/** Compares the catalogue before and after a replacement of files. */
 export function compareCatalogues(before: Catalogue, after: Catalogue): CatalogueChange {
   const changedUris = [...after.digests].flatMap(([uri, digest]) => {
     const digestBefore = before.digests.get(uri)
@@ -97,7 +96,7 @@ function listedText({ skills }: Catalogue): string {
   return stringifyWellFormed([...skills].map(([uri, { frontmatter }]): JsonObject => ({ uri, frontmatter })))
 }
 
-/** Returns the resources of all `SKILL.md` files, which are the only files in `resources/list`. */
+/** Only the `SKILL.md` files are in `resources/list`. */
 export function listedResources({ skills, files }: Catalogue): readonly Resource[] {
   return [...skills.values()].flatMap((skill) => {
     const file = files.get(skill.uri)

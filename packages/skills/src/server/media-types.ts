@@ -1,4 +1,3 @@
-/** The media types of files that skills often have, by the extension of the file's name. */
 const mediaTypes: Readonly<Record<string, string>> = {
   md: 'text/markdown',
   txt: 'text/plain',
@@ -26,7 +25,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 }
 
-/** Returns the media type of a file by its name. Without a known extension it is plain text or any bytes. */
+/** Without a known extension, a file is plain text or any bytes. */
 export function mediaTypeOfFile(name: string, isText: boolean): string {
   const extension = /\.(?<extension>[^.]+)$/.exec(name)?.groups?.['extension']?.toLowerCase() ?? ''
   if (Object.hasOwn(mediaTypes, extension)) return mediaTypes[extension] ?? ''

@@ -1,20 +1,16 @@
 import { errorCodes, McpError } from '@x/schema'
 
-/** A page of entries that have URIs. */
 export interface Page<Entry> {
   readonly entries: readonly Entry[]
   readonly nextCursor?: string | undefined
 }
 
-/**
- * The maximum number of resources in a page. A skill counts as one resource more than it has files. With few files per
- * skill, a page has about 100 kB.
- */
+/** A skill counts as one resource more than it has files. With few files per skill, a page has about 100 kB. */
 const maxPageResources = 1000
 
 /**
- * Returns the page that begins after a cursor. The cursor is the URI of the last entry before the page, so that it stays
- * valid at every instance and after a change of the files.
+ * A cursor is the URI of the last entry before the page, so it stays valid at every instance and after a change of the
+ * files.
  *
  * @throws McpError -32602 for a cursor that no page had.
  */
@@ -28,7 +24,7 @@ export function paginateEntries<Entry extends { readonly uri: string }>(
   let end = start
   for (const entry of sortedEntries.slice(start)) {
     resourceCount += countResources(entry)
-    // A page has at least one entry, however many files it has.
+    // A page has at least one entry, however many files that has.
     if (resourceCount > maxPageResources && end > start) break
     end += 1
   }

@@ -6,18 +6,18 @@ import { mediaTypeOfFile } from './media-types.ts'
 import type { SkillFile } from './skill-file.ts'
 import { skillUri } from './skill-uri.ts'
 
-/** A file that the server serves as a resource. */
+/** Served as a resource. */
 export interface ServedFile {
   readonly path: string
   readonly uri: string
   readonly name: string
   readonly mimeType: string
   readonly bytes: Uint8Array
-  /** The content, if the bytes are UTF-8 without the character NUL. */
+  /** Set if the bytes are UTF-8 without the character NUL. */
   readonly text: string | undefined
 }
 
-/** A skill, before the digests of its files are known. */
+/** Its files have no digests yet. */
 export interface ParsedSkill {
   readonly uri: string
   readonly frontmatter: SkillFrontmatter
@@ -25,16 +25,15 @@ export interface ParsedSkill {
   readonly files: readonly ServedFile[]
 }
 
-/** The skills in a set of files, and the files themselves. */
 export interface ParsedSkillFiles {
   readonly skills: readonly ParsedSkill[]
-  /** The files by their URIs, in the order of the URIs. */
+  /** By their URIs, in the order of these. */
   readonly files: ReadonlyMap<string, ServedFile>
 }
 
 /**
- * Finds the skills in a set of files, and checks them against the Agent Skills specification and against the limits of
- * the extension.
+ * Finds the skills in a set of files, and checks them against the Agent Skills specification and the limits of the
+ * extension.
  *
  * @throws SkillError that names the file and says what is right.
  */
@@ -69,10 +68,10 @@ function parseSkill(skillFile: ServedFile, allFiles: readonly ServedFile[]): Par
   return { uri, frontmatter, files }
 }
 
-/** The name of a skill: lowercase letters, digits and single hyphens between them (Agent Skills, name). */
+/** Lowercase letters, digits and single hyphens between them (Agent Skills, name). */
 const namePattern = /^[\p{Ll}\p{Lo}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{N}]+)*$/u
 
-/** The maximum lengths of members of a frontmatter in characters (Agent Skills, frontmatter). */
+/** In characters (Agent Skills, frontmatter). */
 const maxLengths = { name: 64, description: 1024, compatibility: 500 }
 
 function checkFrontmatter(frontmatter: SkillFrontmatter, path: string): void {
@@ -114,7 +113,7 @@ function toServedFile({ path, content, mimeType }: SkillFile): ServedFile {
     const advice = 'write a path below the folder, such as triage/SKILL.md'
     throw new SkillError('entry', `${JSON.stringify(path)}: is not a path of a file; ${advice}`)
   }
-  // The bytes are copied, so that a later change by the program does not make the digest wrong.
+  // Copied, so that a later change by the program does not make the digest wrong.
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content)
   const text = decodeText(bytes)
   return {
@@ -129,7 +128,7 @@ function toServedFile({ path, content, mimeType }: SkillFile): ServedFile {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Returns the text whose UTF-8 is exactly these bytes, so that a client computes the same digest from the text. */
+/** The text's UTF-8 must be exactly these bytes, so that a client computes the same digest from it. */
 function decodeText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined
   try {

@@ -1,8 +1,8 @@
 /** A file of a folder of skills. */
 export interface SkillFile {
   /**
-   * The path below the folder, with `/` between its segments: `triage/SKILL.md`, or `support/triage/reference/codes.md`.
-   * A directory that contains a `SKILL.md` is a skill, and the directory's name is the name of the skill.
+   * Path below the folder, with `/` between its segments: `triage/SKILL.md`, or `support/triage/reference/codes.md`. A
+   * directory that contains a `SKILL.md` is a skill, and has its name.
    */
   readonly path: string
   readonly content: Uint8Array | string

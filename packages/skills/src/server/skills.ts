@@ -9,20 +9,20 @@ import type { SkillFile } from './skill-file.ts'
 
 /** The options of {@link skills}. */
 export interface SkillsOptions {
-  /** The files of all skills, for example from `readSkills` of `@x/skills/node`. */
+  /** Files of all skills, for example from `readSkills` of `@x/skills/node`. */
   readonly files: readonly SkillFile[]
   /**
-   * The time that clients may cache lists, entries and files, and the caches that may store them. Default: five
-   * minutes, and caches of one caller.
+   * How long clients may cache lists, entries and files, and in which caches. Default: five minutes, and caches of one
+   * caller.
    */
   readonly cache?: { readonly ttlMs?: number | undefined; readonly scope?: CacheScope | undefined } | undefined
 }
 
-/** The member `skills` of a server with the extension. */
+/** What `server.skills` can do. */
 export interface SkillsApi {
   /**
-   * Replaces all files of all skills. Notifies subscribers if the list of skills has changed, and subscribers of each
-   * file that has changed. The other instances of the server keep their files until they replace them, too.
+   * Replaces all files of all skills. Subscribers are notified if the list of skills has changed, and of each file that
+   * has. The other instances of the server keep their files until they replace them, too.
    *
    * @throws SkillError if the files cannot be served. The server then keeps the files that it has.
    */
@@ -32,8 +32,8 @@ export interface SkillsApi {
 const defaultCache = { ttlMs: 300_000, scope: 'private' } as const
 
 /**
- * Makes the Skills extension of a server (extensions/skills). Each file of each skill is a resource. `resources/list`
- * has the `SKILL.md` of each skill, so that hosts without the extension find the skills, too.
+ * Adds Skills to a server (extensions/skills): each file of each skill is a resource. `resources/list` has the
+ * `SKILL.md` of each skill, so that hosts without the extension find the skills, too.
  *
  * @throws SkillError for files that break a rule of the Agent Skills specification or of the extension. The message
  *   names the file and says what is right.
@@ -76,7 +76,7 @@ function serveSkills(
   host: ExtensionHost,
 ): ExtensionInstance<SkillsApi> {
   let currentFiles = firstFiles
-  // The digests are computed at the first request, because a server opens and computes nothing when it is created.
+  // Computed at the first request, because a server opens and computes nothing when it is created.
   let currentCatalogue: Promise<Catalogue> | undefined
   const catalogue = (): Promise<Catalogue> => (currentCatalogue ??= createCatalogue(currentFiles))
 
@@ -84,7 +84,7 @@ function serveSkills(
     const nextFiles = parseSkillFiles(files)
     const before = catalogue()
     currentFiles = nextFiles
-    // Requests wait for the new catalogue from now on, so that the last of several replacements counts.
+    // Requests wait for the new catalogue from now on, so the last of several replacements counts.
     currentCatalogue = createCatalogue(currentFiles)
     const { isListChanged, changedUris } = compareCatalogues(await before, await currentCatalogue)
     await Promise.all([

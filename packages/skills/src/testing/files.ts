@@ -1,17 +1,16 @@
 import type { SkillFile } from '../server/skill-file.ts'
 
-/** Returns the text of a `SKILL.md` with this name. Further lines of frontmatter follow the description. */
+/** Further lines of frontmatter follow the description. */
 export function skillText(name: string, frontmatterLines: readonly string[] = [], body = `# ${name}`): string {
   return ['---', `name: ${name}`, `description: Does ${name}`, ...frontmatterLines, '---', '', body, ''].join('\n')
 }
 
-/** Returns the `SKILL.md` of a skill in a directory. */
 export function skillFile(directory: string, frontmatterLines: readonly string[] = []): SkillFile {
   const name = directory.split('/').at(-1) ?? ''
   return { path: `${directory}/SKILL.md`, content: skillText(name, frontmatterLines) }
 }
 
-/** Files of three skills: one with a nested skill, one with a prefix and a binary file. */
+/** Three skills: one with a nested skill, one with a prefix and a binary file. */
 export const exampleFiles: readonly SkillFile[] = [
   skillFile('triage', ['license: MIT', 'metadata:', '  version: "2.1"']),
   { path: 'triage/reference/codes.md', content: '# Codes\n' },

@@ -4,19 +4,18 @@ import { SkillError } from '../skill-error.ts'
 import type { SkillFrontmatter } from './skill.ts'
 
 /**
- * The frontmatter of a Markdown file: the text between a first line `---` and the next line `---`. The flag `y` prevents
- * that a file without a second line is searched again from each of its lines.
+ * The text between a first line `---` and the next line `---`. With the flag `y`, a file without a second one is not
+ * searched again from each of its lines.
  */
 const frontmatterPattern = /^\uFEFF?---[ \t]*\r?\n(?<yaml>[\s\S]*?)^---[ \t]*$/my
 
-/** The maximum number of bytes in a frontmatter. It is an index entry, and the file as a whole may have 16 MiB. */
+/** A frontmatter is an index entry, while the file as a whole may have 16 MiB. */
 // limit: frontmatter | bytes | the YAML at the head of a `SKILL.md` | the skill is rejected
 const maxBytes = 65_536
 
-/** The characters of a file in which its frontmatter is searched: the largest one, and the lines around it. */
+/** The largest frontmatter, and the lines around it. */
 const maxSearched = maxBytes + 256
 
-/** The maximum number of arrays and objects inside each other in a frontmatter. */
 const maxDepth = 32
 
 /**
@@ -40,7 +39,7 @@ export function parseFrontmatter(markdown: string, uri: string): SkillFrontmatte
   return value
 }
 
-/** Returns true if a JSON value has the two members that every frontmatter has. */
+/** True for the two members that every frontmatter has. */
 export function isFrontmatter(value: JsonValue | undefined): value is SkillFrontmatter {
   return isJsonObject(value) && isFilledText(value['name']) && isFilledText(value['description'])
 }
