@@ -174,8 +174,8 @@ async function recoverFromLostGrant(
 }
 
 /**
- * Is the refresh token of no use? Some codes of RFC 6749, section 4.1.2.1, also arrive from token endpoints and only
- * mean "not now". An error without a code is not about the token.
+ * True if the refresh token is of no use. Some codes of RFC 6749, section 4.1.2.1, also arrive from token endpoints and
+ * only mean "not now". An error without a code is not about the token.
  */
 function isRejection(error: unknown): error is AuthError {
   if (!isAuthError(error) || error.code !== 'token_rejected' || error.error === undefined) return false

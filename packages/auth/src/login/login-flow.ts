@@ -106,7 +106,7 @@ export class LoginFlow {
   }
 
   /**
-   * Does the response of the first half come from the user who needs the login? The token of this half answers this
+   * True if the response of the first half comes from the user who needs the login. The token of this half answers this
    * question alone, and is not stored.
    */
   async isSameUser(login: BegunLogin, answerUrl: URL): Promise<boolean> {

@@ -29,7 +29,7 @@ export interface ScriptedAuthorizationServer extends ScriptedServer {
   ignoresProofs: boolean
   /** Thumbprint of the key to which an access token is bound. */
   thumbprintOf(token: string | undefined): string | undefined
-  /** Did this server issue the access token for the resource, with all these scopes? */
+  /** True if this server issued the access token for the resource, with all these scopes. */
   accepts(token: string | undefined, resource: string, scopes?: readonly string[]): boolean
   /** Invalidates all issued access tokens. */
   expireTokens(): void
