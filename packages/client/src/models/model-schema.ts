@@ -117,7 +117,6 @@ class PropertyNames {
   readonly #plainNames = new Map<string, string>()
   readonly #originalNames = new Map<string, string>()
 
-  /** Gives properties plain names. One that got another name keeps its own as the title. */
   rename(schema: JsonObject): JsonObject {
     const changed: Record<string, JsonValue | undefined> = { ...schema }
     for (const keyword of ['properties', 'dependentSchemas', 'dependentRequired', 'dependencies']) {

@@ -72,7 +72,6 @@ export async function readModelTools(source: ToolSource): Promise<ModelToolSet> 
   }
 }
 
-/** Earlier names that are remembered for each source. */
 const maxEarlierNames = 1000
 
 const earlierNamesBySource = new WeakMap<ToolSource, { readonly listed: Set<string>; readonly missing: Set<string> }>()

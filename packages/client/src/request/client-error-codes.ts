@@ -31,9 +31,7 @@ export type ClientErrorCode =
 interface ClientErrorRow {
   /** Where the reason is: in the server's error, in the transport's, or in the code alone. */
   readonly reason: 'rpc' | 'cause' | 'code'
-  /** Nothing was sent, so the call surely had no effect. */
   readonly isUnsent?: true
-  /** The same call would surely fail again. */
   readonly isPermanent?: true
 }
 

@@ -118,7 +118,6 @@ function nextCursorOf({ nextCursor }: { readonly nextCursor?: string | undefined
   return nextCursor === '' ? undefined : nextCursor
 }
 
-/** True if the server lacks the capability, and so the method. The list is then empty. */
 function isListUnknown(error: unknown, cursor: string | undefined): boolean {
   return cursor === undefined && isClientError(error) && error.rpc?.code === errorCodes.methodNotFound
 }

@@ -140,7 +140,6 @@ function withMeta(params: JsonObject, _meta: JsonObject): JsonObject {
   return '_meta' in params ? { ...params, _meta } : { _meta, ...params }
 }
 
-/** Only a method of an extension has a `targetParam`. */
 function encodeMcpName(
   { params, targetParam }: ClientRequest<string>,
   getErrorContext: ErrorContextOf,

@@ -47,7 +47,6 @@ type Attempt = { readonly response: RpcResponse } | { readonly error: unknown }
 
 interface ResendableFailure {
   readonly reason: string
-  /** True if the server has not begun the request, so that a repetition has no further effect. */
   readonly isUnbegun: boolean
   readonly retryAfterMs: number
   readonly canShorten: boolean
@@ -112,7 +111,6 @@ async function mayRepeat(
   return isAllowed
 }
 
-/** At most until the connection is closed. */
 async function pause(ms: number, { clock, signal, closed }: ResendPolicy): Promise<void> {
   let wake = (): void => {}
   const onClosed = (): void => wake()

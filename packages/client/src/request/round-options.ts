@@ -37,7 +37,6 @@ export const roundDefaults = {
   maxRounds: 10,
 } satisfies RoundOptions
 
-/** Consecutive hand-offs with the shortest pause. */
 const initialPauseCount = 4
 
 /**

@@ -86,9 +86,6 @@ async function answerRequest(
   }
 }
 
-/**
- * Turns an answer into what the client sends. Throws {@link ClientError} `invalid_answer` with the key and the path.
- */
 function parseInputResponse(
   [key, request]: readonly [string, InputRequest],
   answer: unknown,

@@ -63,7 +63,6 @@ function isMultiRoundMethod(method: unknown): method is MultiRoundMethod {
 
 type ParsedParams = { readonly params: JsonObject } | { readonly issue: string }
 
-/** Parses the target and its arguments. Answers, state and `_meta` in a stored call's params are ignored. */
 function parseCallParams(method: MultiRoundMethod, value: unknown): ParsedParams {
   if (!isJsonObject(value)) return { issue: 'params: expected an object' }
   const field = findMethodRow(method)?.targetParam ?? 'name'

@@ -90,10 +90,6 @@ interface OpenSubscription {
   readonly clock: Clock
 }
 
-/**
- * Reads one stream after the other. Resolves when the last ends gracefully, and rejects with the error that ends the
- * subscription.
- */
 async function reopenStreams(context: ListenContext, currentSubscription: OpenSubscription): Promise<void> {
   const { queue, options, signal, clock } = currentSubscription
   const { attempts, ...backoffBounds } = reopenBoundsOf(options)
@@ -122,10 +118,6 @@ function reopenBoundsOf({ reopen = {} }: ListenOptions): BackoffBounds & { reado
   return { attempts, firstMs: pauseMs, maxMs: maxPauseMs }
 }
 
-/**
- * Reads one stream to its end, which has no error if it was graceful. Rejects with the signal's reason, or with a
- * permanent error.
- */
 async function followStream(
   context: ListenContext,
   currentSubscription: OpenSubscription,

@@ -45,7 +45,6 @@ interface TelemetryState {
   readonly tracer: Tracer
   readonly knownNames: KnownNames
   readonly serverAttributes: Attributes
-  /** The server's revision, which a connection detects with its first request. */
   readonly getRevision: () => Attributes
   readonly now: () => number
   readonly getDuration: () => Histogram
@@ -166,7 +165,6 @@ function callOutcomeOf(response: RpcResponse): Outcome {
   return { statusCode, errorType: statusCode, description: isCallerError(code) ? undefined : message }
 }
 
-/** For a request or call without a response: the code of a time limit or transport. */
 function errorTypeOf(error: unknown, isCancelled: boolean): string {
   if (isUnanswered(error)) return errorTypeOf(error.cause, false)
   if (isClientError(error)) return error.rpc === undefined ? error.code : String(error.rpc.code)

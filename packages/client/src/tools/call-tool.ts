@@ -28,7 +28,6 @@ export interface ToolCallsDeps {
 }
 
 interface ToolCallsContext extends ToolCallsDeps {
-  /** Undefined if the client checks no outputs. */
   readonly getOutputCheck: ((tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined) | undefined
 }
 
@@ -107,10 +106,6 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCallFactory {
   }
 }
 
-/**
- * True if repeating a call of the tool has no further effect. A server that supports idempotency keys marks such tools
- * in their `_meta`.
- */
 function isRepeatable(knownTool: KnownTool | undefined): boolean {
   return isRestartable(knownTool) || knownTool?.tool._meta?.[projectMetaKeys.keyedEffects] === true
 }
