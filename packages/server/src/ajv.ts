@@ -42,7 +42,6 @@ function toSchemaIssue({ instancePath, message, params, keyword }: ErrorObject):
   return { path: instancePath, message: `${message ?? 'does not fit the schema'}${detail}` }
 }
 
-/** Lists the allowed values, because ajv's message about an enum does not. */
 function describeAllowedValues(params: ErrorObject['params']): string {
   const values: unknown = params['allowedValues']
   return Array.isArray(values) ? `: ${values.map((value) => JSON.stringify(value)).join(', ')}` : ''

@@ -34,7 +34,6 @@ import type { ServedRequest } from './replay/served-request.ts'
 import type { ServerSettings } from './compile/settings.ts'
 import { type InputDeclined, isInputDeclined } from './definitions/context.ts'
 
-/** Protocol revisions that a request can name in its `_meta`, newest first. */
 const requestVersions = [protocolVersion]
 
 /** The innermost exchange, behind all middleware: serves the protocol's methods and those of extensions. */
@@ -115,7 +114,6 @@ export function findOfferedTarget(request: RpcRequest, { catalog, methods }: Ser
   return { method, name: typeof name === 'string' && byKey.has(name) ? name : undefined }
 }
 
-/** If the method throws, the returned promise rejects. */
 function startStreamingMethod(
   method: ServedMethod,
   { request, call }: { readonly request: RpcRequest; readonly call: Call },

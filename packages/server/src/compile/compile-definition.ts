@@ -97,10 +97,8 @@ function warnOfHostProblems(
     warn({ code, message, ...(tool !== undefined && { where: { method: 'tools/call', name: tool } }) })
 }
 
-/** The extension that runs calls as tasks (extensions/tasks). */
 const tasksExtensionIdentifier = 'io.modelcontextprotocol/tasks'
 
-/** Throws for a tool that always runs as a task where no extension serves tasks: every call of it would fail. */
 function rejectTasksWithoutExtension({ tools = [], extensions = [] }: ServerDefinition): void {
   if (extensions.some(({ identifier }) => identifier === tasksExtensionIdentifier)) return
   const tool = tools.find(({ definition }) => definition.task === 'required')

@@ -50,15 +50,11 @@ function rejectForeignNames(definition: BaseDefinition, errorSubject: string): v
   }
 }
 
-/** Throws for an option that would be ignored. A program without types has no other hint. */
 function rejectUnknownOptions(definition: BaseDefinition, errorSubject: string): void {
   const reason = findOptionsProblem(definition, memberNames, 'it')
   if (reason !== undefined) throw new DefinitionError('value', errorSubject, { reason })
 }
 
-/**
- * Throws for a definition without a handler: `run`, or `read` of a resource. A program without types has no other hint.
- */
 function checkHandler(definition: BaseDefinition, errorSubject: string): void {
   const handlers: readonly unknown[] = [Reflect.get(definition, 'run'), Reflect.get(definition, 'read')]
   if (handlers.some((handler) => typeof handler === 'function')) return

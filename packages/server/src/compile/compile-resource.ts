@@ -98,7 +98,6 @@ const maxCompletionPages = 20
 
 const maxCompletionValues = 100
 
-/** Suggests values for a template's variable, taken from the URIs of the resources that the template lists. */
 function createListCompleter(definition: AnyTemplateDefinition, template: UriTemplate, name: string): Completer {
   return async (typedText, { arguments: otherArguments, ctx }) => {
     const values = new Set<string>()

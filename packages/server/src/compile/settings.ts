@@ -196,17 +196,12 @@ function createWarn(log: Log): (warning: ServerWarning) => void {
   }
 }
 
-/** Throws {@link DefinitionError} for an unknown option, and advises which one to use. */
 function checkServerOptions(definition: ServerDefinition): void {
   const reason = findOptionsProblem(definition, serverOptionTable, 'createServer')
   if (reason !== undefined) throw new DefinitionError('value', 'server', { reason })
   checkFunctions(definition)
 }
 
-/**
- * Throws for middleware, extensions and a state that were not made by their functions, as programs without types may
- * pass them.
- */
 function checkFunctions(definition: ServerDefinition): void {
   const { use, extensions, state, toolSearch }: { readonly [name: string]: unknown } = { ...definition }
   const fail = (what: string, value: unknown, right: string): never => {

@@ -86,7 +86,6 @@ export function matchUriTemplate(template: UriTemplate, uri: string): UriVariabl
   return Object.fromEntries(entries)
 }
 
-/** The text between the first and the last literal; undefined when the URI does not begin and end with them. */
 function variablePartOf({ literals, variables }: UriTemplate, uri: string): string | undefined {
   const prefix = literals[0] ?? ''
   const suffix = literals[variables.length] ?? ''

@@ -4,7 +4,6 @@ import { type JsonSchemaRules, jsonPointerOf } from '../json-schema/compile-sche
 import { type Field, fieldError, readTextKeyword } from './field.ts'
 import { requestedSchemaOf, resolveFields } from './requested-schema.ts'
 
-/** Characters, as in any JSON Schema of a definition. */
 const maxPatternLength = 1000
 
 /**

@@ -102,7 +102,6 @@ class FormCache {
     this.#latestForms[index] = latestForm
   }
 
-  /** Reuses the form of an equal zod schema. Undefined for a schema without a key. */
   #getByStructure(schema: AnySchema, onRebuilt: () => void): Form<unknown> | undefined {
     const key = structureKeyOf(schema)
     if (key === undefined || key.text.length > maxKeyLength || !isZodSchema(schema)) return undefined
@@ -124,7 +123,6 @@ class FormCache {
   }
 }
 
-/** Makes the form of a schema whose structure is known. A schema without code has the form of the first one. */
 type CreateForm = (schema: ZodSchema) => Form<unknown>
 
 const formCache = new FormCache()

@@ -41,7 +41,6 @@ export function requestedSchemaOf(jsonSchema: JsonObject, errorSubject: string):
   })
 }
 
-/** The object of a form, and its properties by their names, with references resolved. */
 interface FormFields {
   readonly root: Field
   readonly fields: ReadonlyMap<string, Field>

@@ -177,7 +177,6 @@ function createBoundedCheckFactory(
   return (check, createFinder) => createBoundedCheck(check, createFinder, { maxElements, maxMissingMembers })
 }
 
-/** What Standard Schema and Standard JSON Schema define. Both members are optional, because a schema may lack them. */
 interface StandardProps {
   readonly vendor: string
   readonly validate?: StandardSchemaV1['~standard']['validate'] | undefined
@@ -221,7 +220,6 @@ function toJsonSchema(standardProps: StandardProps, schemaOptions: SchemaCompila
   }
 }
 
-/** What to write instead of a type that JSON does not have, by the words of zod's message. */
 const inputAdvice: readonly (readonly [RegExp, string])[] = [
   [/\bdate\b/i, 'z.iso.datetime().transform((text) => new Date(text))'],
   [/\bbigint\b/i, 'z.string().regex(/^-?\\d+$/).transform(BigInt)'],
@@ -348,7 +346,6 @@ function rejectElements(problem: string): CheckedValue {
 
 interface ElementCounter {
   elementCount: number
-  /** One for each element, and one for each required member that is missing. */
   issueCount: number
   readonly maxElements: number
   readonly maxMissingMembers: number
@@ -377,7 +374,6 @@ function countElements(value: unknown, counter: ElementCounter): void {
   counter.issueCount += Math.max(memberCount, counter.maxMissingMembers)
 }
 
-/** Looks at all alternatives of the schema. */
 function computeMaxMissingMembers(jsonSchema: JsonObject): number {
   const requiredCounts = new Map<JsonObject, number>()
   let maxCount = 0

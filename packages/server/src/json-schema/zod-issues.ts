@@ -81,7 +81,6 @@ function createInnerFinder(innerSchema: ZodSchema | undefined, traversal: IssueT
   return innerSchema === undefined ? createNonExhaustiveFinder(traversal) : getOrCreateFinder(innerSchema, traversal)
 }
 
-/** For a schema that accepts `null` or `undefined` besides the values of its inner schema. */
 function createOptionalFinder(
   acceptedValue: null | undefined,
   schema: ZodSchema,
@@ -151,10 +150,6 @@ function createObjectFinder(schema: ZodSchema, traversal: IssueTraversal): Issue
   }
 }
 
-/**
- * Adds what is wrong with a member that the schema does not name: the faults of its value, or one issue because it is
- * not allowed.
- */
 function addOtherMemberIssues(
   issueCollector: IssueCollector,
   key: string,
@@ -273,7 +268,6 @@ interface IssueCollector {
   addOwnIssue(message: string): void
 }
 
-/** Allocates no list before the first issue. */
 function createIssueCollector(maxIssues: number): IssueCollector {
   let issues: Issue[] | undefined
   const addIssue = (issue: Issue): void => {

@@ -97,7 +97,6 @@ function keyOfLeaf(value: unknown, walk: SchemaWalk): string {
   return 'f'
 }
 
-/** False for objects such as `Date` and `Map`, whose content is not in their members. */
 function hasPlainPrototype(part: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(part)
   return prototype === Object.prototype || prototype === null

@@ -16,7 +16,6 @@ interface ListSource {
   readonly cursor: string
   readonly name: string
   list(authorCursor: string | undefined): Awaitable<SourcePage>
-  /** Throws for an invalid resource. */
   toEntry(resource: ListedResource): JsonObject
 }
 
@@ -42,7 +41,6 @@ function listedExtensions({ extensionResources }: ServedRequest): ServedRequest[
   return extensionResources.filter(({ resources }) => resources.list !== undefined)
 }
 
-/** What the caller may see: templates in the order of their definition, then extensions. */
 function listSources(request: ServedRequest): readonly ListSource[] {
   const visibleTemplates = templatesWithList(request).filter((template) => isVisible(template, request.call))
   return [
@@ -85,7 +83,6 @@ function toFrozenEntry(resource: ListedResource): JsonObject {
 
 const maxSourcePages = 20
 
-/** Undefined for a source's first page. */
 interface SourcePosition {
   readonly source: ListSource
   readonly authorCursor: string | undefined

@@ -147,7 +147,6 @@ export function handleToolError(error: unknown, tool: CompiledTool, request: Ser
   return createErrorResult(`Tool ${quoteText(tool.key)} failed`, request)
 }
 
-/** True for an error whose message the model may read: a refusal, no valid answer, or what the tool threw for it. */
 function isForPeer(error: unknown): error is Error {
   return isInputDeclined(error) || isToolError(error) || isUnansweredError(error)
 }

@@ -53,7 +53,6 @@ export function callTool(params: CallToolRequestParams, request: ServedRequest):
   }
 }
 
-/** Undefined if the call already runs as a task. */
 function taskChoiceOf(
   { definition: { task } }: CompiledTool,
   args: unknown,

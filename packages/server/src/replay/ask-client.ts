@@ -99,7 +99,6 @@ function describeQuestion<T>(run: Run, key: string, { describe }: HandlerQuestio
   }
 }
 
-/** Emits an answer when the handler reads it, and only in the request that brought it. */
 function emitAnswer(
   { request, name }: Run,
   key: string,
@@ -130,9 +129,7 @@ type RepeatReason = { readonly changeCount: number } | InvalidAnswer | { readonl
 interface InvalidAnswer {
   readonly invalidAnswerCount: number
   readonly reason: string
-  /** A digest, by which the same invalid answer is recognized. */
   readonly invalidAnswer: string
-  /** True if the question is not asked again, because a client that cannot answer it would answer the same. */
   readonly isLast: boolean
 }
 
@@ -206,7 +203,6 @@ function askAgain(question: AskedQuestion, repeatReason: RepeatReason): AskedQue
   return { ...counts, request: withReason(request, reason), text, invalidAnswerCount: newCount, invalidAnswer }
 }
 
-/** Only elicitations have a message that the user reads. */
 function withReason(request: InputRequest, reason: string): InputRequest {
   if (request.method !== 'elicitation/create') return request
   return { ...request, params: { ...request.params, message: `${request.params.message}\n\n${reason}` } }

@@ -26,7 +26,6 @@ export function rememberAuthorFrames(
 
 const captureStackTrace: unknown = Reflect.get(Error, 'captureStackTrace')
 
-/** Leaves out the frames of this package. Undefined on a platform that captures no stack. */
 function captureAuthorFrames(entry: (...args: never) => unknown): string | undefined {
   if (typeof captureStackTrace !== 'function') return undefined
   const captured: { readonly stack?: string } = {}

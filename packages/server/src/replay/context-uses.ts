@@ -42,7 +42,6 @@ export class ContextUses {
   #skippableKeys: Set<string> | undefined
   readonly #started: ObservedUse[] = []
   #failureCount = 0
-  /** True while a step's function runs up to its first `await`. */
   #isInStep = false
 
   constructor(run: UsedRun) {

@@ -58,7 +58,6 @@ export function mayStoreResult<T>({ hasEffects }: Handler<T>, { request }: Run):
 
 interface StoredResult {
   readonly store: StateStore
-  /** Derived from the call, its caller and its answers. */
   readonly key: string
   readonly run: Run
 }

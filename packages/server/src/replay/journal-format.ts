@@ -58,7 +58,6 @@ export function serializeSealedJournal(journal: Journal): JsonObject {
     : { ...objectFromMap(unknownMembers, (value) => value), ...journalJson }
 }
 
-/** Adds counts of hand-offs and ids of effects, which most journals do not have. */
 function addHistory(
   { startedAt, shedCount, stopCount, handOffReport, pastEffectsId, tryIds, parts }: Journal,
   journalJson: Record<string, JsonValue>,

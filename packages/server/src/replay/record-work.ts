@@ -143,7 +143,6 @@ function handleStepBoundary(run: Run, work: InstanceWork): Promise<void> | undef
   return run.wasStopped ? undefined : work.yieldIfDue()
 }
 
-/** True if a retry of the call may reach another instance that can continue it. */
 function canHandOff({ request }: Run, { isBound }: InstanceWork): boolean {
   const { settings, journalStore, call } = request
   const { calls } = settings.loadMonitor.rules

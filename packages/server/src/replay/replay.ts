@@ -32,7 +32,6 @@ function openCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   return mayBeKnown ? findCall(handler, run) : startCall(handler, run)
 }
 
-/** Finds out which call a client repeats or continues, and answers from the store if it can. */
 async function findCall<T>(handler: Handler<T>, run: Run): Promise<JsonObject> {
   const { params, meta } = run.request
   if (meta[projectMetaKeys.idempotencyKey] !== undefined) await assignCallId(run.request)
@@ -86,7 +85,6 @@ function startCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   return runCall(handler, run)
 }
 
-/** For a call that an earlier run began. `beginCall` was called. */
 function continueCall<T>(handler: Handler<T>, run: Run): Awaitable<JsonObject> {
   const { request } = run
   emitResume(run)

@@ -44,10 +44,6 @@ function settleAndComplete<T>(run: Run, outcome: RunOutcome<T>, handler: Handler
     : pendingWork.then<JsonObject>(() => completeCall(run, outcome, handler))
 }
 
-/**
- * Turns a settled run into the call's result. What the handler returned is not enough for that, because it does not
- * show whether a question was asked.
- */
 function completeCall<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   warnAfterSettling(run, outcome)
   run.request.settings.loadMonitor.endCall(run.request)
@@ -67,7 +63,6 @@ function observedEndOf({ end }: Run, outcome: RunOutcome<unknown>): 'asked' | 'f
   return isAsking ? 'asked' : 'finished'
 }
 
-/** Throws if the call has failed. */
 function createResult<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   const { end } = run
   switch (end?.kind) {
@@ -116,7 +111,6 @@ function runOnInstance<T>({ request, name, journal }: Run, handler: Handler<T>):
   return runHandler(handler, new Run(request, name, journal.copyForNextRun()))
 }
 
-/** Emits a run's end around the creation of its result: `end` if that succeeds, otherwise the failure. */
 function observeRunEnd(run: Run, end: RunEndKind, createResult: () => Awaitable<JsonObject>): Awaitable<JsonObject> {
   const succeed = (result: JsonObject): JsonObject => {
     emitRunEnd(run, end)

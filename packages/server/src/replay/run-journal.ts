@@ -19,7 +19,6 @@ import type { ServedRequest } from './served-request.ts'
 
 type Responses = ReadonlyMap<string, InputResponse>
 
-/** The parts of a call that extensions want recorded. Undefined if there are none, as in most calls. */
 function recordedPartsOf({ context }: Call): Journal['parts'] | undefined {
   const recorders = context.get(recordedPartsKey)
   if (recorders === undefined) return undefined

@@ -28,7 +28,6 @@ export class Run {
   #end: RunEnd | undefined
   /** Never resolves; rejects to unwind the handler when the run is suspended. */
   #stop: { readonly promise: Promise<never>; readonly reject: (error: Error) => void } | undefined
-  /** Running steps, plus answers that are being parsed. */
   #pendingWorkCount = 0
   #pendingParseCount = 0
   #waits: (() => void)[] | undefined

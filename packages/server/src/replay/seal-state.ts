@@ -113,7 +113,6 @@ function tooManyAnswersError(limitText: string): McpError {
   return new McpError(errorCodes.invalidParams, message)
 }
 
-/** Counts 1 for each value that is no text, and stops once the maximum is exceeded. */
 function countCharacters(value: JsonValue | undefined, maxCharacters: number): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 1

@@ -66,7 +66,6 @@ function closeRun(run: Run): Promise<void> | undefined {
   return run.finishWork()
 }
 
-/** Logs errors that the handler, which threw another one, did not await. */
 function reportFailedUses(run: Run, uses: readonly StartedUse[]): void {
   for (const use of uses) {
     // If a step succeeds after the run was closed, its result is recorded and only its promise is rejected.
@@ -77,7 +76,6 @@ function reportFailedUses(run: Run, uses: readonly StartedUse[]): void {
 
 const awaitAdvice = 'await every question and step'
 
-/** Fails the call for a use that failed after the handler returned, or that the handler did not await. */
 function checkFailedUses(run: Run, uses: readonly StartedUse[], settledUses: ReadonlySet<StartedUse>): void {
   const lastCaughtIndex = lastCaughtIndexOf(settledUses)
   for (const use of uses) {
@@ -91,7 +89,6 @@ function checkFailedUses(run: Run, uses: readonly StartedUse[], settledUses: Rea
   }
 }
 
-/** Warns of a step that succeeded unawaited: the result may contain the promise instead of its value. */
 function warnUnawaitedStep(run: Run, { isQuestion, isAwaited, failure, description }: StartedUse): void {
   if (isQuestion || isAwaited || failure !== undefined) return
   run.warn('unawaited', `returned without waiting for ${description}: ${awaitAdvice}`)
@@ -101,7 +98,6 @@ function hasFailedCall({ end }: Run, { isQuestion, failure }: StartedUse): boole
   return end?.kind === 'misused' && (isQuestion || failure?.error === end.error)
 }
 
-/** Fails the call for a question that the handler did not await, or whose suspension it swallowed. */
 function checkLeftUses(
   run: Run,
   uses: readonly StartedUse[],

@@ -46,7 +46,6 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const hexDigits = '0123456789abcdef'
 const dashCode = 45
 
-// 0 for a character outside of the alphabet.
 const valueByCode = Uint8Array.from({ length: 128 }, (_, code) =>
   Math.max(0, alphabet.indexOf(String.fromCharCode(code))),
 )

@@ -53,7 +53,6 @@ function isLastRun(run: Run, previousRun: Run | undefined): boolean {
   return run.end?.kind !== 'restarted'
 }
 
-/** True if a run made all `ctx` calls of the previous one, with the same questions. Warns of each difference. */
 function areRunsEquivalent(previousRun: Run, run: Run): boolean {
   let isUnchanged = true
   for (const [useKey, text] of previousRun.existingUses?.keys ?? []) {

@@ -107,7 +107,6 @@ function emitQuestions({ request, name }: Run, questions: readonly SentQuestion[
 /** At this many rounds the author is warned. Most clients give up after ten. */
 const roundCountWarningThreshold = 8
 
-/** Counts a round, and seals the journal, unless a journal store contains it. */
 function recordRound(run: Run): Promise<string> | undefined {
   const round = run.journal.recordRound()
   if (round === roundCountWarningThreshold) {
@@ -166,7 +165,6 @@ function emitHandOff({ request, name }: Run, reason: HandOffReason, handOffCount
   })
 }
 
-/** Asks the client to send the call again. If there are no requests, it does so at once. */
 function formatInputRequired(
   { request }: Run,
   requestState: string | undefined,

@@ -58,11 +58,9 @@ export interface FleetViewSource {
 export class FleetView {
   readonly #source: FleetViewSource
   #id: string | undefined
-  /** Each other instance's last report, the latest one last. */
   readonly #loadReports = new Map<string, { readonly relativeLoad: number; readonly reportedAt: number }>()
   #handOffCount = 0
   #returnedCallCount = 0
-  /** Ids of calls that returned. A call whose state is sent more than once counts once. */
   readonly #returnedCallIds = new Set<string>()
   #lastHandOffAt = Number.NEGATIVE_INFINITY
 
@@ -138,7 +136,6 @@ export class FleetView {
     return this.#handOffCount > 3 && this.#returnedCallCount / this.#handOffCount > stickyReturnShare
   }
 
-  /** Mean load of the other instances by their reports. Those without a recent report count as one idle instance. */
   #averageLoad(): number {
     const now = this.#source.now()
     let sum = 0
@@ -157,7 +154,6 @@ export class FleetView {
   }
 }
 
-/** True if the loads differ by more than the inaccuracy of the measurements. */
 function isClearlyHigher(ownLoad: number, otherLoad: number): boolean {
   return ownLoad > 1.5 * otherLoad + 0.1
 }

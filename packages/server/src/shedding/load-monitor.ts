@@ -61,7 +61,6 @@ export class LoadMonitor {
   readonly rules: SheddingRules
   readonly drains: Drains
   readonly #source: LoadSource
-  /** Reports of other instances' load, from the calls that they handed off. */
   readonly #fleet: FleetView
   #runningCount = 0
   #resumedCount = 0
@@ -74,11 +73,9 @@ export class LoadMonitor {
   #tickDueAt = 0
   #measuredAt = Number.NEGATIVE_INFINITY
   #measuredLoad: Partial<Load> = {}
-  /** Smoothed. */
   #tickDelayMs = 0
   #overload = noOverload
   #reportedOverload = noOverload
-  /** Undefined while no value is over its limit of reports. */
   #reportDueAt: number | undefined
   #shedAllowance = 0
   #allowanceRenewedAt = Number.NEGATIVE_INFINITY
@@ -266,7 +263,6 @@ export class LoadMonitor {
     else this.#reportDueAt = undefined
   }
 
-  /** Reports a load that has been too high for long, once until it is lower. */
   #reportOverload(): void {
     if (this.#reportDueAt === undefined || this.#source.now() < this.#reportDueAt) return
     this.#reportDueAt = Number.POSITIVE_INFINITY

@@ -115,7 +115,6 @@ function deliverChange(hub: SubscriptionHub, topic: string): void {
   if (listeners !== undefined) notifyStreams(hub, key, listeners)
 }
 
-/** Changes may have been lost, so every stream is notified of all its topics. */
 function notifyAllStreams(hub: SubscriptionHub): void {
   for (const [key, listeners] of hub.streamsByTopic) notifyStreams(hub, key, listeners)
 }
@@ -125,7 +124,6 @@ function notifyStreams(hub: SubscriptionHub, key: string, listeners: StreamListe
   for (const stream of listeners) notifyStream(hub, stream, key)
 }
 
-/** Throws if a token has expired. `NaN` counts as expired. */
 function rejectExpiredToken(expiresAt: number | undefined, now: number): void {
   if (expiresAt === undefined || expiresAt > now) return
   throw new McpError(

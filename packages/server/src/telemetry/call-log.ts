@@ -145,7 +145,6 @@ function observeCall(event: ServerEvent): void {
     observation.slowestStep = { key: event.key, ms: event.durationMs }
 }
 
-/** Undefined for a success, and for a failure of the caller. */
 function failureCodeOf(response: RpcResponse): string | undefined {
   if ('error' in response) return isCallerError(response.error.code) ? undefined : String(response.error.code)
   return response.result['isError'] === true ? 'tool_error' : undefined
@@ -162,7 +161,6 @@ function describeMissingCapability(error: WireError | undefined, { params }: Rpc
 }
 
 interface CallOutcome {
-  /** Undefined for a slow call that succeeded. */
   readonly code: string | undefined
   readonly durationMs: number
   readonly lacking: string | undefined

@@ -90,7 +90,6 @@ function recordOf(call: Call): RequestRecord | undefined {
   return call.context.get(requestRecordKey)
 }
 
-/** Attributes of an ended run: one object for the same target and end. */
 function runAttributesOf(target: RequestTarget | undefined, end: RunEndKind): Attributes {
   if (target === undefined) return { [conventions.attributes.runEnd]: end }
   let attributes = target.runAttributes.get(end)

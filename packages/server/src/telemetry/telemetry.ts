@@ -151,7 +151,6 @@ function startRequest(
   return new RequestRecord({ target, span, spanContext, isAttempt })
 }
 
-/** Names the tool and the upstream of a request that was passed on. Both are known only now. */
 function renameByUpstream(
   { targets }: TelemetryState,
   record: RequestRecord,
