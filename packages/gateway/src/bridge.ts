@@ -71,7 +71,6 @@ export async function bridge(options: BridgeToStdio | BridgeToHttp): Promise<Bri
   return 'toStdio' in options ? bridgeToStdio(options) : bridgeToHttp(options)
 }
 
-/** Names the client at authorization servers, and the folder with its tokens. */
 const clientName = 'mcp-bridge'
 
 function bridgeToStdio(options: BridgeToStdio): Bridge {

@@ -37,7 +37,6 @@ export async function createApiServer(
   }
 }
 
-/** Names are methods, `operationId`s, or `METHOD /path` each. */
 function createConfirm(names: readonly string[]): NonNullable<OpenApiOptions['confirm']> {
   return ({ method, path, operationId }) =>
     [method, operationId, `${method} ${path}`].some((name) => name !== undefined && names.includes(name))

@@ -40,7 +40,6 @@ type Pins = Map<string, Map<string, string>>
 /** Reads the file once after each change of it, and writes it once for all changes of the same moment. */
 class PinsOnDisk {
   readonly #path: string
-  /** The pins, with the version of the file that has them. */
   #known: { readonly version: string; readonly pins: Pins } | undefined
   #reading: Promise<Pins> | undefined
   #edits: ((pins: Pins) => void)[] = []

@@ -21,7 +21,6 @@ function members<Shape extends z.ZodRawShape>(shape: Shape) {
   })
 }
 
-/** A time with its unit, in milliseconds. */
 const duration = z
   .string()
   .regex(/^\d{1,6}(?:ms|s|m)$/, 'must be a number and ms, s or m, such as "3s"')

@@ -124,7 +124,6 @@ async function openStream(
   return 'ended'
 }
 
-/** Waits until the gateway closes. Rejects when the host cancels its request. */
 async function waitForClose(closed: AbortSignal, call: Call): Promise<void> {
   let stop = (): void => {}
   const closing = new Promise<void>((resolve) => {

@@ -9,7 +9,6 @@ import { rewriteSkill, rewriteUiMeta, rewriteUri } from '../names/rewrite.ts'
 // limit: joined lists | count | entries of several upstreams in one page | the list has another page
 const maxJoinedItems = 500
 
-/** Undefined for an item that the gateway does not offer. */
 type RewriteItem = (item: JsonObject, upstream: Upstream) => JsonObject | undefined | Promise<JsonObject | undefined>
 
 /** A list of which each upstream has a part. */
@@ -86,7 +85,6 @@ export async function mergeList(list: MergedList, host: HostRequest): Promise<Js
   return { [list.items]: items, ...(nextCursor !== undefined && { nextCursor }), ...caching.toMembers() }
 }
 
-/** Asks the cursor's upstream, and each one after it. */
 async function askForPages({
   request,
   call,

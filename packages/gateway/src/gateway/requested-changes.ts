@@ -38,7 +38,6 @@ async function groupTasks(taskIds: readonly string[], host: HostRequest): Promis
   return groups
 }
 
-/** Undefined for an id that is unknown, or belongs to another caller. */
 async function openTaskId(
   taskId: string,
   { call, parts }: HostRequest,

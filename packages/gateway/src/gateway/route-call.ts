@@ -75,7 +75,6 @@ function withState(params: JsonObject, tagged: TaggedState | undefined): JsonObj
   return { ...params, requestState, ...(tag.answers !== undefined && { inputResponses: tag.answers }) }
 }
 
-/** Marks log messages with the upstream's name. */
 function callOf({ upstream }: Target, call: Call): Call {
   return withNotify(call, (notification) => {
     if (notification.method !== 'notifications/message') return call.notify(notification)

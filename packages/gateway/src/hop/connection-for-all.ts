@@ -9,7 +9,6 @@ const maxReplaced = 4
 export class ConnectionForAll {
   readonly #sender: RequestSender
   readonly #close: (connection: Connection) => Promise<void>
-  /** Connections in the order of their use, each with how many calls it runs. */
   readonly #calls = new Map<Connection, number>()
   #current: Connection | undefined
 

@@ -16,7 +16,6 @@ export class RunningCalls {
   readonly timeoutMs: number
   readonly #clock: Clock
   readonly #onAnswer: (() => void) | undefined
-  /** Each call with the time of its last message. */
   readonly #calls = new Map<Cancellation, number>()
   #timer: unknown
 

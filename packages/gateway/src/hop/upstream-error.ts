@@ -64,7 +64,6 @@ function retryOf(cause: unknown, retryAfterMs: number): JsonObject {
   return isPermanent ? { permanent: true } : { retryAfterMs }
 }
 
-/** Describes, without addresses, why there is no answer. Empty for a cause without a known code. */
 function describeCause(cause: unknown): string {
   const status = statusIn(cause)
   if (status !== undefined) return `HTTP ${status}`

@@ -6,7 +6,6 @@ const separator = '__'
 const maxNameLength = 64
 /** Several model APIs do not accept these characters in names of tools, such as the dot of `todo.add`. */
 const otherCharacters = /[^A-Za-z0-9_-]/g
-/** Of SHA-256, in hexadecimal. */
 const digestLength = 8
 // limit: names of upstreams | characters | the name of an upstream | rejected at the start
 const maxUpstreamNameLength = 32

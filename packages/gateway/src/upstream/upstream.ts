@@ -53,7 +53,6 @@ export interface GatewayServerOptions extends GatewayUpstreamRules {
 /** An upstream of a gateway: a server in this process, or a function that opens connections to one. */
 export type GatewayUpstream = Server | GatewayServerOptions | GatewayUpstreamOptions
 
-/** The place that requests go to: a server in this process, or a function that opens connections. */
 function targetOf(upstream: GatewayUpstream, name: string): Server | UpstreamOptions {
   const isObject = typeof upstream === 'object' && upstream !== null
   const target = isObject && 'server' in upstream ? upstream.server : upstream
