@@ -10,13 +10,10 @@ export interface UnansweredRequests {
 }
 
 interface TrackedRequest {
-  /** Undefined if the request was answered before the task was resumed here. */
   readonly text: string | undefined
   /** Last answer that the server accepted. Undefined without one, or if the task was resumed here since. */
   readonly answer: InputResponse | undefined
-  /** While a handler is asked, or its answer is sent. */
   readonly isPending: boolean
-  /** States that have listed the request since the server accepted its answer. */
   listedCount: number
 }
 

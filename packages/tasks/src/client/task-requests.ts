@@ -70,7 +70,6 @@ export function renameLegacyMembers({ ttl, pollInterval, ...state }: JsonObject)
   }
 }
 
-/** The member that only states of this status have. */
 const payloadMembers: ReadonlyMap<string, 'inputRequests' | 'result' | 'error'> = new Map([
   ['input_required', 'inputRequests'],
   ['completed', 'result'],

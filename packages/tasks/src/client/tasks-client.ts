@@ -161,7 +161,6 @@ async function beginTaskCall(
   }
 }
 
-/** For a call that may become a task. `progressState` gets the highest progress that it reports. */
 function withTaskCapability(options: CallOptions, progressState: { progress: number }): CallOptions {
   const { onProgress, capabilities = {} } = options
   const extensions = { ...capabilities.extensions, ...tasksCapability.extensions }

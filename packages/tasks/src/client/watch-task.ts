@@ -40,7 +40,6 @@ export async function* watchTask(
 }
 
 interface TaskReader {
-  /** Undefined if that failed this time; rejects if another poll cannot succeed. */
   read(): Promise<DetailedTask | undefined>
   waitForNextPoll(): Promise<void>
   close(): void
@@ -126,7 +125,6 @@ function computeNextPollPauseMs(
 }
 
 interface RetryingReader {
-  /** Undefined if this attempt failed; rejects if another cannot succeed. */
   read(): Promise<DetailedTask | undefined>
   /** Milliseconds that the last failure requires. 0 if the last read succeeded. */
   computePauseMs(): number

@@ -13,7 +13,6 @@ export interface TaskStream {
   close(): void
 }
 
-/** True if a member other than the poll interval has changed since the last record. */
 function recordIfNewState(task: ReturnType<typeof toDetailedTask>, sentTexts: Map<string, string>): boolean {
   const text = JSON.stringify({ ...task, pollIntervalMs: 0 })
   const previousText = sentTexts.get(task.taskId)

@@ -106,13 +106,11 @@ export function createFinishTaskValues({ outcome, statusMessage, progress, lifet
 }
 
 interface ProgressSqlExtras {
-  /** Further assignments, each with a comma before it. */
   readonly setSql?: string
   /** New number of failures. By default 0 if a step was recorded, and otherwise unchanged. */
   readonly failuresSql?: string
   /** If true, `updated_at` is set even if the status message and the progress are unchanged. */
   readonly isUpdatedSql?: string
-  /** A further condition for the update, which begins with `AND`. */
   readonly whereSql?: string
 }
 

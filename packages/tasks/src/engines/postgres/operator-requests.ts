@@ -57,7 +57,6 @@ export async function revokeTask({ database, tables, notifyWork }: SqlStore, id:
   return 'revoked'
 }
 
-/** A cursor has the creation time and the id of a page's last task. */
 const cursorPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) (.*)$/s
 
 function parseCursor(cursor: string | undefined): readonly (string | undefined)[] {

@@ -43,7 +43,6 @@ export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise
   return notifyWorkAfter(store, transaction, (outcome) => outcome === 'resumed')
 }
 
-/** Stores answers. If none of `openRequests` is then left open, the task is ready. */
 async function storeTaskAnswers(
   { tables }: SqlStore,
   query: Query,

@@ -172,7 +172,6 @@ async function listTasksByScript(run: RunScript, filter: TaskFilter): Promise<Ta
   }
 }
 
-/** A cursor has the creation time in microseconds and the id of its task. */
 function toCursor(row: unknown): string {
   const [id, , , , created] = listFrom(listFrom(row)[0])
   return `${created} ${id}`

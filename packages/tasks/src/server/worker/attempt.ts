@@ -72,7 +72,6 @@ export class Attempt {
   #hasProgressed = false
   /** Settles with the last write; each begins after the one before. */
   #pendingWrites: Promise<void> = Promise.resolve()
-  /** When the current write began, by the monotonic clock. Undefined if none is running. */
   #writeStartedAt: number | undefined
   #messageTimer: unknown
   #isReleasing = false

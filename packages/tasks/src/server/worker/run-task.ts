@@ -98,7 +98,6 @@ function withProgressToken(params: JsonObject, id: string): JsonObject {
 /** Milliseconds that a handler has to end after its attempt was stopped, for example to undo its work. */
 const cancelGraceMs = 5000
 
-/** Rejects `cancelGraceMs` after the attempt was stopped. A handler that runs for longer has no effect on the task. */
 function armCancelGrace({ signal, context }: Attempt) {
   const { clock } = context.settings
   let timer: unknown

@@ -78,7 +78,6 @@ export class Worker {
   readonly #attempts = new Set<Attempt>()
   /** Aborts when the worker closes. A write that fails after that is not repeated. */
   readonly #abandonController = new AbortController()
-  /** Aborts when no more work may start. */
   readonly #closeController = new AbortController()
   readonly #timers = new Map<string, unknown>()
   readonly #idleListeners = new Set<() => void>()
@@ -256,7 +255,6 @@ export class Worker {
     return attempt
   }
 
-  /** Never rejects. */
   async #runAttempt(attempt: Attempt): Promise<void> {
     await runTask(attempt)
     this.#attempts.delete(attempt)
@@ -326,7 +324,6 @@ export class Worker {
     this.#backgroundWork.add(promise)
   }
 
-  /** Waits until all running calls of the engine have settled, at most for `finalGraceMs`. */
   async #waitForBackgroundWork(): Promise<void> {
     await settlesWithin(Promise.all(this.#backgroundWork), finalGraceMs, this.#clock)
   }
