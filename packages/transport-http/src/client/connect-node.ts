@@ -116,7 +116,6 @@ function createOwnDispatcher(options: UndiciOptions): OwnDispatcher {
   }
 }
 
-/** Handles one request. An error may arrive before the response, or in the middle of its body. */
 function createDispatchHandler(
   outgoingRequest: OutgoingRequest,
   resolve: (incomingResponse: IncomingResponse) => void,

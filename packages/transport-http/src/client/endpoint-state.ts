@@ -133,7 +133,6 @@ async function sendOutgoing(endpointState: EndpointState, outgoingRequest: Outgo
   }
 }
 
-/** Throws a `TypeError` if the user has set a header of the authorizer too. */
 function checkAuthHeaders(authHeaders: HttpHeaders, userHeaders: readonly string[]): readonly string[] {
   const headers = flattenUserHeaders(authHeaders)
   const duplicateName = headers.find(
@@ -222,7 +221,6 @@ function isHttpsUpgrade(sourceUrl: URL, target: URL): boolean {
   return isHttpToHttps && sourceUrl.hostname === target.hostname && sourceUrl.port === '' && target.port === ''
 }
 
-/** A browser hides where a redirect leads, and reports the status 0. */
 function isRedirect(status: number): boolean {
   return status === 0 || status === 301 || status === 302 || status === 303 || status === 307 || status === 308
 }

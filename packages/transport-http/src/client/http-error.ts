@@ -47,7 +47,6 @@ const unsentCodes: ReadonlySet<HttpErrorCode> = new Set([
   'unsupported_version',
 ])
 
-/** Statuses with which a server refuses a request before it reads the body. */
 const refusedStatuses: ReadonlySet<number | undefined> = new Set([401, 403, 429])
 
 /**

@@ -74,7 +74,6 @@ function createStoppingError(): DOMException {
   return new DOMException('The server is stopping', 'AbortError')
 }
 
-// Closes each busy connection after its current answer. Resolves when all responses are sent.
 function closeWhenDrained({ openResponses }: GracefulStopDeps): Promise<void> {
   return new Promise((resolve) => {
     const resolveWhenClosed = () => {

@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 /** What Kubernetes documents, and most balancers use. */
 const healthPaths = { live: '/healthz', ready: '/readyz' } as const
 
-/** For any other request, sends nothing and returns false. */
 type HealthCheck = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /**

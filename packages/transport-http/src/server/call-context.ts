@@ -124,7 +124,6 @@ function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
 
 const paramHeaderPrefix = 'mcp-param-'
 
-/** Reads `Mcp-Param-*` headers, each when it is asked for. Names are without the prefix, values still encoded. */
 function createHeaderParams(view: RequestView): HeaderParams {
   return {
     get: (name) => view.header(paramHeaderPrefix + name.toLowerCase()),

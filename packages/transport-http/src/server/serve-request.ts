@@ -82,7 +82,6 @@ function findMatchingAdapter(
 }
 
 interface AnswerState {
-  /** Alternating names and values. */
   headers: readonly string[]
   id: RequestId | undefined
 }
@@ -94,7 +93,6 @@ interface CheckedRequest<Source, Target> {
   readonly matchedAdapter: HttpProtocolAdapter | undefined
 }
 
-/** Reads the body and serves its message. Its bytes are counted until it is parsed. */
 async function serveBody<Source, Target>(
   { target, headers, caller, matchedAdapter }: CheckedRequest<Source, Target>,
   answerState: AnswerState,
