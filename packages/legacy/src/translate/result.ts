@@ -3,7 +3,6 @@ import { withoutRootReference } from '@x/schema/internal'
 import { type LegacyRevision, legacyRevisions, type RevisionFeatures, revisionFeaturesOf } from './revisions.ts'
 import { omitReservedMeta } from './request.ts'
 
-/** Results with lists whose entries may have `title` and `icons`. */
 const listFields = ['tools', 'prompts', 'resources', 'resourceTemplates']
 
 // One frozen list is sent to many clients, so its translation is cached.

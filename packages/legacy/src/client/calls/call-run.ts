@@ -38,12 +38,10 @@ type CallRunOutcome = { readonly response: RpcResponse } | { readonly error: unk
 
 interface OpenQuestion {
   readonly input: InputRequest
-  /** `undefined` sends nothing, because the call during which the server asked has ended. */
   readonly answer: (answer: QuestionAnswer | undefined) => void
   isSent: boolean
 }
 
-/** A request of 2026-07-28 that waits for the server's next questions, or for the response. */
 interface WaitingRequest {
   readonly request: RpcRequest
   readonly call: Call

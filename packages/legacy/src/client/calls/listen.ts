@@ -34,7 +34,6 @@ export class StandaloneStream {
    */
   #preparation: Promise<void> | undefined
   readonly #subscriptionCounts = new Map<string, number>()
-  /** Set as soon as the stream is requested. */
   #stream:
     | { readonly controller: AbortController; readonly opening: ReturnType<LegacySession['port']['listen']> }
     | undefined

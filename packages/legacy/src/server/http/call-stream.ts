@@ -58,7 +58,6 @@ export class CallStream implements ResumableStream {
   readonly id: string
   readonly #options: CallStreamOptions
   readonly #suffix: string
-  /** Undefined while the client is disconnected. */
   #reply: HttpReply | undefined
   #phase: 'waiting' | 'streaming' | 'ended' = 'waiting'
   #openRequestCount: number

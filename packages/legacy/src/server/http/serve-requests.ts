@@ -64,7 +64,6 @@ export function serveAdoptedRound(
 
 interface StreamInit {
   readonly id: string
-  /** Undefined if no client reads the stream yet. */
   readonly reply: HttpReply | undefined
   readonly firstEventNumber: number
   readonly responseCount: number

@@ -128,7 +128,6 @@ function warnRejectedSession({ warn }: LegacySettings, reason: string): undefine
   return undefined
 }
 
-/** A client as a session id can describe it, from the whole description to the shortest. */
 function listDescriptions(
   info: Implementation | undefined,
   capabilities: ClientCapabilities,

@@ -45,7 +45,6 @@ class LegacyStreamConnection implements StreamConnection {
   readonly #sessionDigest = randomId()
   readonly #caller: Caller
   readonly #releaseUris: (() => void)[] = []
-  /** Undefined before the client's `initialize`. */
   #client: LegacyClient | undefined
   #level: LoggingLevel = 'info'
   #subscription: ChangeSubscription | undefined

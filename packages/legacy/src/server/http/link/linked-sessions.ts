@@ -10,7 +10,6 @@ const maxSessions = 10_000
 interface KnownSession {
   readonly key: string
   readonly expiresAt: number
-  /** The caller in whose quota the record counts. */
   readonly owner: string
   readonly record: StoredSession
 }
@@ -21,7 +20,6 @@ export class LinkedSessions {
   #knownSessions = createBoundedMap<KnownSession>(maxSessions)
   /** Records from before the last gap, for use while the store is unreachable. */
   readonly #earlierSessions = createBoundedMap<KnownSession>(maxSessions)
-  /** How often a record has changed. One that was read before the last change may be old. */
   #changeCount = 0
 
   constructor(context: LinkContext) {

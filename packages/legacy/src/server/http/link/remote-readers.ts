@@ -111,9 +111,6 @@ export class RemoteReaders {
     return this.#context.sessionStates.find({ key: sessionKey })?.streams.get(streamId) as CallStream | undefined
   }
 
-  /**
-   * Asks the other instances for a stream. Resolves with the kind of their message, or with undefined if none answers.
-   */
   async #findInstance(streamId: string, session: string): Promise<InstanceMessage['kind'] | undefined> {
     const { bus } = this.#context
     for (let lookCount = 0; lookCount < maxLooks; lookCount += 1) {
