@@ -15,7 +15,6 @@ const benchmarks: ReadonlyMap<string, () => Promise<File>> = new Map<string, () 
   ['asks', () => import('./asks.ts')],
   ['bridges', () => import('./bridges.ts')],
   ['bundle', () => import('./bundle.ts')],
-  ['client', () => import('./client.ts')],
   ['codec', () => import('./codec.ts')],
   ['cold', () => import('./cold.ts')],
   ['fetch', runHttp('fetch')],

@@ -26,8 +26,6 @@ export const wanted = {
   'codec/32768': atLeast(0.85),
   'stdio/64': atLeast(0.45),
   'stdio/p50': atMost(1.5),
-  'client/1': atLeast(0.7),
-  'client/16': atLeast(0.7),
   'stream/1': atLeast(0.6),
   'stream/16': atLeast(0.6),
   'telemetry/api': atMost(2),
