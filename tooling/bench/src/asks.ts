@@ -1,18 +1,18 @@
-import { mkdir, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { median, measureRounds, medianOf, rangeText, type Round, sharesOf } from './alternating.ts'
 import type { Call } from './calls.ts'
 import { echoCall } from './calls.ts'
-import { drawBarChart } from './charts.ts'
 import { firstCall } from './flow-calls.ts'
 import { checkAnswer, type Load, measureCalls } from './load.ts'
 import { peers, peersFolder } from './peers.ts'
 import { pinning, type RunningServer, startPrinting, startProgram, startServer } from './processes.ts'
 import { print } from './ratios.ts'
+import { type Figure, writeFigures } from './server-figures.ts'
 
 /** A server of the comparison. Its plain call may be that of another row, and its questions may not be measured. */
 interface AskingServer {
   readonly name: string
+  readonly revision: string
   /** The name of a server of `peers`. */
   readonly peer?: string
   /** A program with the tool that asks twice, and the load that answers it. */
@@ -21,23 +21,29 @@ interface AskingServer {
 
 const base = 'by hand'
 
-const servers: readonly AskingServer[] = [
-  { name: base, asks: ['by-hand/flow', 'flow/current'] },
-  { name: 'these packages', peer: 'ours', asks: ['our-servers/flow', 'flow/current'] },
-  { name: 'the same, schemas in the handler', asks: ['our-servers/flow/inline', 'flow/current'] },
-  { name: 'these packages, older clients', peer: 'ours, older', asks: ['our-servers/flow-older', 'flow/older'] },
-  { name: 'official SDK v2', peer: 'official v2', asks: ['official-v2/flow', 'flow/current'] },
-  { name: 'official SDK v1', peer: 'official v1', asks: ['official-v1/flow', 'flow/older'] },
-  { name: 'FastMCP', peer: 'FastMCP' },
-  { name: 'tmcp', peer: 'tmcp' },
-  { name: 'mcp-lite', peer: 'mcp-lite' },
-]
+const current = '2026-07-28'
+const older = '2025-06-18, 2025-11-25'
 
-const chartFile = new URL('../../../docs/charts/servers.svg', import.meta.url)
+const servers: readonly AskingServer[] = [
+  { name: base, revision: current, asks: ['by-hand/flow', 'flow/current'] },
+  { name: 'these packages', revision: current, peer: 'ours', asks: ['our-servers/flow', 'flow/current'] },
+  { name: 'the same, schemas in the handler', revision: current, asks: ['our-servers/flow/inline', 'flow/current'] },
+  {
+    name: 'these packages, older clients',
+    revision: older,
+    peer: 'ours, older',
+    asks: ['our-servers/flow-older', 'flow/older'],
+  },
+  { name: 'official SDK v2', revision: current, peer: 'official v2', asks: ['official-v2/flow', 'flow/current'] },
+  { name: 'official SDK v1', revision: older, peer: 'official v1', asks: ['official-v1/flow', 'flow/older'] },
+  { name: 'FastMCP 4.20.16', revision: '2025-06-18', peer: 'FastMCP' },
+  { name: 'tmcp 1.20.0', revision: current, peer: 'tmcp' },
+  { name: 'mcp-lite 0.10.0', revision: '2025-06-18', peer: 'mcp-lite' },
+]
 
 /**
  * Compares the CPU of a call, and of a call that asks its user twice, of several servers with that of the hand-written
- * one, and draws the chart of `docs/performance.md`.
+ * one, and writes the figures with the chart and the table of `docs/performance.md`.
  *
  * Method: calls are those of `peers`, over 16 connections. A call that asks is three POSTs in each revision, and the
  * figure is of one of them. At 2026-07-28 a state of the server comes back with each answer. At 2025-11-25 each of 16
@@ -52,14 +58,9 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   print(`CPU in multiples of the hand-written server, Node ${process.version}; ${pinning}; 16 connections`)
   print(`medians of ${timing.rounds} rounds of ${timing.seconds} s of CPU, and their range`)
   for (const { name } of servers) print(`| ${name} | ${cell(calls, name)} | ${cell(asks, name)} |`)
-  const valueOf = (rounds: readonly Round<number>[], name: string): number | undefined => {
-    const shares = sharesIn(rounds, name)
-    return shares && median(shares)
-  }
-  await mkdir(new URL('./', chartFile), { recursive: true })
-  const rows = servers.map(({ name }) => ({ name, values: [valueOf(calls, name), valueOf(asks, name)] }))
-  const title = 'CPU of a server, in multiples of a hand-written one'
-  await writeFile(chartFile, drawBarChart({ title, bars: ['a call', 'a POST of a call that asks twice'], rows }))
+  await writeFigures(
+    servers.map(({ name, revision }) => ({ name, revision, call: figureOf(calls, name), asks: figureOf(asks, name) })),
+  )
 }
 
 interface Target {
@@ -120,6 +121,17 @@ async function measureAll(
 
 function sharesIn(rounds: readonly Round<number>[], name: string): readonly number[] | undefined {
   return rounds.every((round) => round.has(name)) ? sharesOf(rounds, { name, base, of: (cpu) => cpu }) : undefined
+}
+
+function figureOf(rounds: readonly Round<number>[], name: string): Figure | null {
+  const shares = sharesIn(rounds, name)
+  if (shares === undefined) return null
+  const [middle, from, to] = [median(shares), Math.min(...shares), Math.max(...shares)]
+  return { median: inThreeDigits(middle), from: inThreeDigits(from), to: inThreeDigits(to) }
+}
+
+function inThreeDigits(value: number): number {
+  return Number(value.toPrecision(3))
 }
 
 function cell(rounds: readonly Round<number>[], name: string): string {

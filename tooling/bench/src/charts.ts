@@ -90,7 +90,7 @@ export function drawLineChart({ title, sizes, logarithmic, lines }: LineChart): 
 
 /** Draws a bar chart as an SVG with colours for light and dark schemes. */
 export function drawBarChart({ title, bars, rows }: BarChart): string {
-  const [width, left, top, rowHeight] = [720, 210, 62, 40]
+  const [width, left, top, rowHeight] = [720, 250, 62, 40]
   const largest = Math.max(...rows.flatMap(({ values }) => values.map((value) => value ?? 0)))
   const length = (value: number): number => Math.round((value / largest) * (width - left - 70))
   const drawBar = (value: number | undefined, index: number, y: number): readonly string[] =>
@@ -98,7 +98,7 @@ export function drawBarChart({ title, bars, rows }: BarChart): string {
       ? [text({ x: left, y: y + 11 }, 'not measured')]
       : [
           `<rect class="bar${index}" x="${left}" y="${y}" width="${Math.max(1, length(value))}" height="13"/>`,
-          text({ x: left + length(value) + 6, y: y + 11 }, value.toFixed(value < 10 ? 1 : 0)),
+          text({ x: left + length(value) + 6, y: y + 11 }, String(value)),
         ]
   return svgOf(title, { width, height: top + rows.length * rowHeight + 8 }, [
     ...bars.flatMap((name, index) => [
