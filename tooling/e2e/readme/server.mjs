@@ -4,13 +4,16 @@ import { callLog } from '@x/server/log'
 import { serveHttp } from '@x/transport-http/node'
 import * as z from 'zod'
 
-const dishForm = form(z.object({ dish: z.enum(['pizza', 'ramen', 'salad']) }))
+const question = {
+  message: 'What would you like to eat?',
+  schema: form(z.object({ dish: z.enum(['pizza', 'ramen', 'salad']) })),
+}
 
 const order = tool('order_dinner', {
   description: 'Orders dinner for some guests',
   input: z.object({ guests: z.number().int().min(1) }),
   async run({ guests }, ctx) {
-    const { dish } = await ctx.elicit('dish', { message: 'What would you like to eat?', schema: dishForm })
+    const { dish } = await ctx.elicit('dish', question)
     const number = await ctx.step('order', () => Math.ceil(Math.random() * 1000))
     return `Order ${number}: ${guests} x ${dish}`
   },
@@ -26,5 +29,6 @@ const server = createServer({
   extensions: [callLog({ log: console.error }), legacy()],
 })
 
-const http = await serveHttp(server, { port: Number(process.env.PORT ?? 3000), stopOnSignals: true })
+const port = Number(process.env.PORT ?? 3000)
+const http = await serveHttp(server, { port, stopOnSignals: true })
 console.log(`Serving ${http.url} in process ${process.pid}`)
